@@ -169,6 +169,34 @@ TEST(Verbs, PrintConfigNamesEverySource) {
   EXPECT_THAT(run_ok({"train", "--config", temp.file("printed.yaml"), "--print-config"}), testing::ContainsRegex("  epochs: 7 +# printed.yaml"));
 }
 
+// Which steps refresh the curvature, what they took, and what is held; a run that stops between two refreshes goes on with its bits.
+TEST(Verbs, SecondOrderTraining) {
+  const TempFolder temp;
+  const auto train = [&](const std::string& run, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"train", "--config", "configs/digits.yaml"};
+    for (const char* setting : {"optimizer.name=thor", "optimizer.frequency=20", "optimizer.damping=0.1", "optimizer.nesterov=true", "lr.max=0.01", "train.epochs=2"})
+      arguments.insert(arguments.end(), {"--set", setting});
+    arguments.insert(arguments.end(), {"--set", "train.run_dir=" + temp.file(run)});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_ok(arguments);
+  };
+  const std::string out = train("whole", {});
+  EXPECT_THAT(out, HasSubstr("88 steps: 5 that refresh of "));
+  EXPECT_THAT(out, HasSubstr(" ms, 83 that reuse of "));
+  EXPECT_THAT(out, HasSubstr("curvature of 4 parameters, 0.48 MB of inverses; largest: conv3.weight (64 x 288) 0.21 MB"));
+  train("parts", {"--set", "train.max_steps=50"});
+  train("parts", {"--resume"});
+  const auto last = [&](const std::string& run) {
+    std::stringstream csv;
+    csv << std::ifstream(temp.file(run) + "/metrics.csv").rdbuf();
+    const std::string row = lines_of(csv.str()).back();
+    return row.substr(0, row.find(',', row.find(',') + 1)) + row.substr(row.rfind(','));  // without the speed
+  };
+  EXPECT_EQ(last("parts"), last("whole"));
+  EXPECT_THAT(run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=1", "--set", "train.run_dir=" + temp.file("plain")}),
+              testing::Not(HasSubstr("curvature")));
+}
+
 TEST(Verbs, DryRunWritesNothing) {
   const TempFolder temp;
   for (const std::string mode : {"graph", "pynative"}) {

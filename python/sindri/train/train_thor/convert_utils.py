@@ -6,6 +6,7 @@ from typing import Any, Optional
 from sindri._check import fail
 from sindri.nn.cell import Cell
 from sindri.nn.optim.thor import THOR
+from sindri.train.train_thor.model_thor import ModelThor
 
 
 class ConvertNetUtils:
@@ -29,7 +30,6 @@ class ConvertModelUtils:
         for the optimizer too. Raises ValueError for a frequency beside another one that the optimizer was given."""
         if not isinstance(optimizer, THOR):
             return model
-        from sindri.train.train_thor.model_thor import ModelThor
         settings: dict = {"amp_level": amp_level}
         if loss_scale_manager is not None:
             settings["loss_scale_manager"] = loss_scale_manager
