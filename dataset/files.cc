@@ -8,10 +8,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "dataset/source.h"
+#include "src/core/descriptor.h"
 
 namespace sindri::dataset {
 
@@ -48,6 +51,110 @@ Value read_file(const std::string& path, Scratch& scratch) {
   }
   scratch.counters.bytes_read += n;
   return {data, DType::kUInt8, {n}};
+}
+
+namespace {
+
+[[noreturn]] void throw_file_error(const char* action, const std::string& path, int error, const std::string& who, const char* otherwise) {
+  const char* fix = otherwise;
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT: fix = "free some space on that disk, or choose another folder"; break;
+    case EACCES:
+    case EPERM: fix = "change its permissions, or choose another folder"; break;
+    case EROFS: fix = "choose a folder on a disk that is not read-only"; break;
+    case ENAMETOOLONG: fix = "choose a shorter name"; break;
+    default: break;
+  }
+  throw IoError(fmt::format("cannot {} {}: {}", action, path, std::strerror(error)), who, fix);
+}
+
+// The file that is being written, which goes away unless it gets its name.
+class Partial {
+ public:
+  Partial(std::string path, std::string who) : path_(std::move(path)), who_(std::move(who)) {
+    static std::atomic<uint64_t> count{0};
+    name_ = fmt::format("{}.tmp.{}.{}", path_, ::getpid(), count.fetch_add(1));
+    fd_ = open_file(name_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    if (fd_ < 0) throw_file_error("create", path_, errno, who_, "check that its folder exists");
+  }
+  ~Partial() {
+    if (fd_ >= 0) ::close(fd_);
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  Partial(const Partial&) = delete;
+  Partial& operator=(const Partial&) = delete;
+
+  void write(const uint8_t* data, int64_t bytes) {
+    while (bytes > 0) {
+      const ssize_t n = ::write(fd_, data, static_cast<size_t>(std::min<int64_t>(bytes, 64 << 20)));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) fail("write", n < 0 ? errno : EIO);
+      data += n;
+      bytes -= n;
+    }
+  }
+  void set_mode(mode_t mode) {
+    if (::fchmod(fd_, mode) != 0) fail("set the permissions of", errno);
+  }
+  void finish() {
+    const int closed = ::close(fd_);  // where a network file system says that it could not write
+    fd_ = -1;
+    if (closed != 0) fail("write", errno);
+    if (::rename(name_.c_str(), path_.c_str()) != 0) fail("rename", errno);
+    name_.clear();
+  }
+
+ private:
+  [[noreturn]] void fail(const char* action, int error) const { throw_file_error(action, path_, error, who_, "look at the disk"); }
+  std::string path_, who_, name_;
+  int fd_ = -1;
+};
+
+// The file that symbolic links lead to, also where it is not there yet.
+std::string behind_links(const std::string& path, const std::string& who) {
+  std::filesystem::path at = path;
+  std::error_code error;
+  for (int i = 0; std::filesystem::is_symlink(at, error); ++i) {
+    if (i == 40) throw_file_error("follow", path, ELOOP, who, "look at the symbolic links");
+    at = at.parent_path() / std::filesystem::read_symlink(at, error);
+  }
+  return at.string();
+}
+
+}  // namespace
+
+std::vector<uint8_t> read_plain_file(const std::string& path, const std::string& who) {
+  const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block
+  if (d.fd < 0) throw_file_error("open", path, errno, who, "check that the file exists and may be read");
+  struct stat st {};
+  if (::fstat(d.fd, &st) != 0) throw_file_error("look at", path, errno, who, "look at the disk");
+  if (!S_ISREG(st.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), who, "name a file");
+  // One more than its size shows the end; files of /proc say 0.
+  std::vector<uint8_t> out(static_cast<size_t>(st.st_size) + 1);
+  size_t n = 0;
+  while (true) {
+    const ssize_t got = ::read(d.fd, out.data() + n, out.size() - n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_file_error("read", path, errno, who, "look at the disk");
+    if (got == 0) break;
+    n += static_cast<size_t>(got);
+    if (n == out.size()) out.resize(std::max<size_t>(2 * n, 4096));
+  }
+  out.resize(n);
+  return out;
+}
+
+void write_plain_file(const std::string& path, const uint8_t* data, int64_t bytes, const std::string& who) {
+  if (path.empty()) throw IoError("the name of the file is empty", who, "name a file");
+  struct stat old {};
+  const bool there = ::stat(path.c_str(), &old) == 0;
+  if (there && !S_ISREG(old.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), who, "name a file");
+  if (there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) throw_file_error("write", path, errno, who, "look at the disk");
+  Partial partial(behind_links(path, who), who);
+  partial.write(data, bytes);
+  if (there) partial.set_mode(old.st_mode & 07777);
+  partial.finish();
 }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {

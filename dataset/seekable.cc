@@ -2,12 +2,9 @@
 #include "sindri/dataset/seekable.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -35,22 +32,6 @@ std::vector<fs::path> files_below(const fs::path& source) {
   }
   if (error) throw IoError(fmt::format("cannot list {}: {}", source.string(), error.message()), "prepare_seekable");
   return out;
-}
-
-void write_whole(const fs::path& path, const uint8_t* data, size_t bytes) {
-  const fs::path partial = path.string() + fmt::format(".tmp.{}", ::getpid());
-  std::error_code error;
-  {
-    std::ofstream out(partial, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-    out.flush();
-    if (!out) {
-      fs::remove(partial, error);
-      throw IoError(fmt::format("cannot write {}", partial.string()), "prepare_seekable", "look at the free space and the permissions there");
-    }
-  }
-  fs::rename(partial, path, error);
-  if (error) throw IoError(fmt::format("cannot rename {}: {}", partial.string(), error.message()), "prepare_seekable");
 }
 
 class Store {
@@ -113,8 +94,8 @@ class Store {
     mine.bytes_in += bytes.nbytes();
     mine.bytes_out += made.empty() ? bytes.nbytes() : static_cast<int64_t>(made.size());
     ++(made.empty() ? mine.unsuited : mine.rewritten);
-    if (made.empty()) write_whole(to, bytes.data, static_cast<size_t>(bytes.nbytes()));
-    else write_whole(to, made.data(), made.size());
+    if (made.empty()) write_plain_file(to.string(), bytes.data, bytes.nbytes(), "prepare_seekable");
+    else write_plain_file(to.string(), made.data(), static_cast<int64_t>(made.size()), "prepare_seekable");
   }
 
   fs::path source_, destination_;

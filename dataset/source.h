@@ -52,6 +52,12 @@ class Source {
 /// Reads a whole file into scratch. Throws IoError naming the file.
 Value read_file(const std::string& path, Scratch& scratch);
 
+/// Bytes of a plain file, read to its end: unlike a mapping they stay when the file is cut short meanwhile. `who` asks, for messages. Throws IoError.
+std::vector<uint8_t> read_plain_file(const std::string& path, const std::string& who);
+/// Makes or replaces a plain file (one behind a symbolic link, the link stays), whole or not at all as others see it; permissions stay. The disk is
+/// not waited for. `who` asks, for messages. Throws IoError.
+void write_plain_file(const std::string& path, const uint8_t* data, int64_t bytes, const std::string& who);
+
 /// Read-only bytes of a file, mapped. Throws IoError.
 class MappedFile {
  public:

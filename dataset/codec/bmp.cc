@@ -1,6 +1,7 @@
 // BMP, for which there is no library: a header, a palette, rows of 32-bit words from the bottom up.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "dataset/codec/decode.h"
@@ -93,11 +94,10 @@ void decode_bmp(const uint8_t* data, int64_t bytes, ImageSize size, uint8_t* rgb
   }
 }
 
-void throw_damaged(const char* format, const std::string& why) {
-  throw BadSample(fmt::format("damaged {}: {}", format, why), "", "replace the file, or set data.on_corrupt: replace");
-}
-void throw_unsupported(const char* format, const std::string& what) {
-  throw BadSample(fmt::format("a {} image of a kind that is not read: {}", format, what), "", "convert it, e.g. to PNG with 8 bits a channel");
+bool bmp_is_grey(const uint8_t* data, int64_t bytes) {
+  Bmp bmp{data, bytes};
+  bmp.read_header();
+  return bmp.bits <= 8 && std::ranges::all_of(bmp.palette, [](const auto& c) { return c[0] == c[1] && c[1] == c[2]; });
 }
 
 }  // namespace sindri::dataset

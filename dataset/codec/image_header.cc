@@ -1,8 +1,13 @@
 // Only as much of each format as its size needs; every read is checked against the file's end.
 #include "dataset/codec/image_header.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+
+#include "sindri/dataset/dataset.h"
 
 namespace sindri::dataset {
 
@@ -73,6 +78,21 @@ std::optional<ImageHeader> read_image_header(const uint8_t* data, int64_t bytes)
   if (b.starts("II*\0", 4)) return tiff(b, false);
   if (b.starts("MM\0*", 4)) return tiff(b, true);
   return {};
+}
+
+ImageHeader check_image_header(const uint8_t* data, int64_t bytes) {
+  const std::optional<ImageHeader> header = read_image_header(data, bytes);
+  if (!header) {
+    const auto byte = [&](int64_t i) { return bytes > i ? data[i] : 0; };
+    throw BadSample(fmt::format("the file is not an image: it begins with {:02x} {:02x} {:02x} {:02x}", byte(0), byte(1), byte(2), byte(3)), "",
+                    "use JPEG, PNG, BMP, TIFF or WebP");
+  }
+  if (std::string_view(header->format) == "GIF")
+    throw BadSample("the file is a GIF image, which is not read", "", "convert it to JPEG, PNG, BMP, TIFF or WebP");
+  if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
+    throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "",
+                    "make the picture smaller");
+  return *header;
 }
 
 }  // namespace sindri::dataset

@@ -157,6 +157,23 @@ bool read_rows(JpegDecoder::State* state, const JpegSegments::Part* part, uint8_
   return true;
 }
 
+bool read_channels(JpegDecoder::State* state, int channels, uint8_t* out) {
+  if (setjmp(state->error.jump) != 0) return false;
+  jpeg_decompress_struct* const info = &state->info;
+  info->out_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 4 ? JCS_CMYK : JCS_RGB;
+  info->dct_method = JDCT_ISLOW;
+  info->do_fancy_upsampling = TRUE;
+  jpeg_start_decompress(info);
+  state->entropy.take_over(info);
+  const size_t stride = static_cast<size_t>(info->output_width) * static_cast<size_t>(channels);
+  while (info->output_scanline < info->output_height) {
+    JSAMPROW row = out + info->output_scanline * stride;
+    jpeg_read_scanlines(info, &row, 1);
+  }
+  jpeg_finish_decompress(info);
+  return true;
+}
+
 // Columns of the box were rounded to whole iMCUs already, so jpeg_crop_scanline changes neither left nor width. The skip begins at row 0,
 // an iMCU boundary, and ends on one.
 bool read_box(JpegDecoder::State* state, const JpegDecoder::Box* box, uint8_t* rgb) {
@@ -215,6 +232,15 @@ void JpegDecoder::decode(uint8_t* rgb, int64_t* warnings) {
   if (!read_rows(state_.get(), nullptr, rgb, cmyk ? state_->cmyk_row.data() : nullptr))
     throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
   *warnings += state_->error.harmless;
+}
+
+int JpegDecoder::components() const { return state_->info.num_components; }
+
+bool JpegDecoder::inverted() const { return state_->info.saw_Adobe_marker != 0; }
+
+void JpegDecoder::decode_channels(int channels, uint8_t* out) {
+  if (!read_channels(state_.get(), channels, out))
+    throw BadSample(fmt::format("damaged JPEG: {}", state_->error.message), "", "replace the file, or set data.on_corrupt: replace");
 }
 
 JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t height, int64_t width) const {

@@ -26,6 +26,14 @@ class JpegDecoder {
   /// `warnings` counts damage that does not touch the picture (extraneous bytes before a marker).
   void decode(uint8_t* rgb, int64_t* warnings);
 
+  /// Components of the file that open() saw: 1 (grey), 3, or 4 (CMYK).
+  int components() const;
+  /// Whether its CMYK components are inverted, as Adobe writes them.
+  bool inverted() const;
+  /// Decodes what open() saw without making RGB of all: `channels` 3: RGB; 1: the stored luminance; 4: CMYK, for files of 4 components only.
+  /// Rows of width * channels bytes.
+  void decode_channels(int channels, uint8_t* out);
+
   /// What decode_window() would decode for a window of the picture: a box that holds it, with the margin that makes its pixels equal
   /// those of a full decode. Empty width where only a full decode will do (progressive, CMYK, ...).
   struct Box {

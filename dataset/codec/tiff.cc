@@ -49,26 +49,74 @@ struct Close {
   void operator()(TIFFOpenOptions* o) const { TIFFOpenOptionsFree(o); }
 };
 
+// The first picture of a file in memory.
+class File {
+ public:
+  File(const uint8_t* data, int64_t bytes) : in_{data, static_cast<uint64_t>(bytes), 0, ""}, options_(TIFFOpenOptionsAlloc()) {
+    // What a tag of a few bytes may make the library allocate: a strip of the largest picture that is read.
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options_.get(), kMaxPixels * 8);
+    TIFFOpenOptionsSetErrorHandlerExtR(options_.get(), on_error, &in_);
+    TIFFOpenOptionsSetWarningHandlerExtR(options_.get(), on_warning, &in_);
+    tiff_.reset(TIFFClientOpenExt("image", "rm", &in_, read, write, seek, close, size_of, nullptr, nullptr, options_.get()));
+    if (tiff_ == nullptr) throw_damaged("TIFF", why("its directory cannot be read"));
+  }
+  TIFF* get() const { return tiff_.get(); }
+  // What the library said first.
+  std::string why(const char* otherwise) const { return in_.message[0] != 0 ? in_.message : otherwise; }
+  void check(ImageSize size) const {
+    uint32_t width = 0, height = 0;
+    if (TIFFGetField(get(), TIFFTAG_IMAGEWIDTH, &width) == 0 || TIFFGetField(get(), TIFFTAG_IMAGELENGTH, &height) == 0 || width != size.width ||
+        height != size.height)
+      throw_damaged("TIFF", "two sizes in one file");
+  }
+  uint16_t field(uint32_t tag) const {
+    uint16_t v = 0;
+    return TIFFGetFieldDefaulted(get(), tag, &v) != 0 ? v : uint16_t{0};
+  }
+
+ private:
+  Input in_;
+  std::unique_ptr<TIFFOpenOptions, Close> options_;
+  std::unique_ptr<TIFF, Close> tiff_;
+};
+
 }  // namespace
 
+PixelForm tiff_form(const uint8_t* data, int64_t bytes) {
+  const File file(data, bytes);
+  const uint16_t photometric = file.field(TIFFTAG_PHOTOMETRIC), bits = file.field(TIFFTAG_BITSPERSAMPLE), kind = file.field(TIFFTAG_SAMPLEFORMAT);
+  const bool grey = photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE;
+  const bool whole = kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID;
+  // Their samples are read row by row: no tiles, no planes, nothing to convert.
+  const bool plain = TIFFIsTiled(file.get()) == 0 && (file.field(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG || file.field(TIFFTAG_SAMPLESPERPIXEL) == 1) &&
+      (photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_RGB);
+  if (plain && bits == 16 && whole) return {grey ? 1 : 3, 2};
+  if (plain && bits == 32 && kind == SAMPLEFORMAT_IEEEFP) return {grey ? 1 : 3, 4};
+  return {grey ? 1 : 3, 1};
+}
+
+void decode_tiff_samples(const uint8_t* data, int64_t bytes, ImageSize size, PixelForm form, uint8_t* out) {
+  const File file(data, bytes);
+  file.check(size);
+  const size_t stored = file.field(TIFFTAG_SAMPLESPERPIXEL), wanted = static_cast<size_t>(form.channels), sample = static_cast<size_t>(form.bytes);
+  const size_t width = static_cast<size_t>(size.width);
+  const tmsize_t line = TIFFScanlineSize(file.get());
+  if (stored < wanted || line < 0 || static_cast<size_t>(line) < width * stored * sample) throw_damaged("TIFF", "its rows are too short");
+  std::vector<uint8_t> row(static_cast<size_t>(line));
+  for (int64_t y = 0; y < size.height; ++y) {
+    if (TIFFReadScanline(file.get(), row.data(), static_cast<uint32_t>(y), 0) < 0) throw_damaged("TIFF", file.why("its data are damaged"));
+    for (size_t x = 0; x < width; ++x, out += wanted * sample) std::memcpy(out, row.data() + x * stored * sample, wanted * sample);
+  }
+}
+
 void decode_tiff(const uint8_t* data, int64_t bytes, ImageSize size, uint8_t* rgb) {
-  Input in{data, static_cast<uint64_t>(bytes), 0, ""};
-  const std::unique_ptr<TIFFOpenOptions, Close> options(TIFFOpenOptionsAlloc());
-  // What a tag of a few bytes may make the library allocate: a strip of the largest picture that is read.
-  TIFFOpenOptionsSetMaxSingleMemAlloc(options.get(), kMaxPixels * 8);
-  TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, &in);
-  TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, &in);
-  const auto why = [&](const char* otherwise) { return std::string(in.message[0] != 0 ? in.message : otherwise); };
-  const std::unique_ptr<TIFF, Close> tiff(TIFFClientOpenExt("image", "rm", &in, read, write, seek, close, size_of, nullptr, nullptr, options.get()));
-  if (tiff == nullptr) throw_damaged("TIFF", why("its directory cannot be read"));
-  uint32_t width = 0, height = 0;
-  if (TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width) == 0 || TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height) == 0 || width != size.width ||
-      height != size.height)
-    throw_damaged("TIFF", "two sizes in one file");
+  const File file(data, bytes);
+  file.check(size);
+  const uint32_t width = static_cast<uint32_t>(size.width), height = static_cast<uint32_t>(size.height);
   char unsupported[1024] = "";
-  if (TIFFRGBAImageOK(tiff.get(), unsupported) == 0) throw_unsupported("TIFF", unsupported);
+  if (TIFFRGBAImageOK(file.get(), unsupported) == 0) throw_unsupported("TIFF", unsupported);
   std::vector<uint32_t> raster(static_cast<size_t>(width) * height);
-  if (TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(), ORIENTATION_TOPLEFT, 1) == 0) throw_damaged("TIFF", why("its data are damaged"));
+  if (TIFFReadRGBAImageOriented(file.get(), width, height, raster.data(), ORIENTATION_TOPLEFT, 1) == 0) throw_damaged("TIFF", file.why("its data are damaged"));
   for (size_t i = 0; i < raster.size(); ++i) {
     rgb[3 * i] = static_cast<uint8_t>(TIFFGetR(raster[i]));
     rgb[3 * i + 1] = static_cast<uint8_t>(TIFFGetG(raster[i]));

@@ -56,28 +56,12 @@ void resize_window(RowCall& call, const ImageDims& d, const Window& w, int64_t h
 namespace {
 
 Value decode_other(const Value& bytes, Scratch& scratch) {
-  const std::optional<ImageHeader> header = read_image_header(bytes.data, bytes.nbytes());
-  if (!header) {
-    throw BadSample(fmt::format("the file is not an image: it begins with {:02x} {:02x} {:02x} {:02x}", bytes.nbytes() > 0 ? bytes.data[0] : 0,
-                                bytes.nbytes() > 1 ? bytes.data[1] : 0, bytes.nbytes() > 2 ? bytes.data[2] : 0, bytes.nbytes() > 3 ? bytes.data[3] : 0),
-                    "", "use JPEG, PNG, BMP, TIFF or WebP");
-  }
-  if (std::string_view(header->format) == "GIF")
-    throw BadSample("the file is a GIF image, which is not read", "", "convert it to JPEG, PNG, BMP, TIFF or WebP");
-  if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
-    throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "",
-                    "make the picture smaller");
-  using Decoder = void (*)(const uint8_t*, int64_t, ImageSize, uint8_t*);
-  static constexpr std::pair<std::string_view, Decoder> kDecoders[] = {{"PNG", decode_png}, {"BMP", decode_bmp}, {"TIFF", decode_tiff}, {"WebP", decode_webp}};
-  for (const auto& [format, decode] : kDecoders) {
-    if (format != header->format) continue;
-    Value v{nullptr, DType::kUInt8, {header->size.height, header->size.width, 3}};
-    uint8_t* out = scratch.arena.allocate(v.nbytes());
-    decode(bytes.data, bytes.nbytes(), header->size, out);
-    v.data = out;
-    return v;
-  }
-  throw InternalError(fmt::format("no decoder of {} images", header->format));
+  const ImageHeader header = check_image_header(bytes.data, bytes.nbytes());
+  Value v{nullptr, DType::kUInt8, {header.size.height, header.size.width, 3}};
+  uint8_t* out = scratch.arena.allocate(v.nbytes());
+  decode_rgb(bytes.data, bytes.nbytes(), header, out);
+  v.data = out;
+  return v;
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// Encoders of pictures: rows of 8 bits, one channel (grey) or three (RGB), to the bytes of a file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dataset/codec/jpeg.h"
+
+namespace sindri::dataset {
+
+inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's JPEG_MAX_DIMENSION
+inline constexpr int64_t kMaxPngSide = 1'000'000;  // libpng's default limit, with which others read
+
+/// quality 1 to 100, chroma at half the resolution, the usual Huffman codes. Sides are from 1 to kMaxJpegSide.
+std::vector<uint8_t> make_jpeg(const uint8_t* pixels, ImageSize size, int channels, int quality);
+/// level 0: stored rows; 1 to 9: differences of neighbours, compressed as runs. Sides are from 1 to kMaxPngSide.
+std::vector<uint8_t> make_png(const uint8_t* pixels, ImageSize size, int channels, int level);
+
+}  // namespace sindri::dataset
