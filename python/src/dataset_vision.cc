@@ -10,6 +10,7 @@
 #include "python/src/casters.h"
 #include "python/src/dataset_values.h"
 #include "sindri/dataset/augment.h"
+#include "sindri/dataset/image_files.h"
 #include "sindri/dataset/seekable.h"
 
 namespace sindri::python {
@@ -83,6 +84,19 @@ void bind_geometry(py::module_& m) {
   });
 }
 
+void bind_files(py::module_& m) {
+  using Release = py::call_guard<py::gil_scoped_release>;
+  const auto mode_of = [](int mode) { return static_cast<pixels::ImageReadMode>(mode); };
+  m.def("read_file", &pixels::read_file, Release());
+  m.def("write_file", &pixels::write_file, Release());
+  m.def(
+      "read_image", [mode_of](const std::string& path, int mode) { return pixels::read_image(path, mode_of(mode)); }, Release());
+  m.def("encode_jpeg", &pixels::encode_jpeg, Release());
+  m.def("encode_png", &pixels::encode_png, Release());
+  m.def("write_jpeg", &pixels::write_jpeg, Release());
+  m.def("write_png", &pixels::write_png, Release());
+}
+
 }  // namespace
 
 void bind_dataset_vision(py::module_& m) {
@@ -116,6 +130,7 @@ void bind_dataset_vision(py::module_& m) {
     return py::dict("files"_a = r.files, "rewritten"_a = r.rewritten, "unsuited"_a = r.unsuited, "kept"_a = r.kept, "bytes_in"_a = r.bytes_in,
                     "bytes_out"_a = r.bytes_out);
   });
+  bind_files(m);
   m.def("mix_up_batch", &pixels::MixUpBatch);
   m.def("cut_mix_batch", &pixels::CutMixBatch);
 }

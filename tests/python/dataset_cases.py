@@ -5,6 +5,8 @@ import zlib
 
 import numpy as np
 
+import image_file_cases
+
 PICTURES = """
 V.AdjustBrightness(0.7)
 V.AdjustBrightness(1.37)
@@ -236,6 +238,8 @@ def results(vision, transforms, text, dtype):
 
     for text_of_it in PICTURES:
         run(f"picture {text_of_it}", lambda t=text_of_it: checksum(eval(t, {"V": V})(photo)))
+
+    image_file_cases.add(run, V, photo, checksum, dtype.Tensor)
 
     run("OneHot", lambda: T.OneHot(4)(np.array(2)))
     run("OneHot of several", lambda: T.OneHot(4)(np.array([2, 0], np.int32)))

@@ -202,6 +202,32 @@ def test_files_as_bytes(tmp_path):
         vision.read_file(str(tmp_path / "b"))
 
 
+def test_errors_of_image_files_are_also_what_python_expects(tmp_path):
+    path = tmp_path / "picture.png"
+    vision.write_png(path, IMAGE)  # a path object will do
+    assert np.array_equal(vision.read_image(path), IMAGE) and vision.read_image(path, vision.ImageReadMode.GRAYSCALE).shape == (9, 12, 1)
+    for kind, call, words in [
+            (OSError, lambda: vision.read_image(tmp_path / "none"), "cannot open .*none: No such file.* | read_image | check that the file exists"),
+            (OSError, lambda: vision.write_jpeg(tmp_path / "no" / "x", IMAGE), "cannot create .*x: No such file.* | write_jpeg | check that its folder exists"),
+            (TypeError, lambda: vision.encode_png(IMAGE / 2), "image must be uint8, got float64 | encode_png | round it and cast it to uint8"),
+            (ValueError, lambda: vision.encode_jpeg(IMAGE[None]), r"image must be \[H, W\], .* got \[1, 9, 12, 3\] | encode_jpeg"),
+            (ValueError, lambda: vision.encode_jpeg(IMAGE, 0), "quality must be from 1 to 100, got 0 | encode_jpeg"),
+            (ValueError, lambda: vision.write_file("a\0b", np.zeros(1, np.uint8)), "holds a zero byte | write_file")]:
+        with pytest.raises(kind, match=words.replace("|", "\\|")) as raised:
+            call()
+        assert isinstance(raised.value, RuntimeError)
+    (tmp_path / "odd").write_bytes(b"nothing to see")
+    with pytest.raises(ds.BadSample, match="odd: the file is not an image"):
+        vision.read_image(tmp_path / "odd")
+    assert sorted(os.listdir(tmp_path)) == ["odd", "picture.png"]
+
+
+def test_files_whose_names_are_not_utf8(tmp_path):
+    path = os.path.join(tmp_path, os.fsdecode(b"\xff.png"))
+    vision.write_png(path, IMAGE)
+    assert os.listdir(os.fsencode(tmp_path)) == [b"\xff.png"] and np.array_equal(vision.read_image(path), IMAGE)
+
+
 def test_hue_turns_both_ways():
     # Half a circle turns (255, 0, 0) into its opposite; back and forth ends where it began.
     red = np.full((1, 1, 3), [255, 0, 0], np.uint8)

@@ -1,19 +1,17 @@
-"""Image transforms of MindSpore 2.x that the first set (transforms.py) lacks, and what tells about images."""
+"""Image transforms of MindSpore 2.x that the first set (transforms.py) lacks."""
 from __future__ import annotations
 
-import os
 from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
 from sindri import _core
 from sindri._check import ArgumentError, check_bool, check_float, check_int32, fail, is_int, is_number
-from sindri.dataset._transform import PyOperation, is_pil
+from sindri.dataset._transform import PyOperation
 from sindri.dataset.vision import _pixels
-from sindri.dataset.vision._base import PixelOperation, image_of
+from sindri.dataset.vision._base import PixelOperation
 
-__all__ = ["Erase", "GaussianBlur", "HsvToRgb", "LinearTransformation", "MixUp", "RgbToHsv", "get_image_num_channels", "get_image_size", "read_file",
-           "write_file"]
+__all__ = ["Erase", "GaussianBlur", "HsvToRgb", "LinearTransformation", "MixUp", "RgbToHsv"]
 
 
 class GaussianBlur(PixelOperation):
@@ -159,33 +157,3 @@ class MixUp(PyOperation):
                       ((part, other, weights.reshape(-1, *[1] * (part.ndim - 1))) for part, other in zip((images, labels), others)))
         self._before = None if self.is_single else mixed
         return mixed[0], mixed[1]
-
-
-def get_image_size(image: Any) -> List[int]:
-    """[height, width] of an array or an image of Pillow."""
-    return [image.height, image.width] if is_pil(image) else list(image_of("get_image_size", image).shape[:2])
-
-
-def get_image_num_channels(image: Any) -> int:
-    """The channels of an array or an image of Pillow; 1 for [H, W]."""
-    if is_pil(image):
-        return len(image.getbands())
-    array = image_of("get_image_num_channels", image)
-    return 1 if array.ndim == 2 else array.shape[2]
-
-
-def read_file(filename: str) -> np.ndarray:
-    """The bytes of a file, uint8 [n]. Raises TypeError, or OSError for one that cannot be read."""
-    if not isinstance(filename, (str, os.PathLike)):
-        fail(TypeError, f"filename must be a str, got {filename!r}", "read_file")
-    return np.fromfile(filename, np.uint8)
-
-
-def write_file(filename: str, data: Any) -> None:
-    """Writes the bytes of a uint8 [n] array to a file. Raises TypeError, or OSError for one that cannot be written."""
-    array = data.asnumpy() if isinstance(data, _core.Tensor) else np.asarray(data)
-    if not isinstance(filename, (str, os.PathLike)):
-        fail(TypeError, f"filename must be a str, got {filename!r}", "write_file")
-    if array.dtype != np.uint8 or array.ndim != 1:
-        fail(TypeError, f"a uint8 array [n] is expected, got {array.dtype}{list(array.shape)}", "write_file")
-    array.tofile(filename)

@@ -17,6 +17,7 @@ from sindri.dataset.vision._base import (FLOAT_MAX_INTEGER, NATIVE_INTER, ByteOp
                                           pillow_filter, probability, sides)
 from sindri.dataset.vision._boxes import *
 from sindri.dataset.vision._colour import *
+from sindri.dataset.vision._files import *
 from sindri.dataset.vision._geometry import *
 from sindri.dataset.vision._mixing import *
 from sindri.dataset.vision._more import *
@@ -32,8 +33,8 @@ __all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "Ad
            "RandomPerspective", "RandomPosterize", "RandomResize", "RandomResizeWithBBox", "RandomResizedCrop", "RandomResizedCropWithBBox",
            "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "RandomVerticalFlipWithBBox",
            "Rescale", "Resize", "ResizeWithBBox", "ResizedCrop", "RgbToHsv", "Rotate", "SlicePatches", "Solarize", "TenCrop", "ToNumpy", "ToPIL",
-           "ToTensor", "ToType", "TrivialAugmentWide", "UniformAugment", "VerticalFlip", "get_image_num_channels", "get_image_size", "read_file",
-           "write_file"]
+           "ToTensor", "ToType", "TrivialAugmentWide", "UniformAugment", "VerticalFlip", "encode_jpeg", "encode_png", "get_image_num_channels",
+           "get_image_size", "read_file", "read_image", "write_file", "write_jpeg", "write_png"]
 
 _RATIO = (3.0 / 4.0, 4.0 / 3.0)
 

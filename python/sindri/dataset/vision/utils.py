@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from enum import Enum, IntEnum
 
-__all__ = ["AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "Inter", "SliceMode"]
+__all__ = ["AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "ImageReadMode", "Inter", "SliceMode"]
 
 
 class Inter(IntEnum):
@@ -43,6 +43,14 @@ class ImageBatchFormat(IntEnum):
 
     NHWC = 0
     NCHW = 1
+
+
+class ImageReadMode(IntEnum):
+    """What read_image makes of a file: the channels that it has, one of grey, or RGB."""
+
+    UNCHANGED = 0
+    GRAYSCALE = 1
+    COLOR = 2
 
 
 class SliceMode(IntEnum):
