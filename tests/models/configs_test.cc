@@ -29,14 +29,16 @@ TEST(Configs, EachOneBuilds) {
     const int64_t steps = 10;
     const std::vector<float> rates = app::learning_rates(s, steps);
     EXPECT_TRUE(rates.size() == 1 || static_cast<int64_t>(rates.size()) == steps * s.get_int("train.epochs"));
-    EXPECT_FLOAT_EQ(*std::max_element(rates.begin(), rates.end()), static_cast<float>(s.get_float("lr.max")));
+    const float top = *std::max_element(rates.begin(), rates.end()), wanted = static_cast<float>(s.get_float("lr.max"));
+    if (s.get_string("lr.schedule") == "epoch_poly") EXPECT_TRUE(top < wanted && top > 0.99f * wanted) << top;  // its first step has made a step
+    else EXPECT_FLOAT_EQ(top, wanted);
     // The large networks' weights are drawn elsewhere; here their names and settings count.
     if (models::default_num_classes(name) != 10) continue;
     const nn::CellPtr net = app::make_network(s, 10);
     EXPECT_GT(net->num_parameters(), 0);
     EXPECT_NO_THROW(app::make_optimizer(s, *net, rates));
   }
-  EXPECT_EQ(files, 13);
+  EXPECT_EQ(files, 19);
 }
 
 // A setting is a search by name, which costs more than the arithmetic: none per update.
