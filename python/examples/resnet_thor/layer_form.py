@@ -1,10 +1,10 @@
 """THOR in the form of MindSpore 1.1: layers that take the curvature, an optimizer that is given their matrices, and a model that switches both.
 
-`python layer_form.py` trains the network of train.py so. Averages over the batch come before the products of rows (the form for GPUs), blocks are 128 wide.
+`python layer_form.py` trains the network of train_thor.py so. Averages over the batch come before the products of rows (the form for GPUs), blocks are 128 wide.
 """
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable
 
 import numpy as np
 from small_resnet import SmallResNet, digits
@@ -124,7 +124,7 @@ class THOR_GPU(nn.Optimizer):
         self.decays = [decay_filter(p) for p in self.parameters]
         self.update_gradient = P.UpdateThorGradient(split_dim=SPLIT)
 
-    def construct(self, gradients: tuple) -> bool:
+    def construct(self, gradients: tuple[Any, ...]) -> bool:
         rate = self.get_lr()
         for p, v, g, at, decays in zip(self.parameters, self.moments, gradients, self.at, self.decays):
             g = g / self.loss_scale
@@ -146,8 +146,8 @@ class Model_Thor(Model):
         super().__init__(network, **kwargs)
         self.switch = _Switch(network, frequency)
 
-    def train(self, epoch: int, train_dataset: Any, callbacks: Optional[list] = None, dataset_sink_mode: bool = False, **more: Any) -> None:
-        super().train(epoch, train_dataset, [self.switch, *(callbacks or [])], dataset_sink_mode=dataset_sink_mode, **more)
+    def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False, sink_size: int = -1, initial_epoch: int = 0) -> None:
+        super().train(epoch, train_dataset, [self.switch, *(callbacks or [])], dataset_sink_mode, sink_size, initial_epoch)
 
 
 class _Switch(ms.Callback):

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-import sindri as ms
 from sindri import nn, ops
 from sindri.dataset import Dataset, DigitsDataset, vision
 
@@ -18,7 +17,7 @@ class Block(nn.Cell):
         self.down = nn.SequentialCell([conv(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs)]) if stride > 1 else None
         self.relu = nn.ReLU()
 
-    def construct(self, x: ms.Tensor) -> ms.Tensor:
+    def construct(self, x: Any) -> Any:
         y = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
         return self.relu(y + (x if self.down is None else self.down(x)))
 
@@ -32,7 +31,7 @@ class SmallResNet(nn.Cell):
         self.blocks = nn.SequentialCell([Block(conv, 16, 16, 1), Block(conv, 16, 32, 2), Block(conv, 32, 64, 2)])
         self.end = dense(64, 10)
 
-    def construct(self, x: ms.Tensor) -> ms.Tensor:
+    def construct(self, x: Any) -> Any:
         return self.end(ops.reduce_mean(self.blocks(self.relu(self.bn(self.stem(x)))), (2, 3)))
 
 

@@ -1,4 +1,4 @@
-"""Trains a residual network with nn.thor through MindSpore's ConvertModelUtils: `python train.py` (README.md)."""
+"""Trains a residual network with nn.thor through MindSpore's ConvertModelUtils: `python train_thor.py` (README.md)."""
 from __future__ import annotations
 
 import argparse
@@ -23,7 +23,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--lr", type=float, default=0.05)
     parser.add_argument("--damping", type=float, default=0.1)
     parser.add_argument("--output", default="", help="folder for checkpoints")
-    parser.add_argument("--distribute", action="store_true", help="one of several ranks (sindri run -n 4 -- python train.py --distribute)")
+    parser.add_argument("--distribute", action="store_true", help="one of several ranks (sindri run -n 4 -- python train_thor.py --distribute)")
     return parser.parse_args()
 
 
