@@ -44,8 +44,8 @@ struct ThorOptions {
 /// take their gradient. Behind that come weight decay, clipping and momentum: v = momentum·v + U; w -= lr·v. What a weight meets is read from the
 /// uses that the training step keeps (ParamUse), so that networks stay as they are.
 ///
-/// State: `moments.<param>`, momentum; from the first refresh on matrix_a_inv.<param> and matrix_g_inv.<param> ([blocks, width, width]; an
-/// embedding's matrix_a_inv is a vector), thor_ready, with factor_decay matrix_a.<param>, matrix_g.<param>, and with trace_rule thor_trace.<param>.
+/// State: `moments.<param>`, momentum; from the first refresh on `matrix_a_inv.<param>` and `matrix_g_inv.<param>` ([blocks, width, width]; an
+/// embedding's matrix_a_inv is a vector), thor_ready, with factor_decay `matrix_a.<param>`, `matrix_g.<param>`, and with trace_rule `thor_trace.<param>`.
 class SINDRI_API Thor final : public Optimizer {
  public:
   using Options = ThorOptions;
