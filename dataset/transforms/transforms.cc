@@ -176,6 +176,9 @@ std::pair<int, int> Transform::columns() const { return {op_->num_inputs(), op_-
 namespace {
 
 /// Results lie in tensors from the start where their shapes are known ahead, else in scratch.
+// Of one call's result: beyond it the memory would be asked for in vain, or taken from all else.
+constexpr int64_t kMostElements = int64_t{1} << 31;
+
 std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs, const DrawKey& key) {
   const DeviceScope host(Device{});
   const size_t outputs = static_cast<size_t>(op.num_outputs());
@@ -206,6 +209,9 @@ std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs,
   std::vector<Slot> slots(outputs);
   for (size_t k = 0; k < outputs; ++k) {
     if (!known[k].fully_known()) continue;
+    if (known[k].shape.numel() > kMostElements)
+      throw ValueError(fmt::format("{} would give {} elements, {}, the limit is {}", op.str(), known[k].shape.numel(), known[k].shape.str(), kMostElements), "",
+                       "ask for a smaller result");
     results[k] = Tensor::empty(known[k].shape, known[k].dtype);
     slots[k] = {static_cast<uint8_t*>(results[k].mutable_raw_data()), known[k].dtype, known[k].shape};
   }
