@@ -12,7 +12,8 @@ namespace sindri::curvature {
 
 struct GramAttrs {
   int64_t block = 0;
-  SINDRI_ATTRS(GramAttrs, block)
+  bool ones = false;
+  SINDRI_ATTRS(GramAttrs, block, ones)
 };
 struct Conv2dGramAttrs {
   std::vector<int64_t> kernel = {1, 1};
@@ -21,11 +22,16 @@ struct Conv2dGramAttrs {
   std::vector<int64_t> dilation = {1, 1};
   int64_t groups = 1;
   int64_t block = 0;
-  SINDRI_ATTRS(Conv2dGramAttrs, kernel, stride, pad, dilation, groups, block)
+  bool ones = false;
+  SINDRI_ATTRS(Conv2dGramAttrs, kernel, stride, pad, dilation, groups, block, ones)
 };
 struct DampedInverseAttrs {
   int64_t d = 0;
   SINDRI_ATTRS(DampedInverseAttrs, d)
+};
+struct BlockEigenAttrs {
+  int64_t d = 0;
+  SINDRI_ATTRS(BlockEigenAttrs, d)
 };
 struct BlockPreconditionAttrs {
   int64_t groups = 1;
@@ -46,15 +52,17 @@ struct Blocks {
 /// What rows a convolution sees: sizes of x, of the result, and of the window.
 struct Window {
   int64_t n, c, h, w, oh, ow, kh, kw, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w, groups;
+  bool ones;  ///< each row has a 1 behind its elements
   int64_t rows() const { return n * oh * ow; }
   int64_t channels() const { return c / groups; }  ///< of a group
-  int64_t d() const { return channels() * kh * kw; }
+  int64_t elements() const { return channels() * kh * kw; }
+  int64_t d() const { return elements() + (ones ? 1 : 0); }
   /// Whether rows are those of x itself, [n·h·w, c].
-  bool is_x() const { return kh == 1 && kw == 1 && oh == h && ow == w && stride_h == 1 && stride_w == 1 && pad_top == 0 && pad_left == 0; }
+  bool is_x() const { return !ones && kh == 1 && kw == 1 && oh == h && ow == w && stride_h == 1 && stride_w == 1 && pad_top == 0 && pad_left == 0; }
 };
 /// Throws ShapeError, ValueError for sizes that do not fit.
 Window window_of(const Conv2dGramAttrs& attrs, const TensorMeta& x);
-/// x [rows, d] as one.
-Window window_of_matrix(const TensorMeta& x);
+/// x [rows, columns] as one.
+Window window_of_matrix(const TensorMeta& x, bool ones);
 
 }  // namespace sindri::curvature

@@ -103,14 +103,17 @@ template <class T> bool invert_panels(const T* m, T* y, int64_t n, int64_t strid
   return true;
 }
 
-template <class T, bool kPanels> void invert_all(const KernelQuery& q, T* work, const T* m, const T* damping, const T* previous, T* y, T* failed) {
+template <class T, bool kPanels>
+void invert_all(const KernelQuery& q, T* work, const T* m, const T* damping, const T* previous, const T* mine, T* y, T* failed) {
   const Shape& s = q.in[0].shape;
   const int64_t b = s[2], total = s[0];
   const Blocks blocks = Blocks::of(q.attrs.as<DampedInverseAttrs>().d, b);
   std::atomic<bool> ok{true};
   const auto one = [&](int64_t i, T* own) {
     const int64_t n = blocks.width(i % blocks.count());
-    if (n < b) std::fill_n(y + i * b * b, b * b, T(0));
+    const bool left_out = mine != nullptr && mine[i] == T(0);
+    if (n < b || left_out) std::fill_n(y + i * b * b, b * b, T(0));
+    if (left_out) return;
     const bool good = (kPanels ? invert_panels<T> : invert_plain<T>)(m + i * b * b, y + i * b * b, n, b, *damping, own);
     if (!good || !finite_diagonal(y + i * b * b, n, b)) ok = false;
   };
@@ -136,7 +139,8 @@ template <bool kPanels> class Inverse final : public Kernel {
     const KernelQuery q{def_, attrs_, in_, out_};
     with_type(in_[0].dtype, [&](auto type) {
       using T = decltype(type);
-      invert_all<T, kPanels>(q, static_cast<T*>(ctx.workspace), in[0].as<const T>(), in[1].as<const T>(), in[2].as<const T>(), out[0].as<T>(), out[1].as<T>());
+      invert_all<T, kPanels>(q, static_cast<T*>(ctx.workspace), in[0].as<const T>(), in[1].as<const T>(), in[2].as<const T>(),
+                             in.size() > 3 ? in[3].as<const T>() : nullptr, out[0].as<T>(), out[1].as<T>());
     });
   }
 

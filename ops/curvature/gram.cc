@@ -34,7 +34,8 @@ Window window_of(const Conv2dGramAttrs& a, const TensorMeta& x) {
            .pad_left = a.pad[2],
            .dilation_h = a.dilation[0],
            .dilation_w = a.dilation[1],
-           .groups = a.groups};
+           .groups = a.groups,
+           .ones = a.ones};
   const int64_t room_h = w.h + a.pad[0] + a.pad[1] - w.dilation_h * (w.kh - 1) - 1, room_w = w.w + a.pad[2] + a.pad[3] - w.dilation_w * (w.kw - 1) - 1;
   if (room_h < 0 || room_w < 0)
     throw ShapeError(fmt::format("conv2d_gram: a kernel of {}x{} does not fit into {} with that padding and dilation", w.kh, w.kw, x.str()));
@@ -42,7 +43,7 @@ Window window_of(const Conv2dGramAttrs& a, const TensorMeta& x) {
   return w;
 }
 
-Window window_of_matrix(const TensorMeta& x) {
+Window window_of_matrix(const TensorMeta& x, bool ones) {
   return {.n = x.shape[0],
           .c = x.shape[1],
           .h = 1,
@@ -57,7 +58,8 @@ Window window_of_matrix(const TensorMeta& x) {
           .pad_left = 0,
           .dilation_h = 1,
           .dilation_w = 1,
-          .groups = 1};
+          .groups = 1,
+          .ones = ones};
 }
 
 }  // namespace curvature
@@ -76,13 +78,14 @@ TensorMeta blocks_meta(const char* op, const TensorMeta& x, int64_t groups, int6
 const OpDef& kGram = register_op({
     .name = "gram",
     .doc = "x [rows, d] -> diagonal blocks of x^T·x of width b = min(block, d) (block 0: d), [ceil(d/b), b, b], exactly symmetric, zero beyond d. float32 for "
-           "16-bit x. No gradient.",
+           "16-bit x. ones: of [x, 1], whose width is d + 1. No gradient.",
     .attrs = attrs_type<GramAttrs>(),
     .traits = {.amp = AmpClass::kFollow, .saves_in = kSavesNone},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
       check_arity("gram", in, 1);
       check_rank("gram", in[0], "x", 2);
-      return {blocks_meta("gram", in[0], 1, in[0].shape[1], attrs.as<GramAttrs>().block)};
+      const GramAttrs& a = attrs.as<GramAttrs>();
+      return {blocks_meta("gram", in[0], 1, window_of_matrix(in[0], a.ones).d(), a.block)};
     },
     .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta> out) { return out[0].numel() * in[0].shape[0] * 2; },
 });
@@ -90,8 +93,8 @@ const OpDef& kGram = register_op({
 const OpDef& kConv2dGram = register_op({
     .name = "conv2d_gram",
     .doc = "x [N, C, H, W] -> gram of the rows that a convolution with that kernel, stride, pad, dilation and groups sees, one per sample and output position, "
-           "their d = C/groups·KH·KW elements in the order of a weight's: [groups·ceil(d/b), b, b]. Throws ShapeError where the kernel does not fit. No "
-           "gradient.",
+           "their d = C/groups·KH·KW elements in the order of a weight's: [groups·ceil(d/b), b, b]; with ones a 1 behind them, d + 1. Throws ShapeError where "
+           "the kernel does not fit. No gradient.",
     .attrs = attrs_type<Conv2dGramAttrs>(),
     .traits = {.amp = AmpClass::kFollow, .layout = LayoutRule::kChannelsLastPreferred, .saves_in = kSavesNone, .layout_weights = 1u << 16},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
@@ -105,9 +108,9 @@ const OpDef& kConv2dGram = register_op({
 
 }  // namespace
 
-Tensor ops::gram(const Tensor& x, int64_t block) { return bind_one(kGram, Attrs::of(GramAttrs{block}), {&x}); }
-Tensor ops::conv2d_gram(const Tensor& x, const std::vector<int64_t>& kernel, const Conv2dAttrs& conv, int64_t block) {
-  return bind_one(kConv2dGram, Attrs::of(Conv2dGramAttrs{kernel, conv.stride, conv.pad, conv.dilation, conv.groups, block}), {&x});
+Tensor ops::gram(const Tensor& x, int64_t block, bool ones) { return bind_one(kGram, Attrs::of(GramAttrs{block, ones}), {&x}); }
+Tensor ops::conv2d_gram(const Tensor& x, const std::vector<int64_t>& kernel, const Conv2dAttrs& conv, int64_t block, bool ones) {
+  return bind_one(kConv2dGram, Attrs::of(Conv2dGramAttrs{kernel, conv.stride, conv.pad, conv.dilation, conv.groups, block, ones}), {&x});
 }
 
 }  // namespace sindri

@@ -25,16 +25,18 @@ template <class F> void with_type(DType t, F&& f) {
 
 Window window_of(const KernelQuery& q) {
   const TensorMeta& x = q.in[0];
-  return x.shape.rank() == 2 ? window_of_matrix(x) : curvature::window_of(q.attrs.as<Conv2dGramAttrs>(), x);
+  return x.shape.rank() == 2 ? window_of_matrix(x, q.attrs.as<GramAttrs>().ones) : curvature::window_of(q.attrs.as<Conv2dGramAttrs>(), x);
 }
 int64_t block_of(const KernelQuery& q) { return q.in[0].shape.rank() == 2 ? q.attrs.as<GramAttrs>().block : q.attrs.as<Conv2dGramAttrs>().block; }
 
-// Element k of row r of a group is channel k/(kh·kw) at tap k%(kh·kw); where in channels-last x it is, or -1 in the padding.
+// Element k of row r of a group is channel k/(kh·kw) at tap k%(kh·kw); where in channels-last x it is, or kZero in the padding, kOne behind the last.
+constexpr int64_t kZero = -1, kOne = -2;
 int64_t element(const Window& w, int64_t row, int64_t group, int64_t k) {
+  if (k == w.elements()) return kOne;
   const int64_t taps = w.kh * w.kw, c = group * w.channels() + k / taps, p = k % taps / w.kw, q = k % taps % w.kw;
   const int64_t n = row / (w.oh * w.ow), i = row / w.ow % w.oh, j = row % w.ow;
   const int64_t h = i * w.stride_h + p * w.dilation_h - w.pad_top, col = j * w.stride_w + q * w.dilation_w - w.pad_left;
-  if (h < 0 || h >= w.h || col < 0 || col >= w.w) return -1;
+  if (h < 0 || h >= w.h || col < 0 || col >= w.w) return kZero;
   return ((n * w.h + h) * w.w + col) * w.c + c;
 }
 
@@ -54,7 +56,7 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
       for (int64_t r = 0; r < w.rows(); ++r) {
         for (int64_t k = 0; k < width; ++k) {
           const int64_t from = element(w, r, group, begin + k);
-          row[static_cast<size_t>(k)] = from < 0 ? 0 : static_cast<double>(x[from]);
+          row[static_cast<size_t>(k)] = from == kOne ? 1 : from == kZero ? 0 : static_cast<double>(x[from]);
         }
         for (int64_t i = 0; i < width; ++i)
           for (int64_t j = 0; j < width; ++j) sum[static_cast<size_t>(i * blocks.b + j)] += row[static_cast<size_t>(i)] * row[static_cast<size_t>(j)];
@@ -73,13 +75,15 @@ struct Run {
 struct Columns {
   std::vector<Run> runs;
   std::vector<int64_t> order;
-  Columns(const Window& w, int64_t begin, int64_t width) {
-    const int64_t taps = w.kh * w.kw;
+  bool ones;  ///< the last one is all ones
+  Columns(const Window& w, int64_t begin, int64_t whole) : ones(begin + whole > w.elements()) {
+    const int64_t taps = w.kh * w.kw, width = whole - (ones ? 1 : 0);
     for (int64_t t = 0; t < taps; ++t) {
       const int64_t first = (begin - t + taps - 1) / taps, last = (begin + width - t + taps - 1) / taps;  // least c with c·taps + t >= begin, begin + width
       if (last > first) runs.push_back({t / w.kw, t % w.kw, first, last - first, static_cast<int64_t>(order.size())});
       for (int64_t c = first; c < last; ++c) order.push_back(c * taps + t - begin);
     }
+    if (ones) order.push_back(width);
   }
 };
 
@@ -88,6 +92,7 @@ template <class T, class Out> void gather(const Window& w, const Columns& column
   const T* const base = x + group * w.channels();
   int64_t n = row / (w.oh * w.ow), i = row / w.ow % w.oh, j = row % w.ow;
   for (int64_t r = 0; r < count; ++r, to += width) {
+    if (columns.ones) to[width - 1] = Out(1);
     for (const Run& run : columns.runs) {
       const int64_t h = i * w.stride_h + run.p * w.dilation_h - w.pad_top, col = j * w.stride_w + run.q * w.dilation_w - w.pad_left;
       if (h < 0 || h >= w.h || col < 0 || col >= w.w) {

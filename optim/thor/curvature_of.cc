@@ -10,6 +10,7 @@
 #include "sindri/ops/curvature.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
+#include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::optim::thor {
@@ -70,11 +71,43 @@ std::pair<Tensor, Tensor> matmul_rows(const ParamUse& use) {
   return {flip_x ? ops::transpose(x, {1, 0}) : x, right ? use.output_grad : ops::transpose(use.output_grad, {1, 0})};
 }
 
+// Whether the use adds the parameter to what `of` makes, once for each row: as many numbers as that has columns.
+bool is_bias_of(const ParamUse& use, const Layer& layer, const ParamUse& of) {
+  if (use.op == nullptr || use.op->traits.role != OpRole::kAdd || !use.output_grad.defined() || use.output_grad.id() != of.output_grad.id()) return false;
+  const Shape& s = use.operands[use.operand].shape();
+  const int64_t width = layer.groups * layer.g_dim;
+  if (use.param->shape().numel() != width || s.numel() != width) return false;
+  if (layer.kind == Kind::kConv) return s == Shape{1, width, 1, 1};
+  return of.operand == 1 ? s.back() == width : s == Shape{width, 1};
+}
+
+// The uses of a bias stand behind those of its weight, the tape being in the order of ops; of several that would fit it is the next.
+void fold(std::vector<Layer>* layers, const std::unordered_map<const Parameter*, size_t>& at, std::span<const ParamUse> uses) {
+  for (Layer& layer : *layers) {
+    if (layer.kind != Kind::kMatrix && layer.kind != Kind::kConv) continue;
+    const Parameter* bias = nullptr;
+    size_t found = 0;
+    for (const ParamUse* use : layer.uses) {
+      const auto next =
+          std::find_if(uses.begin() + (use - uses.data()), uses.end(), [&](const ParamUse& u) { return at.contains(u.param) && is_bias_of(u, layer, *use); });
+      if (next == uses.end() || (bias != nullptr && next->param != bias)) break;
+      bias = next->param;
+      ++found;
+    }
+    if (bias == nullptr || found != layer.uses.size()) continue;
+    Layer& folded = (*layers)[at.at(bias)];
+    if (folded.kind != Kind::kPlain || folded.uses.size() != found) continue;
+    folded.kind = Kind::kFolded;
+    layer.bias = static_cast<ptrdiff_t>(at.at(bias));
+    ++layer.a_dim;
+  }
+}
+
 Tensor wide(const Tensor& t) { return t.dtype() == DType::kFloat32 ? t : ops::cast(t, DType::kFloat32); }
 
 }  // namespace
 
-std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<const ParamUse> uses) {
+std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<const ParamUse> uses, bool fold_bias) {
   std::vector<Layer> layers;
   std::unordered_map<const Parameter*, size_t> at;
   for (Parameter* p : params) {
@@ -96,14 +129,17 @@ std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<co
       layer = {.param = use.param, .uses = layer.uses};
     }
   }
+  if (fold_bias) fold(&layers, at, uses);
   return layers;
 }
 
-Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block) {
+Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block, bool batch_means) {
+  const bool ones = layer.bias >= 0;
   if (layer.kind == Kind::kConv) {
-    const Tensor &x = use.operands[0], &dy = use.output_grad;
+    const auto mean = [&](const Tensor& t) { return batch_means ? ops::mean(wide(t), {0}, true) : t; };
+    const Tensor x = mean(use.operands[0]), dy = mean(use.output_grad);
     const Shape& w = use.operands[1].shape();
-    return {.a = ops::conv2d_gram(x, {w[2], w[3]}, use.attrs.as<ops::Conv2dAttrs>(), block),
+    return {.a = ops::conv2d_gram(x, {w[2], w[3]}, use.attrs.as<ops::Conv2dAttrs>(), block, ones),
             .g = ops::conv2d_gram(dy, {1, 1}, {.groups = layer.groups}, block),
             .rows = dy.dim(0) * layer.positions};
   }
@@ -115,20 +151,52 @@ Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block) {
             .rows = ids.numel()};
   }
   const auto [x, dy] = matmul_rows(use);
-  return {.a = ops::gram(x, block), .g = ops::gram(dy, block), .rows = x.dim(0)};
+  return {.a = ops::gram(x, block, ones), .g = ops::gram(dy, block), .rows = x.dim(0)};
 }
 
-Tensor preconditioned(const Layer& layer, const Tensor& grad, const Tensor& a_inv, const Tensor& g_inv, double scale) {
-  Tensor u = wide(grad);
+namespace {
+
+// Eigenvalues [groups·blocks, b] as [groups, d].
+Tensor values_of(const Tensor& values, int64_t groups, int64_t d) {
+  const Tensor rows = ops::reshape(values, {groups, values.numel() / groups});
+  return rows.dim(1) == d ? rows : ops::slice(rows, {0, 0}, {groups, d});
+}
+
+// left·u·right, blocks of rows and columns; with joint damping Q_l·((Q_lᵀ·u·Q_r) / (positions·l·r + λ))·Q_rᵀ (K-FAC's eigenbasis: Grosse and Martens
+// 2016, section 4.2). left undefined: the identity, with the values in left_values.
+Tensor act(const Layer& layer, const Tensor& u, const Tensor& left, const Tensor& left_values, const Tensor& right, const Tensor& right_values,
+           const Inverses& inverses) {
+  const auto positions = static_cast<double>(layer.positions);
+  const int64_t groups = layer.groups;
+  if (!inverses.g_values.defined()) return ops::block_precondition(u, left, right, groups, 1 / positions);
+  const auto turned = [](const Tensor& q) { return q.defined() ? ops::transpose(q, {0, 2, 1}) : q; };
+  const Tensor in_basis = ops::block_precondition(u, turned(left), right, groups);
+  const Tensor l = ops::reshape(values_of(left_values, groups, u.dim(0) / groups), {groups, u.dim(0) / groups, 1});
+  const Tensor r = ops::reshape(values_of(right_values, groups, u.dim(1)), {groups, 1, u.dim(1)});
+  const Tensor below = ops::add(ops::mul(ops::mul(l, r), positions), inverses.lambda);
+  return ops::block_precondition(ops::div(in_basis, ops::reshape(below, u.shape())), left, turned(right), groups);
+}
+
+}  // namespace
+
+std::pair<Tensor, Tensor> preconditioned(const Layer& layer, const Tensor& grad, const Tensor& bias, const Inverses& inverses) {
+  const Inverses& i = inverses;
+  const auto as_given = [](const Tensor& u, const Tensor& given) { return ops::cast(ops::reshape(u, given.shape()), given.dtype()); };
   if (layer.kind == Kind::kEmbedding) {
-    u = ops::block_precondition(u, {}, g_inv, 1, scale);
-    u = ops::mul(u, ops::reshape(a_inv, {layer.a_dim, 1}));
-  } else if (layer.transposed) {
-    u = ops::block_precondition(u, a_inv, g_inv, 1, scale);
-  } else {
-    u = ops::block_precondition(ops::reshape(u, {layer.groups * layer.g_dim, layer.a_dim}), g_inv, a_inv, layer.groups, scale);
+    const Tensor u = wide(grad);
+    if (i.g_values.defined()) return {as_given(act(layer, u, {}, i.a, i.g, i.g_values, i), grad), {}};
+    return {as_given(ops::mul(ops::block_precondition(u, {}, i.g), ops::reshape(i.a, {layer.a_dim, 1})), grad), {}};
   }
-  return ops::cast(ops::reshape(u, grad.shape()), grad.dtype());
+  const int64_t inputs = layer.a_dim - (bias.defined() ? 1 : 0), outputs = layer.groups * layer.g_dim;
+  const Shape whole = layer.transposed ? Shape{inputs, outputs} : Shape{outputs, inputs};
+  const int axis = layer.transposed ? 0 : 1;  // of what the weight meets
+  Tensor u = ops::reshape(wide(grad), whole);
+  if (bias.defined()) u = ops::concat({u, ops::reshape(wide(bias), layer.transposed ? Shape{1, outputs} : Shape{outputs, 1})}, axis);
+  u = layer.transposed ? act(layer, u, i.a, i.a_values, i.g, i.g_values, i) : act(layer, u, i.g, i.g_values, i.a, i.a_values, i);
+  if (!bias.defined()) return {as_given(u, grad), {}};
+  std::vector<int64_t> last(2, 0), end = {u.dim(0), u.dim(1)};
+  last[static_cast<size_t>(axis)] = inputs;
+  return {as_given(ops::slice(u, {0, 0}, {whole[0], whole[1]}), grad), as_given(ops::slice(u, last, end), bias)};
 }
 
 }  // namespace sindri::optim::thor

@@ -1,32 +1,28 @@
-// Thor: when curvature is taken, what is kept of it, and the step that is made of it. What a layer is: curvature_of.cc.
+// Thor: its options, when curvature is taken, and the step that is made of it. How it is taken: refresh.cc; what a layer is: curvature_of.cc.
 #include "sindri/optim/thor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_map>
 
 #include "optim/optimizer_impl.h"
-#include "optim/thor/curvature_of.h"
+#include "optim/thor/impl.h"
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
-#include "sindri/ops/curvature.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/optimizer.h"
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
-#include "sindri/optim/formula.h"
-#include "sindri/optim/registry.h"
 
 namespace sindri::optim {
 
+using thor::kFirstPiece;
 using thor::Kind;
+using thor::kRefresh;
+using thor::kReuse;
 using thor::Layer;
 
 namespace {
-
-constexpr int kRefresh = 0, kReuse = 1;
 
 void check(bool ok, const char* what, const std::string& got, const char* fix) {
   if (!ok) throw ValueError(fmt::format("THOR: {}, got {}", what, got), "", fix);
@@ -42,6 +38,22 @@ void check_frequency(int64_t frequency) {
         "give the number of updates from one refresh of the curvature to the next");
 }
 
+void check_choice(const char* name, const std::string& got, std::initializer_list<const char*> known) {
+  check(std::find(known.begin(), known.end(), got) != known.end(), fmt::format("{} must be one of {}", name, fmt::join(known, ", ")).c_str(), "'" + got + "'",
+        "see ThorOptions");
+}
+
+// Options that leave each other no sense.
+void check_together(const ThorOptions& o) {
+  const bool means_of_inverses = o.reduce == "inverse_mean" || o.compat == "mindspore";
+  check(!means_of_inverses || (o.damping_form == "factored" && o.factor_decay == 0 && o.trace_rule.empty()),
+        "means of inverses go with factored damping, without factor_decay and trace_rule",
+        fmt::format("damping_form {}, factor_decay {}, trace_rule [{}]", o.damping_form, o.factor_decay, fmt::join(o.trace_rule, ", ")),
+        "reduce=factor_mean takes them all");
+  check(o.stagger == 0 || (o.stagger >= 2 && o.stagger <= o.frequency), "stagger must be 0 or between 2 and the frequency", fmt::format("{}", o.stagger),
+        "it is the number of steps, evenly spread, over which a refresh is divided");
+}
+
 void check_options(const ThorOptions& o) {
   check_damping(o.damping);
   check(o.momentum >= 0, "momentum must not be negative", fmt::format("{}", o.momentum), "0.9 is usual");
@@ -54,6 +66,15 @@ void check_options(const ThorOptions& o) {
   const auto& t = o.trace_rule;
   check(t.empty() || (t.size() == 2 && t[0] >= t[1] && t[1] >= 0), "trace_rule must be two numbers, the first at least as large as the second",
         fmt::format("[{}]", fmt::join(t, ", ")), "[0.01, 0] is the paper's THOR, [0.01, 0.001] its THOR_stop");
+  check_choice("statistics", o.statistics, {"standard", "batch_mean"});
+  check_choice("damping_form", o.damping_form, {"factored", "joint"});
+  check_choice("reduce", o.reduce, {"factor_mean", "inverse_mean"});
+  check_choice("distribute", o.distribute, {"auto", "shard", "replicate"});
+  check_choice("compat", o.compat, {"", "mindspore"});
+  for (size_t i = 0; i < o.split_indices.size(); ++i)
+    check(o.split_indices[i] >= 0 && (i == 0 || o.split_indices[i] > o.split_indices[i - 1]), "split_indices must be layers in rising order",
+          fmt::format("[{}]", fmt::join(o.split_indices, ", ")), "each is the last layer of a bucket, counted from 0");
+  check_together(o);
 }
 
 // Parameters that decay and those that do not are groups, updated in the order given.
@@ -72,34 +93,6 @@ Tensor scalar(double value) { return ops::full({}, value, DType::kFloat32); }
 
 }  // namespace
 
-struct Thor::Impl {
-  explicit Impl(Options options) : o(std::move(options)) {}
-
-  /// What is kept of a parameter's curvature; made at its first use.
-  struct Slots {
-    std::unique_ptr<Parameter> a_inv, g_inv, a, g, trace;
-    int64_t a_dim = 0, g_dim = 0;
-    Kind kind = Kind::kPlain;
-  };
-
-  Options o;
-  Parameter* momentum = nullptr;
-  std::unordered_map<const Parameter*, Slots> slots;
-  std::unique_ptr<Parameter> ready;  ///< [2] float32: whether every factor was inverted once, and how many inversions failed
-  bool is_ready = false;  ///< the host's knowledge of it
-  double failed = 0;  ///< inversions that were told of
-  bool told_nothing = false;
-
-  Tensor damping(const Tensor& global_step) const;
-  Slots& slots_of(const Layer& layer, const thor::Moments& m);
-  std::pair<Tensor, Tensor> means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const;
-  Tensor averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const;
-  TensorList factors(const std::vector<Layer>& layers, double samples, double parts);
-  Tensor refresh(const std::vector<std::vector<Layer>>& parts, const Tensor& lambda, double samples, const Gradients& step);
-  Tensor invert(const Layer& layer, Tensor a, Tensor g, const Tensor& lambda, const Tensor& skip);
-  Tensor kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, const Tensor& g, const Tensor& lambda, const Tensor& skip) const;
-};
-
 Thor::Thor(Params params, const Options& o) : Optimizer("THOR", with_filter(std::move(params), o), shared_options(o)) {
   check_options(o);
   thor_ = std::make_unique<Impl>(o);
@@ -109,6 +102,13 @@ Thor::Thor(Params params, const Options& o) : Optimizer("THOR", with_filter(std:
 
 Thor::~Thor() = default;
 
+std::string Thor::variant_name(int variant) const {
+  if (variant < kFirstPiece) return variant == kRefresh ? "refresh" : "reuse";
+  return fmt::format("refresh part {} of {}", variant - kFirstPiece + 1, thor_->o.stagger);
+}
+
+bool Thor::measures_anew(int variant) const { return variant != kReuse; }
+
 void Thor::set_damping(const LearningRate& damping) {
   check_damping(damping);
   thor_->o.damping = damping;
@@ -116,6 +116,9 @@ void Thor::set_damping(const LearningRate& damping) {
 
 void Thor::set_frequency(int64_t frequency) {
   check_frequency(frequency);
+  ThorOptions changed = thor_->o;
+  changed.frequency = frequency;
+  check_together(changed);
   thor_->o.frequency = frequency;
 }
 
@@ -136,8 +139,12 @@ int Thor::variant(int64_t step) const {
   if (!table.empty() && step >= static_cast<int64_t>(table.size()))
     throw ValueError(fmt::format("THOR: damping has {} entries, update {} needs one more", table.size(), step), "damping",
                      "give one for each update of the training, or a schedule");
-  const bool due = step % t.o.frequency == 0;
-  if (t.ready != nullptr && (!t.is_ready || due)) {
+  // Piece p of k is due at p·frequency/k behind a step where all would be: the first of all, and those at which the curvature is not there yet.
+  const int64_t at = step % t.o.frequency;
+  int due = at == 0 ? kRefresh : kReuse;
+  for (int64_t piece = 0; piece < t.o.stagger; ++piece)
+    if (step > 0 && at == piece * t.o.frequency / t.o.stagger) due = kFirstPiece + static_cast<int>(piece);
+  if (t.ready != nullptr && (!t.is_ready || due != kReuse)) {
     // The one look at a device: until the curvature is there, then once per refresh.
     const std::vector<float> now = t.ready->stored().to_vector<float>();
     t.is_ready = now[0] != 0;
@@ -148,152 +155,65 @@ int Thor::variant(int64_t step) const {
       t.failed = now[1];
     }
   }
-  return due || !t.is_ready ? kRefresh : kReuse;
-}
-
-// The slots of a factored layer, in the factors' own form; zeros until the first refresh fills them.
-Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments& m) {
-  Slots& s = slots[layer.param];
-  s.kind = layer.kind, s.a_dim = layer.a_dim, s.g_dim = layer.g_dim;
-  const std::string& name = layer.param->name();
-  const auto make = [&](std::unique_ptr<Parameter>* slot, const char* prefix, const Shape& shape) {
-    if (*slot != nullptr && (*slot)->shape() != shape)
-      throw ValueError(fmt::format("THOR: {}.{} is {}, the curvature of this step {}", prefix, name, (*slot)->shape().str(), shape.str()), "",
-                       "keep block_size and the network as they were when the state was made");
-    if (*slot == nullptr) *slot = std::make_unique<Parameter>(Tensor::zeros(shape, DType::kFloat32), fmt::format("{}.{}", prefix, name), false);
-  };
-  make(&s.a_inv, "matrix_a_inv", m.a.shape());
-  make(&s.g_inv, "matrix_g_inv", m.g.shape());
-  if (o.factor_decay > 0) make(&s.a, "matrix_a", m.a.shape()), make(&s.g, "matrix_g", m.g.shape());
-  if (!o.trace_rule.empty()) make(&s.trace, "thor_trace", {2});
-  if (ready == nullptr) ready = std::make_unique<Parameter>(Tensor::zeros({2}, DType::kFloat32), "thor_ready", false);
-  return s;
-}
-
-namespace {
-
-Tensor unless(const Tensor& skip, const Tensor& before, const Tensor& after) { return skip.defined() ? ops::where(skip, before, after) : after; }
-
-// Sum of the diagonals of [blocks, b, b].
-Tensor trace(const Tensor& blocks) {
-  const int64_t b = blocks.dim(-1);
-  std::vector<double> eye(static_cast<size_t>(b * b), 0);
-  for (int64_t i = 0; i < b; ++i) eye[static_cast<size_t>(i * b + i)] = 1;
-  return ops::sum(ops::mul(blocks, Tensor::from_values({1, b, b}, eye, blocks.dtype())));
-}
-
-}  // namespace
-
-// Means over rows of the sums, G of the gradients of single samples: the tape's are 1/samples of them, times the loss scale.
-std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const {
-  const double rows = static_cast<double>(sum.rows);
-  const Tensor own = scalar(o.loss_scale), scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own;
-  const Tensor unscale = ops::reciprocal(ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32));  // twice: its square may be 0
-  const double own_samples = samples / parts;
-  const Tensor a = ops::mul(sum.a, layer.kind == Kind::kEmbedding ? 1 / own_samples : 1 / rows);
-  return {a, ops::mul(ops::mul(ops::mul(sum.g, unscale), unscale), samples * samples / rows)};
-}
-
-// The running average, which begins with the first batch's factor.
-Tensor Thor::Impl::averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const {
-  const Tensor first = ops::equal(ops::slice(ready->value(), {0}, {1}), ops::full({1}, 0, DType::kFloat32));
-  const Tensor mixed = ops::add(ops::mul(kept.value(), o.factor_decay), ops::mul(now, 1 - o.factor_decay));
-  const Tensor next = ops::where(first, now, mixed);
-  kept.assign(unless(skip, kept.value(), ops::where(ops::all_finite({next}), next, kept.value())));
-  return next;
-}
-
-// True where the inverse of before is kept, by the trace of the whole block, A and G together.
-Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& a, const Tensor& g, const Tensor& lambda, const Tensor& skip) const {
-  const Tensor tr_a = layer.kind == Kind::kEmbedding ? ops::sum(a) : trace(a);
-  const double width = static_cast<double>(layer.a_dim * layer.g_dim * layer.groups);
-  const Tensor now = ops::add(ops::mul(ops::mul(tr_a, trace(g)), static_cast<double>(layer.positions)), ops::mul(lambda, width));
-  const Tensor old = s.trace->value(), before = ops::reshape(ops::slice(old, {0}, {1}), Shape{}), frozen = ops::reshape(ops::slice(old, {1}, {2}), Shape{});
-  const Tensor zero = scalar(0), known = ops::greater(before, zero);
-  const Tensor change = ops::div(ops::abs(ops::sub(now, before)), ops::where(known, before, scalar(1)));
-  const Tensor is_frozen = ops::not_equal(frozen, zero);
-  const Tensor keep = ops::logical_and(known, ops::logical_or(is_frozen, ops::less_equal(change, scalar(o.trace_rule[0]))));
-  const Tensor freeze = ops::logical_or(is_frozen, ops::logical_and(known, ops::less(change, scalar(o.trace_rule[1]))));
-  const Tensor next = ops::stack({now, ops::cast(freeze, DType::kFloat32)}, 0);
-  s.trace->assign(unless(skip, old, ops::where(ops::all_finite({now}), next, old)));
-  return keep;
-}
-
-// A and G of each factored layer, from the uses of one of this rank's parts of the batch. samples: of all of them, which the tape's gradients are means over.
-TensorList Thor::Impl::factors(const std::vector<Layer>& layers, double samples, double parts) {
-  TensorList out;
-  for (const Layer& layer : layers) {
-    if (!layer.factored()) continue;
-    thor::Moments sum;
-    for (const ParamUse* use : layer.uses) {
-      const thor::Moments m = moments_of(layer, *use, o.block_size);
-      sum.a = sum.a.defined() ? ops::add(sum.a, m.a) : m.a;
-      sum.g = sum.g.defined() ? ops::add(sum.g, m.g) : m.g;
-      sum.rows += m.rows;
-    }
-    slots_of(layer, sum);
-    const auto [a, g] = means(layer, sum, samples, parts);
-    out.push_back(a), out.push_back(g);
-  }
-  return out;
-}
-
-// Takes the curvature of every layer, the mean over all parts of the batch, and inverts it. Gives how many factors could not be inverted.
-Tensor Thor::Impl::refresh(const std::vector<std::vector<Layer>>& parts, const Tensor& lambda, double samples, const Gradients& step) {
-  std::vector<TensorList> lists;
-  for (const std::vector<Layer>& layers : parts) lists.push_back(factors(layers, samples, static_cast<double>(parts.size())));
-  const TensorList means = step.mean_over_parts ? step.mean_over_parts(lists) : lists[0];
-  Tensor bad_factors = scalar(0);
-  size_t at = 0;
-  for (const Layer& layer : parts[0]) {
-    if (!layer.factored()) continue;
-    bad_factors = ops::add(bad_factors, invert(layer, means[at], means[at + 1], lambda, step.skip));
-    at += 2;
-  }
-  return bad_factors;
-}
-
-// The inverses of a layer's damped factors, or of their running averages.
-Tensor Thor::Impl::invert(const Layer& layer, Tensor a, Tensor g, const Tensor& lambda, const Tensor& skip) {
-  Slots& s = slots.at(layer.param);
-  if (o.factor_decay > 0) a = averaged(*s.a, a, skip), g = averaged(*s.g, g, skip);
-  const Tensor keep = o.trace_rule.empty() ? skip : kept_by_trace(layer, s, a, g, lambda, skip);
-  const Tensor held = skip.defined() && keep.id() != skip.id() ? ops::logical_or(skip, keep) : keep;
-  const Tensor root = ops::sqrt(ops::div(lambda, static_cast<double>(layer.positions)));
-  Tensor bad_factors = scalar(0);
-  const auto one = [&](Parameter& kept, const Tensor& factor, int64_t dim) {
-    const auto [inverse, bad] = ops::damped_inverse(factor, root, kept.value(), dim);
-    kept.assign(unless(held, kept.value(), inverse));
-    bad_factors = ops::add(bad_factors, bad);
-  };
-  one(*s.g_inv, g, layer.g_dim);
-  if (layer.kind != Kind::kEmbedding) {
-    one(*s.a_inv, a, layer.a_dim);
-  } else {
-    const Tensor inverse = ops::reciprocal(ops::add(a, root));
-    s.a_inv->assign(unless(held, s.a_inv->value(), ops::where(ops::all_finite({inverse}), inverse, s.a_inv->value())));
-  }
-  return bad_factors;
+  return t.is_ready ? due : kRefresh;
 }
 
 namespace {
 
 // The layers as each part of the batch uses them.
-std::vector<std::vector<Layer>> parts_of(const std::vector<Parameter*>& params, const Gradients& g) {
+std::vector<std::vector<Layer>> parts_of(const std::vector<Parameter*>& params, const Gradients& g, bool fold_bias) {
   std::vector<std::vector<Layer>> out;
   const size_t count = std::max<size_t>(1, g.parts.size());
   for (size_t i = 0; i < count; ++i) {
     const size_t begin = g.parts.empty() ? 0 : g.parts[i], end = i + 1 < count ? g.parts[i + 1] : g.uses.size();
-    out.push_back(thor::layers_of(params, std::span(g.uses).subspan(begin, end - begin)));
+    out.push_back(thor::layers_of(params, std::span(g.uses).subspan(begin, end - begin), fold_bias));
   }
   return out;
 }
 
 }  // namespace
 
+// G⁻¹·dW·A⁻¹ of what has factors, the diagonal rule of layer norms, other gradients as they are. samples: of a part.
+TensorList Thor::Impl::natural(const std::vector<Layer>& layers, const TensorList& grads, const Tensor& lambda, double samples) const {
+  TensorList out = grads;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer& layer = layers[i];
+    if (layer.kind == Kind::kNorm) {
+      const Tensor plain = ops::mul(grads[i], 1 / o.loss_scale);
+      out[i] = ops::div(grads[i], ops::add(ops::mul(ops::square(plain), 1 / samples), ops::cast(ops::sqrt(lambda), plain.dtype())));
+    }
+    if (!layer.factored()) continue;
+    const auto it = slots.find(layer.param);
+    if (it == slots.end() || it->second.a_inv == nullptr) continue;  // a path of the network that no refresh has seen yet: the gradient
+    const Slots& s = it->second;
+    const auto value = [](const auto& slot) { return slot == nullptr ? Tensor() : slot->value(); };
+    const thor::Inverses inverses{.a = value(s.a_inv), .g = value(s.g_inv), .a_values = value(s.a_values), .g_values = value(s.g_values), .lambda = lambda};
+    const auto [weight, bias] = preconditioned(layer, grads[i], layer.bias < 0 ? Tensor() : grads[static_cast<size_t>(layer.bias)], inverses);
+    out[i] = weight;
+    if (layer.bias >= 0) out[static_cast<size_t>(layer.bias)] = bias;
+  }
+  return out;
+}
+
+// All natural gradients times ν = min(1, sqrt(κ/(lr²·Σ<U, g>))). Gradients are scaled by the own loss scale, of which the product has the square.
+void Thor::Impl::clip(const std::vector<Layer>& layers, const TensorList& grads, const Tensor& rate, TensorList* natural) const {
+  Tensor product;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i].kind == Kind::kPlain) continue;
+    const Tensor part = ops::cast(ops::mul(ops::sum(ops::mul((*natural)[i], grads[i])), 1 / (o.loss_scale * o.loss_scale)), DType::kFloat32);
+    product = product.defined() ? ops::add(product, part) : part;
+  }
+  if (!product.defined()) return;
+  const Tensor lr = ops::cast(ops::reshape(rate, Shape{}), DType::kFloat32);
+  const Tensor length = ops::maximum(ops::mul(ops::square(lr), product), scalar(1e-30));
+  const Tensor nu = ops::minimum(scalar(1), ops::sqrt(ops::div(scalar(o.kl_clip), length)));
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (layers[i].kind != Kind::kPlain) (*natural)[i] = ops::mul((*natural)[i], ops::cast(nu, (*natural)[i].dtype()));
+}
+
 Gradients Thor::precondition(Gradients g) {
   Impl& t = *thor_;
-  const std::vector<std::vector<Layer>> parts = parts_of(parameters(), g);
+  const std::vector<std::vector<Layer>> parts = parts_of(parameters(), g, t.o.fold_bias);
   const std::vector<Layer>& layers = parts[0];
   const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
   if (!any && !std::exchange(t.told_nothing, true))
@@ -302,47 +222,20 @@ Gradients Thor::precondition(Gradients g) {
   const double samples = static_cast<double>(t.o.batch_size > 0 ? t.o.batch_size * static_cast<int64_t>(parts.size()) : g.samples);
   if (samples == 0) throw ValueError("THOR: how many samples the loss is the mean of is not known", "batch_size", "give batch_size");
   // From here on gradients are free of every loss scale, but for the own one that apply divides by.
-  const double own = t.o.loss_scale;
   for (Tensor& grad : g.of_params) grad = unscaled(grad, 1, g.inv_scale);
   g.inv_scale = {};
   const Tensor lambda = t.damping(global_step().value());
-  if (g.variant == kRefresh) {
+  if (g.variant != kReuse) {
     const Tensor failed = t.refresh(parts, lambda, samples, g);
     if (t.ready != nullptr) {
       const Tensor old = t.ready->value(), none = ops::equal(failed, scalar(0));
       const Tensor was = ops::reshape(ops::slice(old, {0}, {1}), Shape{}), count = ops::reshape(ops::slice(old, {1}, {2}), Shape{});
       const Tensor now = ops::stack({ops::maximum(was, ops::cast(none, DType::kFloat32)), ops::add(count, failed)}, 0);
-      t.ready->assign(unless(g.skip, old, now));
+      t.ready->assign(g.skip.defined() ? ops::where(g.skip, old, now) : now);
     }
   }
-  TensorList natural = g.of_params;
-  Tensor product;  // Σ<U, dW> of what is preconditioned
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const Layer& layer = layers[i];
-    const Tensor& grad = g.of_params[i];
-    if (layer.factored()) {
-      const auto it = t.slots.find(layer.param);
-      if (it == t.slots.end() || it->second.a_inv == nullptr) continue;  // a path of the network that no refresh has seen yet: the gradient
-      const Impl::Slots& s = it->second;
-      natural[i] = preconditioned(layer, grad, s.a_inv->value(), s.g_inv->value(), 1 / static_cast<double>(layer.positions));
-    } else if (layer.kind == Kind::kNorm) {
-      const Tensor plain = ops::mul(grad, 1 / own);
-      const Tensor below = ops::add(ops::mul(ops::square(plain), static_cast<double>(parts.size()) / samples), ops::cast(ops::sqrt(lambda), grad.dtype()));
-      natural[i] = ops::div(grad, below);
-    } else {
-      continue;
-    }
-    if (t.o.kl_clip == 0) continue;
-    const Tensor part = ops::cast(ops::mul(ops::sum(ops::mul(natural[i], grad)), 1 / (own * own)), DType::kFloat32);
-    product = product.defined() ? ops::add(product, part) : part;
-  }
-  if (product.defined()) {
-    const Tensor lr = ops::cast(ops::reshape(get_lr()[0], Shape{}), DType::kFloat32);
-    const Tensor tiny = scalar(1e-30);
-    const Tensor nu = ops::minimum(scalar(1), ops::sqrt(ops::div(scalar(t.o.kl_clip), ops::maximum(ops::mul(ops::square(lr), product), tiny))));
-    for (size_t i = 0; i < layers.size(); ++i)
-      if (layers[i].kind != Kind::kPlain) natural[i] = ops::mul(natural[i], ops::cast(nu, natural[i].dtype()));
-  }
+  TensorList natural = t.natural(layers, g.of_params, lambda, samples / static_cast<double>(parts.size()));
+  if (t.o.kl_clip > 0) t.clip(layers, g.of_params, get_lr()[0], &natural);
   g.of_params = std::move(natural);
   g.uses.clear();
   return g;
@@ -366,8 +259,7 @@ std::vector<Parameter*> Thor::state() {
   for (const Parameter* p : parameters()) {
     const auto it = thor_->slots.find(p);
     if (it == thor_->slots.end()) continue;
-    const Impl::Slots& s = it->second;
-    for (const auto* slot : {&s.a_inv, &s.g_inv, &s.a, &s.g, &s.trace})
+    for (const auto* slot : it->second.state())
       if (*slot != nullptr) out.push_back(slot->get());
   }
   if (thor_->ready != nullptr) out.push_back(thor_->ready.get());
@@ -375,21 +267,26 @@ std::vector<Parameter*> Thor::state() {
 }
 
 void Thor::expect_state(const std::map<std::string, TensorMeta>& stored) {
+  Impl& t = *thor_;
   if (!stored.contains("thor_ready")) return;
-  thor_->is_ready = false;  // to be read again
+  t.is_ready = false;  // to be read again
   const auto make = [&](std::unique_ptr<Parameter>* slot, const std::string& name) {
     const auto it = stored.find(name);
     if (it != stored.end() && *slot == nullptr) *slot = std::make_unique<Parameter>(Tensor::zeros(it->second.shape, DType::kFloat32), name, false);
   };
-  make(&thor_->ready, "thor_ready");
+  const std::string_view form = t.joint() ? "vectors" : "inv";
+  bool any = false;
   for (const Parameter* p : parameters()) {
-    if (!stored.contains("matrix_g_inv." + p->name())) continue;
-    Impl::Slots& s = thor_->slots[p];
-    make(&s.a_inv, "matrix_a_inv." + p->name());
-    make(&s.g_inv, "matrix_g_inv." + p->name());
-    if (thor_->o.factor_decay > 0) make(&s.a, "matrix_a." + p->name()), make(&s.g, "matrix_g." + p->name());
-    if (!thor_->o.trace_rule.empty()) make(&s.trace, "thor_trace." + p->name());
+    const auto name = [&](char factor, std::string_view what) { return fmt::format("matrix_{}_{}.{}", factor, what, p->name()); };
+    if (!stored.contains(name('g', form))) continue;  // of a training with the other form of damping: as if there were none, the next step refreshes
+    any = true;
+    Impl::Slots& s = t.slots[p];
+    make(&s.a_inv, name('a', form)), make(&s.g_inv, name('g', form));
+    if (t.joint()) make(&s.a_values, name('a', "values")), make(&s.g_values, name('g', "values"));
+    if (t.o.factor_decay > 0) make(&s.a, "matrix_a." + p->name()), make(&s.g, "matrix_g." + p->name());
+    if (!t.o.trace_rule.empty()) make(&s.trace, "thor_trace." + p->name());
   }
+  if (any) make(&t.ready, "thor_ready");
 }
 
 std::vector<Thor::Curvature> Thor::curvature() const {
@@ -399,8 +296,30 @@ std::vector<Thor::Curvature> Thor::curvature() const {
     if (it == thor_->slots.end() || it->second.a_inv == nullptr) continue;
     const Impl::Slots& s = it->second;
     const char* kind = s.kind == Kind::kConv ? "conv2d" : s.kind == Kind::kEmbedding ? "embedding" : "matmul";
-    out.push_back({.param = p->name(), .kind = kind, .a_dim = s.a_dim, .g_dim = s.g_dim, .bytes = 4 * (s.a_inv->shape().numel() + s.g_inv->shape().numel())});
+    out.push_back({.param = p->name(), .kind = kind, .a_dim = s.a_dim, .g_dim = s.g_dim, .bytes = 0});
+    for (const auto* slot : {&s.a_inv, &s.g_inv, &s.a_values, &s.g_values})
+      if (*slot != nullptr) out.back().bytes += 4 * (*slot)->shape().numel();
   }
+  return out;
+}
+
+std::vector<Optimizer::Measure> Thor::measures() const {
+  std::vector<Measure> out;
+  for (const Parameter* p : parameters()) {
+    const auto it = thor_->slots.find(p);
+    if (it == thor_->slots.end() || it->second.seen == nullptr) continue;
+    const std::vector<float> traces = it->second.seen->stored().to_vector<float>();
+    out.push_back({"trace of A", p->name(), static_cast<double>(traces[0])});
+    out.push_back({"trace of G", p->name(), static_cast<double>(traces[1])});
+  }
+  return out;
+}
+
+std::vector<std::vector<std::string>> Thor::holdings() const {
+  std::vector<std::vector<std::string>> out;
+  for (const Curvature& c : curvature())
+    out.push_back({c.param, c.kind, fmt::format("{}", c.a_dim), fmt::format("{}", c.g_dim), fmt::format("{:.3f}", static_cast<double>(c.bytes) / 1e6)});
+  if (!out.empty()) out.insert(out.begin(), {"parameter", "kind", "width of A", "width of G", "MB of inverses, and of factors during a refresh"});
   return out;
 }
 
@@ -413,89 +332,10 @@ std::vector<std::string> Thor::report() const {
   std::string largest;
   for (size_t i = 0; i < std::min<size_t>(3, all.size()); ++i)
     largest += fmt::format("{}{} ({} x {}) {:.2f} MB", i == 0 ? "" : ", ", all[i].param, all[i].g_dim, all[i].a_dim, static_cast<double>(all[i].bytes) / 1e6);
-  return {fmt::format("curvature of {} parameters, {:.2f} MB of inverses; largest: {}", all.size(), static_cast<double>(bytes) / 1e6, largest)};
+  std::vector<std::string> out = {
+      fmt::format("curvature of {} parameters, {:.2f} MB of inverses; largest: {}", all.size(), static_cast<double>(bytes) / 1e6, largest)};
+  if (thor_->balance > 0) out.push_back(fmt::format("inversions shared out over {} ranks, balance {:.3f}", thor_->ranks, thor_->balance));
+  return out;
 }
-
-namespace {
-
-/// λ·decay^((step + 1)/steps), as MindSpore's get_thor_damping counts.
-struct FallingDamping {
-  double damping, decay, steps;
-  template <class T> T operator()(const T& step) const { return formula::pow(decay, (step + 1.0) / steps) * damping; }
-};
-
-LearningRate damping_of(const SettingValues& v) {
-  const std::vector<double>& damping = v.get_list("damping");
-  if (damping.empty()) throw ValueError("damping is an empty list", "damping", "give one number, or one for each update");
-  if (damping.size() > 1) return std::vector<float>(damping.begin(), damping.end());
-  const double decay = v.get_float("damping_decay");
-  if (decay == 1) return damping[0];
-  return schedule_of(FallingDamping{damping[0], decay, static_cast<double>(v.get_int("damping_decay_steps"))});
-}
-
-const auto& kThor = optimizers().add({
-    .name = "thor",
-    .doc = "natural gradients from Kronecker factors in blocks, with momentum (Chen et al. 2021)",
-    .settings =
-        {momentum_setting("0.9"),
-         nesterov_setting("momentum"),
-         {.name = "damping",
-          .type = SettingType::kFloatList,
-          .fallback = "0.03",
-          .doc = "added to the curvature before it is inverted: one number, or one for each update",
-          .min = 0},
-         {.name = "damping_decay",
-          .type = SettingType::kFloat,
-          .fallback = "1",
-          .doc = "damping is multiplied by it every damping_decay_steps",
-          .min = 1e-30,
-          .max = 1},
-         {.name = "damping_decay_steps",
-          .type = SettingType::kInt,
-          .fallback = "1000",
-          .doc = "steps of the damping's decay, which is smooth",
-          .min = 1,
-          .unit = "updates"},
-         {.name = "frequency",
-          .type = SettingType::kInt,
-          .fallback = "100",
-          .doc = "curvature is taken and inverted every so many updates",
-          .min = 1,
-          .unit = "updates"},
-         {.name = "batch_size", .type = SettingType::kInt, .fallback = "0", .doc = "items a rank's loss is the mean of; 0: the samples of its batch", .min = 0},
-         {.name = "block_size",
-          .type = SettingType::kInt,
-          .fallback = "128",
-          .doc = "width of the diagonal blocks that are kept of a factor; 0: all of it",
-          .min = 0},
-         {.name = "factor_decay",
-          .type = SettingType::kFloat,
-          .fallback = "0",
-          .doc = "how much of the factors' running average stays at a refresh",
-          .min = 0,
-          .max = 0.999999},
-         {.name = "kl_clip", .type = SettingType::kFloat, .fallback = "0", .doc = "largest length of a step in the metric of the curvature; 0: any", .min = 0},
-         {.name = "trace_rule",
-          .type = SettingType::kFloatList,
-          .fallback = "[]",
-          .doc = "two relative changes of the trace: up to the first curvature is kept, below the second for good"},
-         {.name = "clip_each", .type = SettingType::kBool, .fallback = "false", .doc = "each tensor's step before momentum has a norm of at most 1"},
-         loss_scale_setting()},
-    .make = make_from_settings<Thor,
-                               [](auto& o, const SettingValues& v) {
-                                 o.momentum = v.get_float("momentum");
-                                 o.use_nesterov = v.get_bool("nesterov");
-                                 o.damping = damping_of(v);
-                                 o.frequency = v.get_int("frequency");
-                                 o.batch_size = v.get_int("batch_size");
-                                 o.block_size = v.get_int("block_size");
-                                 o.factor_decay = v.get_float("factor_decay");
-                                 o.kl_clip = v.get_float("kl_clip");
-                                 o.trace_rule = v.get_list("trace_rule");
-                                 o.enable_clip_grad = v.get_bool("clip_each");
-                               }>,
-});
-
-}  // namespace
 
 }  // namespace sindri::optim

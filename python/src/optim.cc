@@ -1,6 +1,7 @@
 // The optimizers of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
 #include "python/src/casters.h"
 #include "python/src/settings.h"
+#include "sindri/comm/communicator.h"
 #include "sindri/op/op_def.h"
 #include "sindri/ops/comm.h"
 #include "sindri/optim/lamb.h"
@@ -98,10 +99,13 @@ class PyOptimizer {
   py::tuple precondition(const py::iterable& gradients, const py::iterable& uses, int variant, const Tensor& skip, const std::string& group) {
     Gradients g;
     g.of_params = tensors(gradients), g.skip = skip, g.variant = variant;
-    if (!group.empty())
+    if (!group.empty()) {
+      const comm::Communicator& ranks = comm::find_group(group);
+      g.group = group, g.rank = ranks.rank(), g.ranks = ranks.size();
       g.mean_over_parts = [group](const std::vector<TensorList>& own) {
         return ops::all_reduce(own.at(0), {.op = "mean", .group = group, .what = "mean over parts"});
       };
+    }
     for (const py::handle h : uses) g.uses.push_back(param_use(py::reinterpret_borrow<py::tuple>(h)));
     keep();
     without_lock(elements(g.of_params), [&] { g = optimizer_->precondition(std::move(g)); });

@@ -6,10 +6,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sindri/app/picture.h"
+#include "src/train/atomic_file.h"
 
 namespace sindri::app {
 
 namespace {
+
+constexpr const char* kMeasures = "optimizer";  // the event of metrics.jsonl
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -32,6 +39,24 @@ class StepForms final : public train::Callback {
   double start_ = 0;
 };
 
+// What the optimizer measures goes into metrics.jsonl and to TensorBoard, as lines of a step.
+class Measures final : public train::Callback {
+ public:
+  explicit Measures(Session* s) : s_(s) {}
+  void step_end(train::TrainState& state) override {
+    const optim::Optimizer& o = *s_->optimizer;
+    if (!s_->folder || !s_->folder->started() || !o.measures_anew(o.variant((state.cur_step_num - 1) / s_->steps_per_update))) return;
+    EventValues values;
+    for (const optim::Optimizer::Measure& m : o.measures()) values.emplace_back(m.group + "/" + m.name, m.value);
+    if (values.empty()) return;
+    s_->folder->event(kMeasures, state.cur_epoch_num, state.cur_step_num, values);
+    s_->folder->scalars(state.cur_step_num, values);
+  }
+
+ private:
+  Session* s_;
+};
+
 double median(std::vector<float> v) {
   std::sort(v.begin(), v.end());
   return static_cast<double>(v[v.size() / 2]);
@@ -41,6 +66,37 @@ double median(std::vector<float> v) {
 
 std::shared_ptr<train::Callback> make_step_forms(Session* s) {
   return s->optimizer->variant_name(0).empty() || !current_device().is_cpu() ? nullptr : std::make_shared<StepForms>(s);
+}
+
+std::shared_ptr<train::Callback> make_measures(Session* s) { return s->optimizer->measures_anew(0) ? std::make_shared<Measures>(s) : nullptr; }
+
+std::string write_measures_picture(const Session& s) {
+  const std::string path = s.folder->file("metrics.jsonl");
+  if (!s.optimizer->measures_anew(0) || !train::file_exists(path, "metrics.jsonl")) return "";
+  std::istringstream lines(train::read_small_file(path, int64_t{1} << 30, "metrics.jsonl"));
+  std::vector<MeasureChart> charts;
+  for (std::string text; std::getline(lines, text);) {
+    const nlohmann::ordered_json line = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (!line.is_object() || line.value("event", "") != kMeasures) continue;
+    for (const auto& [key, value] : line.items()) {
+      const size_t slash = key.find('/');
+      if (slash == std::string::npos || !value.is_number()) continue;
+      const std::string group = key.substr(0, slash), name = key.substr(slash + 1);
+      const auto in = [](auto& list, const auto& wanted, auto member) {
+        const auto it = std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.*member == wanted; });
+        return it != list.end() ? it : list.insert(list.end(), {});
+      };
+      const auto chart = in(charts, group, &MeasureChart::title);
+      chart->title = group;
+      const auto curve = in(chart->curves, name, &MeasureCurve::name);
+      curve->name = name;
+      curve->points.emplace_back(line.value("step", 0.0), value.get<double>());
+    }
+  }
+  if (charts.empty()) return "";
+  const std::string out = s.folder->file("curvature.png");
+  write_measures(charts, "step", out);
+  return out;
 }
 
 std::vector<std::string> optimizer_lines(const Session& s) {

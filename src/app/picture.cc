@@ -242,6 +242,74 @@ void draw_confusion(Canvas& c, const Box& box, const RunPicture& p) {
   c.text("predicted class", grid.x + side / 2, grid.y + side + 34, 13, Align::kCenter, kFaint);
 }
 
+// From blue to red over the curves of a chart.
+Color of_order(size_t i, size_t count) {
+  const double t = count < 2 ? 0 : static_cast<double>(i) / static_cast<double>(count - 1);
+  const Color ends[] = {kCurves[0], kCurves[2], kCurves[1], {0.75, 0.15, 0.2}};
+  const auto at = std::min<size_t>(2, static_cast<size_t>(t * 3));
+  const double part = t * 3 - static_cast<double>(at);
+  const auto mix = [part](double a, double b) { return a + (b - a) * part; };
+  return {mix(ends[at].r, ends[at + 1].r), mix(ends[at].g, ends[at + 1].g), mix(ends[at].b, ends[at + 1].b)};
+}
+
+constexpr double kMargin = 36;
+constexpr size_t kMostNames = 14;
+
+// The range of all points: steps, and logarithms of values, at least one power of ten.
+void ranges_of(const MeasureChart& chart, Range* x, Range* y) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  *x = *y = {kInfinity, -kInfinity};
+  for (const MeasureCurve& curve : chart.curves) {
+    for (const auto& [step, value] : curve.points) {
+      *x = {std::min(x->low, step), std::max(x->high, step)};
+      if (value > 0 && std::isfinite(value)) *y = {std::min(y->low, std::log10(value)), std::max(y->high, std::log10(value))};
+    }
+  }
+  if (x->low > x->high) *x = {0, 1};
+  if (x->high - x->low < 1) *x = {x->low - 0.5, x->high + 0.5};
+  *y = y->low > y->high ? Range{-1, 0} : Range{std::floor(y->low), std::max(std::ceil(y->high), std::floor(y->low) + 1)};
+}
+
+void draw_measures(Canvas& c, const Box& box, const MeasureChart& chart, const std::string& unit) {
+  c.text(chart.title, box.x, box.y + 10, 17, Align::kLeft, kInk, true);
+  const size_t count = chart.curves.size(), names = std::min(count, kMostNames);
+  const Box plot{box.x + 52, box.y + 32, box.w - 60, box.h - 90 - 18 * static_cast<double>((names + 1) / 2)};
+  Range x, y;
+  ranges_of(chart, &x, &y);
+  const auto px = [&](double step) { return plot.x + (step - x.low) / (x.high - x.low) * plot.w; };
+  const auto py = [&](double power) { return plot.y + plot.h - (power - y.low) / (y.high - y.low) * plot.h; };
+  const double each = std::max(1.0, std::ceil((y.high - y.low) / 8));
+  for (double v = y.low; v <= y.high; v += each) {
+    c.line(plot.x, py(v), plot.x + plot.w, py(v), 1, kGrid);
+    c.text(fmt::format("1e{:.0f}", v), plot.x - 8, py(v), 13, Align::kRight, kFaint);
+  }
+  const double step = std::max(1.0, nice_step(x.high - x.low, 6));
+  for (double v = std::ceil(x.low / step) * step; v <= x.high; v += step) c.text(tick_text(v, 1), px(v), plot.y + plot.h + 14, 13, Align::kCenter, kFaint);
+  c.line(plot.x, plot.y + plot.h, plot.x + plot.w, plot.y + plot.h, 1.5, kFaint);
+  c.text(unit, plot.x + plot.w / 2, plot.y + plot.h + 34, 13, Align::kCenter, kFaint);
+  for (size_t i = 0; i < count; ++i) {
+    const Color color = of_order(i, count);
+    bool pen_down = false;
+    c.color(color);
+    cairo_set_line_width(c.cr(), count > 12 ? 1.4 : 2.2);
+    for (const auto& [at, value] : chart.curves[i].points) {
+      const bool shown = value > 0 && std::isfinite(value);
+      if (shown) (pen_down ? cairo_line_to : cairo_move_to)(c.cr(), px(at), py(std::log10(value)));
+      pen_down = shown;
+    }
+    cairo_stroke(c.cr());
+    if (chart.curves[i].points.size() > 40) continue;
+    for (const auto& [at, value] : chart.curves[i].points)
+      if (value > 0 && std::isfinite(value)) c.dot(px(at), py(std::log10(value)), count > 12 ? 2 : 3, color);
+  }
+  for (size_t k = 0; k < names; ++k) {  // in two columns, spread evenly over the curves where there are too many
+    const size_t i = names < 2 ? 0 : k * (count - 1) / (names - 1);
+    const double left = box.x + 52 + (k % 2 == 0 ? 0 : plot.w / 2), top = plot.y + plot.h + 58 + 18 * static_cast<double>(k / 2);
+    c.line(left, top, left + 18, top, 3, of_order(i, count));
+    c.text(fitted(c, chart.curves[i].name, 13, plot.w / 2 - 34), left + 26, top, 13, Align::kLeft);
+  }
+}
+
 }  // namespace
 
 void write_picture(const RunPicture& p, const std::string& path) {
@@ -252,7 +320,7 @@ void write_picture(const RunPicture& p, const std::string& path) {
   }
   if (n > 0 && !p.class_names.empty() && p.class_names.size() != n)
     throw ValueError(fmt::format("write_picture: {} class names for {} classes", p.class_names.size(), n));
-  constexpr double kHeight = 760, kMargin = 36;
+  constexpr double kHeight = 760;
   const bool has_curves = n == 0 || !p.loss.empty() || !p.accuracy.empty();  // an evaluation has a matrix only
   const double width = has_curves ? 1360 : 820;
   const double charts = !has_curves ? 0 : n > 0 ? 600 : width - 2 * kMargin;
@@ -264,6 +332,13 @@ void write_picture(const RunPicture& p, const std::string& path) {
     draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.unit, p.accuracy, true);
   }
   if (n > 0) draw_confusion(c, {kMargin + charts + 24, top, width - 2 * kMargin - charts - 24, kHeight - top - 10}, p);
+  train::write_file_atomically(path, c.png(), "picture");
+}
+
+void write_measures(const std::vector<MeasureChart>& charts, const std::string& unit, const std::string& path) {
+  constexpr double kWidth = 620, kHeight = 640;
+  Canvas c(static_cast<int>(2 * kMargin + kWidth * static_cast<double>(std::max<size_t>(1, charts.size()))), static_cast<int>(kHeight + 2 * kMargin));
+  for (size_t i = 0; i < charts.size(); ++i) draw_measures(c, {kMargin + kWidth * static_cast<double>(i), kMargin, kWidth - kMargin, kHeight}, charts[i], unit);
   train::write_file_atomically(path, c.png(), "picture");
 }
 

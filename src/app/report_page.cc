@@ -71,6 +71,31 @@ std::string epoch_table(const std::vector<EventValues>& rows) {
   return out + "</tbody></table>\n";
 }
 
+// The first row holds the headings.
+std::string plain_table(const std::vector<std::vector<std::string>>& rows) {
+  std::string out = "<table>";
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const char* const cell = i == 0 ? "th" : "td";
+    out += "<tr>";
+    for (const std::string& text : rows[i]) out += fmt::format("<{0}>{1}</{0}>", cell, escaped(text));
+    out += "</tr>\n";
+  }
+  return out + "</table>\n";
+}
+
+// What the optimizer holds and measured, beside its moments.
+std::string optimizer_part(const Session& s) {
+  const std::vector<std::vector<std::string>> table = s.optimizer->holdings();
+  if (table.empty() && s.measures_picture.empty()) return "";
+  std::string out = "<h2>Optimizer</h2>\n";
+  if (!s.measures_picture.empty())
+    out += fmt::format("<img alt=\"what the optimizer measured over the steps\" src=\"data:image/png;base64,{}\">\n",
+                       base64(train::read_small_file(s.measures_picture, kMaxFile, "picture")));
+  for (const std::string& line : s.optimizer->report()) out += "<p>" + escaped(line) + "</p>\n";
+  if (!table.empty()) out += "<div class=\"wide\">" + plain_table(table) + "</div>\n";
+  return out;
+}
+
 std::string details(const std::string& title, const std::string& text) {
   return text.empty() ? "" : fmt::format("<details><summary>{}</summary><pre>{}</pre></details>\n", title, escaped(text));
 }
@@ -97,7 +122,7 @@ void write_report_page(const Session& s) {
   page += fmt::format("<p>{} parameters, checkpoint <code>{}</code></p>\n", s.network->num_parameters(), escaped(r.checkpoint));
   page += fmt::format("<h2>Curves</h2>\n<img alt=\"loss, accuracy and confusion matrix\" src=\"data:image/png;base64,{}\">\n",
                       base64(train::read_small_file(r.picture, kMaxFile, "picture")));
-  page += "<h2>Epochs</h2>\n<div class=\"wide\">" + epoch_table(s.folder->epoch_rows()) + "</div>\n<h2>Made with</h2>\n";
+  page += "<h2>Epochs</h2>\n<div class=\"wide\">" + epoch_table(s.folder->epoch_rows()) + "</div>\n" + optimizer_part(s) + "<h2>Made with</h2>\n";
   std::string log = file_text(s, "log.txt");
   if (log.size() > kMostLog) log = "…\n" + log.substr(log.find('\n', log.size() - kMostLog) + 1);
   page += details("Settings (config.resolved.yaml)", file_text(s, "config.resolved.yaml")) +

@@ -54,6 +54,7 @@ struct Session {
   LossHash loss_hash;
   RunPicture picture;
   TrainReport report;
+  std::string measures_picture;  // of what the optimizer measured; empty: nothing
   train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
   int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation

@@ -178,6 +178,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   s->checkpoint = std::make_shared<TimedCheckpoint>(s, prefix, config);
   if (auto forms = make_step_forms(s)) list.push_back(std::move(forms));
   list.push_back(make_recorder(s));
+  if (auto measures = make_measures(s)) list.push_back(std::move(measures));
   add_tuning_callbacks(s, &list);
   if (s->group.several()) list.push_back(make_rank_times(s));
   list.push_back(s->checkpoint);
@@ -256,6 +257,7 @@ void finish_picture(Session* s) {
   write_picture(s->picture, s->report.picture);
   record_picture(s);
   try {
+    s->measures_picture = write_measures_picture(*s);
     write_report_page(*s);
     s->report.page = s->run_dir + "/report.html";
   } catch (const IoError& e) {  // a page less is no reason to end otherwise than the training did

@@ -216,6 +216,7 @@ Gradients DataParallel::State::reduce(Gradients g) {
   }
   g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, options, total, comm);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
+  g.group = comm.name(), g.rank = comm.rank(), g.ranks = ranks();
   if (total > 1) {
     g.mean_over_parts = [group = comm.name(), several = ranks() > 1, share = 1.0 / static_cast<double>(total)](const std::vector<TensorList>& parts) {
       TreeSum sum;

@@ -6,6 +6,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/ops/comm.h"
+#include "sindri/ops/elementwise.h"
 #include "tests/dist/training.h"
 
 namespace sindri::dist_test {
@@ -53,6 +54,62 @@ TEST(DataParallel, SecondOrderStepsDoNotDependOnTheLayout) {
       expect_like_one_rank(s, std::to_string(ranks) + " ranks");
     }
   }
+}
+
+// Each rank inverts a share of the blocks, or all: the same bits; so with eigenvectors, with refreshes in pieces, and however factors are bucketed.
+TEST(DataParallel, SecondOrderInversionsAreSharedOutWithoutATrace) {
+  using Change = std::function<void(optim::ThorOptions&)>;
+  const std::pair<const char*, Change> cases[] = {
+      {"blocks", [](optim::ThorOptions&) {}},
+      {"whole factors and running averages", [](optim::ThorOptions& o) { o.block_size = 0, o.factor_decay = 0.5; }},
+      {"joint damping", [](optim::ThorOptions& o) { o.damping_form = "joint", o.block_size = 8; }},
+      {"pieces and buckets",
+       [](optim::ThorOptions& o) {
+         o.stagger = 3, o.split_indices = {0, 1};
+       }},
+      {"trace rule",
+       [](optim::ThorOptions& o) {
+         o.trace_rule = {0.1, 0.01};
+       }},
+  };
+  for (const auto& [what, change] : cases) {
+    for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+      Job s;
+      s.ranks = 4, s.virtual_ranks = 8, s.steps = 8, s.thor = true, s.mode = mode;
+      s.thor_options = [&](optim::ThorOptions& o) { o.distribute = "replicate", change(o); };
+      const Outcome replicated = train_all(s)[0];
+      s.thor_options = [&](optim::ThorOptions& o) { o.distribute = "shard", change(o); };
+      for (const Outcome& shared : train_all(s)) expect_same(shared, replicated, what);
+      expect_like_one_rank(s, what);
+    }
+  }
+}
+
+// A factor that cannot be inverted keeps its old inverse on all ranks, whoever had to invert it: inputs of zero, without damping.
+TEST(DataParallel, SecondOrderFailuresOfAShareAreSeenByAll) {
+  Job s;
+  s.ranks = 4, s.steps = 7, s.thor = true;
+  s.spoil = [](TensorList& b, int64_t step, int64_t) {
+    if (step == 3) b[0] = ops::mul(b[0], 0.0);
+  };
+  const auto run = [&](const char* distribute) {
+    s.thor_options = [distribute](optim::ThorOptions& o) {
+      o.distribute = distribute, o.block_size = 8;
+      o.damping = std::vector<float>{0.1f, 0.1f, 0.1f, 0.0f, 0.1f, 0.1f, 0.1f};
+    };
+    return train_all(s);
+  };
+  const Outcome replicated = run("replicate")[0];
+  for (const float loss : replicated.losses) EXPECT_TRUE(std::isfinite(loss));
+  for (const Outcome& shared : run("shard")) expect_same(shared, replicated, "shared out");
+}
+
+// MindSpore's way gives every part its own inverses: they do not depend on the layout either.
+TEST(DataParallel, SecondOrderMeansOfInverses) {
+  Job s;
+  s.ranks = 2, s.virtual_ranks = 4, s.steps = 8, s.thor = true;
+  s.thor_options = [](optim::ThorOptions& o) { o.compat = "mindspore"; };
+  expect_like_one_rank(s, "means of inverses");
 }
 
 // Eight virtual ranks of four rows and one batch of 32, without batch norm and dropout: the same curvature, and so the same training.

@@ -46,6 +46,7 @@ struct Job {
   int64_t virtual_ranks = 0, steps = 10, rows = 4;  // rows of a virtual rank
   Mode mode = Mode::kGraph;
   bool adam = false, thor = false, norm = true, dropout = true;
+  std::function<void(optim::ThorOptions&)> thor_options = {};
   train::DataParallelOptions parallel = {};
   train::TrainStepOptions step = {};
   std::vector<std::pair<std::string, int64_t>> algorithms = {};  // name, value of "step"
@@ -79,10 +80,11 @@ inline Outcome train_rank(const Job& s, int rank) {
   ops::reset_rng(5);
   const nn::CellPtr net = net_with_loss(s.norm, s.dropout);
   std::unique_ptr<optim::Optimizer> optimizer;
-  if (s.thor)
-    optimizer =
-        std::make_unique<optim::Thor>(net->trainable_params(), optim::ThorOptions{.learning_rate = 0.01, .damping = 0.1, .frequency = 3, .block_size = 32});
-  else if (s.adam) optimizer = std::make_unique<optim::Adam>(net->trainable_params(), optim::AdamOptions{.learning_rate = 0.01});
+  if (s.thor) {
+    optim::ThorOptions o{.learning_rate = 0.01, .damping = 0.1, .frequency = 3, .block_size = 32};
+    if (s.thor_options) s.thor_options(o);
+    optimizer = std::make_unique<optim::Thor>(net->trainable_params(), o);
+  } else if (s.adam) optimizer = std::make_unique<optim::Adam>(net->trainable_params(), optim::AdamOptions{.learning_rate = 0.01});
   else optimizer = std::make_unique<optim::Momentum>(net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.05, .weight_decay = 1e-3});
   train::TrainStep step = train::make_train_step(*net, *optimizer, s.step);
   train::BuildContext context{.parameters = optimizer->parameters(), .network_state = net->parameters_and_names()};

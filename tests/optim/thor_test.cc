@@ -1,81 +1,16 @@
 // THOR against numbers worked by hand (float64 forms), and what holds for any numbers.
 #include "sindri/optim/thor.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
-
-#include "sindri/core/error.h"
-#include "sindri/op/bind.h"
 #include "sindri/ops/conv.h"
 #include "sindri/ops/curvature.h"
-#include "sindri/ops/elementwise.h"
-#include "sindri/ops/matmul.h"
 #include "sindri/ops/norm.h"
 #include "sindri/ops/shape.h"
 #include "sindri/optim/momentum.h"
 #include "sindri/optim/registry.h"
+#include "tests/optim/thor_samples.h"
 
 namespace sindri::optim {
 namespace thor_samples {
-
-using Values = std::vector<double>;
-
-Tensor tensor(const Shape& shape, const Values& values) { return Tensor::from_values(shape, values); }
-
-Tensor drawn(const Shape& shape, uint32_t seed, double scale = 1) {
-  std::mt19937 draw(seed);
-  std::normal_distribution<double> normal(0, scale);
-  Values v(static_cast<size_t>(shape.numel()));
-  for (double& x : v) x = normal(draw);
-  return tensor(shape, v);
-}
-
-void expect_near(const Tensor& got, const Values& want, double tolerance = 1e-5) {
-  const Values values = got.to_vector<double>();
-  ASSERT_EQ(values.size(), want.size());
-  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(values[i], want[i], tolerance * std::max(1.0, std::abs(want[i]))) << i;
-}
-
-/// One step's gradients: of `result` = f(), whose gradient is `dout`.
-Gradients gradients(const std::function<Tensor()>& f, const Tensor& dout, const std::vector<Parameter*>& params, int64_t samples, double scale = 1) {
-  Tape tape({.uses = true});
-  Tensor result;
-  {
-    const TraceScope scope(tape);
-    result = f();
-  }
-  Gradients g = tape.backward({result}, {ops::mul(dout, scale)}, {}, params);
-  for (ParamUse& use : g.uses) use.loss_scale = Tensor::scalar(scale);
-  g.samples = samples;
-  return g;
-}
-
-Tensor state(Thor& thor, const std::string& name) {
-  for (const Parameter* p : thor.state())
-    if (p->name() == name) return p->value();
-  throw InternalError("no state " + name);
-}
-
-ThorOptions options(double damping, int64_t block = 0) {
-  ThorOptions o;
-  o.damping = damping;
-  o.block_size = block;
-  o.learning_rate = 0.1;
-  return o;
-}
-
-// The dense layer of four samples that the numbers below are of: λ = 0.04.
-struct DenseCase {
-  Parameter w{tensor({1, 2}, {1, -1}), "weight"};
-  Tensor x = tensor({4, 2}, {1, 0, 0, 2, 1, 1, 0, 0}), dout = tensor({4, 1}, {0.25, -0.125, 0.125, 0.25});
-  Gradients step(double scale = 1) {
-    return gradients([&] { return ops::matmul(x, w.value(), false, true); }, dout, {&w}, 4, scale);
-  }
-};
-const Values kDenseStep = {0.73172672, -0.23065299};
 
 TEST(Thor, DenseLayer) {
   DenseCase c;

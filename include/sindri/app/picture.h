@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sindri/export.h"
@@ -28,5 +29,19 @@ struct RunPicture {
 /// Writes the picture in one step (a previous file stays whole on failure). Throws ValueError for a matrix that is not square or
 /// names that do not fit it, IoError when the file cannot be written.
 SINDRI_API void write_picture(const RunPicture& picture, const std::string& path);
+
+/// A value at some steps.
+struct MeasureCurve {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  ///< (step, value)
+};
+/// Curves drawn together, on a logarithmic scale; values that are not above 0 leave gaps.
+struct MeasureChart {
+  std::string title;
+  std::vector<MeasureCurve> curves;
+};
+/// Writes charts side by side in one step, curves coloured in their order, with the names of the first, the last and those between as far as there is
+/// room. `unit`: of the steps. Throws IoError.
+SINDRI_API void write_measures(const std::vector<MeasureChart>& charts, const std::string& unit, const std::string& path);
 
 }  // namespace sindri::app

@@ -58,6 +58,9 @@ struct Gradients {
   /// Of tensors that belong to this rank's parts, a list each, the means over all parts of all ranks, added up in the order that gradients are, in
   /// one reduction; empty: there is one part.
   std::function<TensorList(const std::vector<TensorList>&)> mean_over_parts = {};
+  /// The ranks that have parts, and this one's number, for work that they share: the group of ops::all_reduce.
+  std::string group = {};
+  int rank = 0, ranks = 1;
 };
 
 /// What a tape keeps beyond that which its gradient rules read.

@@ -149,6 +149,21 @@ class SINDRI_API Optimizer {
   }
   /// Lines that a training ends with: what the optimizer holds beside its moments.
   virtual std::vector<std::string> report() const { return {}; }
+  /// A table of the same by parameter, its first row the headings, for the run's report; empty: there is none.
+  virtual std::vector<std::vector<std::string>> holdings() const { return {}; }
+  /// A number that a run's report follows over time.
+  struct Measure {
+    std::string group;  ///< those that are drawn together
+    std::string name;
+    double value = 0;
+  };
+  /// The last ones, read on the host.
+  virtual std::vector<Measure> measures() const { return {}; }
+  /// Whether the steps of a variant change them.
+  virtual bool measures_anew(int variant) const {
+    (void)variant;
+    return false;
+  }
 
  protected:
   /// State slots of one parameter, in the order update() receives them.

@@ -33,6 +33,26 @@ struct ThorOptions {
   /// {ω1, ω2}: a parameter's curvature is kept where the trace of its Fisher block changed by at most ω1 relative to the last one that was
   /// taken, and for good once it changed by less than ω2 (THOR, AAAI 2021, "trace rule"); empty: never kept.
   std::vector<double> trace_rule = {};
+  /// The bias that is added to a layer's result is part of its weight: A gets a row and column for an input that is always 1 (K-FAC, section 3.1).
+  bool fold_bias = false;
+  /// "factored": A and G get √λ each. "joint": A⊗G gets λ, by eigenvectors of both instead of inverses, which cost some nine times as much; λ may then change with
+  /// every step.
+  std::string damping_form = "factored";
+  /// "standard": E[aᵀa] and E[gᵀg] over samples and positions. "batch_mean": convolutions take both of the means over the batch, as MindSpore on GPU does; it
+  /// is cheaper by the size of the batch, and of low rank.
+  std::string statistics = "standard";
+  /// 0: all layers are refreshed in one step. k: a k-th of them in each of k steps, evenly spread over `frequency` (the first refresh is of all).
+  int64_t stagger = 0;
+  /// Over ranks and virtual ranks: "factor_mean": factors are averaged, then inverted; "inverse_mean": every part's own inverses are averaged.
+  std::string reduce = "factor_mean";
+  /// Who inverts averaged factors: "replicate": every rank all of them; "shard": each block on the rank that has least to do; "auto": shard where that is
+  /// quicker by the widths of the blocks (above 512). The results have the same bits.
+  std::string distribute = "auto";
+  /// Last layers of the buckets in which factors are averaged, counted from 0 among the layers with factors (nn.thor's split_indices); empty: one bucket.
+  std::vector<int64_t> split_indices = {};
+  /// "mindspore": what MindSpore 2.10 computes on a GPU, for comparison: batch_mean, A of a matrix product divided by its width instead of by its rows,
+  /// inverse_mean.
+  std::string compat = {};
   GradClip grad_clip = {};
 };
 
@@ -45,7 +65,8 @@ struct ThorOptions {
 /// uses that the training step keeps (ParamUse), so that networks stay as they are.
 ///
 /// State: `moments.<param>`, momentum; from the first refresh on `matrix_a_inv.<param>` and `matrix_g_inv.<param>` ([blocks, width, width]; an
-/// embedding's matrix_a_inv is a vector), thor_ready, with factor_decay `matrix_a.<param>`, `matrix_g.<param>`, and with trace_rule `thor_trace.<param>`.
+/// embedding's matrix_a_inv is a vector; with joint damping `matrix_a_vectors.<param>`, `matrix_a_values.<param>` and so on), thor_ready, with factor_decay
+/// `matrix_a.<param>`, `matrix_g.<param>`, and with trace_rule `thor_trace.<param>`.
 class SINDRI_API Thor final : public Optimizer {
  public:
   using Options = ThorOptions;
@@ -56,11 +77,16 @@ class SINDRI_API Thor final : public Optimizer {
   bool wants_uses() const override { return true; }
   /// The natural gradients, and unscaled ones of everything else. Throws ValueError where the step gives no uses.
   Gradients precondition(Gradients g) override;
-  /// 0: curvature is taken and inverted; 1: what is there is used. Throws ValueError behind the end of a table of dampings.
+  /// 0: curvature is taken and inverted; 1: what is there is used; 2 + p: piece p of `stagger` is refreshed. Throws ValueError behind the end of a table of dampings.
   int variant(int64_t step) const override;
-  std::string variant_name(int variant) const override { return variant == 0 ? "refresh" : "reuse"; }
-  /// How many parameters are preconditioned, the memory of their inverses, and the layers that hold most of it.
+  std::string variant_name(int variant) const override;
+  /// How many parameters are preconditioned, the memory of their inverses, and the layers that hold most of it; how inversions are shared out.
   std::vector<std::string> report() const override;
+  /// The traces of A and G of every layer, as of its last refresh (before damping).
+  std::vector<Measure> measures() const override;
+  bool measures_anew(int variant) const override;
+  /// Kind, widths and memory by parameter.
+  std::vector<std::vector<std::string>> holdings() const override;
   std::vector<Parameter*> state() override;
   void expect_state(const std::map<std::string, TensorMeta>& stored) override;
   /// Another damping from the next step on. Throws ValueError for a negative one.

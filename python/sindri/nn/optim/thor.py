@@ -37,7 +37,8 @@ class THOR(NativeOptimizer):
     def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
                  use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
                  enable_clip_grad: bool = False, frequency: Optional[int] = None, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
-                 trace_rule: Optional[Tuple[float, float]] = None) -> None:
+                 trace_rule: Optional[Tuple[float, float]] = None, fold_bias: bool = False, damping_form: str = "factored", statistics: str = "standard",
+                 stagger: int = 0, reduce: str = "factor_mean", distribute: str = "auto", compat: str = "") -> None:
         if not isinstance(net, Cell):
             fail(TypeError, f"thor: net must be a Cell, got {type(net).__name__}", "pass the network, not its parameters")
         if decay_filter is not None and not callable(decay_filter):
@@ -53,13 +54,23 @@ class THOR(NativeOptimizer):
         self._build("thor", learning_rate, self._by_decay(params, decay_filter), weight_decay, loss_scale, momentum=momentum, nesterov=self.use_nesterov,
                     frequency=self.frequency, batch_size=batch_size, clip_each=self.enable_clip_grad, block_size=_whole("block_size", block_size, 0),
                     factor_decay=check_float("thor", "factor_decay", factor_decay, least=0), kl_clip=check_float("thor", "kl_clip", kl_clip, least=0),
-                    trace_rule=[float(v) for v in trace_rule or ()])
+                    trace_rule=[float(v) for v in trace_rule or ()], fold_bias=check_bool("thor", "fold_bias", fold_bias), damping_form=damping_form,
+                    statistics=statistics, stagger=_whole("stagger", stagger, 0), reduce=reduce, distribute=distribute, compat=compat,
+                    split_indices=self._split(split_indices))
         self.__dict__["_cell_native"].set_damping(self._damping(damping))
         (self.momentum,) = self._shared_states()
         self.params = self.parameters
         self.moments = self._states(0)
-        self.split_indices = None if split_indices is None else list(split_indices)
+        self.split_indices = self._split(split_indices)
         self.thor = True
+
+    @staticmethod
+    def _split(indices: Optional[Sequence[int]]) -> list:
+        if indices is None:
+            return []
+        if not isinstance(indices, (list, tuple)):
+            fail(TypeError, f"thor: split_indices must be a list of int, got {indices!r}")
+        return [_whole("split_indices", i, 0) for i in indices]
 
     @staticmethod
     def _by_decay(params: list, decay_filter: Optional[Callable[[Parameter], bool]]) -> list:
@@ -145,7 +156,8 @@ class THOR(NativeOptimizer):
 def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
          use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
          enable_clip_grad: bool = False, frequency: Optional[int] = None, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
-         trace_rule: Optional[Tuple[float, float]] = None) -> THOR:
+         trace_rule: Optional[Tuple[float, float]] = None, fold_bias: bool = False, damping_form: str = "factored", statistics: str = "standard",
+         stagger: int = 0, reduce: str = "factor_mean", distribute: str = "auto", compat: str = "") -> THOR:
     """The second-order optimizer for a net (MindSpore: nn.thor).
 
     Args:
@@ -158,16 +170,24 @@ def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_dec
         batch_size: how many items the loss is the mean of, on one rank.
         use_nesterov: Nesterov's momentum.
         decay_filter: function of a Parameter: whether it decays.
-        split_indices: stored; the factors of several ranks are exchanged in buckets of the library's own.
+        split_indices: last layers of the buckets in which factors are averaged over ranks, counted from 0; None: one bucket.
         enable_clip_grad: each tensor's step before momentum has a norm of at most 1.
         frequency: updates from one refresh of the curvature to the next, at least 1; None: 100, or that of a ModelThor.
         block_size: width of the diagonal blocks that are kept of a factor; 0: all of it.
         factor_decay: how much of the factors' running average stays at a refresh.
         kl_clip: largest length of a step in the metric of the curvature (KAISA's κ); 0: any.
         trace_rule: (ω1, ω2): curvature whose trace changed by at most ω1 is kept, by less than ω2 for good.
+        fold_bias: the bias added to a layer's result is a column of its weight.
+        damping_form: "factored": A and G get √λ each; "joint": A⊗G gets λ, by eigenvectors instead of inverses.
+        statistics: "standard", or "batch_mean": convolutions take the factors of the means over the batch.
+        stagger: a refresh is divided over so many steps of the interval; 0: all in one step.
+        reduce: over ranks "factor_mean", or "inverse_mean": the mean of every rank's own inverses.
+        distribute: who inverts: "replicate" every rank all factors, "shard" each rank a share, "auto" what is quicker by the width of the blocks.
+        compat: "mindspore" computes what MindSpore 2.10 does on a GPU, for comparison.
 
     Raises TypeError for wrong types, ValueError for numbers out of range, a net without trainable parameters, and, in the step that needs it, a damping
     that is shorter than the training.
     """
     return THOR(net, learning_rate, damping, momentum, weight_decay, loss_scale, batch_size, use_nesterov, decay_filter, split_indices, enable_clip_grad, frequency,
-                block_size=block_size, factor_decay=factor_decay, kl_clip=kl_clip, trace_rule=trace_rule)
+                block_size=block_size, factor_decay=factor_decay, kl_clip=kl_clip, trace_rule=trace_rule, fold_bias=fold_bias, damping_form=damping_form,
+                statistics=statistics, stagger=stagger, reduce=reduce, distribute=distribute, compat=compat)

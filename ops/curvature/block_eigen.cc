@@ -1,0 +1,53 @@
+// block_eigen.
+#include <fmt/format.h>
+
+#include "ops/curvature/blocks.h"
+#include "sindri/core/error.h"
+#include "sindri/op/bind.h"
+#include "sindri/ops/curvature.h"
+
+namespace sindri {
+namespace {
+
+using namespace curvature;
+
+std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
+  if (in.size() != 4) check_arity("block_eigen", in, 3);
+  check_rank("block_eigen", in[0], "blocks", 3);
+  check_same_dtype("block_eigen", in);
+  if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
+    throw DTypeError(fmt::format("block_eigen: blocks must be float32 or float64, got {}", in[0].str()));
+  const Shape& s = in[0].shape;
+  const int64_t d = attrs.as<BlockEigenAttrs>().d, count = Blocks::of(d, s[2]).count();
+  if (s[1] != s[2] || s[2] > d || d < 0 || (count == 0 ? s[0] != 0 : s[0] % count != 0))
+    throw ShapeError(fmt::format("block_eigen: blocks {} are not those of factors of width {}", in[0].str(), d), "", "they come from gram or conv2d_gram");
+  if (in[1].shape != s || in[2].shape != Shape{s[0], s[2]})
+    throw ShapeError(fmt::format("block_eigen: vectors are {}, values {}, the blocks {}", in[1].str(), in[2].str(), in[0].str()));
+  if (in.size() == 4 && in[3].shape != Shape{s[0]}) throw ShapeError(fmt::format("block_eigen: mine is {}, there are {} blocks", in[3].str(), s[0]));
+  return {{s, in[0].dtype, Layout::kContiguous, in[0].device},
+          {in[2].shape, in[0].dtype, Layout::kContiguous, in[0].device},
+          {Shape{}, in[0].dtype, Layout::kContiguous, in[0].device}};
+}
+
+const OpDef& kBlockEigen = register_op({
+    .name = "block_eigen",
+    .doc = "blocks [k·ceil(d/b), b, b] of gram, vectors as blocks, values [k·ceil(d/b), b] -> eigenvectors of every block in columns (zero beyond d), "
+           "eigenvalues, "
+           "ascending and at least 0, and a scalar, 1 where a block was not finite and all of vectors and values is given instead, else 0. mine "
+           "[k·ceil(d/b)], which may be left out: blocks of which it is 0 are not looked at and give 0. No gradient.",
+    .attrs = attrs_type<BlockEigenAttrs>(),
+    .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
+    .infer = infer,
+    .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta>) { return 9 * in[0].numel() * (in[0].shape.rank() == 3 ? in[0].shape[2] : 0); },
+});
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> ops::block_eigen(const Tensor& blocks, const Tensor& vectors, const Tensor& values, int64_t d, const Tensor& mine) {
+  std::vector<Tensor> in = {blocks, vectors, values};
+  if (mine.defined()) in.push_back(mine);
+  const std::vector<Tensor> out = sindri::bind(kBlockEigen, Attrs::of(BlockEigenAttrs{d}), in);
+  return {out[0], out[1], out[2]};
+}
+
+}  // namespace sindri
