@@ -76,8 +76,8 @@ struct Thor::Impl {
   std::vector<size_t> refreshed(const std::vector<thor::Layer>& layers, int variant) const;
   TensorList factors(const std::vector<thor::Layer>& layers, const std::vector<size_t>& which, double samples, double parts);
   TensorList means_over_parts(const std::vector<TensorList>& lists, const std::vector<size_t>& which, const Gradients& step) const;
-  std::vector<Inversion> inversions(const std::vector<thor::Layer>& layers, const std::vector<size_t>& which, const TensorList& factors,
-                                    const Tensor& lambda, const Tensor& skip);
+  std::vector<Inversion> inversions(const std::vector<thor::Layer>& layers, const std::vector<size_t>& which, const TensorList& factors, const Tensor& lambda,
+                                    const Tensor& skip);
   Tensor averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const;
   Tensor kept_by_trace(const thor::Layer& layer, Slots& s, const Tensor& tr_a, const Tensor& tr_g, const Tensor& lambda, const Tensor& skip) const;
   TensorList inverted(const Inversion& one, const Tensor& own) const;

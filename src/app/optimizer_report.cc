@@ -84,7 +84,7 @@ std::string write_measures_picture(const Session& s) {
       const std::string group = key.substr(0, slash), name = key.substr(slash + 1);
       const auto in = [](auto& list, const auto& wanted, auto member) {
         const auto it = std::find_if(list.begin(), list.end(), [&](const auto& e) { return e.*member == wanted; });
-        return it != list.end() ? it : list.insert(list.end(), {});
+        return it != list.end() ? it : list.emplace(list.end());
       };
       const auto chart = in(charts, group, &MeasureChart::title);
       chart->title = group;

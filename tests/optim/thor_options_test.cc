@@ -48,7 +48,8 @@ TEST(ThorOptions, JointDampingOfEveryKindOfLayer) {
     const int64_t rows = b.dim(0), columns = a.dim(0);
     const Tensor grad = turned ? ops::transpose(g.of_params[0], {1, 0}) : ops::reshape(g.of_params[0], {rows, columns});
     // vec over rows: (G ⊗ A + λ)·u = grad.
-    const Tensor kron = ops::reshape(ops::mul(ops::reshape(b, {rows, 1, rows, 1}), ops::reshape(a, {1, columns, 1, columns})), {rows * columns, rows * columns});
+    const Tensor kron =
+        ops::reshape(ops::mul(ops::reshape(b, {rows, 1, rows, 1}), ops::reshape(a, {1, columns, 1, columns})), {rows * columns, rows * columns});
     Values eye(static_cast<size_t>(rows * columns * rows * columns), 0);
     for (int64_t i = 0; i < rows * columns; ++i) eye[static_cast<size_t>(i * rows * columns + i)] = lambda;
     const Tensor whole = ops::add(ops::mul(kron, positions), tensor({rows * columns, rows * columns}, eye));
@@ -79,7 +80,8 @@ TEST(ThorOptions, JointDampingOfEveryKindOfLayer) {
     const Tensor kron = ops::reshape(ops::mul(ops::reshape(counts, {3, 1, 3, 1}), ops::reshape(other, {1, 2, 1, 2})), {6, 6});
     Values eye(36, 0);
     for (size_t i = 0; i < 6; ++i) eye[7 * i] = lambda;
-    expect_near(ops::reshape(u, {6}), ops::matmul(ops::inverse(ops::add(kron, tensor({6, 6}, eye))), ops::reshape(g.of_params[0], {6, 1})).to_vector<double>(), 2e-4);
+    expect_near(ops::reshape(u, {6}), ops::matmul(ops::inverse(ops::add(kron, tensor({6, 6}, eye))), ops::reshape(g.of_params[0], {6, 1})).to_vector<double>(),
+                2e-4);
   }
 }
 
@@ -101,7 +103,11 @@ TEST(ThorOptions, WhatMindSporeComputes) {
 Gradients two_parts(Parameter& w) {
   Gradients g;
   for (const double square : {0.2, 1.8}) {
-    Gradients part = gradients([&] { return ops::matmul(Tensor::from_values({1, 1}, {1}), w.value(), false, true); }, tensor({1, 1}, {std::sqrt(square)}), {&w}, 2, 1);
+    Gradients part = gradients(
+        [&] {
+          return ops::matmul(Tensor::from_values({1, 1}, {1}), w.value(), false, true);
+        },
+        tensor({1, 1}, {std::sqrt(square)}), {&w}, 2, 1);
     for (ParamUse& use : part.uses) use.loss_scale = Tensor::scalar(2);  // of one part's own loss
     g.parts.push_back(g.uses.size());
     g.uses.insert(g.uses.end(), part.uses.begin(), part.uses.end());
@@ -178,7 +184,11 @@ TEST(ThorOptions, AFoldedBiasOfAConvolution) {
   Parameter both(ops::concat({k.value(), ops::reshape(b.value(), {4, 1, 1, 1})}, 1), "both");
   const ops::Conv2dAttrs attrs{.groups = 2};
   Thor folded(std::vector<Parameter*>{&k, &b}, o), whole({{&both}}, plain);
-  const Gradients u = folded.precondition(gradients([&] { return ops::add(ops::conv2d(x, k.value(), attrs), ops::reshape(b.value(), {1, 4, 1, 1})); }, dout, {&k, &b}, 2));
+  const Gradients u = folded.precondition(gradients(
+      [&] {
+        return ops::add(ops::conv2d(x, k.value(), attrs), ops::reshape(b.value(), {1, 4, 1, 1}));
+      },
+      dout, {&k, &b}, 2));
   const Tensor v = whole.precondition(gradients([&] { return ops::conv2d(wide, both.value(), attrs); }, dout, {&both}, 2)).of_params[0];
   expect_near(ops::concat({u.of_params[0], ops::reshape(u.of_params[1], {4, 1, 1, 1})}, 1), v.to_vector<double>(), 1e-4);
 }
@@ -192,7 +202,11 @@ TEST(ThorOptions, ABiasOfTwoThingsIsNotFolded) {
   const auto product = [&] { return ops::matmul(x, w.value(), false, true); };
   {
     Thor thor(std::vector<Parameter*>{&w, &b}, o);
-    const Gradients g = gradients([&] { return ops::concat({ops::add(product(), b.value()), ops::add(x.dim(0) > 0 ? drawn({6, 3}, 9) : x, b.value())}, 0); }, dout, {&w, &b}, 12);
+    const Gradients g = gradients(
+        [&] {
+          return ops::concat({ops::add(product(), b.value()), ops::add(x.dim(0) > 0 ? drawn({6, 3}, 9) : x, b.value())}, 0);
+        },
+        dout, {&w, &b}, 12);
     expect_near(thor.precondition(g).of_params[1], g.of_params[1].to_vector<double>(), 0);
     EXPECT_EQ(thor.curvature()[0].a_dim, 4);
   }
@@ -215,8 +229,11 @@ TEST(ThorOptions, ARefreshInPieces) {
   Values a, b;
   for (uint32_t step = 0; step < 9; ++step) {
     variants.push_back(thor.variant(step));
-    Gradients g = gradients([&] { return ops::matmul(ops::matmul(drawn({6, 4}, 10 + step), first.value(), false, true), second.value(), false, true); },
-                            drawn({6, 2}, 30 + step, 0.3), {&first, &second}, 6);
+    Gradients g = gradients(
+        [&] {
+          return ops::matmul(ops::matmul(drawn({6, 4}, 10 + step), first.value(), false, true), second.value(), false, true);
+        },
+        drawn({6, 2}, 30 + step, 0.3), {&first, &second}, 6);
     g.variant = variants.back();
     thor.precondition(g);
     const Values now_a = state(thor, "matrix_a_inv.first").to_vector<double>(), now_b = state(thor, "matrix_a_inv.second").to_vector<double>();
@@ -243,6 +260,20 @@ TEST(ThorOptions, TracesForTheReport) {
   const auto table = thor.holdings();
   ASSERT_THAT(table, testing::SizeIs(2));
   EXPECT_THAT(table[1], testing::ElementsAre("weight", "matmul", "2", "1", "0.000"));
+}
+
+TEST(ThorOptions, TheFactoryOfTheSeeds) {
+  struct {
+    std::vector<Parameter*> params;
+    std::vector<Parameter*> trainable_params() const { return params; }
+  } net;
+  DenseCase c;
+  net.params = {&c.w};
+  const auto made = thor(net, 0.1, 0.04, 0.9, 0.01, 1, 4);
+  made->apply(made->precondition(c.step()).of_params);
+  expect_near(c.w.value(), {0.92582733, -0.97593470});
+  EXPECT_EQ(made->variant(100), 0);
+  EXPECT_EQ(made->variant(99), 1);
 }
 
 // Blocks of 128 of ResNet-50's 54 factored layers, as 1 to 16 ranks share them.
@@ -290,7 +321,8 @@ TEST(ThorProperties, TheBasisOfTheInputDoesNotMatter) {
   const auto change = [&](const Tensor& input) {
     Parameter w(drawn({2, 3}, 3), "w");
     Thor thor({{&w}}, options(1e-10));
-    return ops::matmul(input, thor.precondition(gradients([&] { return ops::matmul(input, w.value(), false, true); }, dout, {&w}, 40)).of_params[0], false, true);
+    return ops::matmul(input, thor.precondition(gradients([&] { return ops::matmul(input, w.value(), false, true); }, dout, {&w}, 40)).of_params[0], false,
+                       true);
   };
   expect_near(change(ops::matmul(x, turn)), change(x).to_vector<double>(), 2e-3);
 }
@@ -338,8 +370,11 @@ TEST(ThorOptions, RefusesWhatCannotBeTogether) {
   refuses([](ThorOptions& o) { o.stagger = 1; }, "stagger must be 0 or between 2 and the frequency");
   refuses([](ThorOptions& o) { o.stagger = 101; }, "stagger must be 0 or between 2 and the frequency");
   refuses([](ThorOptions& o) { o.split_indices = {3, 3}; }, "split_indices must be layers in rising order");
-  for (const auto& other : std::vector<std::function<void(ThorOptions&)>>{[](ThorOptions& o) { o.factor_decay = 0.9; }, [](ThorOptions& o) { o.damping_form = "joint"; },
-                                                                         [](ThorOptions& o) { o.trace_rule = {0.1, 0}; }})
+  for (const auto& other :
+       std::vector<std::function<void(ThorOptions&)>>{[](ThorOptions& o) { o.factor_decay = 0.9; }, [](ThorOptions& o) { o.damping_form = "joint"; },
+                                                      [](ThorOptions& o) {
+                                                        o.trace_rule = {0.1, 0};
+                                                      }})
     refuses([&](ThorOptions& o) { o.compat = "mindspore", other(o); }, "means of inverses go with factored damping");
 }
 

@@ -385,6 +385,23 @@ def test_eight_ranks_train_and_evaluate(place):
     assert losses(place.path / "train/run") == losses(place.path / "train_parallel0/run")
 
 
+def test_four_ranks_with_thor(place):
+    """The same with THOR's settings, each rank inverting a share of the curvature: the bits of one rank that inverts all of it."""
+    cifar(place.data)
+    place.table(4)
+    config = place.path / "thor.yaml"
+    config.write_text((ROOT / "configs/resnet20_cifar10_thor.yaml").read_text().replace("  frequency: 20\n", "  frequency: 20\n  distribute: shard\n"))
+    r = place.run("run_distribute_train.sh", "table.json", "data set", config, program=PROGRAM, **TRAINING)
+    assert r.returncode == 0, r.stderr + r.stdout
+    run = place.path / "train_parallel0/run"
+    assert re.search(r"inversions shared out over 4 ranks, balance 0\.9", (run / "log.txt").read_text())
+    assert "curvature of 22 parameters" in (run / "log.txt").read_text()
+    assert (run / "curvature.png").is_file()
+    r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=4, **TRAINING)
+    assert r.returncode == 0, r.stderr + r.stdout
+    assert losses(place.path / "train/run") == losses(run)
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

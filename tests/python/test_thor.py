@@ -223,12 +223,39 @@ def test_layers_by_their_own_names():
         assert cell.thor and cell(ms.Tensor(value)).shape == shape
 
 
+@pytest.mark.parametrize("options, widths", [
+    (dict(damping_form="joint"), (9, 64, 12)), (dict(fold_bias=True), (9, 65, 13)), (dict(statistics="batch_mean"), (9, 64, 12)), (dict(stagger=3), (9, 64, 12)),
+    (dict(compat="mindspore"), (9, 64, 12)), (dict(damping_form="joint", fold_bias=True, stagger=2, block_size=16), (9, 65, 13))])
+def test_options_learn_in_both_modes_and_go_on(options, widths, tmp_path):
+    losses = {}
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=mode)
+        net, optimizer = make(**options)
+        watch = Watch()
+        Model(net, loss(), optimizer).train(4, data(), [watch], dataset_sink_mode=False)
+        losses[mode] = watch.losses
+        assert tuple(c[2] for c in optimizer.curvature()) == widths
+    ms.set_context(mode=ms.GRAPH_MODE)
+    np.testing.assert_allclose(losses[ms.GRAPH_MODE], losses[ms.PYNATIVE_MODE], rtol=5e-3)
+    assert np.mean(losses[ms.GRAPH_MODE][-STEPS:]) < 0.7 * np.mean(losses[ms.GRAPH_MODE][:STEPS])
+    state = {p.name: p for p in optimizer.get_parameters()}
+    ms.save_checkpoint([{"name": p.name, "data": p} for p in optimizer.get_parameters()], str(tmp_path / "state.ckpt"))
+    _, other = make(**options)
+    ms.load_param_into_net(other, ms.load_checkpoint(str(tmp_path / "state.ckpt")))
+    for p in other.get_parameters():
+        np.testing.assert_array_equal(p.asnumpy(), state[p.name].asnumpy(), err_msg=p.name)
+    assert {p.name for p in other.get_parameters()} == set(state)
+
+
 @pytest.mark.parametrize("settings, kind, text", [
     (dict(momentum=-0.1), ValueError, "momentum"), (dict(momentum="0.9"), TypeError, "momentum"), (dict(frequency=0), ValueError, "frequency must be at least 1"),
     (dict(frequency=1.5), TypeError, "frequency must be an int"), (dict(learning_rate=-1.0), ValueError, "learning rate"), (dict(loss_scale=0), ValueError, "loss_scale"),
     (dict(weight_decay=-1), ValueError, "weight_decay"), (dict(batch_size=0), ValueError, "batch_size"), (dict(damping=[]), ValueError, "at least one number"),
     (dict(damping="x"), TypeError, "damping must be"), (dict(damping=-1.0), ValueError, "damping"), (dict(decay_filter=3), TypeError, "decay_filter"),
-    (dict(trace_rule=(0.1, 0.2)), ValueError, "trace_rule"),
+    (dict(trace_rule=(0.1, 0.2)), ValueError, "trace_rule"), (dict(split_indices=3), TypeError, "split_indices"), (dict(split_indices=[2, 1]), ValueError, "rising order"),
+    (dict(damping_form="x"), ValueError, "damping_form"), (dict(statistics="x"), ValueError, "statistics"), (dict(reduce="x"), ValueError, "reduce"),
+    (dict(distribute="x"), ValueError, "distribute"), (dict(compat="x"), ValueError, "compat"), (dict(stagger=1), ValueError, "stagger"),
+    (dict(fold_bias=1), TypeError, "fold_bias"), (dict(compat="mindspore", factor_decay=0.5), ValueError, "means of inverses"),
 ])
 def test_wrong_arguments(settings, kind, text):
     given = dict(learning_rate=0.1, damping=0.03, momentum=0.9)

@@ -116,3 +116,20 @@ class SINDRI_API Thor final : public Optimizer {
 };
 
 }  // namespace sindri::optim
+
+namespace sindri {
+
+/// Thor of a network's trainable parameters, by the arguments of MindSpore's nn.thor and with its defaults. net: a Cell, or what has trainable_params().
+/// Throws as optim::Thor.
+template <class Net> std::shared_ptr<optim::Thor> thor(Net& net, const optim::LearningRate& learning_rate, const optim::LearningRate& damping, double momentum,
+                                                       double weight_decay = 0, double loss_scale = 1, int64_t batch_size = 32, bool use_nesterov = false,
+                                                       std::function<bool(const Parameter&)> decay_filter = {}, std::vector<int64_t> split_indices = {},
+                                                       bool enable_clip_grad = false, int64_t frequency = 100) {
+  optim::ThorOptions o;
+  o.learning_rate = learning_rate, o.damping = damping, o.momentum = momentum, o.weight_decay = weight_decay, o.loss_scale = loss_scale;
+  o.batch_size = batch_size, o.use_nesterov = use_nesterov, o.decay_filter = std::move(decay_filter), o.split_indices = std::move(split_indices);
+  o.enable_clip_grad = enable_clip_grad, o.frequency = frequency;
+  return std::make_shared<optim::Thor>(optim::Params(net.trainable_params()), o);
+}
+
+}  // namespace sindri
