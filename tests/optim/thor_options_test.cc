@@ -269,7 +269,7 @@ TEST(ThorOptions, TheFactoryOfTheSeeds) {
   } net;
   DenseCase c;
   net.params = {&c.w};
-  const auto made = thor(net, 0.1, 0.04, 0.9, 0.01, 1, 4);
+  const auto made = sindri::thor(net, 0.1, 0.04, 0.9, 0.01, 1, 4);
   made->apply(made->precondition(c.step()).of_params);
   expect_near(c.w.value(), {0.92582733, -0.97593470});
   EXPECT_EQ(made->variant(100), 0);
