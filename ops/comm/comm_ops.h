@@ -21,6 +21,12 @@ struct GroupAttrs {
   std::string group = "world";
   SINDRI_ATTRS(GroupAttrs, group)
 };
+struct AdaptiveSumAttrs {
+  int64_t members = 1;
+  bool fold = false;
+  std::string group = "world";
+  SINDRI_ATTRS(AdaptiveSumAttrs, members, fold, group)
+};
 struct ReduceScatterAttrs {
   std::string op = "sum", group = "world";
   SINDRI_ATTRS(ReduceScatterAttrs, op, group)

@@ -207,6 +207,23 @@ TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptio
   return reduce_in_buckets(gradients, gradient_buckets(metas, options, communicator), options, virtual_ranks(options, communicator), communicator);
 }
 
+// Groups of one name and other members are other groups; a second step of this runtime finds the first one's.
+void DataParallel::State::reduce_within(int64_t ranks_per_group) {
+  if (ranks_per_group == 0 || ranks_per_group == comm.size()) return;
+  if (comm.size() % ranks_per_group != 0)
+    throw CommError(ErrorCode::kLayout, fmt::format("{} ranks cannot be cut into groups of {}", comm.size(), ranks_per_group), "data parallel",
+                    "give a number that divides the number of ranks");
+  const std::string name = fmt::format("gradients of {}", ranks_per_group);
+  try {
+    within = &comm::find_group(name);
+  } catch (const ValueError&) {
+    std::vector<int> members;
+    const int64_t first = comm.rank() / ranks_per_group * ranks_per_group;
+    for (int64_t i = 0; i < ranks_per_group; ++i) members.push_back(comm.members()[static_cast<size_t>(first + i)]);
+    within = &comm::create_group(name, members);
+  }
+}
+
 Gradients DataParallel::State::reduce(Gradients g) {
   if (g.of_params.size() > parameters.size()) {  // what was collected: a list for each virtual rank
     TreeSum sum;
@@ -214,11 +231,13 @@ Gradients DataParallel::State::reduce(Gradients g) {
     for (auto at = g.of_params.begin(); at != g.of_params.end(); at += count) sum.add(TensorList(at, at + count));
     g.of_params = sum.take();
   }
-  g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, options, total, comm);
+  const comm::Communicator& among = within == nullptr ? comm : *within;
+  const int64_t count = per_rank() * among.size();
+  g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, options, count, among);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
-  g.group = comm.name(), g.rank = comm.rank(), g.ranks = ranks();
-  if (total > 1) {
-    g.mean_over_parts = [group = comm.name(), several = ranks() > 1, share = 1.0 / static_cast<double>(total)](const std::vector<TensorList>& parts) {
+  g.group = among.name(), g.rank = among.rank(), g.ranks = among.size();
+  if (count > 1) {
+    g.mean_over_parts = [group = among.name(), several = among.size() > 1, share = 1.0 / static_cast<double>(count)](const std::vector<TensorList>& parts) {
       TreeSum sum;
       for (const TensorList& part : parts) sum.add(part);
       TensorList all = sum.take();
@@ -263,6 +282,7 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   const std::shared_ptr<DataParallel::State> s = d->state_;
   s->guarded = static_cast<bool>(step.guard);
   s->collects = static_cast<bool>(step.collect);
+  s->reduce_within(step.ranks_per_group);
   if (s->collects && context.gradient_lists != s->per_rank())
     throw InternalError(fmt::format("gradients were to be collected for {} virtual ranks, there are {}", context.gradient_lists, s->per_rank()),
                         "apply_data_parallel");

@@ -40,8 +40,12 @@ struct DataParallel::State {
   void give_to_others();
   void merge_one(Parameter* mean, Parameter* variance);
 
+  /// Only the ranks of a group put their gradients together (TrainStep::ranks_per_group).
+  void reduce_within(int64_t ranks_per_group);
+
   DataParallelOptions options;
   comm::Communicator& comm;
+  comm::Communicator* within = nullptr;  // whose gradients are put together; null: all
   int64_t total;  // virtual ranks of all ranks
   std::vector<Parameter*> parameters;
   std::vector<std::pair<std::string, Parameter*>> network_state;

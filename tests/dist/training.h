@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct Job {
   train::DataParallelOptions parallel = {};
   train::TrainStepOptions step = {};
   std::vector<std::pair<std::string, int64_t>> algorithms = {};  // name, value of "step"
+  std::vector<std::pair<std::string, std::map<std::string, SettingValue>>> boosts = {};  // name, settings
   /// Changes the batch of a virtual rank.
   std::function<void(TensorList&, int64_t step, int64_t virtual_rank)> spoil = nullptr;
   std::function<void(const std::vector<Parameter*>& parameters, int rank, int64_t step)> between = nullptr;
@@ -96,6 +98,7 @@ inline Outcome train_rank(const Job& s, int rank) {
   context.gradient_lists = train::virtual_ranks(parallel, comm::world()) / comm::world().size();
   std::vector<train::BoostAlgorithmPtr> algorithms;
   for (const auto& [name, value] : s.algorithms) algorithms.push_back(train::boosts().make(name, {{"step", value}}));
+  for (const auto& [name, settings] : s.boosts) algorithms.push_back(train::boosts().make(name, settings));
   const auto applied = train::apply_boosts(step, context, algorithms);
   const auto d = train::apply_data_parallel(step, context, parallel, comm::world());
   CompileOptions compile;

@@ -32,6 +32,7 @@ std::vector<Sample> all() {
   add({.op = "broadcast", .name = "several", .args = {{{4, 3}}, {{}}, {{2, 3, 4, 5}}}});
   add({.op = "all_to_all", .name = "rows", .args = {{{4, 3}}}});
   add({.op = "all_to_all", .name = "image", .args = {{{2, 3, 4, 5}}}});
+  add({.op = "adaptive_sum", .name = "several", .args = {{{4, 3}}, {{7}}, {{0, 2}}, {{1}}}, .gradient = false, .half = false});
   add({.op = "neighbor_exchange",
        .name = "itself",
        .attrs = {{"to", std::vector<int64_t>{0}}, {"from", std::vector<int64_t>{0}}, {"shapes", std::vector<int64_t>{2, 4, 3}}},

@@ -65,6 +65,8 @@ class SINDRI_API BoostAlgorithm {
   virtual std::vector<Parameter*> state() { return {}; }
   /// Columns of metrics.csv at the end of an epoch.
   virtual EventColumns columns(const TrainState&) const { return {}; }
+  /// What the run's report follows over time, by step (Optimizer::Measure); asked at the end of an epoch. Those of one group are drawn together.
+  virtual std::vector<optim::Optimizer::Measure> measures() const { return {}; }
   /// Pairs of a parameter of the network and another value for it, to evaluate or save the network with; empty: it has none (yet).
   virtual std::vector<std::pair<Parameter*, Parameter*>> other_weights() { return {}; }
 

@@ -100,6 +100,8 @@ struct SINDRI_API TrainStep {
   std::function<StepResult(TrainStep&, const Batch&)> run;  ///< default: run_stages as one step of the random ops
 
   bool wants_uses = false;  ///< backward is asked for ParamUse; before anything runs
+  /// Ranks that follow each other, among which gradients are put together: 0 all. An algorithm that has its own way between such groups sets it.
+  int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
   std::function<bool(int64_t step)> updates_at;  ///< whether a step ends with an update; null: every step
 

@@ -1,0 +1,145 @@
+// Adasum (Maleki et al. 2021, arXiv:2006.02924; MindSpore: mindspore.boost, adasum): groups of ranks put their updates together by ops::adaptive_sum.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sindri/comm/communicator.h"
+#include "sindri/core/error.h"
+#include "sindri/core/log.h"
+#include "sindri/ops/comm.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/train/boost.h"
+
+namespace sindri::boost {
+
+namespace {
+
+struct AdasumSettings {
+  bool on_gradients, by_rank, fold, stop_alone;
+  int64_t device_number;
+};
+
+class Adasum final : public train::BoostAlgorithm {
+ public:
+  explicit Adasum(const AdasumSettings& s) : s_(s) {}
+
+  std::string name() const override { return "adasum"; }
+  std::string idle() const override { return s_.stop_alone ? "" : alone(); }
+
+  void apply(train::TrainStep& step, const train::BuildContext& context) override {
+    if (const std::string why = alone(); !why.empty())
+      throw ValueError("adasum was asked for, but " + why, "boost.adasum", "train on more hosts, or with group: rank, or switch it off");
+    const int64_t ranks = comm::world().size(), of_group = members();
+    check_layout(of_group);
+    step.ranks_per_group = of_group;
+    parameters_ = context.parameters;
+    norms_ = std::make_unique<Parameter>(Tensor::zeros({static_cast<int64_t>(parameters_.size()), 2}, DType::kFloat64), "adasum.norms", false);
+    if (s_.on_gradients) {
+      step.transform_gradients = [this, of_group, inner = step.transform_gradients](Gradients g) {
+        g.of_params = summed(g.of_params, of_group);
+        return inner(std::move(g));
+      };
+      return;
+    }
+    log::write(log::Level::kInfo, "boost",
+               fmt::format("adasum: {} groups of {} ranks; each has optimizer states of its own, checkpoints hold those of rank 0", ranks / of_group, of_group));
+    step.reduce_updates = [this, of_group, inner = step.reduce_updates](optim::Updates u) {
+      TensorList deltas;
+      for (size_t i = 0; i < u.params.size(); ++i) deltas.push_back(u.delta(i));
+      deltas = summed(deltas, of_group);
+      for (size_t i = 0; i < u.params.size(); ++i) u.set_delta(i, deltas[i]);
+      return inner(std::move(u));
+    };
+  }
+
+  train::EventColumns columns(const train::TrainState&) const override {
+    const std::vector<double> n = norms_->stored().to_vector<double>();
+    double sum = 0, all = 0;
+    for (size_t i = 0; i + 1 < n.size(); i += 2) sum += n[i], all += n[i + 1];
+    return {{"adasum_ratio", all > 0 ? sum / all : 0}};
+  }
+  std::vector<optim::Optimizer::Measure> measures() const override {
+    const std::vector<double> n = norms_->stored().to_vector<double>();
+    std::vector<optim::Optimizer::Measure> out;
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (n[2 * i + 1] > 0) out.push_back({"|Adasum|^2 / sum |delta|^2", parameters_[i]->name(), n[2 * i] / n[2 * i + 1]});
+    return out;
+  }
+
+ private:
+  // Why there is nothing to put together; empty: there is.
+  std::string alone() const {
+    if (comm::world().size() > members()) return "";
+    return comm::world().size() == 1 ? "there is one rank" : "all ranks are one group";
+  }
+
+  // Ranks of a group.
+  int64_t members() const { return s_.device_number > 0 ? s_.device_number : s_.by_rank ? 1 : comm::world().local_size(); }
+
+  void check_layout(int64_t of_group) const {
+    const comm::Communicator& world = comm::world();
+    const int64_t groups = world.size() / of_group;
+    if (world.size() % of_group != 0)
+      throw CommError(ErrorCode::kLayout, fmt::format("adasum: {} ranks cannot be cut into groups of {}", world.size(), of_group), "boost.adasum.device_number",
+                      "give a number that divides the number of ranks");
+    if (s_.device_number == 0 && !s_.by_rank && world.rank() != world.host_index() * of_group + world.local_rank())
+      throw CommError(ErrorCode::kLayout, "adasum: the ranks of a host do not follow each other, or hosts have different numbers of them", "boost.adasum.group",
+                      "number the ranks host by host, or use group: rank");
+    if (!s_.fold && (groups & (groups - 1)) != 0)
+      throw CommError(ErrorCode::kLayout, fmt::format("adasum: {} groups; the number of groups must be a power of two (2, 4, 8, …)", groups), "boost.adasum",
+                      "use a power of two of hosts, group: rank, or remainder: fold");
+  }
+
+  TensorList summed(TensorList xs, int64_t of_group) const {
+    std::vector<DType> types;
+    for (Tensor& x : xs) {
+      types.push_back(x.dtype());
+      if (is_half(x.dtype())) x = ops::cast(x, DType::kFloat32);
+    }
+    ops::AdaptiveSum sum = ops::adaptive_sum(xs, of_group, s_.fold);
+    norms_->assign(sum.norms);
+    for (size_t i = 0; i < types.size(); ++i) sum.sums[i] = ops::cast(sum.sums[i], types[i]);
+    return std::move(sum.sums);
+  }
+
+  AdasumSettings s_;
+  std::vector<Parameter*> parameters_;
+  std::unique_ptr<Parameter> norms_;
+};
+
+using enum SettingType;
+const auto& kAdasum = train::boosts().add({
+    .name = "adasum",
+    .doc = "hosts put their updates together by how parallel they are (Maleki et al. 2021)",
+    .settings = {{.name = "on",
+                  .type = kString,
+                  .fallback = "delta",
+                  .doc = "what is put together: the changes of the weights behind each group's own optimizer, or gradients before a common one",
+                  .choices = "delta|gradient"},
+                 {.name = "group", .type = kString, .fallback = "host", .doc = "whose ranks average their gradients first", .choices = "host|rank"},
+                 {.name = "device_number", .type = kInt, .fallback = "0", .doc = "ranks of a group; 0: by group", .min = 0},
+                 {.name = "remainder",
+                  .type = kString,
+                  .fallback = "refuse",
+                  .doc = "numbers of groups that are no power of two: refused, or the excess is folded into the first groups",
+                  .choices = "refuse|fold"},
+                 {.name = "alone",
+                  .type = kString,
+                  .fallback = "stop",
+                  .doc = "where there is one group: the training stops, or goes on without",
+                  .choices = "stop|warn"}},
+    .make =
+        [](const SettingValues& s) {
+          return std::make_shared<Adasum>(AdasumSettings{.on_gradients = s.get_string("on") == "gradient",
+                                                         .by_rank = s.get_string("group") == "rank",
+                                                         .fold = s.get_string("remainder") == "fold",
+                                                         .stop_alone = s.get_string("alone") == "stop",
+                                                         .device_number = s.get_int("device_number")});
+        },
+});
+
+}  // namespace
+
+}  // namespace sindri::boost
