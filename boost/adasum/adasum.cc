@@ -45,12 +45,13 @@ class Adasum final : public train::BoostAlgorithm {
     }
     log::write(log::Level::kInfo, "boost",
                fmt::format("adasum: {} groups of {} ranks; each has optimizer states of its own, checkpoints hold those of rank 0", ranks / of_group, of_group));
-    step.reduce_updates = [this, of_group, inner = step.reduce_updates](optim::Updates u) {
-      TensorList deltas;
-      for (size_t i = 0; i < u.params.size(); ++i) deltas.push_back(u.delta(i));
-      deltas = summed(deltas, of_group);
-      for (size_t i = 0; i < u.params.size(); ++i) u.set_delta(i, deltas[i]);
-      return inner(std::move(u));
+    step.update = [this, of_group, inner = step.update](train::TrainStep& self, const Gradients& g) {
+      TensorList before, deltas;
+      for (const Parameter* p : parameters_) before.push_back(p->value());
+      inner(self, g);
+      for (size_t i = 0; i < before.size(); ++i) deltas.push_back(ops::sub(parameters_[i]->value(), before[i]));
+      deltas = summed(std::move(deltas), of_group);
+      for (size_t i = 0; i < before.size(); ++i) parameters_[i]->assign(ops::add(before[i], deltas[i]));
     };
   }
 

@@ -46,7 +46,8 @@ class TreeSum {
     const TensorList right = std::move(stack_.back().second);
     stack_.pop_back();
     auto& [level, left] = stack_.back();
-    for (size_t i = 0; i < left.size(); ++i) left[i] = ops::add(left[i], right[i]);
+    for (size_t i = 0; i < left.size(); ++i)
+      if (left[i].defined()) left[i] = ops::add(left[i], right[i]);
     ++level;
   }
   std::vector<std::pair<int, TensorList>> stack_;
@@ -180,22 +181,29 @@ TensorList reduce_in_buckets(TensorList g, const std::vector<GradientBucket>& bu
                              const comm::Communicator& c) {
   if (c.size() == 1) {
     for (Tensor& t : g)
-      if (o.gradients_mean && total > 1) t = ops::mul(t, 1.0 / static_cast<double>(total));
+      if (o.gradients_mean && total > 1 && t.defined()) t = ops::mul(t, 1.0 / static_cast<double>(total));
     return g;
   }
   const bool even = o.gradients_mean && total == c.size();  // the mean over ranks is the mean
   const std::string wire = wire_type(o, c);
   for (size_t b = 0; b < buckets.size(); ++b) {
     const auto first = static_cast<ptrdiff_t>(buckets[b].first), last = static_cast<ptrdiff_t>(buckets[b].last);
-    const TensorList reduced = ops::all_reduce(TensorList(g.begin() + first, g.begin() + last + 1),
+    TensorList bucket;
+    for (auto it = g.begin() + first; it != g.begin() + last + 1; ++it)
+      if (it->defined()) bucket.push_back(*it);
+    if (bucket.empty()) continue;
+    const DType dtype = bucket[0].dtype();
+    const TensorList reduced = ops::all_reduce(bucket,
                                                {.op = even ? "mean" : "sum",
                                                 .group = c.name(),
                                                 .what = "gradient bucket",
                                                 .index = static_cast<int64_t>(b),
                                                 .scale = o.gradients_mean && !even ? 1.0 / static_cast<double>(total) : 1.0,
-                                                .wire = g[static_cast<size_t>(first)].dtype() == DType::kFloat32 ? wire : "",
+                                                .wire = dtype == DType::kFloat32 ? wire : "",
                                                 .watch = true});
-    std::copy(reduced.begin(), reduced.end(), g.begin() + first);
+    auto next = reduced.begin();
+    for (auto it = g.begin() + first; it != g.begin() + last + 1; ++it)
+      if (it->defined()) *it = *next++;
   }
   return g;
 }

@@ -30,7 +30,9 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Bat
   if (loss.numel() != 1)
     throw ShapeError(fmt::format("the loss must be one number, the loss function returned {}", loss.meta().str()), "", "use reduction \"mean\" or \"sum\"");
   const Tensor seed = ops::cast(ops::reshape(loss_scale, loss.shape()), loss.dtype());
-  Gradients g = tape.backward({loss}, {seed}, {}, params);
+  const size_t first = std::min(step.first_trained, params.size());
+  Gradients g = tape.backward({loss}, {seed}, {}, std::vector<Parameter*>(params.begin() + static_cast<ptrdiff_t>(first), params.end()));
+  g.of_params.insert(g.of_params.begin(), first, Tensor());
   for (ParamUse& use : g.uses) use.loss_scale = loss_scale;
   g.variant = step.current_variant;
   g.samples = batch.empty() || batch[0].rank() == 0 ? 0 : batch[0].shape()[0];
@@ -68,12 +70,14 @@ std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Bat
     }
     loss = ops::add(loss, part_loss);
     grads.samples += part.samples;
-    for (size_t p = 0; p < part.of_params.size(); ++p) grads.of_params[p] = ops::add(grads.of_params[p], part.of_params[p]);
+    for (size_t p = 0; p < part.of_params.size(); ++p)
+      if (part.of_params[p].defined()) grads.of_params[p] = ops::add(grads.of_params[p], part.of_params[p]);
     grads.uses.insert(grads.uses.end(), part.uses.begin(), part.uses.end());
   }
   const double share = 1.0 / static_cast<double>(parts);
   loss = ops::mul(loss, share);
-  for (Tensor& g : grads.of_params) g = ops::mul(g, share);
+  for (Tensor& g : grads.of_params)
+    if (g.defined()) g = ops::mul(g, share);
   if (grads.uses.empty()) return sum;
   const Tensor of_parts = ops::mul(loss_scale, static_cast<double>(parts));  // output gradients are of a part's own loss, of which the whole has a share
   for (ParamUse& use : grads.uses) use.loss_scale = of_parts;
@@ -117,18 +121,32 @@ TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters) {
   };
 }
 
+// Gradients that were not asked for become zeros, and are remembered.
+void fill_untrained(Gradients* g, const std::vector<Parameter*>& parameters) {
+  for (size_t i = 0; i < g->of_params.size(); ++i) {
+    if (g->of_params[i].defined()) continue;
+    g->untrained.resize(g->of_params.size(), false);
+    g->untrained[i] = true;
+    g->of_params[i] = ops::full(parameters.at(i)->shape(), 0, parameters[i]->dtype());
+  }
+}
+
 StepResult run_stages(TrainStep& step, const Batch& batch) {
   const bool guarded = static_cast<bool>(step.guard);
   TrainStep::Restore restore = guarded && step.snapshot ? step.snapshot() : nullptr;
   auto [loss, grads] = step.gradients(step, batch);
   if (step.collect) {
+    fill_untrained(&grads, step.parameters);
     if (step.reduce_loss) loss = step.reduce_loss(loss);
     const Verdict verdict = guarded ? step.guard(grads, loss, false) : Verdict{};
+    std::vector<bool> untrained = grads.untrained;
     std::optional<Gradients> due = step.collect(step, std::move(grads), guarded ? finite_of(verdict) : Tensor());
     if (!due) return end_collected(restore, loss, verdict);
     grads = std::move(*due);
+    grads.untrained = std::move(untrained);
   }
   grads = step.reduce_gradients(std::move(grads));
+  fill_untrained(&grads, step.parameters);
   if (step.reduce_loss && !step.collect) loss = step.reduce_loss(loss);
   Verdict verdict;
   if (guarded) {
@@ -144,7 +162,14 @@ StepResult run_stages(TrainStep& step, const Batch& batch) {
   }
   grads = step.transform_gradients(std::move(grads));
   const Tensor skip = grads.skip;
+  std::vector<std::pair<Parameter*, Tensor>> stay;
+  for (size_t i = 0; i < grads.untrained.size(); ++i) {
+    if (!grads.untrained[i]) continue;
+    stay.emplace_back(step.parameters[i], step.parameters[i]->value());
+    for (Parameter* p : step.state_of ? step.state_of(i) : std::vector<Parameter*>()) stay.emplace_back(p, p->value());
+  }
   step.update(step, grads);
+  for (const auto& [p, value] : stay) p->assign(value);  // a graph computes nothing for them
   if (step.after_apply) step.after_apply(step, skip);
   if (!guarded) return {loss};
   const Tensor finite = finite_of(verdict);
@@ -173,6 +198,8 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   };
   s.variant = [&optimizer](int64_t update) { return optimizer.variant(update); };
   s.wants_uses = optimizer.wants_uses();
+  s.parameters = optimizer.parameters();
+  s.state_of = [&optimizer](size_t i) { return optimizer.state_of(i); };
   const std::shared_ptr<LossScaleManager>& manager = options.loss_scale_manager;
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
   s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, parts = options.micro_batches](TrainStep& step,

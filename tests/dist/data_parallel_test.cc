@@ -132,6 +132,18 @@ TEST(DataParallel, SecondOrderStepsAreThoseOfOneLargeBatch) {
   for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(one.losses[i], several.losses[i], 2e-4 * std::abs(one.losses[i])) << i;
 }
 
+// Gradients of frozen parameters are not there to be put together.
+TEST(DataParallel, FrozenParametersAreLeftOutOfTheBuckets) {
+  for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+    for (const int ranks : {2, 4}) {
+      Job s;
+      s.ranks = ranks, s.virtual_ranks = 4, s.steps = 12, s.mode = mode;
+      s.boosts = {{"grad_freeze", {{"param_groups", int64_t{2}}, {"freeze_type", int64_t{0}}, {"freeze_p", 0.5}}}};
+      expect_like_one_rank(s, "frozen");
+    }
+  }
+}
+
 TEST(DataParallel, VirtualRanksInAnyMixture) {
   for (const int ranks : {2, 4}) {
     Job s;

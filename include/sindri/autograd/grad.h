@@ -43,7 +43,10 @@ struct SINDRI_API ParamUse {
 /// What a backward pass gives: gradients, and the uses of parameters where those were asked for.
 struct Gradients {
   TensorList of_inputs;  ///< one per requested input; undefined never: zeros where the loss does not depend on it
-  TensorList of_params;  ///< one per requested parameter, in the order asked for
+  /// One per requested parameter, in the order asked for. In a TrainStep, before gradients are put together over ranks, undefined for parameters that the
+  /// step does not train.
+  TensorList of_params;
+  std::vector<bool> untrained = {};  ///< behind that, which those are: they have zeros, and stay as they are with their optimizer state; empty: none
   /// From a tape that keeps uses, those of the requested parameters that a gradient passes: in the order in which the ops ran, by operand
   /// within an op; those inside a function that is computed again (recompute_function), with the values of the second run, at the place where
   /// it was called. One op is two uses where two of its operands are Parameters (or one Parameter twice).

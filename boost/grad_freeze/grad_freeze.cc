@@ -1,0 +1,123 @@
+// Gradient freezing (MindSpore: mindspore.boost.grad_freeze): steps that leave the first parameters out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sindri/boost/grad_freeze.h"
+#include "sindri/core/error.h"
+#include "sindri/train/boost.h"
+
+namespace sindri::boost {
+
+std::vector<size_t> freeze_starts(const std::vector<std::string>& names, int64_t groups) {
+  std::vector<size_t> units;  // where each begins
+  size_t members = 3;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool joins = names[i].find("bn") != std::string::npos || names[i].find("bias") != std::string::npos || (members < 3 && !units.empty());
+    if (joins && !units.empty()) {
+      ++members;
+      continue;
+    }
+    units.push_back(i);
+    members = 1;
+  }
+  const size_t stride = units.size() / static_cast<size_t>(groups);
+  std::vector<size_t> out;
+  for (size_t g = 0; g < static_cast<size_t>(groups); ++g) out.push_back(units.empty() ? 0 : units[g * stride]);
+  return out;
+}
+
+std::vector<int> freeze_sequence(int64_t groups, int64_t type, double p, int64_t steps, uint64_t seed) {
+  const auto length = static_cast<size_t>(static_cast<double>(steps) * 1.01);
+  std::vector<int> out;
+  if (groups <= 1) return std::vector<int>(std::max<size_t>(length, 1), 0);
+  if (type == 0) {
+    const double n = static_cast<double>(groups);
+    const auto whole = static_cast<int>(std::floor(p * (n - 1) / (1 - p)) + 0.5);
+    while (out.size() < length) {
+      out.insert(out.end(), static_cast<size_t>(whole), 0);
+      for (int i = 1; i < groups; ++i) out.push_back(i);
+    }
+  } else {
+    std::mt19937_64 draw(seed);
+    const auto all = static_cast<uint64_t>(groups * (groups - 1) / 2);
+    size_t frozen = 0;
+    out.push_back(0);
+    while (out.size() < length) {
+      if (static_cast<double>(frozen) / static_cast<double>(out.size()) >= 1 - p) {
+        out.push_back(0);
+        continue;
+      }
+      uint64_t at = draw() % all;
+      int i = 1;
+      for (; at >= static_cast<uint64_t>(groups - i); ++i) at -= static_cast<uint64_t>(groups - i);
+      out.push_back(i);
+      ++frozen;
+    }
+  }
+  out.resize(std::max<size_t>(length, 1));
+  return out;
+}
+
+namespace {
+
+class GradFreeze final : public train::BoostAlgorithm {
+ public:
+  GradFreeze(int64_t groups, std::vector<int> sequence) : groups_(groups), sequence_(std::move(sequence)) {}
+  std::string name() const override { return "grad_freeze"; }
+  std::string idle() const override { return groups_ <= 1 ? "param_groups is 1: there is one variant, which trains everything" : ""; }
+
+  void apply(train::TrainStep& step, const train::BuildContext& context) override {
+    std::vector<std::string> names;
+    for (const Parameter* p : context.parameters) names.push_back(p->name());
+    starts_ = freeze_starts(names, groups_);
+    if (starts_.back() == 0)
+      throw ValueError(fmt::format("grad_freeze: {} parameters are too few for {} variants; nothing would ever be frozen", names.size(), groups_),
+                       "boost.grad_freeze.param_groups", "give fewer");
+    const size_t choice = step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(number / self.steps_per_update); });
+    step.gradients = [this, choice, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
+      self.first_trained = starts_[static_cast<size_t>(self.chosen(choice))];
+      const std::shared_ptr<void> restore(nullptr, [&self](void*) { self.first_trained = 0; });
+      return inner(self, batch);
+    };
+  }
+
+  train::EventColumns columns(const train::TrainState& state) const override {
+    int64_t frozen = 0;
+    for (int64_t i = 0; i < state.cur_step_num; ++i) frozen += at(i) != 0 ? 1 : 0;
+    return {{"frozen_steps", state.cur_step_num > 0 ? static_cast<double>(frozen) / static_cast<double>(state.cur_step_num) : 0}};
+  }
+
+ private:
+  int at(int64_t update) const { return sequence_[static_cast<size_t>(update) % sequence_.size()]; }
+  int64_t groups_;
+  std::vector<int> sequence_;
+  std::vector<size_t> starts_;  ///< the first trained parameter of each variant
+};
+
+using enum SettingType;
+const auto& kGradFreeze = train::boosts().add({
+    .name = "grad_freeze",
+    .doc = "some steps leave the layers at the input's side as they are",
+    .settings = {{.name = "param_groups", .type = kInt, .fallback = "10", .doc = "variants: 0 trains everything, later ones less", .min = 1, .max = 1000},
+                 {.name = "freeze_type", .type = kInt, .fallback = "1", .doc = "0: variants in a row behind whole steps; 1: drawn", .min = 0, .max = 1},
+                 {.name = "freeze_p", .type = kFloat, .fallback = "0.7", .doc = "share of the steps that train everything", .min = 1e-9, .max = 1 - 1e-9},
+                 {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e9, .unit = "updates"},
+                 {.name = "seed", .type = kInt, .fallback = "0", .doc = "of what is drawn", .min = 0}},
+    .facts = {.excludes = {"sam"}},
+    .make =
+        [](const SettingValues& s) {
+          const int64_t groups = s.get_int("param_groups");
+          return std::make_shared<GradFreeze>(groups, freeze_sequence(groups, s.get_int("freeze_type"), s.get_float("freeze_p"), s.get_int("total_steps"),
+                                                                      static_cast<uint64_t>(s.get_int("seed"))));
+        },
+});
+
+}  // namespace
+
+}  // namespace sindri::boost
