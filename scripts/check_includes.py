@@ -28,13 +28,13 @@ LAYERS = {
     "nn": (BELOW_NN, {"core", "op", "autograd"}),
     "optim": (BELOW_NN, {"core", "op"}),
     "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "comm", "op", "autograd"}),  # says which step it is at
-    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
+    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, {"train"}),  # files that are whole or absent, what one rank does for all
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
     "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "train"}),
     "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "comm", "train"}),  # starts the kernels' threads early; addresses of this host
     "python": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, set()),
-    "cli": (BELOW_NN | {"nn", "optim", "train", "dataset", "models", "app"}, {"core", "train", "measure"}),
+    "cli": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, {"core", "train", "measure"}),
 }
 
 ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset", "python")

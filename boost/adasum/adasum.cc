@@ -99,10 +99,11 @@ class Adasum final : public train::BoostAlgorithm {
       types.push_back(x.dtype());
       if (is_half(x.dtype())) x = ops::cast(x, DType::kFloat32);
     }
-    ops::AdaptiveSum sum = ops::adaptive_sum(xs, of_group, s_.fold);
-    norms_->assign(sum.norms);
-    for (size_t i = 0; i < types.size(); ++i) sum.sums[i] = ops::cast(sum.sums[i], types[i]);
-    return std::move(sum.sums);
+    TensorList sums = ops::adaptive_sum(xs, of_group, s_.fold);
+    norms_->assign(sums.back());
+    sums.pop_back();
+    for (size_t i = 0; i < types.size(); ++i) sums[i] = ops::cast(sums[i], types[i]);
+    return sums;
   }
 
   AdasumSettings s_;

@@ -26,18 +26,6 @@ struct Options {
   int64_t bn_batches = 0;
 };
 
-// The training draws on as if nothing had been drawn meanwhile.
-class RandomScope {
- public:
-  RandomScope() = default;
-  ~RandomScope() { ops::set_rng_instance(instance_); }
-  RandomScope(const RandomScope&) = delete;
-  RandomScope& operator=(const RandomScope&) = delete;
-
- private:
-  int64_t instance_ = ops::rng_instance();
-};
-
 class Average final : public train::BoostAlgorithm {
  public:
   explicit Average(const Options& options) : o_(options) {}
@@ -140,24 +128,15 @@ class Average final : public train::BoostAlgorithm {
   // Batch norm's statistics under the averaged weights: the mean over batches of what each leaves of its own (Izmailov et al. 2018, 3.2).
   void recalibrate(train::TrainState& s) {
     if (moving_.empty() || count_.stored().item() == 0 || recalibrated_at_ == s.cur_step_num || !s.open_data) return;
-    TensorList sums;
-    for (const Moving& m : moving_) sums.push_back(Tensor::zeros(m.average->shape(), m.average->dtype()));
-    int64_t batches = 0;
+    std::vector<train::BuildContext::MovingAverage> moving;
+    for (const Moving& m : moving_) moving.push_back(m.of);
+    TensorList measured;
     {
-      const RandomScope random;
       const train::OtherWeights averaged(*this);
-      const auto next = s.open_data();
-      TensorList batch;
-      for (; batches < o_.bn_batches && next(&batch); ++batches) {
-        for (const Moving& m : moving_) m.of.parameter->store(Tensor::zeros(m.average->shape(), m.average->dtype()));
-        ops::begin_rng_step();
-        (void)step_->forward(batch);
-        for (size_t i = 0; i < moving_.size(); ++i)  // moving = momentum·0 + (1 - momentum)·batch
-          sums[i] = ops::add(sums[i], ops::div(moving_[i].of.parameter->value(), 1 - moving_[i].of.momentum));
-      }
+      measured = train::measured_statistics(*step_, moving, s, o_.bn_batches);
     }
     recalibrated_at_ = s.cur_step_num;
-    for (size_t i = 0; batches > 0 && i < moving_.size(); ++i) moving_[i].average->store(ops::div(sums[i], static_cast<double>(batches)));
+    for (size_t i = 0; i < measured.size(); ++i) moving_[i].average->store(measured[i]);
   }
 
   Options o_;

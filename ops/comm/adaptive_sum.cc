@@ -36,13 +36,8 @@ const OpDef& kAdaptiveSum = register_op({
 
 }  // namespace
 
-ops::AdaptiveSum ops::adaptive_sum(const std::vector<Tensor>& xs, int64_t members, bool fold, const std::string& group) {
-  std::vector<Tensor> out = sindri::bind(kAdaptiveSum, Attrs::of(AdaptiveSumAttrs{members, fold, group}), xs);
-  AdaptiveSum sum;
-  sum.norms = out.back();
-  out.pop_back();
-  sum.sums = std::move(out);
-  return sum;
+std::vector<Tensor> ops::adaptive_sum(const std::vector<Tensor>& xs, int64_t members, bool fold, const std::string& group) {
+  return sindri::bind(kAdaptiveSum, Attrs::of(AdaptiveSumAttrs{members, fold, group}), xs);
 }
 
 }  // namespace sindri

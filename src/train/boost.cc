@@ -9,6 +9,8 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/random.h"
 
 namespace sindri::train {
 
@@ -100,6 +102,49 @@ OtherWeights::OtherWeights(BoostAlgorithm& algorithm) : OtherWeights() {
 
 OtherWeights::~OtherWeights() {
   for (const auto& [parameter, value] : before_) parameter->store(value);
+}
+
+namespace {
+
+// The random numbers of the training go on where they were.
+class RandomScope {
+ public:
+  RandomScope() = default;
+  ~RandomScope() { ops::set_rng_instance(instance_); }
+  RandomScope(const RandomScope&) = delete;
+  RandomScope& operator=(const RandomScope&) = delete;
+
+ private:
+  int64_t instance_ = ops::rng_instance();
+};
+
+}  // namespace
+
+TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state, int64_t batches) {
+  if (!state.open_data || moving.empty()) return {};
+  TensorList sums, before;
+  for (const BuildContext::MovingAverage& m : moving) {
+    before.push_back(m.parameter->stored());
+    sums.push_back(Tensor::zeros(m.parameter->shape(), m.parameter->dtype()));
+  }
+  int64_t seen = 0;
+  {
+    const RandomScope random;
+    const std::shared_ptr<void> restore(nullptr, [&](void*) {
+      for (size_t i = 0; i < moving.size(); ++i) moving[i].parameter->store(before[i]);
+    });
+    const auto next = state.open_data();
+    for (TensorList batch; seen < batches && next(&batch); ++seen) {
+      for (const BuildContext::MovingAverage& m : moving) m.parameter->store(Tensor::zeros(m.parameter->shape(), m.parameter->dtype()));
+      ops::begin_rng_step();
+      (void)step.forward(batch);
+      for (size_t i = 0; i < moving.size(); ++i)  // moving = momentum·0 + (1 - momentum)·batch
+        sums[i] = ops::add(sums[i], ops::div(moving[i].parameter->value(), 1 - moving[i].momentum));
+    }
+  }
+  if (seen == 0) return {};
+  for (Tensor& s : sums) s = ops::div(s, static_cast<double>(seen));
+  return sums;
 }
 
 }  // namespace sindri::train

@@ -101,8 +101,8 @@ TEST_P(GradFreeze, WithAccumulationAVariantHoldsForAnUpdate) {
 
 TEST(GradFreezeRefusals, TooFewParametersAndOthers) {
   EXPECT_THROW(BoostedTraining({freeze(100)}), ValueError);
-  EXPECT_THROW(train::boosts().make("grad_freeze", {{"freeze_type", int64_t{2}}}), SettingsError);
-  EXPECT_THROW(train::boosts().make("grad_freeze", {{"freeze_p", 1.0}}), SettingsError);
+  EXPECT_THROW(train::boosts().make("grad_freeze", {{"freeze_type", int64_t{2}}}), ValueError);
+  EXPECT_THROW(train::boosts().make("grad_freeze", {{"freeze_p", 1.0}}), ValueError);
   EXPECT_NE(freeze(1)->idle(), "");
   EXPECT_THROW(BoostedTraining({freeze(2), train::boosts().make("sam", {})}), ValueError);
 }

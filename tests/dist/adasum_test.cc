@@ -42,10 +42,11 @@ std::vector<Vector> summed(const std::vector<std::vector<Vector>>& tensors, int6
   comm::run_ranks(ranks, [&](int rank) {
     TensorList in;
     for (const Vector& v : tensors[static_cast<size_t>(rank / members)]) in.push_back(Tensor::from_values({static_cast<int64_t>(v.size())}, v, dtype));
-    const ops::AdaptiveSum sum = ops::adaptive_sum(in, members, fold);
+    TensorList sums = ops::adaptive_sum(in, members, fold);
     const std::lock_guard lock(mutex);
-    for (const Tensor& t : sum.sums) all[static_cast<size_t>(rank)].push_back(t.to_vector<double>());
-    if (norms != nullptr) *norms = sum.norms.to_vector<double>();
+    if (norms != nullptr) *norms = sums.back().to_vector<double>();
+    sums.pop_back();
+    for (const Tensor& t : sums) all[static_cast<size_t>(rank)].push_back(t.to_vector<double>());
   });
   const auto same = [](const Vector& a, const Vector& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0; };
   for (const auto& of_rank : all)

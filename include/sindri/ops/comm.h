@@ -31,18 +31,13 @@ struct NonFiniteOperand {
   int64_t tensor;  ///< of that call's
 };
 SINDRI_API std::optional<NonFiniteOperand> take_nonfinite_operand();
-/// What adaptive_sum gives: the sums, and of each tensor {|sum|², Σ over groups of |x|²}, float64 [tensors, 2]: 1/groups where all are parallel and alike,
-/// 1 where they are orthogonal.
-struct AdaptiveSum {
-  std::vector<Tensor> sums;
-  Tensor norms;
-};
 /// Adasum (Maleki et al. 2021, arXiv:2006.02924) over groups of `members` ranks that follow each other, whose ranks have the same xs: of two tensors
 ///   (1 - a·b/(2|a|²))·a + (1 - a·b/(2|b|²))·b,
 /// each tensor by itself, products in float64, of more the tree that pairs neighbours first; the same bits on all ranks. A tensor of zeros adds nothing. The number
 /// of groups must be a power of two; `fold`: of others, those beyond the largest one are first put together with the first groups'. Tensors of one type, float32
-/// or float64. No gradient. Throws CommError (kLayout) for other numbers of ranks or groups.
-SINDRI_API AdaptiveSum adaptive_sum(const std::vector<Tensor>& xs, int64_t members = 1, bool fold = false, const std::string& group = "world");
+/// or float64. Behind the sums comes one tensor more: of each {|sum|², Σ over groups of |x|²}, float64 [tensors, 2], whose ratio is 1/groups where all are
+/// parallel and alike, 1 where they are orthogonal. No gradient. Throws CommError (kLayout) for other numbers of ranks or groups.
+SINDRI_API std::vector<Tensor> adaptive_sum(const std::vector<Tensor>& xs, int64_t members = 1, bool fold = false, const std::string& group = "world");
 /// The tensors of all ranks one behind the other along the first dimension, by rank: [n, …] -> [size·n, …].
 SINDRI_API Tensor all_gather(const Tensor& x, const std::string& group = "world");
 /// This rank's part, along the first dimension, of the tensors put together: [size·n, …] -> [n, …]. `op` as all_reduce's; the gradient of sum and

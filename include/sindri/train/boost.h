@@ -99,6 +99,10 @@ SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algori
 /// Orders them and applies those that are not idle. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
 /// Throws ValueError as in_order, and for one that is part of another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
+/// What batch norm's moving averages are to be for the weights that the network has now: for each of `moving` the mean over up to `batches` batches of the
+/// training data of what one leaves of its own (Izmailov et al. 2018, section 3.2). Moving averages and the random state are as before afterwards. Empty where no
+/// data can be opened. Throws as forward does.
+SINDRI_API TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state, int64_t batches);
 /// While it lives, the network has the other weights of an algorithm (BoostAlgorithm::other_weights).
 class SINDRI_API OtherWeights {
  public:

@@ -1,0 +1,325 @@
+// Training in the span of snapshots: exact values on quadratics, the principal components, properties of the steps, and what is refused.
+#include "sindri/boost/dim_reduce.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+
+#include "sindri/core/error.h"
+#include "sindri/nn/nn.h"
+#include "sindri/ops/matmul.h"
+#include "sindri/ops/reduce.h"
+#include "sindri/ops/shape.h"
+#include "sindri/optim/sgd.h"
+#include "sindri/train/checkpoint.h"
+#include "tests/boost/training.h"
+#include "tests/train/temp_folder.h"
+
+namespace sindri::dim_reduce_test {
+namespace {
+
+using test::BoostedTraining;
+using test::ModeScope;
+using Values = std::vector<double>;
+using Settings = std::map<std::string, SettingValue>;
+
+/// ½·Σ h·w², whatever the batch.
+class Quadratic final : public nn::Cell {
+ public:
+  explicit Quadratic(const Values& h) : Cell("Quadratic"), h_(Tensor::from_values({3}, h)), w_(&param("w", Tensor::from_values({3}, {1, 1, 1}))) {}
+  Tensor construct(const Tensor&) override {
+    const Tensor w = w_->value();
+    return ops::mul(ops::sum(ops::mul(h_, ops::square(w))), 0.5);
+  }
+
+ private:
+  Tensor h_;
+  Parameter* w_;
+};
+
+struct Problem {
+  Problem(const Values& h, Settings settings, const std::string& folder) : net(std::make_shared<Quadratic>(h)) {
+    optimizer = std::make_unique<optim::SGD>(net->trainable_params(), optim::SGDOptions{.learning_rate = 1});
+    const boost::Columns columns = {{"w", {3}}};
+    boost::Subspace s;
+    s.components = Tensor::from_values({2, 3}, {1, 0, 0, 0, 1, 0});
+    boost::save_subspace(folder + "/p.npy", s, columns);
+    settings["pca_mat_path"] = folder + "/p.npy";
+    settings["n_components"] = int64_t{2};
+    step = train::make_train_step(*net, *optimizer);
+    train::BuildContext context{.parameters = optimizer->parameters(), .network_state = net->parameters_and_names()};
+    context.network = net.get(), context.optimizer = optimizer.get();
+    applied = train::apply_boosts(step, context, {train::boosts().make("dim_reduce", settings)});
+    runner = std::make_unique<train::StepRunner>(step);
+  }
+  double run() { return (*runner)({Tensor::from_values({1}, {0})}, steps++).loss.item(); }
+  Values state(const std::string& name) {
+    for (const Parameter* p : applied[0]->state())
+      if (p->name() == "dim_reduce." + name) return p->stored().to_vector<double>();
+    throw InternalError("no state " + name);
+  }
+  Values weights() { return test::values_of(net->get_parameters()); }
+  double column(const std::string& name) {
+    for (const auto& [n, v] : applied[0]->columns(train::TrainState{}))
+      if (n == name) return v;
+    throw InternalError("no column " + name);
+  }
+  std::shared_ptr<Quadratic> net;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  train::TrainStep step;
+  std::vector<train::BoostAlgorithmPtr> applied;
+  std::unique_ptr<train::StepRunner> runner;
+  int64_t steps = 0;
+};
+
+void expect_near(const Values& got, const Values& want, double tolerance = 1e-6) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], tolerance * (1 + std::abs(want[i]))) << i;
+}
+
+class DimReduce : public testing::TestWithParam<Mode> {
+ protected:
+  ModeScope mode_{GetParam()};
+  TempFolder temp;
+};
+INSTANTIATE_TEST_SUITE_P(Modes, DimReduce, testing::Values(Mode::kGraph, Mode::kPynative));
+
+TEST_P(DimReduce, ExactStepsOfAQuadratic) {
+  Problem p({1.5, 0.5, 9}, {{"max_search", int64_t{2}}, {"search", std::string("backtrack")}}, temp.path());
+  struct Step {
+    double f0;
+    Values s, w;
+    double v;
+  };
+  const Step want[] = {{5.5, {-0.825, -0.275}, {0.175, 0.725, 0.991}, 9},
+                       {4.5737395, {-0.20816327, -0.42653061}, {-0.03316327, 0.29846939, 0.973981}, 17.019},
+                       {4.29197129, {0.00383272, -0.25552610}, {-0.02933055, 0.04294329, 0.94989807}, 24.082929},
+                       {4.0614848, {0.02483598, -0.04314553}, {-0.00449457, -0.00020225, 0.91967435}, 30.22371874}};
+  const Values inverses[] = {{1, 0, 0, 1},
+                             {0.65561224, 0.0994898, 0.0994898, 1.10459184},
+                             {0.55732291, 0.16009181, 0.16009181, 1.7656072},
+                             {0.56221376, -0.00470017, -0.00470017, 1.9997885}};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(p.run(), want[i].f0, 1e-5) << i;
+    expect_near(p.state("last_step"), want[i].s, 2e-6);
+    expect_near(p.weights(), want[i].w, 2e-6);
+    expect_near(p.state("inverse_hessian"), inverses[i], 2e-4);  // of differences of float32 gradients
+    EXPECT_NEAR(p.state("residual")[2], want[i].v, 1e-4);
+  }
+  EXPECT_EQ(p.column("accepted_0"), 3);
+  EXPECT_EQ(p.column("accepted_1"), 1);
+  EXPECT_EQ(p.column("rejected"), 0);
+}
+
+// Two trials never succeed where the curvature is above 1.2/0.55; ten do, and a parabola finds the step at once.
+TEST_P(DimReduce, StuckWithTwoTrialsNotWithTen) {
+  Problem stuck({4, 1, 9}, {{"max_search", int64_t{2}}, {"search", std::string("backtrack")}}, temp.path());
+  for (const double w3 : {0.991, 0.973981, 0.94989807, 0.91967435}) {
+    stuck.run();
+    expect_near(stuck.weights(), {1, 1, w3});
+  }
+  EXPECT_EQ(stuck.column("rejected"), 4);
+  expect_near(stuck.state("inverse_hessian"), {1, 0, 0, 1});
+  Problem ten({4, 1, 9}, {{"search", std::string("backtrack")}}, temp.path());
+  ten.run();
+  expect_near(ten.state("last_step"), {-0.3025 * 4, -0.3025});
+  const double least[] = {0.6975, 3.4e-2, 4.7e-5, 2.6e-6};
+  for (int i = 0; i < 3; ++i) {
+    const Values w = ten.weights();
+    EXPECT_NEAR(std::max(std::abs(w[0]), std::abs(w[1])), least[i], 0.05 * least[i] + 3e-6) << i;
+    ten.run();
+  }
+  Problem parabola({4, 1, 9}, {}, temp.path());
+  parabola.run();
+  EXPECT_NEAR(parabola.state("last_step")[0], -0.2615 * 4, 1e-3);
+  const double better[] = {0.7385, 3.4e-2, 1e-6};
+  for (int i = 0; i < 3; ++i) {
+    const Values w = parabola.weights();
+    EXPECT_NEAR(std::max(std::abs(w[0]), std::abs(w[1])), better[i], 0.05 * better[i] + 2e-6) << i;
+    parabola.run();
+  }
+}
+
+// Without the residual a step that is rejected changes nothing, and others never raise the loss.
+TEST_P(DimReduce, WithoutResidualWeightsStayInTheSubspace) {
+  Problem p({4, 1, 9}, {{"alpha", 0.0}, {"max_search", int64_t{1}}}, temp.path());
+  const Values before = p.weights();
+  p.run();
+  EXPECT_EQ(p.weights(), before);
+  Problem q({1.5, 0.5, 9}, {{"alpha", 0.0}}, temp.path());
+  double loss = 1e9;
+  for (int i = 0; i < 6; ++i) {
+    const double now = q.run();
+    EXPECT_LE(now, loss);
+    loss = now;
+    EXPECT_EQ(q.weights()[2], 1);
+  }
+  // B·y = s right behind an update, symmetric.
+  const Values b = q.state("inverse_hessian");
+  EXPECT_EQ(b[1], b[2]);
+  EXPECT_GT(b[0] * b[3] - b[1] * b[2], 0);
+}
+
+TEST_P(DimReduce, ProjectedGradientsWithMomentum) {
+  Problem p({1.5, 0.5, 9}, {{"method", std::string("sgd")}, {"rate", 0.1}, {"momentum", 0.5}}, temp.path());
+  p.run();
+  expect_near(p.weights(), {0.85, 0.95, 1});
+  p.run();  // v = 0.5·(1.5, 0.5) + (1.275, 0.475)
+  expect_near(p.weights(), {0.85 - 0.2025, 0.95 - 0.0725, 1});
+  EXPECT_NEAR(p.column("subspace_share"), std::hypot(1.275, 0.475) / std::hypot(1.275, 0.475, 9.0), 1e-6);
+}
+
+// Convolution, batch norm, dropout: trials leave no trace but the weights, and f1 of a step of length nought is f0 to the bit.
+TEST_P(DimReduce, TrialsSeeTheSameAndLeaveNothing) {
+  const auto make = [&](int64_t trials, double alpha) {
+    auto t = std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{});
+    const std::vector<Parameter*> params = t->optimizer->parameters();
+    boost::Columns columns;
+    for (const Parameter* p : params) columns.emplace_back(p->name(), p->shape());
+    const int64_t n = boost::column_count(columns);
+    std::mt19937 draw(3);
+    std::normal_distribution<double> normal;
+    for (int i = 0; i < 6; ++i) {
+      std::vector<train::CheckpointEntry> entries;
+      for (const auto& [name, shape] : columns) {
+        Values v(static_cast<size_t>(shape.numel()));
+        for (double& x : v) x = normal(draw);
+        entries.push_back(train::CheckpointEntry::of(name, Tensor::from_values(shape, v)));
+      }
+      train::save_checkpoint(entries, temp.file(fmt::format("s-{}_1.ckpt", i + 1)));
+    }
+    (void)n;
+    return std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{train::boosts().make(
+        "dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{4}}, {"max_search", trials}, {"alpha", alpha}})});
+  };
+  const auto t = make(3, 0.0);
+  for (int64_t i = 0; i < 4; ++i) {
+    const Values before = t->everything();
+    const double loss = t->run(test::small_batch(6, 1)).loss.item();
+    if (i > 0) { EXPECT_LE(loss, 1e3); }
+  }
+  EXPECT_TRUE(std::ifstream(temp.file("pca_mat_temp.npy")).good());
+  // Moving averages are those of the gradient passes alone: of a training that is only watched.
+  const auto few = make(1, 0.0), many = make(10, 0.0);
+  few->run(test::small_batch(6, 1)), many->run(test::small_batch(6, 1));
+  for (const auto& [path, p] : few->net->parameters_and_names()) {
+    if (path.find("moving") == std::string::npos) continue;
+    for (const auto& [other, q] : many->net->parameters_and_names())
+      if (other == path) { EXPECT_EQ(p->stored().to_vector<double>(), q->stored().to_vector<double>()) << path; }
+  }
+}
+
+// Principal components of four rows.
+boost::Columns xyz() { return {{"a", {2}}, {"b", {1}}}; }
+void write_rows(const TempFolder& temp, const std::vector<Values>& rows, bool swapped = false) {
+  int number = 1;
+  for (const Values& r : rows) {
+    std::vector<train::CheckpointEntry> e = {train::CheckpointEntry::of("a", Tensor::from_values({2}, {r[0], r[1]})),
+                                             train::CheckpointEntry::of("b", Tensor::from_values({1}, {r[2]})),
+                                             train::CheckpointEntry::of("moments.a", Tensor::from_values({2}, {7, 7}))};
+    if (swapped) std::swap(e[0], e[1]);
+    train::save_checkpoint(e, temp.file(fmt::format("net-{}_5.ckpt", number++)));
+  }
+}
+const std::vector<Values> kRows = {{1, 2, 0}, {2, 4.1, 0}, {3, 5.9, 0.1}, {4, 8, -0.1}};
+
+TEST(Subspace, PrincipalComponents) {
+  const TempFolder temp;
+  write_rows(temp, kRows);
+  const auto files = boost::snapshot_files(temp.path());
+  EXPECT_EQ(files.size(), 4u);
+  for (const int64_t memory : {0, 4096}) {
+    const boost::Subspace s = boost::principal_components(files, xyz(), 3, memory);
+    const Values p = s.components.to_vector<double>();
+    expect_near(p, {0.45053182, 0.89271033, -0.00945269, 0.28774444, -0.13517907, 0.94811906, p[6], p[7], p[8]}, 3e-5);
+    const double sum = 24.61854205 + 0.01959199 + 0.00186596;
+    expect_near(s.ratios, {24.61854205 / sum, 0.01959199 / sum, 0.00186596 / sum}, 1e-5);
+  }
+  EXPECT_THROW(boost::principal_components(files, xyz(), 4), ValueError);  // their mean takes one direction
+  // Names count, not the order in files.
+  const TempFolder other;
+  write_rows(other, kRows, true);
+  EXPECT_EQ(boost::principal_components(boost::snapshot_files(other.path()), xyz(), 2).components.to_vector<double>(),
+            boost::principal_components(files, xyz(), 2).components.to_vector<double>());
+}
+
+TEST(Subspace, RowsSpanTheSnapshots) {
+  const TempFolder temp;
+  std::mt19937 draw(1);
+  std::normal_distribution<double> normal;
+  std::vector<Values> rows;
+  Values mean(300, 0);
+  const boost::Columns columns = {{"w", {300}}};
+  for (int i = 0; i < 8; ++i) {
+    Values v(300);
+    for (size_t c = 0; c < 300; ++c) v[c] = 3 + normal(draw), mean[c] += v[c] / 8;
+    rows.push_back(v);
+    train::save_checkpoint({train::CheckpointEntry::of("w", Tensor::from_values({300}, v))}, temp.file(fmt::format("n-{}_1.ckpt", i + 1)));
+  }
+  const boost::Subspace s = boost::principal_components(boost::snapshot_files(temp.file("n-*.ckpt")), columns, 7, 0);
+  const Tensor p = s.components;
+  Values eye(49, 0);
+  for (size_t i = 0; i < 7; ++i) eye[8 * i] = 1;
+  expect_near(ops::matmul(p, p, false, true).to_vector<double>(), eye, 2e-6);
+  for (const Values& row : rows) {
+    Values off(300);
+    for (size_t c = 0; c < 300; ++c) off[c] = row[c] - mean[c];
+    const Tensor x = Tensor::from_values({1, 300}, off);
+    expect_near(ops::matmul(ops::matmul(x, p, false, true), p).to_vector<double>(), off, 1e-5);
+  }
+  boost::save_subspace(temp.file("p.npy"), s, columns);
+  EXPECT_EQ(boost::load_subspace(temp.file("p.npy"), columns, 7).components.to_vector<double>(), p.to_vector<double>());
+  EXPECT_EQ(boost::load_subspace(temp.file("p.npy"), columns, 3).components.dim(0), 3);
+}
+
+template <class E> void refused(const std::function<void()>& f, const char* text) {
+  try {
+    f();
+    ADD_FAILURE() << text;
+  } catch (const E& e) { EXPECT_THAT(e.what(), testing::HasSubstr(text)); }
+}
+
+TEST(Subspace, WhatIsRefused) {
+  const TempFolder temp;
+  refused<ValueError>([&] { boost::snapshot_files(temp.path()); }, "no file is");
+  write_rows(temp, kRows);
+  const auto files = boost::snapshot_files(temp.path());
+  refused<ValueError>([&] { boost::principal_components(files, xyz(), 5); }, "4 snapshots are fewer than 5 components");
+  refused<ValueError>([&] { boost::principal_components(files, xyz(), 4); }, "span 3 directions");
+  refused<CheckpointError>([&] { boost::principal_components(files, {{"c", {2}}}, 2); }, "there is no weight 'c'");
+  refused<CheckpointError>([&] { boost::principal_components(files, {{"a", {3}}}, 2); }, "'a' is");
+  const boost::Subspace s = boost::principal_components(files, xyz(), 2);
+  const std::string path = temp.file("p.npy");
+  boost::save_subspace(path, s, xyz());
+  refused<ValueError>([&] { boost::load_subspace(path, xyz(), 3); }, "is (2, 3); needed are 3 rows of 3 weights");
+  refused<ValueError>([&] { boost::load_subspace(path, {{"a", {2}}, {"c", {1}}}, 2); }, "its weight 1 is 'b', this network's 'c'");
+  refused<IoError>([&] { boost::load_subspace(temp.file("none.npy"), xyz(), 2); }, "cannot read");
+  {
+    std::string bytes = [&] {
+      std::ifstream in(path, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(in), {});
+    }();
+    std::ofstream(temp.file("short.npy"), std::ios::binary) << bytes.substr(0, bytes.size() - 3);
+    refused<ValueError>([&] { boost::load_subspace(temp.file("short.npy"), xyz(), 2); }, "shorter than its shape");
+    std::ofstream(temp.file("text.npy")) << "no matrix";
+    refused<ValueError>([&] { boost::load_subspace(temp.file("text.npy"), xyz(), 2); }, "this is no .npy file");
+  }
+  boost::Subspace skew = s;
+  skew.components = Tensor::from_values({2, 3}, {1, 0, 0, 1, 1, 0});
+  boost::save_subspace(temp.file("skew.npy"), skew, xyz());
+  refused<ValueError>([&] { boost::load_subspace(temp.file("skew.npy"), xyz(), 2); }, "not orthonormal");
+}
+
+TEST(DimReduceRefusals, SettingsAndNeighbours) {
+  EXPECT_THROW(BoostedTraining({train::boosts().make("dim_reduce", {})}), ValueError);
+  EXPECT_THROW(train::boosts().make("dim_reduce", {{"rho", 1.0}}), ValueError);
+  EXPECT_THROW(train::boosts().make("dim_reduce", {{"gamma", 1.0}}), ValueError);
+  EXPECT_THROW(train::boosts().make("dim_reduce", {{"n_components", int64_t{0}}}), ValueError);
+  EXPECT_THROW(train::in_order({train::boosts().make("dim_reduce", {}), train::boosts().make("grad_freeze", {})}), ValueError);
+}
+
+}  // namespace
+}  // namespace sindri::dim_reduce_test
