@@ -28,7 +28,7 @@ namespace {
 struct Settings {
   bool bfgs, interpolate, shard;
   double rho, gamma, alpha, sigma, rate, momentum;
-  int64_t components, max_search, bn_batches;
+  int64_t components, max_search, bn_batches, decay_steps;
   std::string matrix, snapshots;
 };
 
@@ -128,6 +128,7 @@ class DimReduce final : public train::BoostAlgorithm {
     counts_ = make("counts", {s_.max_search + 2}, DType::kInt32);
     if (!s_.bfgs) {
       velocity_ = make("velocity", {k}, DType::kFloat64);
+      updates_ = make("updates", {}, DType::kInt32);
       return;
     }
     std::vector<double> eye(static_cast<size_t>(k * k), 0);
@@ -262,7 +263,13 @@ class DimReduce final : public train::BoostAlgorithm {
     if (s_.bfgs) return search(step, parts, gradient, gk, before);
     const Tensor velocity = ops::add(ops::mul(velocity_->value(), s_.momentum), gk);
     velocity_->assign(velocity);
-    move(before, ops::reshape(out_of_subspace(ops::reshape(ops::mul(velocity, -s_.rate), {1, s_.components})), {size_}));
+    Tensor rate = scalar(s_.rate);
+    if (s_.decay_steps > 0) {
+      const Tensor left = ops::sub(scalar(1), ops::div(ops::cast(updates_->value(), DType::kFloat64), static_cast<double>(s_.decay_steps)));
+      rate = ops::mul(ops::maximum(left, scalar(0)), s_.rate);
+    }
+    updates_->assign(ops::add(updates_->value(), ops::full({}, 1, DType::kInt32)));
+    move(before, ops::reshape(out_of_subspace(ops::reshape(ops::neg(ops::mul(velocity, rate)), {1, s_.components})), {size_}));
   }
 
   // The inverse Hessian behind this gradient: B, where yᵀs is too small (BFGS, Nocedal and Wright 2006, equation 6.17).
@@ -327,7 +334,7 @@ class DimReduce final : public train::BoostAlgorithm {
   std::vector<double> ratios_;
   std::vector<std::unique_ptr<Parameter>> state_;
   std::unique_ptr<Parameter> matrix_, own_;
-  Parameter *share_ = nullptr, *counts_ = nullptr, *velocity_ = nullptr, *inverse_ = nullptr, *last_step_ = nullptr, *last_gradient_ = nullptr,
+  Parameter *share_ = nullptr, *counts_ = nullptr, *velocity_ = nullptr, *updates_ = nullptr, *inverse_ = nullptr, *last_step_ = nullptr, *last_gradient_ = nullptr,
             *started_ = nullptr, *residual_ = nullptr;
   std::vector<Part> parts_;
   const train::TrainStep* step_ = nullptr;
@@ -358,6 +365,13 @@ const auto& kDimReduce = train::boosts().add({
                   .choices = "interpolate|backtrack"},
                  {.name = "rate", .type = kFloat, .fallback = "1", .doc = "learning rate of method: sgd", .min = 0},
                  {.name = "momentum", .type = kFloat, .fallback = "0.9", .doc = "of method: sgd", .min = 0, .max = 1 - 1e-9},
+                 {.name = "decay_steps",
+                  .type = kInt,
+                  .fallback = "0",
+                  .doc = "of method: sgd: the rate falls to 0 over so many updates, in a line; 0: it stays",
+                  .min = 0,
+                  .max = 1e12,
+                  .unit = "updates"},
                  {.name = "place",
                   .type = kString,
                   .fallback = "replicate",
@@ -387,6 +401,7 @@ const auto& kDimReduce = train::boosts().add({
                                                       .components = v.get_int("n_components"),
                                                       .max_search = v.get_int("max_search"),
                                                       .bn_batches = v.get_int("bn_batches"),
+                                                      .decay_steps = v.get_int("decay_steps"),
                                                       .matrix = v.get_string("pca_mat_path"),
                                                       .snapshots = v.get_string("weight_load_dir")});
         },

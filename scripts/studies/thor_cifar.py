@@ -41,10 +41,10 @@ def load(folder, every):
     return np.stack(images), np.array(labels, np.int32)
 
 
-def data_of(root, cache):
-    """(train images, labels, test images, labels), decoded once."""
+def data_of(root, cache, every=2):
+    """(train images, labels, test images, labels), every second of the training images, decoded once."""
     if not cache.exists():
-        x, y = load(root / "train", 2)
+        x, y = load(root / "train", every)
         xt, yt = load(root / "test", 1)
         np.savez(cache, x=x, y=y, xt=xt, yt=yt)
     d = np.load(cache)
@@ -58,14 +58,14 @@ def normalized(images):
     return np.ascontiguousarray(((images.astype(np.float32) - MEAN) / STD).transpose(0, 3, 1, 2))
 
 
-def batches(x, y, rng):
+def batches(x, y, rng, size=BATCH):
     """One epoch: shuffled, cropped and flipped; the remainder is dropped."""
     order = rng.permutation(len(x))
     padded = np.pad(x, ((0, 0), (0, 0), (4, 4), (4, 4)))
-    for begin in range(0, len(x) - BATCH + 1, BATCH):
-        rows = order[begin:begin + BATCH]
-        out = np.empty((BATCH, 3, 32, 32), np.float32)
-        tops, lefts, flips = rng.integers(0, 9, BATCH), rng.integers(0, 9, BATCH), rng.integers(0, 2, BATCH)
+    for begin in range(0, len(x) - size + 1, size):
+        rows = order[begin:begin + size]
+        out = np.empty((size, 3, 32, 32), np.float32)
+        tops, lefts, flips = rng.integers(0, 9, size), rng.integers(0, 9, size), rng.integers(0, 2, size)
         for i, row in enumerate(rows):
             cut = padded[row, :, tops[i]:tops[i] + 32, lefts[i]:lefts[i] + 32]
             out[i] = cut[:, :, ::-1] if flips[i] else cut

@@ -169,6 +169,11 @@ TEST_P(DimReduce, ProjectedGradientsWithMomentum) {
   expect_near(p.weights(), {0.85, 0.95, 1});
   p.run();  // v = 0.5·(1.5, 0.5) + (1.275, 0.475)
   expect_near(p.weights(), {0.85 - 0.2025, 0.95 - 0.0725, 1});
+  Problem falling({1.5, 0.5, 9}, {{"method", std::string("sgd")}, {"rate", 0.1}, {"momentum", 0.5}, {"decay_steps", int64_t{2}}}, temp.path());
+  falling.run(), falling.run();
+  expect_near(falling.weights(), {0.85 - 0.10125, 0.95 - 0.03625, 1});
+  falling.run();
+  expect_near(falling.weights(), {0.85 - 0.10125, 0.95 - 0.03625, 1});
   EXPECT_NEAR(p.column("subspace_share"), std::hypot(1.275, 0.475) / std::hypot(1.275, 0.475, 9.0), 1e-6);
 }
 
