@@ -54,6 +54,7 @@ class BasicBlock final : public nn::Cell {
         bn2_(child("bn2d", norm(s, out, true))),
         shortcut_(shortcut(s, in, out, stride, false)) {
     if (shortcut_ != nullptr) add_child("down_sample_layer", shortcut_);
+    bn1_->add_flag("inner_norm_of_two", true);
   }
 
   Tensor construct(const Tensor& x) override {
@@ -87,6 +88,11 @@ class Bottleneck final : public nn::Cell {
       conv2_ = child("conv2", conv(s, inner, inner, 3, stride));
       bn2_ = child("bn2", norm(s, inner));
     }
+    bn1_->add_flag("inner_norm", true);
+    if (bn2_ != nullptr) bn2_->add_flag("inner_norm", true);
+    if (e2_ != nullptr)
+      for (const auto& [name, part] : e2_->children())
+        if (std::dynamic_pointer_cast<nn::BatchNorm>(part) != nullptr) part->add_flag("inner_norm", true);
     conv3_ = child("conv3", conv(s, inner, out, 1));
     bn3_ = child("bn3", norm(s, out, true));
     if (o.reduction > 0) {

@@ -72,7 +72,9 @@ void check_unused_classes(const Settings& s, int64_t data_classes) {
 }
 
 nn::CellPtr make_network(const Settings& s, int64_t num_classes) {
-  return models::create(net_name(s), {.num_classes = class_count(s, num_classes)}, s.chosen("model.name"));
+  nn::CellPtr network = models::create(net_name(s), {.num_classes = class_count(s, num_classes)}, s.chosen("model.name"));
+  for (const train::BoostAlgorithmPtr& a : make_boosts(s)) a->prepare(*network);
+  return network;
 }
 
 nn::CellPtr make_loss(const Settings& s) {

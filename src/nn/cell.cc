@@ -283,6 +283,10 @@ void Cell::add_child(const std::string& name, std::shared_ptr<Cell> c, bool pref
   children_.push_back({name, std::move(c), prefix});
 }
 
+void Cell::drop_param(const std::string& name) {
+  if (std::erase_if(params_, [&](const ParamEntry& e) { return e.name == name; }) == 0) throw InternalError(fmt::format("{} has no parameter '{}'", class_name_, name));
+}
+
 void Cell::set_child(const std::string& name, std::shared_ptr<Cell> c) {
   if (c == nullptr) throw ValueError(fmt::format("{}: child '{}' is null", class_name_, name));
   check_acyclic(name, c.get());

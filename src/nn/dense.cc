@@ -7,6 +7,7 @@
 #include "sindri/nn/activation.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
+#include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::nn {
@@ -20,11 +21,30 @@ Dense::Dense(Options o) : Cell("Dense"), options_(std::move(o)) {
   if (activation_ != nullptr) add_child("activation", activation_);
 }
 
+void Dense::normalize(double multiplier) {
+  if (multiplier_ != nullptr) return;
+  if (bias_ != nullptr) drop_param("bias");
+  bias_ = nullptr;
+  options_.has_bias = false;
+  multiplier_ = &param("multiplier", Tensor::from_values({1}, {multiplier}, weight_->dtype()));
+}
+
+namespace {
+
+Tensor unit_rows(const Tensor& x) {
+  const Tensor squares = ops::sum(ops::mul(x, x), {1}, true);
+  return ops::div(x, ops::sqrt(ops::maximum(squares, ops::scalar_like(squares, 1e-4))));
+}
+
+}  // namespace
+
 Tensor Dense::construct(const Tensor& x) {
   if (x.rank() < 1 || x.dim(-1) != options_.in_channels)
     throw ShapeError(fmt::format("Dense: the input's last dimension must be in_channels={}, got {}", options_.in_channels, x.meta().str()), "",
                      x.rank() == 4 ? "flatten the input first (nn::Flatten), or set in_channels" : "");
-  Tensor y = ops::matmul(x.rank() == 2 ? x : ops::reshape(x, {-1, options_.in_channels}), weight_->value(), false, true);
+  const Tensor rows = x.rank() == 2 ? x : ops::reshape(x, {-1, options_.in_channels});
+  Tensor y = multiplier_ == nullptr ? ops::matmul(rows, weight_->value(), false, true)
+                                    : ops::mul(ops::matmul(unit_rows(rows), unit_rows(weight_->value()), false, true), multiplier_->value());
   if (bias_ != nullptr) y = ops::add(y, bias_->value());
   if (x.rank() != 2) {
     Shape shape = x.shape();

@@ -30,7 +30,14 @@ BatchNorm::BatchNorm(std::string class_name, int min_rank, int max_rank, Options
   moving_variance_ = &buffer("moving_variance", initializer(options_.moving_var_init, shape));
 }
 
+void BatchNorm::bypass() {
+  if (bypassed()) return;
+  for (const char* name : {"gamma", "beta", "moving_mean", "moving_variance"}) drop_param(name);
+  gamma_ = beta_ = moving_mean_ = moving_variance_ = nullptr;
+}
+
 Tensor BatchNorm::construct(const Tensor& x) {
+  if (bypassed()) return x;
   if (x.rank() < min_rank_ || x.rank() > max_rank_) {
     const std::string want = min_rank_ == max_rank_ ? fmt::format("{}", min_rank_) : fmt::format("{} or {}", min_rank_, max_rank_);
     throw ShapeError(fmt::format("{}: the input must have {} dimensions, got {}", class_name(), want, x.meta().str()));

@@ -169,7 +169,7 @@ FreezeReport freeze(nn::Cell& network, const std::vector<std::string>& patterns,
   if (norm == FrozenNorm::kBatch) return report;
   for (const auto& [path, cell] : network.cells_and_names()) {
     auto* bn = dynamic_cast<nn::BatchNorm*>(cell);
-    if (bn == nullptr || !frozen.contains(&bn->gamma()) || !frozen.contains(&bn->beta())) continue;
+    if (bn == nullptr || bn->bypassed() || !frozen.contains(&bn->gamma()) || !frozen.contains(&bn->beta())) continue;
     bn->use_batch_statistics(false);
     report.fixed_norms.push_back(path);
   }

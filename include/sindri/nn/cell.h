@@ -99,6 +99,8 @@ class SINDRI_API Cell {
   Parameter& param(const std::string& name, const Tensor& init, bool requires_grad = true);
   /// Adds state that is saved but not trained (moving averages).
   Parameter& buffer(const std::string& name, const Tensor& init) { return param(name, init, false); }
+  /// Takes a parameter of this cell away: nothing may refer to it any more.
+  void drop_param(const std::string& name);
   /// Adds a child; the name must be new in this cell and hold no dot, the child must not contain this cell. Without prefix the
   /// child's parameters keep the paths they have in the child (MindSpore: auto_prefix=False), as wrappers around a network want.
   template <class T> std::shared_ptr<T> child(const std::string& name, std::shared_ptr<T> c, bool prefix = true) {

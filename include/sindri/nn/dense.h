@@ -26,6 +26,9 @@ class SINDRI_API Dense final : public Cell {
   static std::shared_ptr<Dense> make(Options o) { return std::make_shared<Dense>(std::move(o)); }
   Tensor construct(const Tensor& x) override;
   std::string describe() const override;
+  /// From now on y = activation(multiplier·(x/‖x‖)·(W/‖W‖)ᵀ), rows of both of length 1 (‖v‖² at least 1e-4): the bias is gone, the multiplier is
+  /// trained. Before anything refers to the bias.
+  void normalize(double multiplier);
   Parameter& weight() { return *weight_; }
   /// Null without bias.
   Parameter* bias() { return bias_; }
@@ -34,6 +37,7 @@ class SINDRI_API Dense final : public Cell {
   Options options_;
   Parameter* weight_ = nullptr;
   Parameter* bias_ = nullptr;
+  Parameter* multiplier_ = nullptr;  ///< of one that is normalized
   CellPtr activation_;
 };
 

@@ -38,6 +38,10 @@ class SINDRI_API BatchNorm : public Cell {
   /// rank's batch alone. All members run the layer at the same time.
   void set_sync_group(std::string group) { sync_group_ = std::move(group); }
   const std::string& sync_group() const { return sync_group_; }
+  /// From now on the layer hands its input on, and its parameters are gone (networks with fewer batch norms). Before anything refers to them.
+  void bypass();
+  bool bypassed() const { return gamma_ == nullptr; }
+  // Not of a layer that is bypassed.
   Parameter& gamma() { return *gamma_; }
   Parameter& beta() { return *beta_; }
   Parameter& moving_mean() { return *moving_mean_; }

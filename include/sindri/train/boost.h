@@ -58,6 +58,8 @@ class SINDRI_API BoostAlgorithm {
   virtual std::string idle() const { return ""; }
   /// Steps whose gradients it collects for one update.
   virtual int64_t steps_per_update() const { return 1; }
+  /// Changes the network, before its parameters are asked for: by whoever makes a network to train or to evaluate with this algorithm.
+  virtual void prepare(nn::Cell& network) { (void)network; }
   /// Wraps stages. Called once; `step` outlives the algorithm's use and keeps its address.
   virtual void apply(TrainStep& step, const BuildContext& context) = 0;
   virtual void on_event(Event, TrainState&) {}

@@ -1,0 +1,83 @@
+// Networks with fewer batch norms: what goes and what stays, the normalised head, centralised gradients.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sindri/core/error.h"
+#include "sindri/models/models.h"
+#include "sindri/nn/nn.h"
+#include "sindri/ops/reduce.h"
+#include "tests/boost/training.h"
+
+namespace sindri::less_bn_test {
+namespace {
+
+using Settings = std::map<std::string, SettingValue>;
+train::BoostAlgorithmPtr less_bn(const Settings& settings = {}) { return train::boosts().make("less_bn", settings); }
+
+int norms(nn::Cell& net) {
+  int n = 0;
+  for (const auto& [path, cell] : net.cells_and_names())
+    if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell)) n += norm->bypassed() ? 0 : 1;
+  return n;
+}
+
+TEST(LessBatchNorm, Of53TwentyOneAreLeft) {
+  const nn::CellPtr net = models::create("resnet50", {});
+  EXPECT_EQ(norms(*net), 53);
+  const size_t before = net->get_parameters().size();
+  less_bn({{"fn_flag", false}})->prepare(*net);
+  EXPECT_EQ(norms(*net), 21);
+  EXPECT_EQ(net->get_parameters().size(), before - 4u * 32u);
+  for (const auto& [path, p] : net->parameters_and_names()) EXPECT_EQ(path.find("layer1.0.bn1."), std::string::npos);
+  less_bn({{"fn_flag", false}})->prepare(*net);  // once more changes nothing
+  EXPECT_EQ(norms(*net), 21);
+}
+
+TEST(LessBatchNorm, BlocksOfTwoOnRequest) {
+  const nn::CellPtr net = models::create("resnet20", {});
+  const int all = norms(*net);
+  less_bn()->prepare(*net);
+  EXPECT_EQ(norms(*net), all);
+  less_bn({{"basic", true}})->prepare(*net);
+  EXPECT_EQ(norms(*net), all - 9);
+}
+
+TEST(LessBatchNorm, TheHeadIsNormalised) {
+  const auto dense = nn::Dense::make({.in_channels = 3, .out_channels = 2, .bias_init = "ones"});
+  dense->weight().store(Tensor::from_values({2, 3}, {3, 0, 4, 0, 2, 0}));
+  const nn::CellPtr net = nn::SequentialCell::make({dense});
+  less_bn({{"fn_scale", 2.0}})->prepare(*net);
+  const std::vector<double> y = (*net)(Tensor::from_values({2, 3}, {1, 2, 2, 0, 0, 0})).to_vector<double>();
+  EXPECT_NEAR(y[0], 2 * (3.0 + 8.0) / 15, 1e-6);
+  EXPECT_NEAR(y[1], 2 * 2.0 / 3, 1e-6);
+  EXPECT_EQ(y[2], 0);  // a row of zeros has a length of 0.01
+  const auto params = net->trainable_params();
+  ASSERT_EQ(params.size(), 2u);
+  EXPECT_EQ(params[1]->name(), "0.multiplier");
+}
+
+TEST(LessBatchNorm, GradientsAreCentralised) {
+  test::BoostedTraining t({less_bn({{"fn_flag", false}})}), plain({});
+  Gradients g;
+  for (const Parameter* p : t.optimizer->parameters()) g.of_params.push_back(ops::random_normal(p->shape()));
+  const TensorList before = g.of_params;
+  const Gradients after = t.step.transform_gradients(g);
+  bool any = false;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Parameter& p = *t.optimizer->parameters()[i];
+    if (p.shape().rank() < 2 || p.name().find("bias") != std::string::npos) {
+      EXPECT_EQ(after.of_params[i].to_vector<double>(), before[i].to_vector<double>());
+      continue;
+    }
+    if (p.shape().rank() == 4 && p.shape()[1] == 1) continue;
+    any = true;
+    std::vector<int64_t> axes;
+    for (int d = 1; d < p.shape().rank(); ++d) axes.push_back(d);
+    for (const double s : ops::sum(after.of_params[i], axes).to_vector<double>()) EXPECT_NEAR(s, 0, 1e-5);
+  }
+  EXPECT_TRUE(any);
+}
+
+}  // namespace
+}  // namespace sindri::less_bn_test
