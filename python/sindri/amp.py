@@ -240,8 +240,7 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     TrainOneStepCell with its scale as sens. A level O0 leaves what auto_mixed_precision set before.
     Raises TypeError for wrong types; ValueError for unknown levels and keywords, and for a manager beside which the optimizer's loss_scale divides
     the gradients twice or by another number than the manager's (MindSpore trains with such gradients; so is done here, with a warning, where the
-    optimizer divides by nothing, as in MindSpore's examples); NotYetError for boost algorithms that are not there. boost, an AutoBoost, goes
-    before boost_level.
+    optimizer divides by nothing, as in MindSpore's examples). boost, an AutoBoost, goes before boost_level.
     """
     _check_build_arguments(network, optimizer, level, boost_level, kwargs)
     boost = kwargs.get("boost") or AutoBoost(boost_level)
@@ -254,7 +253,7 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     own: Any = getattr(optimizer, "loss_scale", None)
     if manager is not None and is_number(own) and (scale is not None or update_cell is not None):
         _core.check_loss_scales(type(manager).__name__, 1 if update_cell is not None else scale, update_cell is not None, type(optimizer).__name__, own)
-    more = (boost,) if boost.algorithms else ()
+    more = (boost,) if boost.algorithms or boost.loss_scale_group else ()
     if update_cell is not None:
         return (BoostTrainOneStepWithLossScaleCell if more else TrainOneStepWithLossScaleCell)(network, optimizer, update_cell, *more).set_train()
     return (BoostTrainOneStepCell if more else TrainOneStepCell)(network, optimizer, scale, *more).set_train()

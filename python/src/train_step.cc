@@ -4,7 +4,9 @@
 #include "python/src/casters.h"
 #include "python/src/settings.h"
 #include "sindri/boost/grad_accumulation.h"
+#include "sindri/boost/grad_freeze.h"
 #include "sindri/ops/elementwise.h"
+#include "sindri/ops/shape.h"
 #include "sindri/train/amp.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/loss_scale.h"
@@ -33,14 +35,14 @@ TensorList tensors_among(py::handle sequence) {
 
 Tensor or_undefined(const py::object& o) { return o.is_none() ? Tensor() : to_tensor(o); }
 
-/// A TrainStep whose stages are methods of the object that run() is given: gradients() -> (loss, gradients, inverse scale or None),
+/// A TrainStep whose stages are methods of the object that run() is given: gradients(first) -> (loss, gradients, inverse scale or None),
 /// reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, written() -> Parameters that forward may write to,
 /// update(gradients, inverse, skip). Nothing of Python is kept.
 class PyTrainStep {
  public:
   explicit PyTrainStep(bool guarded) {
     step_.forward = [](const TensorList& batch) { return to_tensor(stage("forward")(*to_python_tuple(batch))); };
-    step_.gradients = [](train::TrainStep&, const TensorList&) { return gradients(); };
+    step_.gradients = [](train::TrainStep& self, const TensorList&) { return gradients(self); };
     step_.reduce_gradients = [](Gradients g) {
       const auto pair = py::cast<py::tuple>(stage("reduce")(to_python_tuple(g.of_params), or_none(g.inv_scale)));
       g.of_params = tensors_of(pair[0]);
@@ -63,7 +65,7 @@ class PyTrainStep {
 
   void apply(const std::vector<std::pair<std::string, py::dict>>& chosen, const py::iterable& parameters,
              const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages,
-             double loss_scale) {
+             double loss_scale, const std::vector<std::vector<py::object>>& states) {
     if (!algorithms_.empty()) throw ValueError("the algorithms of a training step are chosen once", "TrainStep.apply");
     train::BuildContext context{.loss_scale = loss_scale};
     const auto slot = [this](py::handle p) {
@@ -73,6 +75,13 @@ class PyTrainStep {
     for (const py::handle p : parameters) context.parameters.push_back(slot(p));
     for (const auto& [name, p] : network_state) context.network_state.emplace_back(name, slot(p));
     for (const auto& [p, momentum] : moving_averages) context.moving_averages.push_back({slot(p), momentum});
+    step_.parameters = context.parameters;
+    std::vector<std::vector<Parameter*>> of;
+    for (const std::vector<py::object>& list : states) {
+      of.emplace_back();
+      for (const py::object& p : list) of.back().push_back(slot(p));
+    }
+    if (!of.empty()) step_.state_of = [of = std::move(of)](size_t i) { return of.at(i); };
     std::vector<BoostAlgorithmPtr> made;
     for (const auto& [name, settings] : chosen) made.push_back(train::boosts().make(name, settings_of(settings)));
     algorithms_ = train::apply_boosts(step_, context, made);
@@ -163,10 +172,17 @@ class PyTrainStep {
     return current()->attr(name);
   }
 
-  static std::pair<Tensor, Gradients> gradients() {
-    const auto made = py::cast<py::tuple>(stage("gradients")());
+  // Of the parameters that the step trains; Python's reduction over ranks sees zeros for the others.
+  static std::pair<Tensor, Gradients> gradients(const train::TrainStep& self) {
+    const size_t first = std::min(self.first_trained, self.parameters.size());
+    const auto made = py::cast<py::tuple>(stage("gradients")(first));
     Gradients g;
-    g.of_params = tensors_of(made[1]);
+    for (size_t i = 0; i < first; ++i) g.of_params.push_back(ops::full(self.parameters[i]->shape(), 0, self.parameters[i]->dtype()));
+    for (Tensor& t : tensors_of(made[1])) g.of_params.push_back(std::move(t));
+    if (first > 0) {
+      g.untrained.assign(g.of_params.size(), false);
+      std::fill_n(g.untrained.begin(), first, true);
+    }
     g.inv_scale = or_undefined(made[2]);
     return {to_tensor(made[0]), std::move(g)};
   }
@@ -219,9 +235,9 @@ void bind_train_step(py::module_& m) {
   py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
-           py::arg("loss_scale") = 1.0, "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
+           py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(), "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
-           "One step: calls gradients(), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the step was left out, None "
+           "One step: calls gradients(first parameter that is trained), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the step was left out, None "
            "where steps are not guarded).")
       .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("epoch_complete"), py::arg("open_data"),
            py::arg("stages"), "Tells the algorithms of an event of the training loop.")
@@ -233,6 +249,7 @@ void bind_train_step(py::module_& m) {
       .def(
           "updates", [](PyTrainStep& s, int64_t step) { return s.step().updates(step); }, py::arg("step"), "Whether that step ends with an update.")
       .def_property_readonly("algorithms", &PyTrainStep::names)
+      .def_property_readonly("ranks_per_group", [](PyTrainStep& s) { return s.step().ranks_per_group; })
       .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
       .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
       .def("columns", &PyTrainStep::columns, py::arg("step"))
@@ -280,6 +297,12 @@ void bind_train_step(py::module_& m) {
       },
       py::arg("manager"), py::arg("scale"), py::arg("drops"), py::arg("optimizer"), py::arg("own"),
       "That gradients are divided once by what the loss is multiplied by; ValueError otherwise.");
+  m.def("freeze_starts", &boost::freeze_starts, py::arg("names"), py::arg("groups"), "The first parameter that each variant of gradient freezing trains.");
+  m.def("freeze_sequence", &boost::freeze_sequence, py::arg("groups"), py::arg("type"), py::arg("p"), py::arg("steps"), py::arg("seed"),
+        "The variant of each step.");
+  m.def(
+      "check_boost_settings", [](const std::string& name, const py::dict& settings) { (void)train::boosts().make(name, settings_of(settings)); },
+      py::arg("name"), py::arg("settings"), "Raises ValueError where a registered training algorithm does not take these settings.");
   m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
 }
 

@@ -6,7 +6,6 @@ import pytest
 
 import sindri as ms
 from sindri import boost, nn, ops
-from sindri.common.not_yet import NotYetError
 
 ACCUMULATE = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True}, 'grad_accumulation': {'grad_accumulation_step': 3}}
 
@@ -72,13 +71,61 @@ def test_auto_boost_reads_the_schema():
     assert boost.AutoBoost('O2', {'boost': {'mode': 'disable_all'}}).algorithms == []
     named = boost.AutoBoost('O1', config(average={'decay': 0.5, 'warmup': False}))
     assert named.algorithms == [('average', {'decay': 0.5, 'warmup': False})]
-    for level in ('O1', 'O2'):
-        with pytest.raises(NotYetError, match='grad_freeze|adasum'):
-            boost.AutoBoost(level)
-    with pytest.raises(NotYetError, match='adasum'):
-        boost.AutoBoost('O2', config())
-    with pytest.raises(NotYetError):
-        boost.AutoBoost('O1', {'boost': {'mode': 'enable_all'}})
+
+
+LEVELS = {'O0': (), 'O1': ('grad_freeze', 'less_bn'), 'O2': ('adasum', 'grad_freeze', 'less_bn')}
+
+
+@pytest.mark.parametrize('level', LEVELS)
+def test_levels_and_modes(level):
+    def names(**switches):
+        return tuple(sorted(name for name, _ in boost.AutoBoost(level, {'boost': switches} if switches else '').algorithms))
+
+    assert names() == LEVELS[level]
+    assert names(mode='auto', less_bn=False) == LEVELS[level]  # switches are for manual mode
+    assert names(mode='disable_all') == ()
+    if level == 'O0':
+        assert names(mode='enable_all') == names(mode='manual', adasum=True) == ()
+        return
+    assert names(mode='enable_all') == ('dim_reduce',)
+    assert names(mode='manual') == LEVELS[level]
+    assert names(mode='manual', grad_freeze=False, adasum=True) == ('adasum', 'less_bn')
+    assert names(mode='manual', grad_accumulation=True) == tuple(sorted((*LEVELS[level], 'grad_accumulation')))
+    assert names(mode='manual', dim_reduce=True, adasum=True) == ('dim_reduce',)
+    assert boost.AutoBoost(level, {'boost': {'mode': 'manual', 'loss_scale_group': True}}).loss_scale_group
+
+
+def test_names_and_values_of_the_seeds():
+    found = boost.AutoBoost('O1', {'boost': {'mode': 'manual', 'dim_reduce': True}, 'common': {'device_num': 8},
+                                   'dim_reduce': {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_component': 32, 'pca_mat_path': None,
+                                                  'weight_load_dir': './checkpoint_pca', 'timeout': 1200}}).algorithms
+    assert found == [('dim_reduce', {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_components': 32, 'weight_load_dir': './checkpoint_pca'})]
+    named = dict(boost.AutoBoost('O2', {'boost': {'mode': 'manual', 'adasum': True}, 'common': {'device_number': 4}}).algorithms)
+    assert named['adasum'] == {'device_number': 4, 'alone': 'stop'}
+    assert dict(boost.AutoBoost('O2').algorithms)['adasum'] == {'device_number': 0, 'alone': 'warn'}
+
+
+def test_two_models_do_not_share_a_configuration():
+    first = boost.AutoBoost('O2', {'boost': {'mode': 'manual', 'less_bn': False}})
+    second = boost.AutoBoost('O1')
+    assert sorted(n for n, _ in second.algorithms) == ['grad_freeze', 'less_bn']
+    assert sorted(n for n, _ in first.algorithms) == ['adasum', 'grad_freeze']
+    assert boost.AutoBoost('O0').algorithms == []
+
+
+@pytest.mark.parametrize('text, section', [
+    ('dim_reduce.rho', {'dim_reduce': {'rho': 1.0}}), ('dim_reduce.gamma', {'dim_reduce': {'gamma': 1.0}}), ('dim_reduce.alpha', {'dim_reduce': {'alpha': -0.1}}),
+    ('dim_reduce.sigma', {'dim_reduce': {'sigma': 0.0}}), ('dim_reduce.n_components', {'dim_reduce': {'n_component': 0}}), ('timeout', {'dim_reduce': {'timeout': 0}}),
+    ('grad_freeze.param_groups', {'grad_freeze': {'param_groups': 0}}), ('grad_freeze.freeze_p', {'grad_freeze': {'freeze_p': 1.0}}),
+    ('grad_freeze.freeze_type', {'grad_freeze': {'freeze_type': 2}}), ('grad_freeze.total_steps', {'grad_freeze': {'total_steps': 0}}),
+    ('grad_accumulation.step', {'grad_accumulation': {'grad_accumulation_step': 0}}), ('gradient_split_groups', {'common': {'gradient_split_groups': [50, 20]}}),
+    ('adasum.device_number', {'common': {'device_number': -1}}),
+])
+def test_values_out_of_range_are_named(text, section):
+    name = next(iter(section))
+    switch = {'common': 'adasum'}.get(name, name)
+    with pytest.raises(ValueError, match=text):
+        boost.AutoBoost('O1', {'boost': {'mode': 'manual', switch: True, 'less_bn': False, 'grad_freeze': switch == 'grad_freeze'}, **section})
 
 
 @pytest.mark.parametrize('kind, text, bad', [

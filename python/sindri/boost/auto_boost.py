@@ -5,24 +5,28 @@ from typing import Any, Dict, Iterable, List, Tuple
 
 from sindri import _core
 from sindri import log as logger
-from sindri._check import check_bool, check_choice, check_type, fail, nearest
-from sindri.common.not_yet import not_yet
+from sindri._check import check_bool, check_choice, check_type, fail, is_number, nearest
+from sindri.boost.group_loss_scale import GroupLossScaleManager
+from sindri.boost.less_batch_normalization import LessBN
 
 __all__ = ["AutoBoost"]
 
 BOOST_LEVELS: Dict[str, Tuple[str, ...]] = {"O0": (), "O1": ("less_bn", "grad_freeze"), "O2": ("less_bn", "grad_freeze", "adasum")}
 _MODES = ("auto", "manual", "enable_all", "disable_all")
-# MindSpore's algorithms with the keys of their sections; what of them is registered is there.
+# MindSpore's algorithms with the keys that it knows beside the settings of those that are registered.
 _SECTIONS: Dict[str, Tuple[str, ...]] = {
-    "less_bn": ("fn_flag", "gc_flag", "gradient_split_groups"),
-    "grad_freeze": ("param_groups", "freeze_type", "freeze_p", "total_steps"),
+    "less_bn": ("gradient_split_groups",),
+    "grad_freeze": (),
     "adasum": (),
     "grad_accumulation": ("grad_accumulation_step",),
-    "dim_reduce": ("rho", "gamma", "alpha", "sigma", "n_components", "n_component", "pca_mat_path", "weight_load_dir", "timeout"),
+    "dim_reduce": ("n_component", "timeout"),
     "loss_scale_group": (),
 }
 _COMMON = ("device_number", "device_num", "gradient_split_groups")
-_ALIASES = {"grad_accumulation_step": "step"}
+_ALIASES = {"grad_accumulation_step": "step", "n_component": "n_components", "device_num": "device_number"}
+_STORED = ("gradient_split_groups", "timeout")  # checked, and of no effect: buckets and time limits are those of the job
+_MAY_BE_NONE = ("pca_mat_path", "weight_load_dir")
+_ALONE = "dim_reduce"  # nothing else works beside it
 
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -31,14 +35,39 @@ def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
             fail(ValueError, f"{what} '{name}' is not known", "AutoBoost", nearest(name, known) or f"known are {', '.join(sorted(known))}")
 
 
+def _without_aliases(section: str, values: Dict[str, Any]) -> Dict[str, Any]:
+    out: Dict[str, Any] = {}
+    for key, value in values.items():
+        name = _ALIASES.get(key, key)
+        if name != key and name in values:
+            fail(ValueError, f"the section '{section}' has '{key}' and '{name}', which are one setting", "AutoBoost", "leave one of them out")
+        if name != key and name != "step":
+            logger.info("AutoBoost: '%s.%s' is taken for '%s'", section, key, name)
+        out[name] = value
+    return out
+
+
+def _check_stored(section: str, values: Dict[str, Any]) -> None:
+    """What is accepted for MindSpore's sake has its type and range, too."""
+    groups = values.get("gradient_split_groups")
+    if groups is not None:
+        check_type("AutoBoost", f"'{section}.gradient_split_groups'", groups, (list, tuple))
+        if any(isinstance(g, bool) or not isinstance(g, int) or g < 0 for g in groups) or sorted(set(groups)) != list(groups):
+            fail(ValueError, f"'{section}.gradient_split_groups' must be rising numbers, got {groups!r}", "AutoBoost", "each is the last parameter of a bucket")
+    timeout = values.get("timeout")
+    if timeout is not None and (not is_number(timeout) or timeout <= 0):
+        fail(ValueError, f"'{section}.timeout' must be a number of seconds above 0, got {timeout!r}", "AutoBoost")
+
+
 class AutoBoost:
     """The algorithms that a boost level and a configuration switch on.
 
     level: 'O0' none; 'O1' less_bn and grad_freeze; 'O2' these and adasum. boost_config_dict: {'boost': {'mode': 'auto' (the level decides), 'manual'
     (the booleans beside it, by algorithm, override the level), 'enable_all' or 'disable_all'}, 'common': {…}, algorithm: {setting: value}}. Besides
     MindSpore's algorithms every registered one can be named (docs/settings.md, section boost, has them with their settings). Each Model has its own
-    (MindSpore: the first one's holds for all). A dict at O0 is ignored, with a warning.
-    Raises ValueError for a level, mode, key or value that is not known, NotYetError for an algorithm that is not there yet; TypeError.
+    (MindSpore: the first one's holds for all). Where dim_reduce is on, nothing else is. An adasum that was not named is left out where there is one group of
+    ranks; one that was named stops the training then. `timeout` and `gradient_split_groups` are checked and stored only. A dict at O0 is ignored, with a warning.
+    Raises ValueError for a level, mode, key or value that is not known; TypeError.
     """
 
     def __init__(self, level: str = "O0", boost_config_dict: Any = "") -> None:
@@ -46,6 +75,7 @@ class AutoBoost:
         self.level = check_choice("AutoBoost", "'level'", level, tuple(BOOST_LEVELS))
         self.boost_config = check_type("AutoBoost", "'boost_config_dict'", config, dict)
         self.algorithms: List[Tuple[str, Dict[str, Any]]] = []
+        self.loss_scale_group = False
         if level == "O0" and config:
             logger.warning("AutoBoost: 'boost_config_dict' has no effect at boost_level 'O0' | give 'O1' or 'O2'")
         if level == "O0":
@@ -55,30 +85,63 @@ class AutoBoost:
         switches = sorted(keys)
         keys.update(boost=("mode", *switches), common=_COMMON)
         _check_known("the section", config, keys)
+        sections: Dict[str, Dict[str, Any]] = {}
         for section, values in config.items():
             _check_known(f"the key of '{section}'", check_type("AutoBoost", f"the section '{section}'", values, dict), keys[section])
-        for name in self._switched_on(config.get("boost", {}), switches):
-            if name not in registered:
-                not_yet(f"boost algorithm '{name}'", "boost")
-            settings = config.get(name, {})
-            for key, setting in _ALIASES.items():
-                if key in settings and setting in settings:
-                    fail(ValueError, f"the section '{name}' has '{key}' and '{setting}', which are one setting", "AutoBoost", "leave one of them out")
-            self.algorithms.append((name, {_ALIASES.get(key, key): value for key, value in settings.items()}))
+            _check_stored(section, values)
+            sections[section] = _without_aliases(section, {k: v for k, v in values.items() if k not in _STORED})
+        common = sections.get("common", {})
+        chosen, named = self._switched_on(sections.get("boost", {}), switches)
+        for name in self._in_force(chosen):
+            if name == "loss_scale_group":
+                self.loss_scale_group = True
+                continue
+            settings = {key: value for key, value in sections.get(name, {}).items() if value is not None or key not in _MAY_BE_NONE}
+            if name == "adasum":
+                settings.setdefault("device_number", common.get("device_number", 0))
+                settings.setdefault("alone", "stop" if name in named else "warn")
+            _core.check_boost_settings(name, settings)
+            self.algorithms.append((name, settings))
 
-    def _switched_on(self, boost: Dict[str, Any], names: List[str]) -> List[str]:
+    def _switched_on(self, boost: Dict[str, Any], names: List[str]) -> Tuple[List[str], List[str]]:
+        """What is on, and what of it was named."""
         mode = check_choice("AutoBoost", "'mode'", boost.get("mode", "auto"), _MODES)
         chosen = {name: value for name, value in boost.items() if name != "mode"}
         for name, value in chosen.items():
             check_bool("AutoBoost", f"'boost.{name}'", value)
         if mode in ("enable_all", "disable_all"):
-            return sorted(_SECTIONS) if mode == "enable_all" else []
-        return [name for name in names if (chosen.get(name) if mode == "manual" and name in chosen else name in BOOST_LEVELS[self.level])]
+            return (sorted(_SECTIONS) if mode == "enable_all" else []), []
+        named = [name for name in names if mode == "manual" and chosen.get(name)]
+        return [name for name in names if (chosen.get(name) if mode == "manual" and name in chosen else name in BOOST_LEVELS[self.level])], named
+
+    @staticmethod
+    def _in_force(chosen: List[str]) -> List[str]:
+        if _ALONE in chosen and len(chosen) > 1:
+            logger.info("AutoBoost: with dim_reduce %s are left out", ", ".join(n for n in chosen if n != _ALONE))
+        return [_ALONE] if _ALONE in chosen else chosen
+
+    def _settings(self, name: str) -> Any:
+        return next((settings for n, settings in self.algorithms if n == name), None)
 
     def network_auto_process_train(self, network: Any, optimizer: Any) -> Tuple[Any, Any]:
-        """The network and the optimizer to train with: those given, algorithms work on the training step."""
+        """The network and the optimizer to train with: the network has fewer batch norms where less_bn is on (it is changed in place); other algorithms work
+        on the training step."""
+        settings = self._settings("less_bn")
+        if settings is not None:
+            LessBN(network, settings.get("fn_flag", True), basic=settings.get("basic", False), fn_scale=settings.get("fn_scale", 1.0))
         return network, optimizer
 
     def network_auto_process_eval(self, network: Any) -> Any:
-        """The network to evaluate with."""
+        """The network to evaluate with: with fewer batch norms, too."""
+        settings = self._settings("less_bn")
+        if settings is not None:
+            LessBN(network, settings.get("fn_flag", True), basic=settings.get("basic", False), fn_scale=settings.get("fn_scale", 1.0))
         return network
+
+    def check_manager(self, manager: Any) -> None:
+        """Raises TypeError where loss_scale_group is on and the manager is no GroupLossScaleManager, or the other way round."""
+        grouped = isinstance(manager, GroupLossScaleManager)
+        if self.loss_scale_group and not grouped:
+            fail(TypeError, f"loss_scale_group needs a GroupLossScaleManager as loss_scale_manager, got {type(manager).__name__}", "AutoBoost")
+        if grouped and not self.loss_scale_group:
+            fail(TypeError, "a GroupLossScaleManager needs loss_scale_group to be on", "AutoBoost", "give boost_level and boost_config_dict that switch it on")

@@ -2,19 +2,42 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from sindri import _core
 from sindri._check import check_type, fail
 from sindri._compile import clock
 from sindri.boost.auto_boost import AutoBoost
-from sindri.common.parameter import ParameterTuple
+from sindri.boost.group_loss_scale import GroupLossScaleManager, GroupStages
+from sindri.common.parameter import Parameter, ParameterTuple
+from sindri.communication.management import create_group, get_group_size, get_rank
 from sindri.nn.cell import Cell
+from sindri.nn.layer.basic import Identity
 from sindri.nn.layer.normalization import _BatchNorm
 from sindri.nn.wrap.cell_wrapper import TrainOneStepCell
+from sindri.nn.wrap.grad_reducer import DistributedGradReducer
 from sindri.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
 
 __all__ = ["BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "averaged_weights"]
+
+
+_GROUPS: Set[str] = set()  # made by this process
+
+
+def _states(optimizer: Any, weights: Any) -> List[List[Parameter]]:
+    """Of every weight, what the optimizer keeps of it: `moments.<weight>` and the like."""
+    own = list(optimizer.get_parameters()) if isinstance(optimizer, Cell) else []
+    trained = set(map(id, weights))
+    return [[p for p in own if id(p) not in trained and p.name.endswith("." + w.name)] for w in weights]
+
+
+def _groups_of(optimizer: Any, count: int) -> List[int]:
+    """Of every weight the number of the optimizer's parameter group that it is in."""
+    groups = optimizer.__dict__.get("_groups_given") or [list(optimizer.parameters)]
+    if len(groups) != count:
+        fail(ValueError, f"a GroupLossScaleManager has {count} groups, the optimizer {len(groups)}", "Model", "give both as many")
+    where = {id(p): i for i, group in enumerate(groups) for p in group}
+    return [where[id(p)] for p in optimizer.parameters]
 
 
 def _moving_averages(network: Cell) -> List[Tuple[Any, float]]:
@@ -35,10 +58,26 @@ class _Boosted(TrainOneStepCell):
         self._boost_step = _core.TrainStep(self._stages.guarded)
         self._boost_step.apply(boost.algorithms if boost is not None else [], list(self.weights),
                                [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network),
-                               float(getattr(self.optimizer, "loss_scale", 1.0)))
+                               float(getattr(self.optimizer, "loss_scale", 1.0)), _states(self.optimizer, self.weights))
+        self._reduce_within(self._boost_step.ranks_per_group)
         self._boost_state = ParameterTuple(self._boost_step.state())
         self._boost_variant = 0
         self.__dict__["_cell_boost_step"] = None
+
+    def _reduce_within(self, members: int) -> None:
+        """Gradients are put together among the ranks of a group only, where an algorithm has its own way between groups."""
+        if members == 0 or not self.reducer_flag or members == get_group_size():
+            return
+        self.degree = members
+        if members == 1:
+            self.grad_reducer = Identity()
+            return
+        first = get_rank() // members * members
+        name = f"gradients_of_{members}_from_{first}"
+        if name not in _GROUPS:
+            create_group(name, list(range(first, first + members)))
+            _GROUPS.add(name)
+        self.grad_reducer = DistributedGradReducer(self.weights, self.mean, members, group=name)
 
     @property
     def boost_algorithms(self) -> List[str]:
@@ -99,7 +138,14 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
     a whole, and the scale adapts at its end."""
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any, boost: Optional[AutoBoost] = None) -> None:
-        super().__init__(network, optimizer, scale_sense)
+        grouped = isinstance(scale_sense, GroupLossScaleManager)
+        super().__init__(network, optimizer, 1.0 if grouped else scale_sense)
+        if grouped:
+            self._stages = GroupStages
+            self.loss_scaling_manager = scale_sense
+            own = scale_sense.loss_scale  # is a part of the network that calls it, and adapts where the step is left out
+            self.__dict__["_cell_written"] = tuple(p for p in self.__dict__["_cell_written"] if p is not own)
+            self.__dict__["_cell_group_of"] = _groups_of(optimizer, scale_sense.loss_scale_groups)
         self._attach(boost)
 
 

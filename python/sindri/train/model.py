@@ -58,6 +58,9 @@ class Model:
         self._loss_in_float32 = amp._casts_all(amp_level)  # ValueError for a level that is not known
         self._boost_level = validator.check_string(kwargs.get('acc_level', boost_level), _BOOST_LEVELS, 'boost_level', 'Model')
         self._boost = AutoBoost(self._boost_level, kwargs.get('boost_config_dict', ''))
+        if optimizer is not None:
+            self._boost.check_manager(kwargs.get('loss_scale_manager'))
+            self._network, self._optimizer = self._boost.network_auto_process_train(network, optimizer)
         if self._boost.algorithms and optimizer is None:
             logger.warning('Model: without optimizer there is no training step for %s to work on', ', '.join(name for name, _ in self._boost.algorithms))
         self._eval_weights = kwargs.get('eval_weights', 'trained')

@@ -285,6 +285,7 @@ class Optimizer(Cell):
             rates.append(made.setdefault(id(own) if slot is None else id(slot), self._rate_attribute(own, slot)))
         self._set_learning_rate(rates)
         params = [m[0] for m in members]
+        self.__dict__["_groups_given"] = [list(members_of) for members_of, _, _, _ in groups]
         self.parameters = ParameterTuple(params)
         self.__dict__["_parameters"] = self.parameters
         if self.is_group:

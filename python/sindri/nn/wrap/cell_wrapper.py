@@ -108,26 +108,28 @@ class Stages:
         self.loss: Any = None
         self.grads: Tuple[Tensor, ...] = ()
         self.uses: Any = None  # of the parameters, for an optimizer that wants them
+        self.weights = cell.weights if hasattr(cell, "weights") else ()  # that the step trains
 
     def forward_with_uses(self, sens: Any) -> Tuple[Tensor, ...]:
         """The gradients, where the loss's starts with sens; sets loss and uses. The network runs on a tape of its own, which keeps more."""
         cell = self.cell
-        self.loss, self.grads, self.uses = value_and_grad_with_uses(cell.network, cell.weights)(*self.inputs, loss_scale=sens)
+        self.loss, self.grads, self.uses = value_and_grad_with_uses(cell.network, self.weights)(*self.inputs, loss_scale=sens)
         return self.grads
 
     def forward(self, *inputs: Any) -> Any:
         """The loss alone."""
         return self.cell.network(*inputs)
 
-    def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
-        """(loss, gradients, what is still to be multiplied onto these: a scalar tensor or None)."""
+    def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        """(loss, gradients of the weights from `first` on, what is still to be multiplied onto these: a scalar tensor or None)."""
         cell = self.cell
+        self.weights = cell.weights if first == 0 else ParameterTuple(cell.weights[first:])
         if getattr(cell.optimizer, "wants_uses", False):
             grads = self.forward_with_uses(cell.sens)
             return self.loss, grads, None
         loss = self.loss = cell.network(*self.inputs)
         sens = cell.sens if isinstance(cell.sens, Tensor) else _ops.full(loss.shape, cell.sens, loss.dtype)
-        self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, sens)
+        self.grads = cell.grad(cell.network, self.weights)(*self.inputs, sens)
         return loss, self.grads, None
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:

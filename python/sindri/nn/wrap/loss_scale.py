@@ -5,7 +5,7 @@ from typing import Any, Tuple, Union
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
-from sindri.common.parameter import Parameter
+from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
 from sindri._check import check_float, check_int, check_type, fail, is_number
 from sindri.nn.cell import Cell
@@ -95,7 +95,8 @@ class ScaledStages(Stages):
     scale: Any = None
     overflow: Any = None
 
-    def gradients(self) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+    def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        self.weights = self.cell.weights if first == 0 else ParameterTuple(self.cell.weights[first:])
         cell, uses = self.cell, getattr(self.cell.optimizer, "wants_uses", False)
         self.loss = None if uses else cell.network(*self.inputs)
         self.status, self.scale = cell.start_overflow_check(self.loss, cell.scale_sense.value())
@@ -104,7 +105,7 @@ class ScaledStages(Stages):
             self.forward_with_uses(self.scale)
         else:
             seed = _ops.mul(_ops.ones_like(self.loss), _ops.cast(scale, self.loss.dtype))
-            self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, seed)
+            self.grads = cell.grad(cell.network, self.weights)(*self.inputs, seed)
         return self.loss, self.grads, _core.inverse_scale(scale, self.grads)
 
     def written(self) -> Tuple[Parameter, ...]:

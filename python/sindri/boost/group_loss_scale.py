@@ -1,0 +1,124 @@
+"""A loss scale for each group of layers."""
+from __future__ import annotations
+
+from typing import Any, List, Sequence, Tuple, Union
+
+from sindri import _core, context
+from sindri._check import check_int, fail, is_number
+from sindri.common import dtype as mstype
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
+from sindri.nn.wrap.loss_scale import ScaledStages
+from sindri.train.loss_scale_manager import LossScaleManager
+
+__all__ = ["GroupLossScaleManager"]
+
+_ops = _core.ops
+_SMALLER, _LARGER = 2.0 ** -0.5, 2.0 ** 0.001
+
+
+class _Rescale(Cell):
+    """The identity, whose gradient is multiplied by `factor`."""
+
+    def construct(self, x: Tensor, factor: Tensor) -> Tensor:
+        return x * 1
+
+    def bprop(self, x: Tensor, factor: Tensor, out: Tensor, dout: Tensor) -> Tuple[Tensor, Tensor]:
+        return _ops.mul(dout, _ops.cast(factor, dout.dtype)), _ops.zeros_like(factor)
+
+
+class GroupLossScaleManager(Cell, LossScaleManager):
+    """Loss scales S_1 … S_n for n groups of layers (MindSpore: boost.GroupLossScaleManager), in order from the input to the loss. Group i trains the parameters of the
+    optimizer's i-th parameter group.
+
+    The network calls it between groups: x = manager(x, l1, l2) hands x on, and multiplies the gradient that comes back by S_l1 / S_l2, where S_0 and S_(n+1) are 1:
+    (0, 1) at the input, (1, 2) between the first two groups, (n, n + 1) behind the last. Behind each step every scale whose group overflowed is divided by √2, the others
+    grow by 2^(1/1000). Where one overflowed, on whatever rank, the update is left out; gradients are divided by the scales that they were made with.
+
+    init_loss_scale: a number, or one for each group. State: `loss_scale` [n]. Works with Model(boost_level='O1', boost_config_dict={'boost': {'mode': 'manual',
+    'loss_scale_group': True}}, loss_scale_manager=manager). Raises TypeError and ValueError for numbers that are none, or not positive.
+    """
+
+    def __init__(self, init_loss_scale: Union[float, Sequence[float]], loss_scale_groups: int) -> None:
+        super().__init__()
+        self.loss_scale_groups = check_int("GroupLossScaleManager", "loss_scale_groups", loss_scale_groups, 1)
+        values = [init_loss_scale] * loss_scale_groups if is_number(init_loss_scale) else init_loss_scale
+        if not isinstance(values, (list, tuple)) or not all(is_number(v) for v in values):
+            fail(TypeError, f"GroupLossScaleManager: init_loss_scale must be a number or a list of them, got {init_loss_scale!r}")
+        if len(values) != loss_scale_groups or min(values) <= 0:
+            fail(ValueError, f"GroupLossScaleManager: init_loss_scale must be {loss_scale_groups} numbers above 0, got {init_loss_scale!r}")
+        self.loss_scale = Parameter(Tensor([float(v) for v in values], mstype.float32), name="loss_scale", requires_grad=False)
+        self.rescale = _Rescale()
+
+    def _scale(self, number: int) -> Tensor:
+        if not 0 <= number <= self.loss_scale_groups + 1:
+            fail(ValueError, f"GroupLossScaleManager: there are groups 0 to {self.loss_scale_groups + 1}, got {number}")
+        if number in (0, self.loss_scale_groups + 1):
+            return Tensor(1.0, mstype.float32)
+        return _ops.reshape(_ops.slice(self.loss_scale, (number - 1,), (number,)), ())
+
+    def construct(self, x: Tensor, layer1: int, layer2: int) -> Tensor:
+        return self.rescale(x, _ops.div(self._scale(layer1), self._scale(layer2)))
+
+    def get_loss_scale(self) -> float:
+        """1: the network's calls scale the gradients."""
+        return 1.0
+
+    def get_loss_scale_status(self) -> List[float]:
+        """The scales of the groups."""
+        return [float(v) for v in self.loss_scale.asnumpy()]
+
+    def get_drop_overflow_update(self) -> bool:
+        """True: updates of gradients that overflowed are left out."""
+        return True
+
+    def update_loss_scale(self, overflow: Any) -> None:
+        """overflow: for each group whether it overflowed (a bool tensor [n])."""
+        smaller, larger = (_ops.mul(self.loss_scale, factor) for factor in (_SMALLER, _LARGER))
+        self.loss_scale.assign(_ops.where(overflow, smaller, larger))
+
+    def get_update_cell(self) -> Cell:
+        """The manager itself."""
+        return self
+
+
+class GroupStages(ScaledStages):
+    """The stages under a scale for each of the optimizer's groups."""
+
+    def groups(self) -> List[int]:
+        """Of each weight the number of its group, from 0."""
+        return self.cell.__dict__["_cell_group_of"]
+
+    def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        cell = self.cell
+        self.weights = cell.weights
+        if first > 0:
+            fail(ValueError, "loss_scale_group does not go with grad_freeze", "GroupLossScaleManager", "switch one of them off")
+        self.loss = cell.network(*self.inputs)
+        self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, _ops.ones_like(self.loss))
+        manager = cell.loss_scaling_manager
+        self.scale = manager.loss_scale
+        inverse = [_ops.reciprocal(manager._scale(i + 1)) for i in range(manager.loss_scale_groups)]
+        self.grads = tuple(_ops.mul(g, _ops.cast(inverse[i], g.dtype)) for g, i in zip(self.grads, self.groups()))
+        return self.loss, self.grads, None
+
+    def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
+        return self.cell.grad_reducer(grads), inverse
+
+    def guard(self, grads: Tuple[Tensor, ...], decides: bool) -> Tensor:
+        count = self.cell.loss_scaling_manager.loss_scale_groups
+        bad = []
+        for i in range(count):
+            own = [g for g, group in zip(grads, self.groups()) if group == i]
+            bad.append(_ops.logical_not(_ops.all_finite(own)) if own else Tensor(False))
+        flags = _ops.stack(bad, 0)
+        if self.cell.reducer_flag and context.get_auto_parallel_context("parallel_mode") != context.ParallelMode.STAND_ALONE:
+            flags = _ops.cast(_ops.all_reduce((_ops.cast(flags, mstype.int32),), op="max", what="skip flag")[0], mstype.bool_)
+        if decides:
+            self.cell.loss_scaling_manager.update_loss_scale(flags)
+        self.overflow = _ops.any(flags)
+        return self.overflow
+
+    def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
+        self.cell.optimizer._apply_unless(skip, grads)

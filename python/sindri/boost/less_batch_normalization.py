@@ -1,0 +1,85 @@
+"""Networks with fewer batch norms, and the normalised head."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Tuple
+
+import numpy as np
+
+from sindri import _core
+from sindri._check import check_bool, check_float, check_type
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.nn.cell import Cell
+from sindri.nn.layer.basic import Dense, Identity
+from sindri.nn.layer.conv import Conv2d
+from sindri.nn.layer.normalization import BatchNorm2d
+
+__all__ = ["LessBN"]
+
+_ops = _core.ops
+
+
+def _unit_rows(x: Tensor) -> Tensor:
+    squares = _ops.sum(_ops.mul(x, x), (1,), True)
+    return _ops.div(x, _ops.sqrt(_ops.maximum(squares, Tensor(1e-4, squares.dtype))))
+
+
+class NormalisedDense(Cell):
+    """y = multiplier·(x/‖x‖)·(W/‖W‖)ᵀ of a Dense layer's weight; rows of both have the length 1 (‖v‖² at least 1e-4). Parameters weight, multiplier [1]."""
+
+    def __init__(self, dense: Dense, multiplier: float = 1.0) -> None:
+        super().__init__()
+        self.weight = dense.weight
+        place = dense.weight.name.rpartition(".")[0]  # a name that was given before stays a path
+        self.multiplier = Parameter(Tensor(np.full((1,), multiplier), dense.weight.dtype), name=f"{place}.multiplier" if place else "multiplier")
+
+    def construct(self, x: Tensor) -> Tensor:
+        return _ops.mul(_ops.matmul(_unit_rows(x), _unit_rows(self.weight), False, True), self.multiplier)
+
+
+class LessBN(Cell):
+    """A network without the inner batch norms of its residual blocks (MindSpore: boost.LessBN). The network itself is changed.
+
+    network: a Cell. Blocks are Cells whose class is called a block or bottleneck ("ResidualBlock", "Bottleneck"), or that have the flag `residual_block`, with three
+    convolutions, each with a batch norm behind it, as direct children; the first two batch norms go. fn_flag: its last Dense becomes a NormalisedDense that begins
+    with the factor fn_scale. basic: blocks of two convolutions lose the first one, too. Called as the network. Raises TypeError.
+    """
+
+    def __init__(self, network: Cell, fn_flag: bool = False, *, basic: bool = False, fn_scale: float = 1.0) -> None:
+        super().__init__(auto_prefix=False)
+        self.network = check_type("LessBN", "'network'", network, Cell)
+        check_bool("LessBN", "'fn_flag'", fn_flag)
+        check_bool("LessBN", "'basic'", basic)
+        self.removed: List[str] = []
+        for path, cell in list(network.cells_and_names()):
+            for name in self._inner_norms(cell, basic):
+                setattr(cell, name, Identity())
+                self.removed.append(f"{path}.{name}" if path else name)
+        if fn_flag:
+            self._normalise_head(network, check_float("LessBN", "fn_scale", fn_scale, above=0))
+
+    @staticmethod
+    def _inner_norms(cell: Cell, basic: bool) -> List[str]:
+        name = type(cell).__name__.lower()
+        if not ("block" in name or "bottleneck" in name or cell.get_flags().get("residual_block")):
+            return []
+        children = [(n, c) for n, c in cell.name_cells().items()]
+        convs = [n for n, c in children if isinstance(c, Conv2d)]
+        norms = [n for n, c in children if isinstance(c, BatchNorm2d)]
+        if len(convs) != len(norms) or len(norms) not in (3, 2) or (len(norms) == 2 and not basic):
+            return []
+        return norms[:-1]
+
+    @staticmethod
+    def _normalise_head(network: Cell, scale: float) -> None:
+        place: Optional[Tuple[Cell, str, Dense]] = None
+        for _, cell in network.cells_and_names():
+            for name, child in cell.name_cells().items():
+                if isinstance(child, Dense):
+                    place = (cell, name, child)
+        if place is not None:
+            cell, name, dense = place
+            setattr(cell, name, NormalisedDense(dense, scale))
+
+    def construct(self, *inputs: Any) -> Any:
+        return self.network(*inputs)
