@@ -43,8 +43,9 @@ class Adasum final : public train::BoostAlgorithm {
       };
       return;
     }
-    log::write(log::Level::kInfo, "boost",
-               fmt::format("adasum: {} groups of {} ranks; each has optimizer states of its own, checkpoints hold those of rank 0", ranks / of_group, of_group));
+    log::write(
+        log::Level::kInfo, "boost",
+        fmt::format("adasum: {} groups of {} ranks; each has optimizer states of its own, checkpoints hold those of rank 0", ranks / of_group, of_group));
     step.update = [this, of_group, inner = step.update](train::TrainStep& self, const Gradients& g) {
       TensorList before, deltas;
       for (const Parameter* p : parameters_) before.push_back(p->value());

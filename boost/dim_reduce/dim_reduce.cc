@@ -64,8 +64,9 @@ class DimReduce final : public train::BoostAlgorithm {
     const Subspace subspace = find_subspace();
     ratios_ = subspace.ratios;
     place(subspace.components);
-    log::write(log::Level::kInfo, "boost",
-               fmt::format("dim_reduce: {} directions of {} weights; the optimizer's rule is replaced, of it the order of the weights is used", s_.components, size_));
+    log::write(
+        log::Level::kInfo, "boost",
+        fmt::format("dim_reduce: {} directions of {} weights; the optimizer's rule is replaced, of it the order of the weights is used", s_.components, size_));
     step_ = &step;
     step.gradients = [this, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
       const int64_t drawn = ops::rng_instance();
@@ -334,8 +335,8 @@ class DimReduce final : public train::BoostAlgorithm {
   std::vector<double> ratios_;
   std::vector<std::unique_ptr<Parameter>> state_;
   std::unique_ptr<Parameter> matrix_, own_;
-  Parameter *share_ = nullptr, *counts_ = nullptr, *velocity_ = nullptr, *updates_ = nullptr, *inverse_ = nullptr, *last_step_ = nullptr, *last_gradient_ = nullptr,
-            *started_ = nullptr, *residual_ = nullptr;
+  Parameter *share_ = nullptr, *counts_ = nullptr, *velocity_ = nullptr, *updates_ = nullptr, *inverse_ = nullptr, *last_step_ = nullptr,
+            *last_gradient_ = nullptr, *started_ = nullptr, *residual_ = nullptr;
   std::vector<Part> parts_;
   const train::TrainStep* step_ = nullptr;
   int64_t measured_at_ = -1;
@@ -345,45 +346,54 @@ using enum SettingType;
 const auto& kDimReduce = train::boosts().add({
     .name = "dim_reduce",
     .doc = "training in the span of weight snapshots, by BFGS with a line search or by SGD (Li et al. 2022)",
-    .settings = {{.name = "method",
-                  .type = kString,
-                  .fallback = "bfgs",
-                  .doc = "bfgs: quasi-Newton steps with a line search; sgd: projected gradients with momentum",
-                  .choices = "bfgs|sgd"},
-                 {.name = "n_components", .type = kInt, .fallback = "32", .doc = "directions", .min = 1, .max = 4096},
-                 {.name = "weight_load_dir", .type = kString, .fallback = "", .doc = "folder with the snapshots (*.ckpt), or a pattern of their names"},
-                 {.name = "pca_mat_path", .type = kString, .fallback = "", .doc = "their components, a .npy file that sindri pca or an earlier run wrote; empty: computed"},
-                 {.name = "rho", .type = kFloat, .fallback = "0.55", .doc = "factor of the step behind a trial that failed, with search: backtrack", .min = 1e-6, .max = 1 - 1e-6},
-                 {.name = "gamma", .type = kFloat, .fallback = "0.9", .doc = "momentum of the gradient outside of the subspace", .min = 0, .max = 1 - 1e-9},
-                 {.name = "alpha", .type = kFloat, .fallback = "0.001", .doc = "its rate; 0: weights stay in the subspace", .min = 0},
-                 {.name = "sigma", .type = kFloat, .fallback = "0.4", .doc = "part of the slope by which a trial must lower the loss", .min = 1e-9, .max = 1 - 1e-9},
-                 {.name = "max_search", .type = kInt, .fallback = "10", .doc = "trials of a step, each one forward pass", .min = 1, .max = 100},
-                 {.name = "search",
-                  .type = kString,
-                  .fallback = "interpolate",
-                  .doc = "the next trial: where a parabola is least, or rho times the last one",
-                  .choices = "interpolate|backtrack"},
-                 {.name = "rate", .type = kFloat, .fallback = "1", .doc = "learning rate of method: sgd", .min = 0},
-                 {.name = "momentum", .type = kFloat, .fallback = "0.9", .doc = "of method: sgd", .min = 0, .max = 1 - 1e-9},
-                 {.name = "decay_steps",
-                  .type = kInt,
-                  .fallback = "0",
-                  .doc = "of method: sgd: the rate falls to 0 over so many updates, in a line; 0: it stays",
-                  .min = 0,
-                  .max = 1e12,
-                  .unit = "updates"},
-                 {.name = "place",
-                  .type = kString,
-                  .fallback = "replicate",
-                  .doc = "several ranks: each holds the components, or a part of their columns",
-                  .choices = "replicate|shard"},
-                 {.name = "bn_batches",
-                  .type = kInt,
-                  .fallback = "0",
-                  .doc = "training batches over which batch norm's statistics are measured anew at the end of every epoch; 0: never",
-                  .min = 0,
-                  .max = 1e9,
-                  .unit = "batches"}},
+    .settings =
+        {{.name = "method",
+          .type = kString,
+          .fallback = "bfgs",
+          .doc = "bfgs: quasi-Newton steps with a line search; sgd: projected gradients with momentum",
+          .choices = "bfgs|sgd"},
+         {.name = "n_components", .type = kInt, .fallback = "32", .doc = "directions", .min = 1, .max = 4096},
+         {.name = "weight_load_dir", .type = kString, .fallback = "", .doc = "folder with the snapshots (*.ckpt), or a pattern of their names"},
+         {.name = "pca_mat_path",
+          .type = kString,
+          .fallback = "",
+          .doc = "their components, a .npy file that sindri pca or an earlier run wrote; empty: computed"},
+         {.name = "rho",
+          .type = kFloat,
+          .fallback = "0.55",
+          .doc = "factor of the step behind a trial that failed, with search: backtrack",
+          .min = 1e-6,
+          .max = 1 - 1e-6},
+         {.name = "gamma", .type = kFloat, .fallback = "0.9", .doc = "momentum of the gradient outside of the subspace", .min = 0, .max = 1 - 1e-9},
+         {.name = "alpha", .type = kFloat, .fallback = "0.001", .doc = "its rate; 0: weights stay in the subspace", .min = 0},
+         {.name = "sigma", .type = kFloat, .fallback = "0.4", .doc = "part of the slope by which a trial must lower the loss", .min = 1e-9, .max = 1 - 1e-9},
+         {.name = "max_search", .type = kInt, .fallback = "10", .doc = "trials of a step, each one forward pass", .min = 1, .max = 100},
+         {.name = "search",
+          .type = kString,
+          .fallback = "interpolate",
+          .doc = "the next trial: where a parabola is least, or rho times the last one",
+          .choices = "interpolate|backtrack"},
+         {.name = "rate", .type = kFloat, .fallback = "1", .doc = "learning rate of method: sgd", .min = 0},
+         {.name = "momentum", .type = kFloat, .fallback = "0.9", .doc = "of method: sgd", .min = 0, .max = 1 - 1e-9},
+         {.name = "decay_steps",
+          .type = kInt,
+          .fallback = "0",
+          .doc = "of method: sgd: the rate falls to 0 over so many updates, in a line; 0: it stays",
+          .min = 0,
+          .max = 1e12,
+          .unit = "updates"},
+         {.name = "place",
+          .type = kString,
+          .fallback = "replicate",
+          .doc = "several ranks: each holds the components, or a part of their columns",
+          .choices = "replicate|shard"},
+         {.name = "bn_batches",
+          .type = kInt,
+          .fallback = "0",
+          .doc = "training batches over which batch norm's statistics are measured anew at the end of every epoch; 0: never",
+          .min = 0,
+          .max = 1e9,
+          .unit = "batches"}},
     .facts = {.excludes = {"adasum", "grad_accumulation", "grad_freeze", "sam"}},
     .make =
         [](const SettingValues& v) {

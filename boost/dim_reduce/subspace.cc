@@ -61,7 +61,8 @@ std::vector<float> row_of(const std::string& file, const Columns& columns) {
   for (const auto& [name, shape] : columns) {
     const train::CheckpointEntry* e = all.find(name);
     if (e == nullptr || e->kind != train::CheckpointEntry::kTensor)
-      throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("there is no weight '{}'", name), file, "snapshots must be of the network that is trained");
+      throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("there is no weight '{}'", name), file,
+                            "snapshots must be of the network that is trained");
     if (e->tensor.shape().numel() != shape.numel())
       throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("'{}' is {}, the network's {}", name, e->tensor.shape().str(), shape.str()), file,
                             "snapshots must be of the network that is trained");
@@ -141,10 +142,12 @@ void orthonormalize(Rows* rows) {
 Subspace principal_components(const std::vector<std::string>& files, const Columns& columns, int64_t k, int64_t memory_mb) {
   if (k < 1) throw ValueError(fmt::format("the number of components must be at least 1, got {}", k), "dim_reduce");
   if (files.size() < static_cast<size_t>(k))
-    throw ValueError(fmt::format("{} snapshots are fewer than {} components", files.size(), k), "dim_reduce", "keep more snapshots, or ask for fewer components");
+    throw ValueError(fmt::format("{} snapshots are fewer than {} components", files.size(), k), "dim_reduce",
+                     "keep more snapshots, or ask for fewer components");
   const size_t rows = files.size();
   const int64_t bytes = std::max<int64_t>(1, 4 * column_count(columns));
-  const auto held = static_cast<size_t>(std::clamp<int64_t>(memory_mb * (int64_t{1} << 20) / bytes - static_cast<int64_t>(k) - 2, 1, static_cast<int64_t>(rows)));
+  const auto held =
+      static_cast<size_t>(std::clamp<int64_t>(memory_mb * (int64_t{1} << 20) / bytes - static_cast<int64_t>(k) - 2, 1, static_cast<int64_t>(rows)));
   const Reader read(files, columns);
   std::vector<double> gram = gram_of(read, rows, held);
   centre(&gram, rows);
@@ -209,7 +212,9 @@ struct Npy {
 Npy read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw IoError("cannot read the matrix of components", path, "is the path right?");
-  const auto bad = [&](const std::string& what) { return ValueError(fmt::format("{}: {}", path, what), "dim_reduce", "give a matrix that NumPy saved with np.save"); };
+  const auto bad = [&](const std::string& what) {
+    return ValueError(fmt::format("{}: {}", path, what), "dim_reduce", "give a matrix that NumPy saved with np.save");
+  };
   char head[12] = {};
   file.read(head, 10);
   if (!file || std::memcmp(head, "\x93NUMPY", 6) != 0) throw bad("this is no .npy file");
@@ -245,15 +250,17 @@ void check_columns(const std::string& path, const Columns& columns) {
   std::error_code error;
   if (!fs::exists(path + ".json", error)) return;
   const nlohmann::json j = nlohmann::json::parse(train::read_small_file(path + ".json", int64_t{64} << 20, "names of columns"), nullptr, false);
-  if (!j.is_object() || !j.contains("columns")) throw ValueError(path + ".json does not name columns", "dim_reduce", "make the matrix again, or remove that file");
+  if (!j.is_object() || !j.contains("columns"))
+    throw ValueError(path + ".json does not name columns", "dim_reduce", "make the matrix again, or remove that file");
   const auto& listed = j["columns"];
   for (size_t i = 0; i < std::max(listed.size(), columns.size()); ++i) {
     const std::string name = i < listed.size() ? listed[i].value("name", "") : "nothing", own = i < columns.size() ? columns[i].first : "nothing";
     const bool same_shape = i < listed.size() && i < columns.size() &&
         listed[i].value("shape", std::vector<int64_t>()) == std::vector<int64_t>(columns[i].second.begin(), columns[i].second.end());
     if (name != own || !same_shape)
-      throw ValueError(fmt::format("{} is of another network: its weight {} is '{}', this network's '{}'{}", path, i, name, own, name == own ? " of another shape" : ""),
-                       "dim_reduce", "make it of this network's snapshots");
+      throw ValueError(
+          fmt::format("{} is of another network: its weight {} is '{}', this network's '{}'{}", path, i, name, own, name == own ? " of another shape" : ""),
+          "dim_reduce", "make it of this network's snapshots");
   }
 }
 

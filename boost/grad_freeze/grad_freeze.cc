@@ -79,7 +79,8 @@ class GradFreeze final : public train::BoostAlgorithm {
     if (starts_.back() == 0)
       throw ValueError(fmt::format("grad_freeze: {} parameters are too few for {} variants; nothing would ever be frozen", names.size(), groups_),
                        "boost.grad_freeze.param_groups", "give fewer");
-    const size_t choice = step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(number / self.steps_per_update); });
+    const size_t choice =
+        step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(number / self.steps_per_update); });
     step.gradients = [this, choice, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
       self.first_trained = starts_[static_cast<size_t>(self.chosen(choice))];
       const std::shared_ptr<void> restore(nullptr, [&self](void*) { self.first_trained = 0; });
@@ -113,8 +114,9 @@ const auto& kGradFreeze = train::boosts().add({
     .make =
         [](const SettingValues& s) {
           const int64_t groups = s.get_int("param_groups");
-          return std::make_shared<GradFreeze>(groups, freeze_sequence(groups, s.get_int("freeze_type"), s.get_float("freeze_p"), s.get_int("total_steps"),
-                                                                      static_cast<uint64_t>(s.get_int("seed"))));
+          return std::make_shared<GradFreeze>(
+              groups,
+              freeze_sequence(groups, s.get_int("freeze_type"), s.get_float("freeze_p"), s.get_int("total_steps"), static_cast<uint64_t>(s.get_int("seed"))));
         },
 });
 

@@ -35,8 +35,8 @@ Place place_of(comm::Communicator& group, const AdaptiveSumAttrs& a) {
   int64_t whole = 1;
   while (2 * whole <= groups) whole *= 2;
   if (whole != groups && !a.fold)
-    throw CommError(ErrorCode::kLayout, fmt::format("adaptive_sum: {} groups; the number of groups must be a power of two (2, 4, 8, …)", groups), "adaptive_sum",
-                    fmt::format("take {} or {} groups, or fold the others", whole, 2 * whole));
+    throw CommError(ErrorCode::kLayout, fmt::format("adaptive_sum: {} groups; the number of groups must be a power of two (2, 4, 8, …)", groups),
+                    "adaptive_sum", fmt::format("take {} or {} groups, or fold the others", whole, 2 * whole));
   return {group, a.members, groups, whole, group.rank() / a.members, group.rank() % a.members};
 }
 

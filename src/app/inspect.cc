@@ -64,6 +64,16 @@ class MultiplyAdds final : public KernelObserver {
 
 }  // namespace
 
+std::vector<std::pair<std::string, Shape>> trained_weights(const Settings& settings) {
+  const std::string& kind = settings.get_string("data.kind");
+  if (settings.get_int("model.num_classes") == 0 && kind != "digits" && kind != "cifar10" && kind != "mnist")
+    throw SettingsError("the number of classes is left to the data", "model.num_classes", "set it to what the training found, e.g. --set model.num_classes=10");
+  const nn::CellPtr network = make_network(settings, 10);
+  std::vector<std::pair<std::string, Shape>> out;
+  for (const Parameter* p : network->trainable_params()) out.emplace_back(p->name(), p->shape());
+  return out;
+}
+
 NetSummary summarize(const std::string& net, const Settings& settings) {
   NetSummary out{.net = net, .input = {}, .cells = {}};
   Shape input;

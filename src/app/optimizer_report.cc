@@ -16,7 +16,7 @@ namespace sindri::app {
 
 namespace {
 
-constexpr const char* kMeasures = "optimizer";  // the event of metrics.jsonl
+constexpr const char* kMeasures = "measures";  // the event of metrics.jsonl
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -39,21 +39,31 @@ class StepForms final : public train::Callback {
   double start_ = 0;
 };
 
-// What the optimizer measures goes into metrics.jsonl and to TensorBoard, as lines of a step.
+// What the optimizer measures where its steps change it, and what algorithms measure at the end of epochs, goes into metrics.jsonl and to TensorBoard.
 class Measures final : public train::Callback {
  public:
   explicit Measures(Session* s) : s_(s) {}
   void step_end(train::TrainState& state) override {
     const optim::Optimizer& o = *s_->optimizer;
     if (!s_->folder || !s_->folder->started() || !o.measures_anew(o.variant((state.cur_step_num - 1) / s_->steps_per_update))) return;
+    record(state, o.measures());
+  }
+  void epoch_end(train::TrainState& state) override {
+    if (!s_->folder || !s_->folder->started()) return;
+    std::vector<optim::Optimizer::Measure> all;
+    for (const train::BoostAlgorithmPtr& a : state.algorithms)
+      for (optim::Optimizer::Measure& m : a->measures()) all.push_back(std::move(m));
+    record(state, all);
+  }
+
+ private:
+  void record(const train::TrainState& state, const std::vector<optim::Optimizer::Measure>& measures) {
     EventValues values;
-    for (const optim::Optimizer::Measure& m : o.measures()) values.emplace_back(m.group + "/" + m.name, m.value);
+    for (const optim::Optimizer::Measure& m : measures) values.emplace_back(m.group + "/" + m.name, m.value);
     if (values.empty()) return;
     s_->folder->event(kMeasures, state.cur_epoch_num, state.cur_step_num, values);
     s_->folder->scalars(state.cur_step_num, values);
   }
-
- private:
   Session* s_;
 };
 
@@ -68,11 +78,11 @@ std::shared_ptr<train::Callback> make_step_forms(Session* s) {
   return s->optimizer->variant_name(0).empty() || !current_device().is_cpu() ? nullptr : std::make_shared<StepForms>(s);
 }
 
-std::shared_ptr<train::Callback> make_measures(Session* s) { return s->optimizer->measures_anew(0) ? std::make_shared<Measures>(s) : nullptr; }
+std::shared_ptr<train::Callback> make_measures(Session* s) { return std::make_shared<Measures>(s); }
 
 std::string write_measures_picture(const Session& s) {
   const std::string path = s.folder->file("metrics.jsonl");
-  if (!s.optimizer->measures_anew(0) || !train::file_exists(path, "metrics.jsonl")) return "";
+  if (!train::file_exists(path, "metrics.jsonl")) return "";
   std::istringstream lines(train::read_small_file(path, int64_t{1} << 30, "metrics.jsonl"));
   std::vector<MeasureChart> charts;
   for (std::string text; std::getline(lines, text);) {
@@ -94,7 +104,7 @@ std::string write_measures_picture(const Session& s) {
     }
   }
   if (charts.empty()) return "";
-  const std::string out = s.folder->file("curvature.png");
+  const std::string out = s.folder->file("measures.png");
   write_measures(charts, "step", out);
   return out;
 }

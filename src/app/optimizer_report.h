@@ -10,9 +10,9 @@ namespace sindri::app {
 
 /// Times steps by the form that the optimizer gives them (Optimizer::variant): null where it has one form.
 std::shared_ptr<train::Callback> make_step_forms(Session* s);
-/// Records what the optimizer measures where a step changes it (Optimizer::measures): null where it measures nothing.
+/// Records what the optimizer and the algorithms measure (Optimizer::measures, BoostAlgorithm::measures).
 std::shared_ptr<train::Callback> make_measures(Session* s);
-/// Draws those of the whole run, earlier processes included, to RUN/curvature.png. The file, or "" where there are none. Throws IoError.
+/// Draws those of the whole run, earlier processes included, to RUN/measures.png. The file, or "" where there are none. Throws IoError.
 std::string write_measures_picture(const Session& s);
 /// "220 steps: 10 that refresh of 11.2 ms, 210 that reuse of 3.1 ms", then Optimizer::report(). Empty where there is nothing to say.
 std::vector<std::string> optimizer_lines(const Session& s);

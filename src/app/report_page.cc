@@ -87,9 +87,9 @@ std::string plain_table(const std::vector<std::vector<std::string>>& rows) {
 std::string optimizer_part(const Session& s) {
   const std::vector<std::vector<std::string>> table = s.optimizer->holdings();
   if (table.empty() && s.measures_picture.empty()) return "";
-  std::string out = "<h2>Optimizer</h2>\n";
+  std::string out = "<h2>Optimizer and algorithms</h2>\n";
   if (!s.measures_picture.empty())
-    out += fmt::format("<img alt=\"what the optimizer measured over the steps\" src=\"data:image/png;base64,{}\">\n",
+    out += fmt::format("<img alt=\"what the optimizer and the algorithms measured over the steps\" src=\"data:image/png;base64,{}\">\n",
                        base64(train::read_small_file(s.measures_picture, kMaxFile, "picture")));
   for (const std::string& line : s.optimizer->report()) out += "<p>" + escaped(line) + "</p>\n";
   if (!table.empty()) out += "<div class=\"wide\">" + plain_table(table) + "</div>\n";

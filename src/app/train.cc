@@ -178,7 +178,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
   s->checkpoint = std::make_shared<TimedCheckpoint>(s, prefix, config);
   if (auto forms = make_step_forms(s)) list.push_back(std::move(forms));
   list.push_back(make_recorder(s));
-  if (auto measures = make_measures(s)) list.push_back(std::move(measures));
+  list.push_back(make_measures(s));
   add_tuning_callbacks(s, &list);
   if (s->group.several()) list.push_back(make_rank_times(s));
   list.push_back(s->checkpoint);

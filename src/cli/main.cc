@@ -26,6 +26,7 @@
 #include "src/cli/launch_verbs.h"
 #include "src/cli/manual_verbs.h"
 #include "src/cli/measure_verbs.h"
+#include "src/cli/pca_verb.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
 #include "src/cli/report_verbs.h"
@@ -106,6 +107,7 @@ struct Program {
   MeasureVerbs measure;
   LaunchVerbs launch;
   CommVerbs comm;
+  PcaVerb pca;
   PlanVerb plan;
   ManualVerbs manual;
   std::string weights = "average", output, look_json;
@@ -135,6 +137,7 @@ struct Program {
     measure.add_to(&app);
     launch.add_to(&app);
     add_settings_flags(comm.add_to(&app), &common);
+    pca.add_to(&app);
     plan.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
@@ -353,6 +356,7 @@ int main(int argc, char** argv) {
     sindri::app::load_libraries();
     const int code = program.measure.parsed() ? program.measure.run(line)
         : program.comm.parsed()               ? program.comm.run(sindri::app::comm_options(read_settings(program.common)))
+        : program.pca.parsed()                ? program.pca.run()
         : program.plan.parsed()               ? program.plan.run()
         : program.report.parsed()             ? program.report.run()
         : program.manual.parsed()             ? program.manual.run(program.app)

@@ -284,7 +284,8 @@ void Cell::add_child(const std::string& name, std::shared_ptr<Cell> c, bool pref
 }
 
 void Cell::drop_param(const std::string& name) {
-  if (std::erase_if(params_, [&](const ParamEntry& e) { return e.name == name; }) == 0) throw InternalError(fmt::format("{} has no parameter '{}'", class_name_, name));
+  if (std::erase_if(params_, [&](const ParamEntry& e) { return e.name == name; }) == 0)
+    throw InternalError(fmt::format("{} has no parameter '{}'", class_name_, name));
 }
 
 void Cell::set_child(const std::string& name, std::shared_ptr<Cell> c) {

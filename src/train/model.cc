@@ -37,7 +37,8 @@ Tensor first_tensor(const nn::Value& v) {
 std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
   std::vector<BuildContext::MovingAverage> out;
   for (const auto& [path, cell] : network.cells_and_names()) {
-    if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell); norm != nullptr && !norm->bypassed() && norm->options().use_batch_statistics.value_or(true)) {  // others do not move
+    if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell);
+        norm != nullptr && !norm->bypassed() && norm->options().use_batch_statistics.value_or(true)) {  // others do not move
       out.push_back({&norm->moving_mean(), norm->options().momentum});
       out.push_back({&norm->moving_variance(), norm->options().momentum, &norm->moving_mean()});
     }

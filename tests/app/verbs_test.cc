@@ -203,13 +203,13 @@ TEST(Verbs, SecondOrderTraining) {
   const auto measured = [&](const std::string& run) {
     std::vector<std::string> found;
     for (const std::string& line : lines_of(text_of(run + "/metrics.jsonl")))
-      if (line.find("\"event\":\"optimizer\"") != std::string::npos) found.push_back(line.substr(line.find("\"epoch\"")));
+      if (line.find("\"event\":\"measures\"") != std::string::npos) found.push_back(line.substr(line.find("\"epoch\"")));
     return found;
   };
   EXPECT_THAT(measured("whole"), testing::SizeIs(5));
   EXPECT_THAT(measured("whole")[1], HasSubstr("\"step\":21,\"trace of A/conv1.weight\":"));
   EXPECT_EQ(measured("parts"), measured("whole"));
-  EXPECT_GT(fs::file_size(temp.file("parts/curvature.png")), 10'000u);
+  EXPECT_GT(fs::file_size(temp.file("parts/measures.png")), 10'000u);
   EXPECT_THAT(text_of("whole/report.html"), HasSubstr("<tr><td>conv3.weight</td><td>conv2d</td><td>288</td><td>64</td><td>0.213</td></tr>"));
   EXPECT_THAT(run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=1", "--set", "train.run_dir=" + temp.file("plain")}),
               testing::Not(HasSubstr("curvature")));

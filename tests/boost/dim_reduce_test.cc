@@ -197,8 +197,8 @@ TEST_P(DimReduce, TrialsSeeTheSameAndLeaveNothing) {
       train::save_checkpoint(entries, temp.file(fmt::format("s-{}_1.ckpt", i + 1)));
     }
     (void)n;
-    return std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{train::boosts().make(
-        "dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{4}}, {"max_search", trials}, {"alpha", alpha}})});
+    return std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{
+        train::boosts().make("dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{4}}, {"max_search", trials}, {"alpha", alpha}})});
   };
   const auto t = make(3, 0.0);
   for (int64_t i = 0; i < 4; ++i) {

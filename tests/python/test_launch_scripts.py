@@ -396,7 +396,7 @@ def test_four_ranks_with_thor(place):
     run = place.path / "train_parallel0/run"
     assert re.search(r"inversions shared out over 4 ranks, balance 0\.9", (run / "log.txt").read_text())
     assert "curvature of 22 parameters" in (run / "log.txt").read_text()
-    assert (run / "curvature.png").is_file()
+    assert (run / "measures.png").is_file()
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=4, **TRAINING)
     assert r.returncode == 0, r.stderr + r.stdout
     assert losses(place.path / "train/run") == losses(run)

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sindri/app/settings.h"
+#include "sindri/core/shape.h"
 #include "sindri/export.h"
 
 namespace sindri::app {
@@ -28,6 +30,10 @@ struct NetSummary {
 SINDRI_API NetSummary summarize(const std::string& net, const Settings& settings);
 /// As JSON, with a newline.
 SINDRI_API std::string summary_json(const NetSummary& s);
+
+/// Names and shapes of the weights that a training with these settings trains, in the network's order. Throws SettingsError where the number of classes is left
+/// to the data.
+SINDRI_API std::vector<std::pair<std::string, Shape>> trained_weights(const Settings& settings);
 
 /// One thing that doctor looked at.
 struct Finding {

@@ -104,7 +104,8 @@ SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const Bu
 /// What batch norm's moving averages are to be for the weights that the network has now: for each of `moving` the mean over up to `batches` batches of the
 /// training data of what one leaves of its own (Izmailov et al. 2018, section 3.2). Moving averages and the random state are as before afterwards. Empty where no
 /// data can be opened. Throws as forward does.
-SINDRI_API TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state, int64_t batches);
+SINDRI_API TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state,
+                                          int64_t batches);
 /// While it lives, the network has the other weights of an algorithm (BoostAlgorithm::other_weights).
 class SINDRI_API OtherWeights {
  public:

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Adasum against averaging at large global batches: an MLP on CIFAR-10 averaged to 12x12 pixels, each side at its best learning rate.
+
+usage: adasum.py simulate|ranks|report --images DIR --out FILE [--minutes M] [--seeds N] [--only REGEX]
+
+432-96-64-10 with batch norm, six epochs, Momentum 0.9, warm-up over a tenth, then a line to 0. Leaves are 16 of batches of 128 (2,048 a step) or 64 of 64 (4,096). mean: one
+optimizer with the mean gradient. adasum: every leaf has an optimizer of its own, and the changes are put together along the tree. `simulate` computes leaf after
+leaf in one process; `ranks` trains with 16 processes and the algorithm of the library (as one of them: adasum.py rank, started by sindri run). A run is one
+JSON line; what FILE holds is not run again. The single worker with batches of 128 is the reference.
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import dim_reduce as small  # noqa: E402  (data and network)
+import sindri as ms  # noqa: E402
+from sindri import nn  # noqa: E402
+
+EPOCHS = 6
+MEAN_RATES, ADASUM_RATES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), (0.05, 0.1, 0.2)
+LEAVES = {2048: (16, 128), 4096: (64, 64)}
+
+
+def rate_at(peak, step, steps):
+    first = max(1, round(0.1 * steps))
+    return peak * (step + 1) / first if step < first else peak * (steps - step) / (steps - first)
+
+
+def pair(a, b):
+    d, n, m = float((a * b).sum()), float((a * a).sum()), float((b * b).sum())
+    return ((1 - d / (2 * n)) if n > 0 else 1) * a + ((1 - d / (2 * m)) if m > 0 else 1) * b
+
+
+def tree(values):
+    while len(values) > 1:
+        values = [pair(values[i].astype(np.float64), values[i + 1].astype(np.float64)) for i in range(0, len(values), 2)]
+    return values[0]
+
+
+def simulate(recipe, train, test):
+    """Accuracy, and |Adasum|²/Σ|Δ|² of the first layer at some steps."""
+    ms.set_seed(recipe["seed"])
+    rng = np.random.default_rng(recipe["seed"])
+    leaves, local = LEAVES.get(recipe["batch"], (1, recipe["batch"]))
+    net = small.Mlp()
+    net.set_train()
+    params = list(net.trainable_params())
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    grad = ms.jit(ms.value_and_grad(lambda x, y: loss(x, y), None, params))
+    steps = EPOCHS * (len(train[0]) // (leaves * local))
+    adasum = recipe["how"] == "adasum"
+    states = [[np.zeros(p.shape, np.float32) for p in params] for _ in range(leaves if adasum else 1)]
+    ratios, losses = [], []
+    begin = time.perf_counter()
+    step = 0
+    for _ in range(EPOCHS):
+        order = rng.permutation(len(train[0]))
+        for at in range(0, len(order) - leaves * local + 1, leaves * local):
+            rate = rate_at(recipe["lr"], step, steps)
+            weights = [p.asnumpy().copy() for p in params]
+            gradients = []
+            for leaf in range(leaves):
+                rows = order[at + leaf * local:at + (leaf + 1) * local]
+                value, g = grad(ms.Tensor(train[0][rows]), ms.Tensor(train[1][rows]))
+                gradients.append([t.asnumpy().copy() for t in g])
+            losses.append(float(value.asnumpy()))
+            if not np.isfinite(losses[-1]):
+                return {"accuracy": 0.1, "loss": None, "ratios": ratios, "seconds": round(time.perf_counter() - begin, 1)}
+            if adasum:
+                for state, g in zip(states, gradients):
+                    for i, v in enumerate(g):
+                        state[i] = 0.9 * state[i] + v
+                changes = [tree([state[i] for state in states]) for i in range(len(params))]
+                if step % max(1, steps // 12) == 0:
+                    ratios.append(round(float((changes[0] ** 2).sum() / sum((s[0].astype(np.float64) ** 2).sum() for s in states)), 4))
+            else:
+                for i in range(len(params)):
+                    states[0][i] = 0.9 * states[0][i] + np.mean([g[i] for g in gradients], 0)
+                changes = states[0]
+            for p, w, c in zip(params, weights, changes):
+                p.set_data(ms.Tensor((w - rate * c).astype(np.float32)))
+            step += 1
+    seconds = time.perf_counter() - begin
+    small.recalibrate("mlp", net, train)
+    return {"accuracy": small.accuracy(net, test), "loss": float(np.mean(losses[-5:])), "ratios": ratios, "seconds": round(seconds, 1)}
+
+
+def rank(args):
+    """One of 16 ranks: the same training by BoostTrainOneStepCell."""
+    from sindri.boost import AutoBoost, BoostTrainOneStepCell
+    from sindri.communication import get_group_size, get_rank, init
+    init()
+    recipe, number, size = json.loads(args.recipe), get_rank(), get_group_size()
+    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    train, test = small.data_of("mlp", args.images, args.out.with_suffix(".mlp.npz"))
+    ms.set_seed(recipe["seed"])
+    rng = np.random.default_rng(recipe["seed"])
+    net, local = small.Mlp(), 128
+    steps = EPOCHS * (len(train[0]) // (size * local))
+    rates = [rate_at(recipe["lr"], i, steps) for i in range(steps)]
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    config = {"boost": {"mode": "manual", "less_bn": False, "grad_freeze": False, "adasum": recipe["how"] == "adasum"}, "common": {"device_number": 1}}
+    step = BoostTrainOneStepCell(loss, nn.Momentum(net.trainable_params(), rates, 0.9), boost=AutoBoost("O2", config)).set_train()
+    begin = time.perf_counter()
+    for _ in range(EPOCHS):
+        order = rng.permutation(len(train[0]))
+        for at in range(0, len(order) - size * local + 1, size * local):
+            rows = order[at + number * local:at + (number + 1) * local]
+            step(ms.Tensor(train[0][rows]), ms.Tensor(train[1][rows]))
+    seconds = time.perf_counter() - begin
+    if number == 0:
+        small.recalibrate("mlp", net, train)
+        line = {**recipe, "accuracy": small.accuracy(net, test), "seconds": round(seconds, 1), "columns": step.boost_columns()}
+        with args.out.open("a") as f:
+            f.write(json.dumps(line) + "\n")
+
+
+def report(lines):
+    print("| batch | how | rate | test accuracy, %: mean | by seed |\n| --- | --- | --- | --- | --- |")
+    keys = sorted({(r["kind"], r["batch"], r["how"], r["lr"]) for r in lines})
+    for kind, batch, how, lr in keys:
+        a = [100 * r["accuracy"] for r in lines if (r["kind"], r["batch"], r["how"], r["lr"]) == (kind, batch, how, lr)]
+        print(f"| {batch}{' (16 processes)' if kind == 'ranks' else ''} | {how} | {lr} | **{np.mean(a):.2f}** | {', '.join(f'{v:.2f}' for v in a)} |")
+    for r in lines:
+        if r.get("ratios") and r["seed"] == 0 and r["lr"] == ADASUM_RATES[0]:
+            print(f"ratios of the first layer at {r['batch']}, rate {r['lr']}: {r['ratios']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("phase", choices=["simulate", "ranks", "rank", "report"])
+    parser.add_argument("--images", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--recipe", default="")
+    parser.add_argument("--program", default="sindri", help="starts ranks")
+    args = parser.parse_args()
+    if args.phase == "rank":
+        return rank(args)
+    lines = small.cifar.done(args.out)
+    if args.phase == "report":
+        return report(lines)
+    begin = time.monotonic()
+    grid = [{"kind": "simulate", "batch": 128, "how": "mean", "lr": 0.05}]
+    grid += [{"kind": "simulate", "batch": b, "how": how, "lr": lr} for b in LEAVES for how, rates in (("adasum", ADASUM_RATES), ("mean", MEAN_RATES)) for lr in rates]
+    if args.phase == "ranks":
+        grid = [{"kind": "ranks", "batch": 2048, "how": how, "lr": lr} for how, lr in (("adasum", 0.05), ("adasum", 0.1), ("mean", 0.4), ("mean", 0.8), ("mean", 1.6))]
+    known = {json.dumps({k: r[k] for k in ("kind", "batch", "how", "lr", "seed")}) for r in lines}
+    train = test = None
+    for seed in range(args.seeds):
+        for recipe in grid:
+            recipe = {**recipe, "seed": seed}
+            if json.dumps(recipe) in known or not re.search(args.only, json.dumps(recipe)):
+                continue
+            if time.monotonic() - begin > args.minutes * 60:
+                print("adasum: the time is up; the same command goes on", flush=True)
+                return
+            if args.phase == "ranks":
+                subprocess.run([args.program, "run", "-n", "16", "--", sys.executable, __file__, "rank", "--images", str(args.images), "--out", str(args.out), "--recipe",
+                                json.dumps(recipe)], check=True)
+                print(args.out.read_text().splitlines()[-1], flush=True)
+                continue
+            if train is None:
+                train, test = small.data_of("mlp", args.images, args.out.with_suffix(".mlp.npz"))
+            result = simulate(recipe, train, test)
+            with args.out.open("a") as f:
+                f.write(json.dumps({**recipe, **result}) + "\n")
+            print(f"{json.dumps(recipe)}: {100 * result['accuracy']:.2f} %, {result['seconds']} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()

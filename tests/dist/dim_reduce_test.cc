@@ -1,0 +1,72 @@
+// Dimension reduction on several ranks: the parts of a batch on ranks are one batch, wherever the components lie.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sindri/boost/dim_reduce.h"
+#include "sindri/core/rng.h"
+#include "sindri/ops/random.h"
+#include "sindri/train/checkpoint.h"
+#include "tests/dist/training.h"
+#include "tests/train/temp_folder.h"
+
+namespace sindri::dist_test {
+namespace {
+
+void write_snapshots(const std::string& folder, bool whole, int count) {
+  ops::reset_rng(5);
+  const nn::CellPtr net = net_with_loss(whole, whole);
+  for (int i = 0; i < count; ++i) {
+    std::vector<train::CheckpointEntry> entries;
+    for (Parameter* p : net->trainable_params()) entries.push_back(train::CheckpointEntry::of(p->name(), ops::random_normal(p->shape())));
+    train::save_checkpoint(entries, folder + "/s-" + std::to_string(i + 1) + "_1.ckpt");
+  }
+}
+
+TEST(DimReduceOnRanks, AreOneRankWithTheWholeBatch) {
+  const TempFolder temp;
+  write_snapshots(temp.path(), false, 8);
+  for (const char* method : {"bfgs", "sgd"}) {
+    for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+      Job s;
+      s.steps = 5, s.norm = false, s.dropout = false, s.mode = mode, s.virtual_ranks = 4;
+      s.boosts = {{"dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{5}}, {"method", std::string(method)}, {"rate", 0.05}}}};
+      const Outcome one = train_all(s)[0];
+      for (const int ranks : {2, 4}) {
+        for (const char* place : {"replicate", "shard"}) {
+          s.ranks = ranks;
+          s.boosts[0].second["place"] = std::string(place);
+          const std::vector<Outcome> all = train_all(s);
+          for (const Outcome& o : all) {
+            EXPECT_EQ(o.weights, all[0].weights) << method << ranks << place;
+            for (size_t i = 0; i < one.weights.size(); ++i) ASSERT_NEAR(o.weights[i], one.weights[i], 2e-3 * (1 + std::abs(one.weights[i]))) << method << ranks << place << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(DimReduceOnRanks, FewComponentsOnManyRanks) {
+  const TempFolder temp;
+  write_snapshots(temp.path(), true, 6);
+  Job s;
+  s.ranks = 8, s.steps = 3;
+  s.boosts = {{"dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{4}}, {"place", std::string("shard")}}}};
+  const std::vector<Outcome> all = train_all(s);
+  for (const Outcome& o : all) EXPECT_EQ(o.weights, all[0].weights);
+  for (const float loss : all[0].losses) EXPECT_TRUE(std::isfinite(loss));
+}
+
+// What rank 0 finds wrong is every rank's error.
+TEST(DimReduceOnRanks, ErrorsOfTheFirstReachAll) {
+  const TempFolder temp;
+  write_snapshots(temp.path(), false, 3);
+  Job s;
+  s.ranks = 2, s.steps = 1, s.norm = false;
+  s.boosts = {{"dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{5}}}}};
+  EXPECT_THROW(train_all(s), ValueError);
+}
+
+}  // namespace
+}  // namespace sindri::dist_test
