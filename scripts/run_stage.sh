@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # variables that the sourcing scripts use
 # The body of run_stage_1.sh and run_stage_2.sh; sourced, not run.
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 ranks=${RANK_SIZE:-8}

@@ -38,7 +38,7 @@ TEST(Configs, EachOneBuilds) {
     EXPECT_GT(net->num_parameters(), 0);
     EXPECT_NO_THROW(app::make_optimizer(s, *net, rates));
   }
-  EXPECT_EQ(files, 20);
+  EXPECT_EQ(files, 24);
 }
 
 // A setting is a search by name, which costs more than the arithmetic: none per update.

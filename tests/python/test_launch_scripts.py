@@ -408,12 +408,10 @@ def free_port():
         return s.getsockname()[1]
 
 
-def test_two_nodes_train_as_one(place):
-    """run_node1.sh and run_node2.sh beside each other, as two hosts with the loopback's addresses: the bits of one rank with their batches."""
-    cifar(place.data)
+def run_two_nodes(place, config):
+    """run_node1.sh and run_node2.sh beside each other, as two hosts of two ranks with the loopback's addresses."""
     table = json.loads((place.path / place.table(4, servers=2)).read_text())
     table["server_list"][1]["server_id"] = "127.0.0.2"
-    config = ROOT / "configs/resnet20_cifar10.yaml"
     env = clean_environment(SINDRI_PROGRAM=PROGRAM, SINDRI_MASTER_PORT=free_port(), SINDRI_JOB_TOKEN="a secret of both", **TRAINING)
     nodes = []
     try:
@@ -428,9 +426,31 @@ def test_two_nodes_train_as_one(place):
         for p in nodes:
             p.kill()
     assert "4 ranks on " in (place.path / "host1/device0/train.log").read_text()
+
+
+def test_two_nodes_train_as_one(place):
+    """Two hosts have the bits of one rank with their batches."""
+    cifar(place.data)
+    config = ROOT / "configs/resnet20_cifar10.yaml"
+    run_two_nodes(place, config)
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=4, **TRAINING)
     assert r.returncode == 0, r.stderr + r.stdout
     assert losses(place.path / "train/run") == losses(place.path / "host1/device0/run")
+
+
+def test_two_nodes_with_adasum(place):
+    """Hosts put their updates together by Adasum; replicas are compared, the ratio is recorded, one host alone is refused."""
+    cifar(place.data)
+    config = place.path / "adasum.yaml"  # the two hosts of this test are one machine, so it is said how many ranks a group has
+    config.write_text((ROOT / "configs/resnet20_cifar10_adasum.yaml").read_text().replace("    enabled: true\n", "    enabled: true\n    device_number: 2\n"))
+    run_two_nodes(place, config)
+    run = place.path / "host1/device0/run"
+    header, row = (run / "metrics.csv").read_text().splitlines()[:2]
+    ratio = float(row.split(",")[header.split(",").index("adasum_ratio")])
+    assert 0.4 < ratio <= 1.0
+    assert (run / "measures.png").is_file()
+    r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, **TRAINING)
+    assert r.returncode != 0 and "adasum was asked for, but there is one rank" in (place.path / "train/log.txt").read_text() + r.stderr + r.stdout
 
 
 def test_shell_files_are_clean():
