@@ -57,7 +57,7 @@ LAYERS = {
     "tools.convert": {"_core", "_files", "tools._errors", "tools._names", "tools._safetensors"},
     "train.metrics": BASE | {"common", "nn.cell"},
     "train.loss_scale_manager": LAYERS_OF_NN,
-    "boost": LAYERS_OF_NN | {"nn:"},
+    "boost": LAYERS_OF_NN | {"nn:", "train.loss_scale_manager"},
     "amp": LAYERS_OF_NN | {"nn:", "boost", "train.loss_scale_manager"},
     "parallel": LAYERS_OF_NN,
     "train": TRAINING | {"nn.metrics", "dataset", "tools.convert", "tools._safetensors", "ops"},

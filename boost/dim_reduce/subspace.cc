@@ -203,14 +203,16 @@ void save_subspace(const std::string& path, const Subspace& s, const Columns& co
 
 namespace {
 
+// The head of a NumPy file; the elements follow.
 struct Npy {
-  std::string type;
+  std::ifstream file;
   int64_t rows = 0, columns = 0;
-  std::vector<char> data;
+  bool wide = false;  ///< float64
 };
 
-Npy read_npy(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+Npy open_npy(const std::string& path) {
+  Npy out{.file = std::ifstream(path, std::ios::binary)};
+  std::ifstream& file = out.file;
   if (!file) throw IoError("cannot read the matrix of components", path, "is the path right?");
   const auto bad = [&](const std::string& what) {
     return ValueError(fmt::format("{}: {}", path, what), "dim_reduce", "give a matrix that NumPy saved with np.save");
@@ -218,31 +220,28 @@ Npy read_npy(const std::string& path) {
   char head[12] = {};
   file.read(head, 10);
   if (!file || std::memcmp(head, "\x93NUMPY", 6) != 0) throw bad("this is no .npy file");
-  uint32_t length = static_cast<uint8_t>(head[8]) | static_cast<uint32_t>(static_cast<uint8_t>(head[9])) << 8;
+  const auto byte = [&](int i) { return static_cast<uint32_t>(static_cast<uint8_t>(head[i])); };
+  uint32_t length = byte(8) | byte(9) << 8;
   if (head[6] > 1) {
     file.read(head + 10, 2);
-    length |= static_cast<uint32_t>(static_cast<uint8_t>(head[10])) << 16 | static_cast<uint32_t>(static_cast<uint8_t>(head[11])) << 24;
+    length |= byte(10) << 16 | byte(11) << 24;
   }
   if (length > 1 << 20) throw bad("its header is too long");
   std::string dict(length, ' ');
   file.read(dict.data(), length);
   std::smatch m;
-  Npy out;
   if (!std::regex_search(dict, m, std::regex(R"('descr': *'([^']+)')"))) throw bad("its header names no type");
-  out.type = m[1];
-  if (out.type != "<f4" && out.type != "<f8") throw bad(fmt::format("its elements are {}, not float32 or float64", out.type));
+  if (m[1] != "<f4" && m[1] != "<f8") throw bad(fmt::format("its elements are {}, not float32 or float64", m[1].str()));
+  out.wide = m[1] == "<f8";
   if (dict.find("'fortran_order': False") == std::string::npos) throw bad("it is in Fortran's order");
   if (!std::regex_search(dict, m, std::regex(R"('shape': *\((\d{1,15}), *(\d{1,15}),? *\))"))) throw bad("it is no matrix");
   out.rows = std::stoll(m[1]), out.columns = std::stoll(m[2]);
-  const int64_t size = out.type == "<f4" ? 4 : 8;
-  const auto here = static_cast<int64_t>(file.tellg());
+  const auto here = file.tellg();
   file.seekg(0, std::ios::end);
-  if (const int64_t there = static_cast<int64_t>(file.tellg()) - here; out.columns != 0 && (out.rows > there / size / out.columns))
+  const auto there = static_cast<int64_t>(file.tellg() - here);
+  if (out.columns != 0 && out.rows > there / (out.wide ? 8 : 4) / out.columns)
     throw bad(fmt::format("it is shorter than its shape ({}, {}) says", out.rows, out.columns));
   file.seekg(here);
-  out.data.resize(static_cast<size_t>(out.rows * out.columns * size));
-  file.read(out.data.data(), static_cast<std::streamsize>(out.data.size()));
-  if (!file) throw IoError("cannot read the matrix of components to its end", path, "is the disk all right?");
   return out;
 }
 
@@ -267,21 +266,21 @@ void check_columns(const std::string& path, const Columns& columns) {
 }  // namespace
 
 Subspace load_subspace(const std::string& path, const Columns& columns, int64_t k) {
-  const Npy file = read_npy(path);
+  Npy npy = open_npy(path);
   check_columns(path, columns);
   const int64_t n = column_count(columns);
-  if (file.columns != n || file.rows < k)
-    throw ValueError(fmt::format("{} is ({}, {}); needed are {} rows of {} weights", path, file.rows, file.columns, k, n), "dim_reduce",
+  if (npy.columns != n || npy.rows < k)
+    throw ValueError(fmt::format("{} is ({}, {}); needed are {} rows of {} weights", path, npy.rows, npy.columns, k, n), "dim_reduce",
                      "make it of this network's snapshots, or ask for fewer components");
-  std::vector<float> values(static_cast<size_t>(k * n));
-  if (file.type == "<f4") std::memcpy(values.data(), file.data.data(), values.size() * 4);
-  for (size_t i = 0; i < values.size() && file.type == "<f8"; ++i) {
-    double v = 0;
-    std::memcpy(&v, file.data.data() + 8 * i, 8);
-    values[i] = static_cast<float>(v);
-  }
   Subspace out;
-  out.components = Tensor::from_vector<float>({k, n}, values);
+  out.components = Tensor::zeros({k, n}, DType::kFloat32);
+  auto* const values = static_cast<float*>(out.components.mutable_raw_data());
+  std::vector<double> row(npy.wide ? static_cast<size_t>(n) : 0);
+  for (int64_t r = 0; r < k; ++r) {
+    npy.file.read(npy.wide ? reinterpret_cast<char*>(row.data()) : reinterpret_cast<char*>(values + r * n), n * (npy.wide ? 8 : 4));
+    std::transform(row.begin(), row.end(), values + r * n, [](double v) { return static_cast<float>(v); });
+  }
+  if (!npy.file) throw IoError("cannot read the matrix of components to its end", path, "is the disk all right?");
   const std::vector<double> products = ops::matmul(out.components, out.components, false, true).to_vector<double>();
   for (int64_t i = 0; i < k; ++i)
     for (int64_t j = 0; j < k; ++j)

@@ -5,7 +5,7 @@ usage: dim_reduce.py mlp|resnet|report --images DIR --out FILE [--minutes M] [--
 
 mlp: CIFAR-10 averaged to 12x12 pixels, 432-96-64-10 with batch norm, batches of 128, Momentum 0.9, rate 0.4 behind two epochs of warm-up, a line to 0 over 30 epochs,
 stopped at 23. resnet: one basic block a stage (16, 32, 64), every second 32x32 image, crop and flip, batches of 128, rate 0.4 behind one epoch, 18 epochs, stopped at
-14. Snapshots: two an epoch over the last 16 (12) epochs. Then, from the same weights, each in two epochs: the schedule goes on; the rate goes to 0; snapshots are averaged and batch
+14. Snapshots: two an epoch over the last 16 epochs (resnet: four over the last 6). Then, from the same weights, each in two epochs: the schedule goes on; the rate goes to 0; snapshots are averaged and batch
 norm measured anew (no training); P-BFGS; P-SGD, its rate falling to 0. A run is one JSON line; what FILE holds is not run again.
 """
 import argparse
@@ -24,12 +24,13 @@ import sindri as ms  # noqa: E402
 from sindri import nn  # noqa: E402
 from sindri.boost import AutoBoost, BoostTrainOneStepCell  # noqa: E402
 
-PLANS = {"mlp": {"epochs": 30, "stop": 23, "warmup": 2, "lr": 0.4, "decay": 1e-4, "from": 8, "stage2_batch": 2048, "components": 31},
-         "resnet": {"epochs": 18, "stop": 14, "warmup": 1, "lr": 0.4, "decay": 5e-4, "from": 3, "stage2_batch": 1000, "components": 21}}
+PLANS = {"mlp": {"epochs": 30, "stop": 23, "warmup": 2, "lr": 0.4, "decay": 1e-4, "from": 8, "per_epoch": 2, "stage2_batch": 2048, "components": 31},
+         "resnet": {"epochs": 18, "stop": 14, "warmup": 1, "lr": 0.4, "decay": 5e-4, "from": 9, "per_epoch": 4, "stage2_batch": 1000, "components": 23}}
 # The settings tried on seed 0; the others run with the first of each.
 VARIANTS = {"continue": [{}], "anneal": [{}], "average": [{}],
-            "pbfgs": [{"n_components": 0}, {"n_components": 0, "alpha": 0.0}, {"n_components": 16}],
-            "psgd": [{"rate": 0.1}, {"rate": 0.3}, {"rate": 1.0}]}
+            "pbfgs": [{"alpha": 0.1}, {"alpha": 0.2}, {"alpha": 0.05}, {"alpha": 0.03}, {"alpha": 0.01}, {"alpha": 0.003}, {"alpha": 0.001}, {"alpha": 0.0},
+                      {"alpha": 0.01, "n_components": 12}],
+            "psgd": [{"rate": 0.3}, {"rate": 0.1}, {"rate": 1.0}]}
 
 
 class Mlp(nn.Cell):
@@ -123,7 +124,7 @@ def train_epochs(name, step, train, size, epochs, rng):
 
 
 def stage_1(name, plan, seed, train, folder):
-    """Trains to `stop` with snapshots, twice an epoch. Returns the network and the rates of the steps that were not made."""
+    """Trains to `stop` with several snapshots an epoch. Returns the network and the rates of the steps that were not made."""
     ms.set_seed(seed)
     rng = np.random.default_rng(seed)
     net = make_net(name)
@@ -136,7 +137,7 @@ def stage_1(name, plan, seed, train, folder):
     for epoch in range(plan["stop"]):
         for i, (images, labels) in enumerate(rows(name, *train, 128, rng)):
             step(ms.Tensor(images), ms.Tensor(labels))
-            if epoch + 1 >= plan["from"] and i + 1 in (each // 2, each):
+            if epoch + 1 >= plan["from"] and (i + 1) * plan["per_epoch"] // each != i * plan["per_epoch"] // each:
                 number += 1
                 ms.save_checkpoint(net, str(folder / f"s-{number}_1.ckpt"))
     ms.save_checkpoint(net, str(folder / "end.last"))

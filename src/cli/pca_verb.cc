@@ -10,14 +10,20 @@
 void PcaVerb::add_to(CLI::App* app) {
   verb_ = app->add_subcommand("pca",
                               "Principal components of weight snapshots, for dimension-reduction training\n\nExamples:\n"
-                              "  sindri pca runs/stage_1/checkpoints --config runs/stage_1/config.resolved.yaml --components 32 --out pca_mat.npy\n"
-                              "  sindri pca 'ckpt/net-[3-9]?_*.ckpt' --config net.yaml --set model.num_classes=10\n");
+                              "  sindri pca runs/stage_1/checkpoints --config configs/digits.yaml --components 32 --out pca_mat.npy\n"
+                              "  sindri pca 'ckpt/net-[3-9]?_*.ckpt' --config configs/resnet50_imagenet.yaml --set model.num_classes=10\n");
   verb_->add_option("snapshots", snapshots_, "folder with *.ckpt, or a pattern of file names")->type_name("DIR|PATTERN")->required();
   verb_->add_option("--config", config_, "settings of the training; the network's trained weights are the columns")->type_name("FILE")->required();
   verb_->add_option("--set", settings_, "a setting, as of sindri train")->type_name("KEY=VALUE");
   verb_->add_option("--components", components_, "rows of the matrix")->type_name("K")->check(CLI::Range(1, 4096))->capture_default_str();
-  verb_->add_option("--memory-mb", memory_mb_, "memory for snapshots; what does not fit is read again")->type_name("MB")->check(CLI::Range(0, 1 << 24))->capture_default_str();
-  verb_->add_option("--out", out_, "the matrix, float32 [K, weights]; names of the columns beside it as .json")->type_name("FILE")->capture_default_str()->group("Output");
+  verb_->add_option("--memory-mb", memory_mb_, "memory for snapshots; what does not fit is read again")
+      ->type_name("MB")
+      ->check(CLI::Range(0, 1 << 24))
+      ->capture_default_str();
+  verb_->add_option("--out", out_, "the matrix, float32 [K, weights]; names of the columns beside it as .json")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group("Output");
 }
 
 int PcaVerb::run() {
@@ -33,7 +39,8 @@ int PcaVerb::run() {
   double sum = 0;
   for (size_t i = 0; i < s.ratios.size(); ++i) {
     sum += s.ratios[i];
-    if (i < 5 || i + 1 == s.ratios.size()) print_out(fmt::format("component {:>3}: {:6.2f} % of the variance, {:6.2f} % so far\n", i + 1, 100 * s.ratios[i], 100 * sum));
+    if (i < 5 || i + 1 == s.ratios.size())
+      print_out(fmt::format("component {:>3}: {:6.2f} % of the variance, {:6.2f} % so far\n", i + 1, 100 * s.ratios[i], 100 * sum));
   }
   print_out(fmt::format("matrix: {}\n", out_));
   return 0;

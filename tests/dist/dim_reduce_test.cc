@@ -39,7 +39,8 @@ TEST(DimReduceOnRanks, AreOneRankWithTheWholeBatch) {
           const std::vector<Outcome> all = train_all(s);
           for (const Outcome& o : all) {
             EXPECT_EQ(o.weights, all[0].weights) << method << ranks << place;
-            for (size_t i = 0; i < one.weights.size(); ++i) ASSERT_NEAR(o.weights[i], one.weights[i], 2e-3 * (1 + std::abs(one.weights[i]))) << method << ranks << place << i;
+            for (size_t i = 0; i < one.weights.size(); ++i)
+              ASSERT_NEAR(o.weights[i], one.weights[i], 2e-3 * (1 + std::abs(one.weights[i]))) << method << ranks << place << i;
           }
         }
       }

@@ -454,6 +454,12 @@ set_algo_parameters: algo(ms) => [[True, True], False]
 profiler.schedule: error(lambda: ms.profiler.schedule(wait=-1, active=1)) => 'ValueError'
 boost.GradientAccumulation: [p.name for p in ms.boost.GradientAccumulation(2, momentum(nn, Parameter)).get_parameters() if 'accumulation' in p.name] => ['grad_accumulation.p', 'accumulation_step']
 boost.GradientAccumulation: error(lambda: ms.boost.GradientAccumulation(0, momentum(nn, Parameter))) => 'ValueError'
+boost.AutoBoost: [n for n, _ in ms.boost.AutoBoost('O1').algorithms] => ['grad_freeze', 'less_bn']
+boost.LessBN: ms.boost.LessBN(dense(nn)).removed => []
+boost.GradientFreeze: ms.boost.GradientFreeze(10, 0, 0.7, 100).generate_freeze_index_sequence(10, 0, 0.7, 100)[19:22] => [0, 1, 2]
+boost.AdaSum: error(lambda: ms.boost.AdaSum(0, 8, 2, ())) => 'ValueError'
+boost.GroupLossScaleManager: ms.boost.GroupLossScaleManager(8, 2).get_loss_scale_status() => [8.0, 8.0]
+train.Model.boost: T.Model(dense(nn), boost_level='O1', boost_config_dict={'boost': {'mode': 'auto'}})._boost.level => 'O1'
 Tensor.__init__: Tensor(shape=(2, 2), dtype=ms.float32, init=I.One()).init_data() => ['Float32', [[1.0, 1.0], [1.0, 1.0]]]
 Tensor.repeat: Tensor([1, 2]).repeat(2).asnumpy().tolist() => [1, 1, 2, 2]
 nn.SequentialCell.append: [c.cls_name for c in appended(nn)], [c.cls_name for c in nn.SequentialCell(nn.ReLU(), nn.Tanh())[1:]] => [['ReLU', 'Tanh'], ['Tanh']]
@@ -581,7 +587,6 @@ dataset.CLUEDataset: ds.CLUEDataset('a.json')
 mindrecord.FileWriter: ms.mindrecord.FileWriter('a')
 mindrecord.FileReader: ms.mindrecord.FileReader('a')
 mindrecord.MindPage: ms.mindrecord.MindPage('a')
-train.Model.boost: T.Model(dense(nn), boost_level='O1', boost_config_dict={'boost': {'mode': 'auto'}})
 export: ms.export(dense(nn), M23, file_name='a', file_format='MINDIR')
 load: ms.load('a.mindir')
 load_distributed_checkpoint: ms.load_distributed_checkpoint(dense(nn), ['a.ckpt'])
@@ -591,16 +596,11 @@ rank_list_for_transform: ms.rank_list_for_transform(0)
 merge_pipeline_strategys: ms.merge_pipeline_strategys('a', 'b')
 sync_pipeline_shared_parameters: ms.sync_pipeline_shared_parameters(dense(nn))
 obfuscate_model: ms.obfuscate_model({})
-boost.AutoBoost: ms.boost.AutoBoost('O1')
 boost.OptimizerProcess: ms.boost.OptimizerProcess(None)
 boost.ParameterProcess: ms.boost.ParameterProcess()
-boost.LessBN: ms.boost.LessBN(dense(nn))
-boost.GradientFreeze: ms.boost.GradientFreeze(10, 1, 0.7, 100)
 boost.FreezeOpt: ms.boost.FreezeOpt(None)
 boost.freeze_cell: ms.boost.freeze_cell(False, None, None, 1.0, None, False)
-boost.AdaSum: ms.boost.AdaSum(0, 8, 2, ())
 boost.DimReduce: ms.boost.DimReduce(None, None, None, None, 32, 0.55, 0.9, 0.001, 0.4, 0, 1)
-boost.GroupLossScaleManager: ms.boost.GroupLossScaleManager(8, 2)
 parallel.auto_parallel.AutoParallel: ms.parallel.auto_parallel.AutoParallel(dense(nn))
 '''
 

@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
@@ -400,6 +401,28 @@ def test_four_ranks_with_thor(place):
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=4, **TRAINING)
     assert r.returncode == 0, r.stderr + r.stdout
     assert losses(place.path / "train/run") == losses(run)
+
+
+def test_both_stages_of_dimension_reduction(place):
+    """run_stage_1.sh and run_stage_2.sh on two ranks: folders, checkpoints, what they print; the matrix of the first run serves another."""
+    pytest.importorskip("sindri")
+    python = {"PYTHON": sys.executable, "RANK_SIZE": 2}
+    r = place.run("run_stage_1.sh", "digits", "--epochs", 3, "--stop", 2, program=PROGRAM, **python)
+    assert r.returncode == 0, r.stderr + r.stdout
+    for text in ("============== Starting Training ==============", "epoch: 2 step: 44, loss is ", "============== Starting Testing ==============", "============== {'acc': 0."):
+        assert text in r.stdout
+    first = place.path / "device0_stage_1/checkpoint_stage_1"
+    checkpoint = first / "resnet-2_44.ckpt"
+    assert checkpoint.is_file() and len(list((first / "checkpoint_pca").glob("*.ckpt"))) == 12
+    r = place.run("run_stage_2.sh", "digits", checkpoint, "--components", 8, "--epochs", 1, program=PROGRAM, **python)
+    assert r.returncode == 0, r.stderr + r.stdout
+    assert "epoch: 1 step: 5, loss is " in r.stdout and "============== {'acc': 0." in r.stdout
+    assert (place.path / "device0_stage_2/checkpoint_stage_2/resnet-1_5.ckpt").is_file()
+    again = place.run("run_stage_2.sh", "digits", checkpoint, first / "checkpoint_pca/pca_mat_temp.npy", "--components", 8, "--epochs", 1, program=PROGRAM, **python)
+    assert again.returncode == 0 and re.findall(r"loss is .*", again.stdout) == re.findall(r"loss is .*", r.stdout)
+    for words, text in ((["digits"], "usage: bash run_stage_2.sh"), (["digits", "/no/a.ckpt"], "CKPT=/no/a.ckpt is not a file"), (["/no/data", checkpoint], "DATASET=/no/data is not a directory"),
+                        (["digits", checkpoint, "/no/p.npy"], "PCA_MAT=/no/p.npy is not a file")):
+        refused(place.run("run_stage_2.sh", *words, program=PROGRAM, **python), text)
 
 
 def free_port():

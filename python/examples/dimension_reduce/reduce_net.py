@@ -43,8 +43,7 @@ def data_and_net(path: str, batch_size: int, **shard: Any) -> tuple[Dataset, Dat
         return digits("train", **shard).batch(batch_size, drop_remainder=True), digits("test").batch(32), ReduceNet(1, 10)
     mean, std = [125.3, 123.0, 113.9], [63.0, 62.1, 66.7]
     ends = [vision.Normalize(mean, std), vision.HWC2CHW()]
-    train = ImageFolderDataset(os.path.join(path, "train"), shuffle=True, **shard)
-    train = train.map([vision.RandomCropDecodeResize(32, (0.7, 1.0)), vision.RandomHorizontalFlip(), *ends], "image")
+    train = ImageFolderDataset(os.path.join(path, "train"), shuffle=True, **shard).map([vision.RandomCropDecodeResize(32, (0.7, 1.0)), vision.RandomHorizontalFlip(), *ends], "image")
     test = ImageFolderDataset(os.path.join(path, "test"), shuffle=False).map([vision.Decode(), *ends], "image")
     classes = len(os.listdir(os.path.join(path, "train")))
     return train.batch(batch_size, drop_remainder=True), test.batch(500), ReduceNet(3, classes)

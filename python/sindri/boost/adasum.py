@@ -7,7 +7,7 @@ from sindri import _core
 from sindri._check import check_int, fail
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.communication.management import get_group_size
+from sindri.communication.management import GlobalComm, get_group_size
 from sindri.nn.cell import Cell
 
 __all__ = ["AdaSum"]
@@ -28,8 +28,9 @@ class AdaSum(Cell):
         check_int("AdaSum", "rank", rank, 0)
         self._members = check_int("AdaSum", "device_number", device_number, 1)
         groups = check_int("AdaSum", "group_number", group_number, 1)
-        if self._members * groups != get_group_size():
-            fail(ValueError, f"AdaSum: {groups} groups of {device_number} are {groups * device_number} ranks, there are {get_group_size()}")
+        size = get_group_size() if GlobalComm.INITED else 1
+        if self._members * groups != size:
+            fail(ValueError, f"AdaSum: {groups} groups of {device_number} are {groups * device_number} ranks, there are {size}")
         self._parameters = tuple(parameter_tuple)
 
     def construct(self, delta_weights: Tuple[Tensor, ...], parameters: Tuple[Parameter, ...], old_parameters: Tuple[Any, ...]) -> Tuple[Tensor, ...]:

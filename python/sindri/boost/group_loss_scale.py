@@ -43,7 +43,7 @@ class GroupLossScaleManager(Cell, LossScaleManager):
     def __init__(self, init_loss_scale: Union[float, Sequence[float]], loss_scale_groups: int) -> None:
         super().__init__()
         self.loss_scale_groups = check_int("GroupLossScaleManager", "loss_scale_groups", loss_scale_groups, 1)
-        values = [init_loss_scale] * loss_scale_groups if is_number(init_loss_scale) else init_loss_scale
+        values: Any = [init_loss_scale] * loss_scale_groups if is_number(init_loss_scale) else init_loss_scale
         if not isinstance(values, (list, tuple)) or not all(is_number(v) for v in values):
             fail(TypeError, f"GroupLossScaleManager: init_loss_scale must be a number or a list of them, got {init_loss_scale!r}")
         if len(values) != loss_scale_groups or min(values) <= 0:
