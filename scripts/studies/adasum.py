@@ -6,7 +6,7 @@ usage: adasum.py simulate|ranks|report --images DIR --out FILE [--minutes M] [--
 432-96-64-10 with batch norm, six epochs, Momentum 0.9, warm-up over a tenth, then a line to 0. Leaves are 16 of batches of 128 (2,048 a step) or 64 of 64 (4,096). mean: one
 optimizer with the mean gradient. adasum: every leaf has an optimizer of its own, and the changes are put together along the tree. `simulate` computes leaf after
 leaf in one process; `ranks` trains with 16 processes and the algorithm of the library (as one of them: adasum.py rank, started by sindri run). A run is one
-JSON line; what FILE holds is not run again. The single worker with batches of 128 is the reference.
+JSON line; what FILE holds is not run again. A single worker with batches of 64 and of 128 says which rates a leaf is tuned to.
 """
 import argparse
 import json
@@ -24,7 +24,7 @@ import sindri as ms  # noqa: E402
 from sindri import nn  # noqa: E402
 
 EPOCHS = 6
-MEAN_RATES, ADASUM_RATES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), (0.05, 0.1, 0.2)
+MEAN_RATES, ADASUM_RATES, SINGLE_RATES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), (0.05, 0.0125, 0.025, 0.1, 0.2), (0.0125, 0.025, 0.05, 0.1)
 LEAVES = {2048: (16, 128), 4096: (64, 64)}
 
 
@@ -152,7 +152,7 @@ def main():
     if args.phase == "report":
         return report(lines)
     begin = time.monotonic()
-    grid = [{"kind": "simulate", "batch": 128, "how": "mean", "lr": 0.05}]
+    grid = [{"kind": "simulate", "batch": b, "how": "mean", "lr": lr} for b in (64, 128) for lr in SINGLE_RATES]
     grid += [{"kind": "simulate", "batch": b, "how": how, "lr": lr} for b in LEAVES for how, rates in (("adasum", ADASUM_RATES), ("mean", MEAN_RATES)) for lr in rates]
     if args.phase == "ranks":
         grid = [{"kind": "ranks", "batch": 2048, "how": how, "lr": lr} for how, lr in (("adasum", 0.05), ("adasum", 0.1), ("mean", 0.4), ("mean", 0.8), ("mean", 1.6))]

@@ -28,9 +28,9 @@ PLANS = {"mlp": {"epochs": 30, "stop": 23, "warmup": 2, "lr": 0.4, "decay": 1e-4
          "resnet": {"epochs": 18, "stop": 14, "warmup": 1, "lr": 0.4, "decay": 5e-4, "from": 9, "per_epoch": 4, "stage2_batch": 1000, "components": 23}}
 # The settings tried on seed 0; the others run with the first of each.
 VARIANTS = {"continue": [{}], "anneal": [{}], "average": [{}],
-            "pbfgs": [{"alpha": 0.1}, {"alpha": 0.2}, {"alpha": 0.05}, {"alpha": 0.03}, {"alpha": 0.01}, {"alpha": 0.003}, {"alpha": 0.001}, {"alpha": 0.0},
+            "pbfgs": [{"alpha": 0.03}, {"alpha": 0.03, "batch": 500}, {"alpha": 0.03, "batch": 250}, {"alpha": 0.1}, {"alpha": 0.2}, {"alpha": 0.05}, {"alpha": 0.01}, {"alpha": 0.003}, {"alpha": 0.001}, {"alpha": 0.0},
                       {"alpha": 0.01, "n_components": 12}],
-            "psgd": [{"rate": 0.3}, {"rate": 0.1}, {"rate": 1.0}]}
+            "psgd": [{"rate": 1.0}, {"rate": 0.1}, {"rate": 0.3}]}
 
 
 class Mlp(nn.Cell):
@@ -168,11 +168,11 @@ def stage_2(name, plan, variant, settings, seed, train, test, folder, rest, snap
         step = nn.TrainOneStepCell(loss, momentum(net, plan, rates))
     else:
         own = dict(settings)
+        size = own.pop("batch", plan["stage2_batch"])
         own["n_components"] = min(own.get("n_components") or plan["components"], snapshots - 1)
         if variant == "psgd":
             own.update(method="sgd", decay_steps=2 * each, momentum=0.9)
-        else:
-            size = plan["stage2_batch"]
+            size = 128
         config = {"boost": {"mode": "manual", "dim_reduce": True, "less_bn": False, "grad_freeze": False},
                   "dim_reduce": {**own, "weight_load_dir": str(folder)}}
         step = BoostTrainOneStepCell(loss, nn.SGD(net.trainable_params(), 1.0), boost=AutoBoost("O1", config))

@@ -241,7 +241,9 @@ Gradients DataParallel::State::reduce(Gradients g) {
   }
   const comm::Communicator& among = within == nullptr ? comm : *within;
   const int64_t count = per_rank() * among.size();
-  g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, options, count, among);
+  DataParallelOptions o = options;
+  if (within != nullptr) o.gradients_mean = true;  // a group's gradient is the mean of its ranks'
+  g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, o, count, among);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
   g.group = among.name(), g.rank = among.rank(), g.ranks = among.size();
   if (count > 1) {

@@ -413,7 +413,7 @@ def test_both_stages_of_dimension_reduction(place):
         assert text in r.stdout
     first = place.path / "device0_stage_1/checkpoint_stage_1"
     checkpoint = first / "resnet-2_44.ckpt"
-    assert checkpoint.is_file() and len(list((first / "checkpoint_pca").glob("*.ckpt"))) == 12
+    assert checkpoint.is_file() and len(list((first / "checkpoint_pca").glob("*.ckpt"))) == 13
     r = place.run("run_stage_2.sh", "digits", checkpoint, "--components", 8, "--epochs", 1, program=PROGRAM, **python)
     assert r.returncode == 0, r.stderr + r.stdout
     assert "epoch: 1 step: 5, loss is " in r.stdout and "============== {'acc': 0." in r.stdout

@@ -77,7 +77,7 @@ class _Boosted(TrainOneStepCell):
         if name not in _GROUPS:
             create_group(name, list(range(first, first + members)))
             _GROUPS.add(name)
-        self.grad_reducer = DistributedGradReducer(self.weights, self.mean, members, group=name)
+        self.grad_reducer = DistributedGradReducer(self.weights, True, members, group=name)
 
     @property
     def boost_algorithms(self) -> List[str]:
