@@ -97,6 +97,13 @@ Signature make_signature(Span<const Tensor> in, int variant) {
 
 std::string SignatureHistory::add(const std::string& function, const Signature& s) {
   if (said_) return "";
+  // A variant is a graph that somebody asked for by its number: there are as many as there are.
+  const bool known = std::any_of(seen_.begin(), seen_.end(), [&](const Signature& k) {
+    Signature same = k;
+    same.variant = s.variant;
+    return same.inputs == s.inputs && same.variant != k.variant && same.matches(s);
+  });
+  if (known) return "";
   seen_.push_back(s);
   if (seen_.size() != kManySignatures) return "";
   const std::string what = changes(seen_);

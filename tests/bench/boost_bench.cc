@@ -24,7 +24,8 @@ using Settings = std::map<std::string, SettingValue>;
 constexpr int64_t kVariants = 10;
 
 std::string head(const std::string& what, const std::string& net, int64_t batch) {
-  return fmt::format("{{\"what\": \"{}\", \"net\": \"{}\", \"batch\": {}, \"isa\": \"{}\", \"threads\": {}", what, net, batch, cpu_isa_name(cpu_isa()), num_threads());
+  return fmt::format("{{\"what\": \"{}\", \"net\": \"{}\", \"batch\": {}, \"isa\": \"{}\", \"threads\": {}", what, net, batch, cpu_isa_name(cpu_isa()),
+                     num_threads());
 }
 
 double epoch_share(int64_t type, const std::vector<double>& of_variant) {
@@ -65,7 +66,8 @@ void freeze(const std::string& name, int64_t batch, int rounds) {
   for (size_t v = 0; v < kVariants; ++v) {
     own[v] = median(a[v]), alone[v] = median(b[v]);
     worst = std::max(worst, own[v] / alone[v]);
-    list += fmt::format("{}{{\"variant\": {}, \"first\": {}, \"ms\": {:.2f}, \"over_unfrozen_part\": {:.3f}}}", v == 0 ? "" : ", ", v, starts[v], own[v] * 1e3, own[v] / alone[v]);
+    list += fmt::format("{}{{\"variant\": {}, \"first\": {}, \"ms\": {:.2f}, \"over_unfrozen_part\": {:.3f}}}", v == 0 ? "" : ", ", v, starts[v], own[v] * 1e3,
+                        own[v] / alone[v]);
   }
   fmt::print("{}, \"worst\": {:.3f}, \"epoch_type_0\": {:.4f}, \"epoch_type_1\": {:.4f}, \"variants\": [{}]}}\n", head("freeze", name, batch), worst,
              epoch_share(0, own), epoch_share(1, own), list);
@@ -86,9 +88,10 @@ void less_bn(const std::string& name, int64_t batch, int rounds) {
   std::vector<double> a, b;
   (void)whole.time(task.data, 0), (void)less.time(task.data, 0);
   for (int r = 0; r < rounds; ++r) a.push_back(whole.time(task.data, 1)), b.push_back(less.time(task.data, 1));
-  fmt::print("{}, \"batch_norms\": {}, \"left\": {}, \"ms\": {:.2f}, \"less_ms\": {:.2f}, \"ratio\": {:.4f}, \"arena_mb\": {:.1f}, \"less_arena_mb\": {:.1f}}}\n",
-             head("less_bn", name, batch), norms(whole.net()), norms(less.net()), median(a) * 1e3, median(b) * 1e3, median(b) / median(a),
-             static_cast<double>(whole.arena_bytes()) / 1e6, static_cast<double>(less.arena_bytes()) / 1e6);
+  fmt::print(
+      "{}, \"batch_norms\": {}, \"left\": {}, \"ms\": {:.2f}, \"less_ms\": {:.2f}, \"ratio\": {:.4f}, \"arena_mb\": {:.1f}, \"less_arena_mb\": {:.1f}}}\n",
+      head("less_bn", name, batch), norms(whole.net()), norms(less.net()), median(a) * 1e3, median(b) * 1e3, median(b) / median(a),
+      static_cast<double>(whole.arena_bytes()) / 1e6, static_cast<double>(less.arena_bytes()) / 1e6);
 }
 
 // Rows of disjoint columns, so orthonormal: row r has every k-th column from r on.
@@ -120,8 +123,8 @@ void dim_reduce(const std::string& name, int64_t batch, int rounds) {
   for (int r = 0; r < rounds; ++r) a.push_back(plain.time(task.data, 3)), b.push_back(reduced.time(task.data, 3));
   std::string columns;
   for (const auto& [key, value] : reduced.columns()) columns += fmt::format(", \"{}\": {}", key, value);
-  fmt::print("{}, \"directions\": {}, \"plain_ms\": {:.2f}, \"reduced_ms\": {:.2f}, \"ratio\": {:.3f}{}}}\n", head("dim_reduce", name, batch), kDirections, median(a) * 1e3,
-             median(b) * 1e3, median(b) / median(a), columns);
+  fmt::print("{}, \"directions\": {}, \"plain_ms\": {:.2f}, \"reduced_ms\": {:.2f}, \"ratio\": {:.3f}{}}}\n", head("dim_reduce", name, batch), kDirections,
+             median(a) * 1e3, median(b) * 1e3, median(b) / median(a), columns);
 }
 
 }  // namespace

@@ -188,6 +188,17 @@ TEST(SignatureHistory, EighthSignatureWarnsOnceNamingWhatChanges) {
   EXPECT_EQ(h.add("step", batch_of(9)), "");
 }
 
+// Who asks for twenty variants by their numbers knows of them.
+TEST(SignatureHistory, VariantsAloneAreNoSurprise) {
+  SignatureHistory h;
+  for (int variant = 0; variant < 20; ++variant) {
+    Signature s;
+    s.inputs = {Tensor::zeros({3, 4}).meta()};
+    s.variant = variant;
+    EXPECT_EQ(h.add("fn", s), "");
+  }
+}
+
 TEST(SignatureHistory, NamesRankTypeVariantAndParameterChanges) {
   SignatureHistory h;
   Parameter p(vec({1}), "net.w");
