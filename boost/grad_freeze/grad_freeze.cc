@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sindri/boost/grad_freeze.h"
-#include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/train/boost.h"
 
 namespace sindri::boost {
@@ -76,9 +76,12 @@ class GradFreeze final : public train::BoostAlgorithm {
     std::vector<std::string> names;
     for (const Parameter* p : context.parameters) names.push_back(p->name());
     starts_ = freeze_starts(names, groups_);
-    if (starts_.back() == 0)
-      throw ValueError(fmt::format("grad_freeze: {} parameters are too few for {} variants; nothing would ever be frozen", names.size(), groups_),
-                       "boost.grad_freeze.param_groups", "give fewer");
+    if (starts_.back() == 0) {
+      log::write(
+          log::Level::kWarn, "boost",
+          fmt::format("grad_freeze: {} parameters are too few for {} variants: nothing is ever frozen | give fewer param_groups", names.size(), groups_));
+      return;
+    }
     const size_t choice =
         step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(number / self.steps_per_update); });
     step.gradients = [this, choice, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {

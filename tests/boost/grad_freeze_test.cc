@@ -100,7 +100,11 @@ TEST_P(GradFreeze, WithAccumulationAVariantHoldsForAnUpdate) {
 }
 
 TEST(GradFreezeRefusals, TooFewParametersAndOthers) {
-  EXPECT_THROW(BoostedTraining({freeze(100)}), ValueError);
+  testing::internal::CaptureStderr();
+  BoostedTraining few({freeze(100)}), plain({});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("too few for 100 variants: nothing is ever frozen"));
+  for (int64_t i = 0; i < 3; ++i) few.run(test::small_batch(6, i)), plain.run(test::small_batch(6, i));
+  EXPECT_EQ(few.everything(), plain.everything());
   EXPECT_THROW(train::boosts().make("grad_freeze", {{"freeze_type", int64_t{2}}}), ValueError);
   EXPECT_THROW(train::boosts().make("grad_freeze", {{"freeze_p", 1.0}}), ValueError);
   EXPECT_NE(freeze(1)->idle(), "");

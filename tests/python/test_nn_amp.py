@@ -242,7 +242,7 @@ WRONG = [
     (ValueError, "level", lambda: amp.build_train_network(make(), opt(make()), level="O4")),
     (TypeError, "level", lambda: amp.build_train_network(make(), opt(make()), level=2)),
     (ValueError, "boost_level", lambda: amp.build_train_network(make(), opt(make()), boost_level="O3")),
-    (ms.NotYetError, "boost", lambda: amp.build_train_network(make(), opt(make()), boost_level="O1")),
+    (ValueError, "boost_level", lambda: amp.build_train_network(make(), opt(make()), boost_level="O9")),
     (ValueError, "keep_bn", lambda: amp.build_train_network(make(), opt(make()), keep_bn=True)),
     (TypeError, "keep_batchnorm_fp32", lambda: amp.build_train_network(make(), opt(make()), level="O2", keep_batchnorm_fp32=1)),
     (TypeError, "optimizer", lambda: amp.build_train_network(make(), None)),

@@ -231,8 +231,8 @@ def test_a_callback_that_evaluates_leaves_the_next_step_training(use, mode):
     (lambda net: Model(net, metrics={'acc'}, eval_network=net, eval_indexes=[0, 1]), ValueError),
     (lambda net: Model(net, loss_scale_manager=train.FixedLossScaleManager()), ValueError),
     (lambda net: Model(net, loss_scale_manager=3), TypeError),
-    (lambda net: Model(net, boost_level='O1'), ms.NotYetError),
-    (lambda net: Model(net, acc_level='O2'), ms.NotYetError),
+    (lambda net: Model(net, boost_level='O1', boost_config_dict={'boost': {'mode': 'some'}}), ValueError),
+    (lambda net: Model(net, acc_level='O2', boost_config_dict={'less_bn': {'fn': True}}), ValueError),
 ])
 def test_constructor_errors(make, error):
     with pytest.raises(error) as e:
