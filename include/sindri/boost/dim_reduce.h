@@ -14,6 +14,7 @@ using Columns = std::vector<std::pair<std::string, Shape>>;
 /// Numbers of all of them.
 SINDRI_API int64_t column_count(const Columns& columns);
 
+/// Directions of weight space, and what is known of where they come from.
 struct Subspace {
   Tensor components;  ///< [k, n] float32, rows orthonormal, by falling variance; the component of largest magnitude of each is positive
   std::vector<double> ratios;  ///< of the variance, one per component; empty where they are not known (a file without its JSON)
