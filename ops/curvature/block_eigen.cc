@@ -12,18 +12,10 @@ namespace {
 using namespace curvature;
 
 std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
-  if (in.size() != 4) check_arity("block_eigen", in, 3);
-  check_rank("block_eigen", in[0], "blocks", 3);
-  check_same_dtype("block_eigen", in);
-  if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
-    throw DTypeError(fmt::format("block_eigen: blocks must be float32 or float64, got {}", in[0].str()));
+  check_factors("block_eigen", in, 3, attrs.as<BlockEigenAttrs>().d);
   const Shape& s = in[0].shape;
-  const int64_t d = attrs.as<BlockEigenAttrs>().d, count = Blocks::of(d, s[2]).count();
-  if (s[1] != s[2] || s[2] > d || d < 0 || (count == 0 ? s[0] != 0 : s[0] % count != 0))
-    throw ShapeError(fmt::format("block_eigen: blocks {} are not those of factors of width {}", in[0].str(), d), "", "they come from gram or conv2d_gram");
   if (in[1].shape != s || in[2].shape != Shape{s[0], s[2]})
     throw ShapeError(fmt::format("block_eigen: vectors are {}, values {}, the blocks {}", in[1].str(), in[2].str(), in[0].str()));
-  if (in.size() == 4 && in[3].shape != Shape{s[0]}) throw ShapeError(fmt::format("block_eigen: mine is {}, there are {} blocks", in[3].str(), s[0]));
   return {{s, in[0].dtype, Layout::kContiguous, in[0].device},
           {in[2].shape, in[0].dtype, Layout::kContiguous, in[0].device},
           {Shape{}, in[0].dtype, Layout::kContiguous, in[0].device}};

@@ -65,4 +65,8 @@ Window window_of(const Conv2dGramAttrs& attrs, const TensorMeta& x);
 /// x [rows, columns] as one.
 Window window_of_matrix(const TensorMeta& x, bool ones);
 
+/// Of an op that takes the blocks of factors of width d, and perhaps says which of them are a rank's own (`mine`, the last of `in`, where there are more than
+/// `least`): throws for another rank, type, size or number of inputs.
+void check_factors(const char* op, Span<const TensorMeta> in, size_t least, int64_t d);
+
 }  // namespace sindri::curvature

@@ -12,19 +12,10 @@ namespace {
 using namespace curvature;
 
 std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
-  if (in.size() != 4) check_arity("damped_inverse", in, 3);
-  check_rank("damped_inverse", in[0], "blocks", 3);
-  check_same_dtype("damped_inverse", in);
-  if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
-    throw DTypeError(fmt::format("damped_inverse: blocks must be float32 or float64, got {}", in[0].str()));
+  check_factors("damped_inverse", in, 3, attrs.as<DampedInverseAttrs>().d);
   const Shape& s = in[0].shape;
-  const int64_t d = attrs.as<DampedInverseAttrs>().d, count = Blocks::of(d, s[2]).count();
-  if (s[1] != s[2] || s[2] > d || d < 0 || (count == 0 ? s[0] != 0 : s[0] % count != 0))
-    throw ShapeError(fmt::format("damped_inverse: blocks {} are not those of factors of width {}", in[0].str(), d), "", "they come from gram or conv2d_gram");
   if (in[1].numel() != 1) throw ShapeError(fmt::format("damped_inverse: damping must be one number, got {}", in[1].str()));
   if (in[2].shape != s) throw ShapeError(fmt::format("damped_inverse: previous is {}, the blocks {}", in[2].str(), in[0].str()));
-  if (in.size() == 4 && in[3].shape != Shape{s[0]})
-    throw ShapeError(fmt::format("damped_inverse: mine is {}, there are {} blocks", in[3].str(), s[0]), "", "one number for each block");
   return {{s, in[0].dtype, Layout::kContiguous, in[0].device}, {Shape{}, in[0].dtype, Layout::kContiguous, in[0].device}};
 }
 

@@ -62,6 +62,20 @@ Window window_of_matrix(const TensorMeta& x, bool ones) {
           .ones = ones};
 }
 
+void check_factors(const char* op, Span<const TensorMeta> in, size_t least, int64_t d) {
+  if (in.size() != least + 1) check_arity(op, in, least);
+  check_rank(op, in[0], "blocks", 3);
+  check_same_dtype(op, in);
+  if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
+    throw DTypeError(fmt::format("{}: blocks must be float32 or float64, got {}", op, in[0].str()));
+  const Shape& s = in[0].shape;
+  const int64_t count = Blocks::of(d, s[2]).count();
+  if (s[1] != s[2] || s[2] > d || d < 0 || (count == 0 ? s[0] != 0 : s[0] % count != 0))
+    throw ShapeError(fmt::format("{}: blocks {} are not those of factors of width {}", op, in[0].str(), d), "", "they come from gram or conv2d_gram");
+  if (in.size() > least && in[least].shape != Shape{s[0]})
+    throw ShapeError(fmt::format("{}: mine is {}, there are {} blocks", op, in[least].str(), s[0]), "", "one number for each block");
+}
+
 }  // namespace curvature
 
 namespace {

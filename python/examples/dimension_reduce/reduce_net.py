@@ -4,7 +4,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import sindri as ms
 from sindri import nn, ops
+from sindri.communication import get_group_size, get_rank, init
 from sindri.dataset import Dataset, DigitsDataset, ImageFolderDataset, vision
 
 
@@ -33,6 +35,17 @@ class ReduceNet(nn.Cell):
 
     def construct(self, x: Any) -> Any:
         return self.end(ops.reduce_mean(self.blocks(ops.relu(self.bn(self.stem(x)))), (2, 3)))
+
+
+def join(distribute: bool) -> tuple[int, int, dict[str, int]]:
+    """Seed and mode; (rank, ranks, this rank's share of a data set)."""
+    ms.set_seed(1)
+    ms.set_context(mode=ms.GRAPH_MODE)
+    if not distribute:
+        return 0, 1, {}
+    init()
+    ms.set_auto_parallel_context(device_num=get_group_size(), parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+    return get_rank(), get_group_size(), {"num_shards": get_group_size(), "shard_id": get_rank()}
 
 
 def data_and_net(path: str, batch_size: int, **shard: Any) -> tuple[Dataset, Dataset, ReduceNet]:

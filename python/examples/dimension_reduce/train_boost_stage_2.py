@@ -4,11 +4,10 @@ from __future__ import annotations
 import argparse
 import os
 
-from reduce_net import data_and_net
+from reduce_net import data_and_net, join
 
 import sindri as ms
 from sindri import nn
-from sindri.communication import get_group_size, get_rank, init
 from sindri.train import Model
 from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, TimeMonitor
 
@@ -30,14 +29,7 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Trains and tests."""
     args = parse()
-    ms.set_seed(1)
-    ms.set_context(mode=ms.GRAPH_MODE)
-    shard, rank, size = {}, 0, 1
-    if args.distribute:
-        init()
-        rank, size = get_rank(), get_group_size()
-        ms.set_auto_parallel_context(device_num=size, parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
-        shard = {"num_shards": size, "shard_id": rank}
+    rank, size, shard = join(args.distribute)
     train, test, net = data_and_net(args.data_path, args.batch_size, **shard)
     steps = train.get_dataset_size()
     if not os.path.isfile(args.pretrained_weight_path):

@@ -3,11 +3,10 @@ from __future__ import annotations
 
 import argparse
 
-from reduce_net import data_and_net
+from reduce_net import data_and_net, join
 
 import sindri as ms
 from sindri import nn
-from sindri.communication import get_group_size, get_rank, init
 from sindri.train import Model
 from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, TimeMonitor
 
@@ -27,14 +26,7 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Trains, keeps snapshots of the last epochs, and tests."""
     args = parse()
-    ms.set_seed(1)
-    ms.set_context(mode=ms.GRAPH_MODE)
-    shard, rank = {}, 0
-    if args.distribute:
-        init()
-        ms.set_auto_parallel_context(device_num=get_group_size(), parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
-        rank = get_rank()
-        shard = {"num_shards": get_group_size(), "shard_id": rank}
+    rank, _, shard = join(args.distribute)
     train, test, net = data_and_net(args.data_path, args.batch_size, **shard)
     steps = train.get_dataset_size()
     warm = steps
