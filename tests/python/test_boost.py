@@ -99,7 +99,8 @@ def test_names_and_values_of_the_seeds():
     found = boost.AutoBoost('O1', {'boost': {'mode': 'manual', 'dim_reduce': True}, 'common': {'device_num': 8},
                                    'dim_reduce': {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_component': 32, 'pca_mat_path': None,
                                                   'weight_load_dir': './checkpoint_pca', 'timeout': 1200}}).algorithms
-    assert found == [('dim_reduce', {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_components': 32, 'weight_load_dir': './checkpoint_pca'})]
+    assert found == [('dim_reduce', {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_components': 32, 'weight_load_dir': './checkpoint_pca',
+                                     'search': 'backtrack'})]  # rho is given, so it counts
     named = dict(boost.AutoBoost('O2', {'boost': {'mode': 'manual', 'adasum': True}, 'common': {'device_number': 4}}).algorithms)
     assert named['adasum'] == {'device_number': 4, 'alone': 'stop'}
     assert dict(boost.AutoBoost('O2').algorithms)['adasum'] == {'device_number': 0, 'alone': 'warn'}

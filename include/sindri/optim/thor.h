@@ -35,7 +35,7 @@ struct ThorOptions {
   std::vector<double> trace_rule = {};
   /// The bias that is added to a layer's result is part of its weight: A gets a row and column for an input that is always 1 (K-FAC, section 3.1).
   bool fold_bias = false;
-  /// "factored": A and G get √λ each. "joint": A⊗G gets λ, by eigenvectors of both instead of inverses, which cost some nine times as much; λ may then change with
+  /// "factored": A and G get √λ each. "joint": A⊗G gets λ, by eigenvectors of both instead of inverses, which are some nine times as many operations; λ may then change with
   /// every step.
   std::string damping_form = "factored";
   /// "standard": E[aᵀa] and E[gᵀg] over samples and positions. "batch_mean": convolutions take both of the means over the batch, as MindSpore on GPU does; it

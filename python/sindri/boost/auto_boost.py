@@ -66,7 +66,8 @@ class AutoBoost:
     (the booleans beside it, by algorithm, override the level), 'enable_all' or 'disable_all'}, 'common': {…}, algorithm: {setting: value}}. Besides
     MindSpore's algorithms every registered one can be named (docs/settings.md, section boost, has them with their settings). Each Model has its own
     (MindSpore: the first one's holds for all). Where dim_reduce is on, nothing else is. An adasum that was not named is left out where there is one group of
-    ranks; one that was named stops the training then. `timeout` and `gradient_split_groups` are checked and stored only. A dict at O0 is ignored, with a warning.
+    ranks; one that was named stops the training then. A dim_reduce with rho searches by it
+    (search 'backtrack') unless `search` says otherwise. `timeout` and `gradient_split_groups` are checked and stored only. A dict at O0 is ignored, with a warning.
     Raises ValueError for a level, mode, key or value that is not known; TypeError.
     """
 
@@ -100,6 +101,8 @@ class AutoBoost:
             if name == "adasum":
                 settings.setdefault("device_number", common.get("device_number", 0))
                 settings.setdefault("alone", "stop" if name in named else "warn")
+            if name == "dim_reduce" and "rho" in settings:
+                settings.setdefault("search", "backtrack")  # what rho is for; interpolation does not read it
             _core.check_boost_settings(name, settings)
             self.algorithms.append((name, settings))
 
