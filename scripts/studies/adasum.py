@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Adasum against averaging at large global batches: an MLP on CIFAR-10 averaged to 12x12 pixels, each side at its best learning rate.
 
-usage: adasum.py simulate|ranks|report --images DIR --out FILE [--minutes M] [--seeds N] [--only REGEX]
+usage: adasum.py simulate|ranks|hosts|report --images DIR --out FILE [--minutes M] [--seeds N] [--only REGEX]
 
 432-96-64-10 with batch norm, six epochs, Momentum 0.9, warm-up over a tenth, then a line to 0. Leaves are 16 of batches of 128 (2,048 a step) or 64 of 64 (4,096). mean: one
 optimizer with the mean gradient. adasum: every leaf has an optimizer of its own, and the changes are put together along the tree. `simulate` computes leaf after
 leaf in one process; `ranks` trains with 16 processes and the algorithm of the library (as one of them: adasum.py rank, started by sindri run). A run is one
-JSON line; what FILE holds is not run again. A single worker with batches of 64 and of 128 says which rates a leaf is tuned to.
+JSON line; what FILE holds is not run again. `hosts`: the ResNet of the THOR study on every second 32x32 image, five epochs, 8 or 16 ranks of 32 pictures on two hosts
+(network namespaces, needs root), with averaging, Adasum between the hosts, or between all ranks; curves by epoch. A single worker with batches of 64 and of 128 says which rates a leaf is tuned to.
 """
 import argparse
 import json
@@ -25,6 +26,7 @@ from sindri import nn  # noqa: E402
 
 EPOCHS = 6
 MEAN_RATES, ADASUM_RATES, SINGLE_RATES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), (0.05, 0.0125, 0.025, 0.1, 0.2), (0.0125, 0.025, 0.05, 0.1)
+HOSTS_RATES = (0.1, 0.05, 0.2, 0.4, 0.8, 1.6)
 LEAVES = {2048: (16, 128), 4096: (64, 64)}
 
 
@@ -93,34 +95,77 @@ def simulate(recipe, train, test):
     return {"accuracy": as_trained, "recalibrated": small.accuracy(net, test), "loss": float(np.mean(losses[-5:])), "ratios": ratios, "seconds": round(seconds, 1)}
 
 
+def own_rows(x, y, number, size, local, rng, augment):
+    """A rank's parts of an epoch's batches; ranks draw the same order, crops and flips. With augment x are bytes, which are normalised here."""
+    order = rng.permutation(len(x))
+    for begin in range(0, len(x) - size * local + 1, size * local):
+        draws = rng.integers(0, (9, 9, 2), (size * local, 3)) if augment else None
+        part = slice(number * local, (number + 1) * local)
+        rows = order[begin:begin + size * local][part]
+        images = x[rows]
+        if augment:
+            padded = np.pad(small.cifar.normalized(images), ((0, 0), (0, 0), (4, 4), (4, 4)))
+            images = np.stack([p[:, t:t + 32, le:le + 32][:, :, ::-1 if f else 1] for p, (t, le, f) in zip(padded, draws[part])])
+        yield images, y[rows]
+
+
 def rank(args):
-    """One of 16 ranks: the same training by BoostTrainOneStepCell."""
+    """One of several ranks: the same training by BoostTrainOneStepCell."""
     from sindri.boost import AutoBoost, BoostTrainOneStepCell
     from sindri.communication import get_group_size, get_rank, init
     init()
     recipe, number, size = json.loads(args.recipe), get_rank(), get_group_size()
     ms.set_context(mode=ms.GRAPH_MODE)
     ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
-    train, test = small.data_of("mlp", args.images, args.out.with_suffix(".mlp.npz"))
+    hosts = recipe["kind"] == "hosts"
+    name, local, epochs = ("resnet", 32, 5) if hosts else ("mlp", 128, EPOCHS)
+    cache = args.out.with_suffix(f".{name}.npz")
+    # Bytes where sixteen processes hold images; only rank 0 has those it judges by.
+    train = small.cifar.data_of(args.images, cache, 2)[:2] if hosts else small.data_of(name, args.images, cache)[0]
+    whole, test = small.data_of(name, args.images, cache) if number == 0 else (None, None)
     ms.set_seed(recipe["seed"])
     rng = np.random.default_rng(recipe["seed"])
-    net, local = small.Mlp(), 128
-    steps = EPOCHS * (len(train[0]) // (size * local))
-    rates = [rate_at(recipe["lr"], i, steps) for i in range(steps)]
+    net = small.make_net(name)
+    each = len(train[0]) // (size * local)
+    rates = [rate_at(recipe["lr"], i, epochs * each) for i in range(epochs * each)]
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    config = {"boost": {"mode": "manual", "less_bn": False, "grad_freeze": False, "adasum": recipe["how"] == "adasum"}, "common": {"device_number": 1}}
-    step = BoostTrainOneStepCell(loss, nn.Momentum(net.trainable_params(), rates, 0.9), boost=AutoBoost("O2", config)).set_train()
-    begin = time.perf_counter()
-    for _ in range(EPOCHS):
-        order = rng.permutation(len(train[0]))
-        for at in range(0, len(order) - size * local + 1, size * local):
-            rows = order[at + number * local:at + (number + 1) * local]
-            step(ms.Tensor(train[0][rows]), ms.Tensor(train[1][rows]))
-    seconds = time.perf_counter() - begin
+    group = size // 2 if recipe["how"] == "adasum between hosts" else 1
+    config = {"boost": {"mode": "manual", "less_bn": False, "grad_freeze": False, "adasum": recipe["how"] != "mean"}, "common": {"device_number": group}}
+    optimizer = small.momentum(net, {"decay": 5e-4}, rates) if hosts else nn.Momentum(net.trainable_params(), rates, 0.9)
+    step = BoostTrainOneStepCell(loss, optimizer, boost=AutoBoost("O2", config)).set_train()
+    seconds, curve = 0.0, []
+    for _ in range(epochs):
+        begin = time.perf_counter()
+        losses = []
+        for images, labels in own_rows(*train, number, size, local, rng, augment=hosts):
+            losses.append(step(ms.Tensor(images), ms.Tensor(labels)))
+        losses = [float(v.asnumpy()) for v in losses]
+        seconds += time.perf_counter() - begin
+        if number == 0 and hosts:
+            curve.append({"loss": round(float(np.mean(losses[-20:])), 4), "accuracy": small.accuracy(net, test), "seconds": round(seconds, 1)})
     if number == 0:
-        line = {**recipe, "accuracy": small.accuracy(net, test), "seconds": round(seconds, 1), "columns": step.boost_columns()}
+        line = {**recipe, "accuracy": curve[-1]["accuracy"] if curve else small.accuracy(net, test), "seconds": round(seconds, 1), "columns": step.boost_columns()}
+        if curve:
+            line["curve"] = curve
+            small.recalibrate(name, net, whole)
+            line["recalibrated"] = small.accuracy(net, test)
         with args.out.open("a") as f:
             f.write(json.dumps(line) + "\n")
+
+
+def on_two_hosts(recipe, args):
+    """Starts the ranks of a recipe in two network namespaces, and waits for them."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests" / "lab"))
+    from lab import Lab
+    ranks, local = recipe["ranks"], recipe["ranks"] // 2
+    with Lab(hosts=2, rate="1000mbit") as lab:
+        command = [sys.executable, __file__, "rank", "--images", args.images, "--out", args.out, "--recipe", json.dumps(recipe)]
+        jobs = [lab.start(1 + r // local, command,
+                          env={"RANK": r, "WORLD_SIZE": ranks, "LOCAL_RANK": r % local, "LOCAL_WORLD_SIZE": local, "MASTER_ADDR": lab.address(1), "MASTER_PORT": 29570,
+                               "SINDRI_JOB_TOKEN": "of-the-study", "OMP_NUM_THREADS": 1, "PYTHONPATH": str(pathlib.Path(ms.__file__).parents[1])}) for r in range(ranks)]
+        for job in jobs:
+            if job.wait(3600) != 0:
+                raise SystemExit(job.tail())
 
 
 def report(lines):
@@ -129,7 +174,12 @@ def report(lines):
     for kind, batch, how, lr in keys:
         some = [r for r in lines if (r["kind"], r["batch"], r["how"], r["lr"]) == (kind, batch, how, lr)]
         a, b = [100 * r["accuracy"] for r in some], [100 * r["recalibrated"] for r in some if "recalibrated" in r]
-        print(f"| {batch}{' (16 processes)' if kind == 'ranks' else ''} | {how} | {lr} | **{np.mean(a):.2f}** | {', '.join(f'{v:.2f}' for v in a)} | {f'{np.mean(b):.2f}' if b else ''} |")
+        where = {"ranks": " (16 processes)", "hosts": f" ({batch // 32} ranks on two hosts)"}.get(kind, "")
+        print(f"| {batch}{where} | {how} | {lr} | **{np.mean(a):.2f}** | {', '.join(f'{v:.2f}' for v in a)} | {f'{np.mean(b):.2f}' if b else ''} |")
+    for kind, batch, how, lr in keys:
+        curves = [[e["accuracy"] for e in r["curve"]] for r in lines if (r["kind"], r["batch"], r["how"], r["lr"]) == (kind, batch, how, lr) and r.get("curve")]
+        if curves:
+            print(f"{batch // 32} ranks, {how}, {lr}: accuracy by epoch {', '.join(f'{100 * v:.2f}' for v in np.mean(curves, 0))}")
     for r in lines:
         if r.get("ratios") and r["seed"] == 0 and r["lr"] == ADASUM_RATES[0]:
             print(f"ratios of the first layer at {r['batch']}, rate {r['lr']}: {r['ratios']}")
@@ -137,7 +187,7 @@ def report(lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("phase", choices=["simulate", "ranks", "rank", "report"])
+    parser.add_argument("phase", choices=["simulate", "ranks", "hosts", "rank", "report"])
     parser.add_argument("--images", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--minutes", type=float, default=60)
@@ -156,6 +206,10 @@ def main():
     grid += [{"kind": "simulate", "batch": b, "how": how, "lr": lr} for b in LEAVES for how, rates in (("adasum", ADASUM_RATES), ("mean", MEAN_RATES)) for lr in rates]
     if args.phase == "ranks":
         grid = [{"kind": "ranks", "batch": 2048, "how": how, "lr": lr} for how, lr in (("adasum", 0.05), ("adasum", 0.1), ("mean", 0.4), ("mean", 0.8), ("mean", 1.6))]
+    if args.phase == "hosts":
+        grid = [{"kind": "hosts", "batch": 32 * ranks, "how": how, "lr": lr, "ranks": ranks} for ranks in (8, 16)
+                for how, rates in (("adasum between hosts", HOSTS_RATES[:4]), ("adasum between ranks", HOSTS_RATES[:4]), ("mean", HOSTS_RATES)) for lr in rates]
+        small.data_of("resnet", args.images, args.out.with_suffix(".resnet.npz"))
     known = {json.dumps({k: r[k] for k in ("kind", "batch", "how", "lr", "seed")}) for r in lines}
     train = test = None
     for seed in range(args.seeds):
@@ -166,6 +220,10 @@ def main():
             if time.monotonic() - begin > args.minutes * 60:
                 print("adasum: the time is up; the same command goes on", flush=True)
                 return
+            if args.phase == "hosts":
+                on_two_hosts(recipe, args)
+                print(args.out.read_text().splitlines()[-1], flush=True)
+                continue
             if args.phase == "ranks":
                 subprocess.run([args.program, "run", "-n", "16", "--", sys.executable, __file__, "rank", "--images", str(args.images), "--out", str(args.out), "--recipe",
                                 json.dumps(recipe)], check=True)

@@ -28,6 +28,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 struct Epoch {
   double train_loss = kNone, accuracy = kNone, eval_loss = kNone;
   double first = kNone, last = kNone;  ///< times of its first and last step
+  double step = kNone;  ///< of the training, at its end
   int64_t steps = 0;
   bool done = false;
   // The first step's own time is not between two stamps: as long as the others.
@@ -51,6 +52,7 @@ void take(const json& line, std::map<int64_t, Epoch>* epochs) {
     return;
   }
   e.train_loss = number(line, "train_loss"), e.accuracy = number(line, "eval_accuracy"), e.eval_loss = number(line, "eval_loss");
+  e.step = number(line, "step");
   e.done = true;
 }
 
@@ -97,6 +99,7 @@ RunHistory read_run_history(const std::string& folder) {
     out.train_loss.push_back(e.train_loss);
     out.accuracy.push_back(e.accuracy);
     out.eval_loss.push_back(e.eval_loss);
+    out.steps.push_back(e.step);
     out.seconds.push_back(seconds);
   }
   if (out.epochs.empty()) throw DataError(ErrorCode::kDataMissing, "the run has no finished epoch", path, "compare trainings that ended one at least");
@@ -155,6 +158,7 @@ std::string comparison_json(const RunComparison& c) {
                        {"train_loss", or_null(run.train_loss[e])},
                        {"eval_accuracy", or_null(run.accuracy[e])},
                        {"eval_loss", or_null(run.eval_loss[e])},
+                       {"step", or_null(run.steps[e])},
                        {"seconds", run.seconds[e]}});
     runs.push_back({{"run", run.folder},
                     {"optimizer", run.optimizer},
@@ -169,17 +173,21 @@ std::string comparison_json(const RunComparison& c) {
   return json{{"loss", or_null(c.loss)}, {"accuracy", or_null(c.accuracy)}, {"runs", runs}}.dump(2) + "\n";
 }
 
-void write_comparison_picture(const RunComparison& c, const std::string& path) {
-  RunPicture picture{.title = "training loss and accuracy", .unit = "epoch", .loss = {}, .accuracy = {}, .confusion = {}, .class_names = {}};
+void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against) {
+  if (against != "epochs" && against != "steps" && against != "seconds")
+    throw ValueError(fmt::format("curves are not drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
+  RunPicture picture{.title = "training loss and accuracy",
+                     .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
+                     .loss = {},
+                     .accuracy = {},
+                     .confusion = {},
+                     .class_names = {}};
   for (const RunHistory& run : c.runs) {
-    const auto curve = [&](const std::vector<double>& values) {
-      Curve out{fmt::format("{} ({})", std::filesystem::path(run.folder).filename().string(), run.optimizer), {}};
-      out.values.assign(static_cast<size_t>(run.epochs.back()), kNone);
-      for (size_t i = 0; i < values.size(); ++i) out.values[static_cast<size_t>(run.epochs[i] - 1)] = values[i];
-      return out;
-    };
-    picture.loss.push_back(curve(run.train_loss));
-    if (std::isfinite(best(run.accuracy))) picture.accuracy.push_back(curve(run.accuracy));
+    const std::vector<double> epochs(run.epochs.begin(), run.epochs.end());
+    const std::string name = fmt::format("{} ({})", std::filesystem::path(run.folder).filename().string(), run.optimizer);
+    const std::vector<double>& at = against == "epochs" ? epochs : against == "steps" ? run.steps : run.seconds;
+    picture.loss.push_back({name, run.train_loss, at});
+    if (std::isfinite(best(run.accuracy))) picture.accuracy.push_back({name, run.accuracy, at});
   }
   write_picture(picture, path);
 }

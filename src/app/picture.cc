@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -152,43 +153,55 @@ void draw_legend(Canvas& c, const Box& box, const std::vector<Curve>& curves) {
   }
 }
 
+// Where a value of a curve lies: epochs and steps are counted from 1.
+double place(const Curve& curve, size_t i) { return curve.at.empty() ? static_cast<double>(i + 1) : curve.at[i]; }
+
+void draw_curve(Canvas& c, const Curve& curve, Color color, bool dots, const std::function<double(double)>& px, const std::function<double(double)>& py) {
+  const std::vector<double>& v = curve.values;
+  bool pen_down = false;
+  c.color(color);
+  cairo_set_line_width(c.cr(), 2.5);
+  cairo_set_line_join(c.cr(), CAIRO_LINE_JOIN_ROUND);
+  for (size_t e = 0; e < v.size(); ++e) {
+    if (std::isfinite(v[e])) (pen_down ? cairo_line_to : cairo_move_to)(c.cr(), px(place(curve, e)), py(v[e]));
+    pen_down = std::isfinite(v[e]);
+  }
+  cairo_stroke(c.cr());
+  const auto alone = [&](size_t e) { return (e == 0 || !std::isfinite(v[e - 1])) && (e + 1 >= v.size() || !std::isfinite(v[e + 1])); };
+  for (size_t e = 0; e < v.size(); ++e)
+    if (std::isfinite(v[e]) && (dots || alone(e))) c.dot(px(place(curve, e)), py(v[e]), 3.5, color);
+}
+
 void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::string& unit, const std::vector<Curve>& curves, bool share) {
   c.text(title, box.x, box.y + 10, 17, Align::kLeft, kInk, true);
   const Box plot{box.x + 52, box.y + 32, box.w - 60, box.h - 76};
-  size_t epochs = 1;
-  for (const Curve& curve : curves) epochs = std::max(epochs, curve.values.size());
+  // Counted values begin at 1, at the left edge; where places are given, the axis begins at 0.
+  double first = 1, last = 0;
+  size_t most = 0;
+  bool whole = true;  // places are numbers of something
+  for (const Curve& curve : curves) {
+    if (curve.values.empty()) continue;
+    if (!curve.at.empty()) first = 0;
+    for (const double at : curve.at) whole = whole && at == std::floor(at);
+    last = std::max(last, place(curve, curve.values.size() - 1));
+    most = std::max(most, curve.values.size());
+  }
+  last = std::max(last, first);
   Range r = range_of(curves, share);
   const double step = nice_step(r.high - r.low, 5);
   r.low = std::floor(r.low / step + 1e-9) * step;
-  const auto px = [&](double epoch) { return plot.x + (epochs == 1 ? plot.w / 2 : (epoch - 1) / static_cast<double>(epochs - 1) * plot.w); };
+  const auto px = [&](double at) { return plot.x + (last == first ? plot.w / 2 : (at - first) / (last - first) * plot.w); };
   const auto py = [&](double v) { return plot.y + plot.h - (v - r.low) / (r.high - r.low) * plot.h; };
   for (double v = r.low; v <= r.high + step * 1e-6; v += step) {
     c.line(plot.x, py(v), plot.x + plot.w, py(v), 1, kGrid);
     c.text(tick_text(v, step), plot.x - 8, py(v), 13, Align::kRight, kFaint);
   }
-  const auto x_step = static_cast<size_t>(std::max(1.0, nice_step(static_cast<double>(epochs), 8)));
-  for (size_t e = 1; e <= epochs; e += e == 1 && x_step > 1 ? x_step - 1 : x_step)
-    c.text(std::to_string(e), px(static_cast<double>(e)), plot.y + plot.h + 14, 13, Align::kCenter, kFaint);
+  const double least = whole ? 1 : 0, x_step = last > 0 ? std::max(least, nice_step(last, 8)) : 1;
+  for (double at = first; at <= last * (1 + 1e-9); at += at == 1 && x_step > 1 ? x_step - 1 : x_step)
+    c.text(tick_text(at, x_step), px(at), plot.y + plot.h + 14, 13, Align::kCenter, kFaint);
   c.line(plot.x, plot.y + plot.h, plot.x + plot.w, plot.y + plot.h, 1.5, kFaint);
   c.text(unit, plot.x + plot.w / 2, plot.y + plot.h + 34, 13, Align::kCenter, kFaint);
-  for (size_t i = 0; i < curves.size(); ++i) {
-    const Color color = kCurves[i % std::size(kCurves)];
-    bool pen_down = false;
-    c.color(color);
-    cairo_set_line_width(c.cr(), 2.5);
-    cairo_set_line_join(c.cr(), CAIRO_LINE_JOIN_ROUND);
-    for (size_t e = 0; e < curves[i].values.size(); ++e) {
-      const double v = curves[i].values[e];
-      if (std::isfinite(v)) (pen_down ? cairo_line_to : cairo_move_to)(c.cr(), px(static_cast<double>(e + 1)), py(v));
-      pen_down = std::isfinite(v);
-    }
-    cairo_stroke(c.cr());
-    const std::vector<double>& v = curves[i].values;
-    const auto alone = [&](size_t e) { return (e == 0 || !std::isfinite(v[e - 1])) && (e + 1 >= v.size() || !std::isfinite(v[e + 1])); };
-    for (size_t e = 0; e < v.size(); ++e) {
-      if (std::isfinite(v[e]) && (epochs <= 40 || alone(e))) c.dot(px(static_cast<double>(e + 1)), py(curves[i].values[e]), 3.5, color);
-    }
-  }
+  for (size_t i = 0; i < curves.size(); ++i) draw_curve(c, curves[i], kCurves[i % std::size(kCurves)], most <= 40, px, py);
   draw_legend(c, box, curves);
 }
 

@@ -8,7 +8,7 @@
 void ReportVerbs::add_to(CLI::App* app) {
   report_ = app->add_subcommand("report",
                                 "Compare trainings by their run folders\n\nExamples:\n  sindri report compare runs/momentum runs/thor\n"
-                                "  sindri report compare runs/* --accuracy 0.9 --picture curves.png\n");
+                                "  sindri report compare runs/* --accuracy 0.9 --picture curves.png --against seconds\n");
   report_->require_subcommand(1);
   compare_ = report_->add_subcommand("compare",
                                      "Print epochs and seconds of each training to a loss and an accuracy\n\nExamples:\n  sindri report compare runs/momentum "
@@ -17,6 +17,10 @@ void ReportVerbs::add_to(CLI::App* app) {
   compare_->add_option("--loss", loss_, "training loss to reach; default: the highest of the runs' last ones")->type_name("L");
   compare_->add_option("--accuracy", accuracy_, "accuracy to reach; default: the lowest of the runs' best ones")->type_name("A");
   compare_->add_option("--picture", picture_, "the curves as a PNG")->type_name("FILE")->group("Output");
+  compare_->add_option("--against", against_, "what the curves are drawn against")
+      ->check(CLI::IsMember({"epochs", "steps", "seconds"}))
+      ->capture_default_str()
+      ->group("Output");
   compare_->add_option("--json", json_, "the table and all epochs as JSON; -: on the standard output, in place of the text")
       ->type_name("FILE")
       ->group("Output");
@@ -26,6 +30,6 @@ int ReportVerbs::run() {
   const sindri::app::RunComparison c = sindri::app::compare_runs(runs_, loss_, accuracy_);
   print_out(json_ == "-" ? sindri::app::comparison_json(c) : sindri::app::comparison_text(c));
   if (!json_.empty() && json_ != "-") sindri::train::OutputFile(json_, "JSON file").write(sindri::app::comparison_json(c));
-  if (!picture_.empty()) sindri::app::write_comparison_picture(c, picture_);
+  if (!picture_.empty()) sindri::app::write_comparison_picture(c, picture_, against_);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sindri/core/error.h"
 #include "tests/train/temp_folder.h"
@@ -27,7 +28,7 @@ std::string make_run(const std::string& folder, const std::string& optimizer, do
   for (size_t e = 0; e < epochs.size(); ++e) {
     for (int s = 0; s < 3; ++s, time += step) out << "{\"event\":\"step\",\"time\":" << time << ",\"epoch\":" << e + 1 << ",\"loss\":1}\n";
     time += 10;
-    out << "{\"event\":\"epoch\",\"epoch\":" << e + 1 << ",\"train_loss\":" << epochs[e].first;
+    out << "{\"event\":\"epoch\",\"step\":" << 3 * (e + 1) << ",\"epoch\":" << e + 1 << ",\"train_loss\":" << epochs[e].first;
     if (std::isfinite(epochs[e].second)) out << ",\"eval_accuracy\":" << epochs[e].second;
     out << "}\n";
   }
@@ -58,8 +59,18 @@ TEST_F(CompareRuns, EpochsAndSecondsToWhatAllReach) {
   EXPECT_THAT(text, HasSubstr("1 ep., 6.0 s"));
   const auto j = nlohmann::json::parse(comparison_json(c));
   EXPECT_EQ(j["runs"][1]["epochs"][1]["train_loss"], 0.3);
-  write_comparison_picture(c, folder_.path() + "/c.png");
-  EXPECT_GT(std::filesystem::file_size(folder_.path() + "/c.png"), 1000u);
+  EXPECT_THAT(c.runs[0].steps, ElementsAre(3, 6, 9));
+  EXPECT_EQ(j["runs"][1]["epochs"][1]["step"], 6);
+  std::set<std::string> pictures;  // each axis its own
+  for (const char* against : {"epochs", "steps", "seconds"}) {
+    const std::string path = folder_.path() + "/" + against + ".png";
+    write_comparison_picture(c, path, against);
+    EXPECT_GT(std::filesystem::file_size(path), 1000u);
+    std::ifstream in(path, std::ios::binary);
+    pictures.emplace(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+  EXPECT_EQ(pictures.size(), 3u);
+  EXPECT_THROW(write_comparison_picture(c, folder_.path() + "/c.png", "hours"), ValueError);
 }
 
 TEST_F(CompareRuns, GoalsMayBeGivenAndMissed) {

@@ -15,6 +15,7 @@ struct RunHistory {
   std::string optimizer;  ///< by its name in settings
   std::vector<int64_t> epochs = {};  ///< numbers, rising
   std::vector<double> train_loss = {}, accuracy = {}, eval_loss = {};  ///< NaN where an epoch has none
+  std::vector<double> steps = {};  ///< up to the end of each epoch
   std::vector<double> seconds = {};  ///< of training, evaluations left out, up to the end of each epoch
 };
 
@@ -41,7 +42,7 @@ struct RunComparison {
 SINDRI_API RunComparison compare_runs(const std::vector<std::string>& folders, std::optional<double> loss = {}, std::optional<double> accuracy = {});
 SINDRI_API std::string comparison_text(const RunComparison& c);
 SINDRI_API std::string comparison_json(const RunComparison& c);
-/// Curves of training loss and accuracy over epochs, as a PNG. Throws IoError.
-SINDRI_API void write_comparison_picture(const RunComparison& c, const std::string& path);
+/// Curves of training loss and accuracy against epochs, steps or seconds, as a PNG. Throws ValueError for another word, IoError.
+SINDRI_API void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against = "epochs");
 
 }  // namespace sindri::app

@@ -14,12 +14,13 @@ namespace sindri::app {
 struct Curve {
   std::string name;
   std::vector<double> values;
+  std::vector<double> at = {};  ///< where each value lies, rising, from 0; empty: at 1, 2, 3, …
 };
 
 /// Curves and a confusion matrix, as report.png draws them.
 struct RunPicture {
   std::string title;
-  std::string unit = "epoch";  ///< of the curves' values
+  std::string unit = "epoch";  ///< of what the values of curves are drawn against
   std::vector<Curve> loss;  ///< where accuracy is empty too, the matrix has the page to itself
   std::vector<Curve> accuracy;  ///< shares 0..1
   std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts, square; empty: left out
