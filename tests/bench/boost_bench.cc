@@ -1,7 +1,8 @@
-// boost_bench freeze|less_bn|dim_reduce NET BATCH [ROUNDS]: what training algorithms cost, on constant data in graph mode; medians of steps in turn, as JSON lines.
+// boost_bench freeze|less_bn|dim_reduce|accumulate NET BATCH [ROUNDS]: what training algorithms cost, on constant data in graph mode; medians of steps in turn, as JSON lines.
 //   freeze: a step of every variant of gradient freezing, beside a training whose frozen parameters ask for no gradient at all, and the cost of an epoch of both
 //     schedules at freeze_p 0.7
 //   less_bn: a step with and without the inner batch norms; bytes of what the network holds
+//   accumulate: eight steps of BATCH pictures that collect their gradients, one step of all of them, and one of BATCH alone; bytes of intermediate values
 //   dim_reduce: a step of P-BFGS in 32 directions whose first trial succeeds (sigma near 0), and one of Momentum
 #include <fmt/format.h>
 
@@ -94,6 +95,34 @@ void less_bn(const std::string& name, int64_t batch, int rounds) {
       static_cast<double>(whole.arena_bytes()) / 1e6, static_cast<double>(less.arena_bytes()) / 1e6);
 }
 
+void accumulate(const std::string& name, int64_t batch, int rounds) {
+  constexpr int64_t kSteps = 8;
+  const Task part = task_of(name, batch, 0), all = task_of(name, batch * kSteps, 0);
+  Training alone(name, part.classes), collecting(name, part.classes), big(name, part.classes);
+  alone.use(momentum_of(alone)), big.use(momentum_of(big));
+  collecting.use(momentum_of(collecting), {train::boosts().make("grad_accumulation", {{"step", kSteps}})});
+  int64_t step = 0;
+  double most = 0;
+  const auto group = [&] {
+    double seconds = 0;
+    for (int64_t i = 0; i < kSteps; ++i) {
+      seconds += collecting.time(part.data, step++);
+      most = std::max(most, static_cast<double>(collecting.arena_bytes()));
+    }
+    return seconds;
+  };
+  std::vector<double> a, b, c;
+  (void)group(), (void)big.time(all.data, 0), (void)alone.time(part.data, 0);
+  for (int r = 0; r < rounds; ++r) a.push_back(group()), b.push_back(big.time(all.data, 1)), c.push_back(alone.time(part.data, 1));
+  double parameters = 0;
+  for (const Parameter* p : alone.params()) parameters += static_cast<double>(p->shape().numel()) * 4;
+  fmt::print(
+      "{}, \"steps\": {}, \"group_ms\": {:.2f}, \"big_ms\": {:.2f}, \"alone_ms\": {:.2f}, \"ratio\": {:.4f}, \"arena_mb\": {:.1f}, \"big_arena_mb\": {:.1f}, "
+      "\"alone_arena_mb\": {:.1f}, \"sums_mb\": {:.1f}}}\n",
+      head("accumulate", name, batch), kSteps, median(a) * 1e3, median(b) * 1e3, median(c) * 1e3, median(a) / median(b), most / 1e6,
+      static_cast<double>(big.arena_bytes()) / 1e6, static_cast<double>(alone.arena_bytes()) / 1e6, parameters / 1e6);
+}
+
 // Rows of disjoint columns, so orthonormal: row r has every k-th column from r on.
 std::string matrix_file(const std::vector<Parameter*>& params, int64_t k, const std::string& folder) {
   boost::Columns columns;
@@ -130,9 +159,9 @@ void dim_reduce(const std::string& name, int64_t batch, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)(const std::string&, int64_t, int)> all = {{"freeze", freeze}, {"less_bn", less_bn}, {"dim_reduce", dim_reduce}};
+  const std::map<std::string, void (*)(const std::string&, int64_t, int)> all = {{"freeze", freeze}, {"less_bn", less_bn}, {"accumulate", accumulate}, {"dim_reduce", dim_reduce}};
   if (argc < 4 || !all.contains(argv[1])) {
-    fmt::print(stderr, "usage: boost_bench freeze|less_bn|dim_reduce NET BATCH [ROUNDS]\n");
+    fmt::print(stderr, "usage: boost_bench freeze|less_bn|dim_reduce|accumulate NET BATCH [ROUNDS]\n");
     return 2;
   }
   try {

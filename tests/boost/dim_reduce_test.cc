@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -346,6 +347,13 @@ TEST(Subspace, WhatIsRefused) {
     refused<ValueError>([&] { boost::load_subspace(temp.file("short.npy"), xyz(), 2); }, "shorter than its shape");
     std::ofstream(temp.file("text.npy")) << "no matrix";
     refused<ValueError>([&] { boost::load_subspace(temp.file("text.npy"), xyz(), 2); }, "this is no .npy file");
+  }
+  std::filesystem::resize_file(files[2], std::filesystem::file_size(files[2]) - 1);  // a snapshot whose writing was broken off elsewhere
+  try {
+    boost::principal_components(files, xyz(), 2);
+    ADD_FAILURE();
+  } catch (const CheckpointError& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr(files[2]));
   }
   boost::Subspace skew = s;
   skew.components = Tensor::from_values({2, 3}, {1, 0, 0, 1, 1, 0});

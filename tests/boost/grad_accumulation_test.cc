@@ -9,7 +9,9 @@
 #include "sindri/core/rng.h"
 #include "sindri/nn/dense.h"
 #include "sindri/nn/loss.h"
+#include "sindri/nn/nn.h"
 #include "sindri/ops/random.h"
+#include "sindri/ops/shape.h"
 #include "sindri/optim/momentum.h"
 #include "sindri/train/model.h"
 #include "sindri/train/training_state.h"
@@ -52,6 +54,43 @@ TEST_P(GradAccumulation, UpdatesWithTheMeanGradient) {
     ASSERT_EQ(got.size(), want.size());
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6 * std::max(1.0, std::abs(want[i])));
   }
+}
+
+// Without batch norm eight parts of a batch are the batch, and hold of intermediate values what one part holds: the sums are state.
+TEST(GradAccumulationOfParts, IsTheWholeBatchInTheMemoryOfOnePart) {
+  const ModeScope mode(Mode::kGraph);
+  constexpr int64_t kParts = 8, kRows = 64;
+  const auto make = [](const std::vector<train::BoostAlgorithmPtr>& algorithms) {
+    auto t = std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{});
+    ops::reset_rng(3);
+    const auto net = nn::SequentialCell::make({nn::Flatten::make(), nn::Dense::make({.in_channels = 36, .out_channels = 32, .activation = "relu"}),
+                                               nn::Dense::make({.in_channels = 32, .out_channels = 3})});
+    t->net = std::make_shared<nn::WithLossCell>(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}));
+    t->optimizer = std::make_unique<optim::Momentum>(t->net->trainable_params(), optim::MomentumOptions{.learning_rate = 0.05, .weight_decay = 1e-3});
+    t->step = train::make_train_step(*t->net, *t->optimizer);
+    train::BuildContext context{.parameters = t->optimizer->parameters(), .network_state = t->net->parameters_and_names()};
+    context.network = t->net.get(), context.optimizer = t->optimizer.get();
+    t->applied = train::apply_boosts(t->step, context, algorithms);
+    t->new_runner();
+    return t;
+  };
+  const auto collecting = make({train::boosts().make("grad_accumulation", {{"step", kParts}})}), whole = make({}), one = make({});
+  int64_t most = 0;
+  for (int64_t update = 0; update < 3; ++update) {
+    const TensorList batch = test::small_batch(kParts * kRows, 1 + update);
+    for (int64_t i = 0; i < kParts; ++i) {
+      const TensorList part = {ops::slice(batch[0], {i * kRows, 0, 0, 0}, {(i + 1) * kRows, 1, 6, 6}), ops::slice(batch[1], {i * kRows}, {(i + 1) * kRows})};
+      collecting->run(part);
+      most = std::max(most, collecting->runner->compiled().info().arena_bytes);
+      if (update == 0 && i == 0) one->run(part);
+    }
+    whole->run(batch);
+  }
+  const auto got = test::values_of(collecting->net->trainable_params()), want = test::values_of(whole->net->trainable_params());
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-6 * std::max(1.0, std::abs(want[i])));
+  const int64_t alone = one->runner->compiled().info().arena_bytes;
+  EXPECT_LE(most, alone + alone / 10);
+  EXPECT_GT(whole->runner->compiled().info().arena_bytes, 4 * alone);
 }
 
 // Both modes give the same bits.

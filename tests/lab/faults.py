@@ -88,15 +88,31 @@ def kill_in_init(lab, layout, rng):
 @fault(2, "run", "hosts", "mpi")
 def kill_in_checkpoint(lab, layout, rng):
     """kill -9 of a rank in a training that saves all the time; what was saved last can be resumed."""
-    job = _training(lab, layout, rng, ["checkpoint.save_every_steps=1", "checkpoint.keep_max=2"])
+    return _killed_and_resumed(lab, layout, rng, [])
+
+
+def _killed_and_resumed(lab, layout, rng, settings):
+    settings = [*settings, "checkpoint.save_every_steps=1", "checkpoint.keep_max=2"]
+    job = _training(lab, layout, rng, settings)
     rank = rng.randrange(RANKS)
     job, took = _after_death(job, rank, job.kill(rank), 2)
     lab.nothing_left()
     step = max(int(m[1]) for m in (re.search(r"_(\d+)\.ckpt$", p.name) for p in job.run_dir.rglob("*.ckpt")) if m)
-    again = Job(lab, layout, RANKS, [f"train.max_steps={step + 3}"], run_dir=job.run_dir, arguments=["--resume"]).start()
+    again = Job(lab, layout, RANKS, [*settings, f"train.max_steps={step + 3}"], run_dir=job.run_dir, arguments=["--resume"]).start()
     again.wait_end(30)
     again.expect_codes(launcher=0, others=0)
     return again, took
+
+
+@fault(2, "run", "hosts")
+def kill_in_stage_2(lab, layout, rng):
+    """kill -9 of a rank that trains in the span of the first stage's snapshots, its components shared out; what was saved last can be resumed."""
+    first = Job(lab, layout, RANKS, ["checkpoint.save_every_steps=1", "checkpoint.keep_max=12", "train.max_steps=12"]).start()
+    first.wait_end(30)
+    first.expect_codes(launcher=0, others=0)
+    lab.nothing_left()
+    return _killed_and_resumed(lab, layout, rng, ["boost.dim_reduce.enabled=true", "boost.dim_reduce.n_components=8", "boost.dim_reduce.place=shard",
+                                                  f"boost.dim_reduce.weight_load_dir={first.run_dir}/checkpoints"])
 
 
 @fault(15, "run", "hosts")

@@ -6,7 +6,7 @@ import pytest
 import faults
 
 CASES = ["kill_in_step-run", "kill_in_step-hosts", "kill_in_step-mpi", "kill_rank_0-hosts", "kill_rank_0-mpi", "kill_in_init-hosts", "kill_in_checkpoint-run",
-         "stopped-hosts", "link_down-hosts", "link_down_in_rendezvous-hosts", "kill_launcher-run", "port_in_use-hosts", "wrong_size-hosts",
+         "kill_in_stage_2-run", "stopped-hosts", "link_down-hosts", "link_down_in_rendezvous-hosts", "kill_launcher-run", "port_in_use-hosts", "wrong_size-hosts",
          "other_buckets-run", "other_buckets-mpi", "fewer_samples-hosts", "read_only_checkpoints-run", "sigterm_to_one-mpi", "sigterm_to_one-hosts",
          "sigterm_to_all-run", "second_sigterm-hosts", "stuck-run", "nan_in_one-run", "slow_rank-hosts"]
 
