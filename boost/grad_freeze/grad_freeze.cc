@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sindri/boost/grad_freeze.h"
+#include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/train/boost.h"
 
@@ -68,14 +69,19 @@ namespace {
 
 class GradFreeze final : public train::BoostAlgorithm {
  public:
-  GradFreeze(int64_t groups, std::vector<int> sequence) : groups_(groups), sequence_(std::move(sequence)) {}
+  /// starts: the first trained parameter of each variant; empty: units of parameters, see freeze_starts.
+  GradFreeze(int64_t groups, std::vector<size_t> starts, std::vector<int> sequence)
+      : groups_(groups), sequence_(std::move(sequence)), starts_(std::move(starts)) {}
   std::string name() const override { return "grad_freeze"; }
   std::string idle() const override { return groups_ <= 1 ? "param_groups is 1: there is one variant, which trains everything" : ""; }
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     std::vector<std::string> names;
     for (const Parameter* p : context.parameters) names.push_back(p->name());
-    starts_ = freeze_starts(names, groups_);
+    if (starts_.empty()) starts_ = freeze_starts(names, groups_);
+    if (starts_.back() >= std::max<size_t>(names.size(), 1))
+      throw ValueError(fmt::format("variant {} would train from parameter {} on, of {}", groups_ - 1, starts_.back(), names.size()), "grad_freeze",
+                       "each variant of `starts` trains one parameter at least");
     if (starts_.back() == 0) {
       log::write(
           log::Level::kWarn, "boost",
@@ -104,22 +110,46 @@ class GradFreeze final : public train::BoostAlgorithm {
   std::vector<size_t> starts_;  ///< the first trained parameter of each variant
 };
 
+// Variants as they are written: where each begins, and which each step is.
+std::vector<size_t> checked_starts(const std::vector<double>& starts) {
+  for (size_t i = 0; i < starts.size(); ++i)
+    if (i == 0 ? starts[i] != 0 : starts[i] < starts[i - 1])
+      throw ValueError("`starts` must begin with 0 and not fall", "grad_freeze", "give for each variant the first parameter that it trains, as [0, 12, 30]");
+  return {starts.begin(), starts.end()};
+}
+std::vector<int> checked_strategy(const std::vector<double>& strategy, int64_t variants) {
+  for (const double v : strategy)
+    if (v >= static_cast<double>(variants))
+      throw ValueError(fmt::format("`strategy` names variant {}, there are {}", v, variants), "grad_freeze", "variants are counted from 0");
+  return {strategy.begin(), strategy.end()};
+}
+
 using enum SettingType;
 const auto& kGradFreeze = train::boosts().add({
     .name = "grad_freeze",
     .doc = "some steps leave the layers at the input's side as they are",
-    .settings = {{.name = "param_groups", .type = kInt, .fallback = "10", .doc = "variants: 0 trains everything, later ones less", .min = 1, .max = 1000},
-                 {.name = "freeze_type", .type = kInt, .fallback = "1", .doc = "0: variants in a row behind whole steps; 1: drawn", .min = 0, .max = 1},
-                 {.name = "freeze_p", .type = kFloat, .fallback = "0.7", .doc = "share of the steps that train everything", .min = 1e-9, .max = 1 - 1e-9},
-                 {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e9, .unit = "updates"},
-                 {.name = "seed", .type = kInt, .fallback = "0", .doc = "of what is drawn", .min = 0}},
+    .settings =
+        {{.name = "param_groups", .type = kInt, .fallback = "10", .doc = "variants: 0 trains everything, later ones less", .min = 1, .max = 1000},
+         {.name = "freeze_type", .type = kInt, .fallback = "1", .doc = "0: variants in a row behind whole steps; 1: drawn", .min = 0, .max = 1},
+         {.name = "freeze_p", .type = kFloat, .fallback = "0.7", .doc = "share of the steps that train everything", .min = 1e-9, .max = 1 - 1e-9},
+         {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e9, .unit = "updates"},
+         {.name = "seed", .type = kInt, .fallback = "0", .doc = "of what is drawn", .min = 0},
+         {.name = "starts", .type = kIntList, .fallback = "[]", .doc = "the first parameter that each variant trains, in place of param_groups", .min = 0},
+         {.name = "strategy",
+          .type = kIntList,
+          .fallback = "[]",
+          .doc = "the variant of each update, again from its beginning behind its end; in place of freeze_type",
+          .min = 0}},
     .facts = {.excludes = {"sam"}},
     .make =
         [](const SettingValues& s) {
-          const int64_t groups = s.get_int("param_groups");
-          return std::make_shared<GradFreeze>(
-              groups,
-              freeze_sequence(groups, s.get_int("freeze_type"), s.get_float("freeze_p"), s.get_int("total_steps"), static_cast<uint64_t>(s.get_int("seed"))));
+          std::vector<size_t> starts = checked_starts(s.get_list("starts"));
+          const int64_t groups = starts.empty() ? s.get_int("param_groups") : static_cast<int64_t>(starts.size());
+          std::vector<int> sequence = checked_strategy(s.get_list("strategy"), groups);
+          if (sequence.empty())
+            sequence =
+                freeze_sequence(groups, s.get_int("freeze_type"), s.get_float("freeze_p"), s.get_int("total_steps"), static_cast<uint64_t>(s.get_int("seed")));
+          return std::make_shared<GradFreeze>(groups, std::move(starts), std::move(sequence));
         },
 });
 

@@ -159,7 +159,8 @@ void dim_reduce(const std::string& name, int64_t batch, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, void (*)(const std::string&, int64_t, int)> all = {{"freeze", freeze}, {"less_bn", less_bn}, {"accumulate", accumulate}, {"dim_reduce", dim_reduce}};
+  const std::map<std::string, void (*)(const std::string&, int64_t, int)> all = {
+      {"freeze", freeze}, {"less_bn", less_bn}, {"accumulate", accumulate}, {"dim_reduce", dim_reduce}};
   if (argc < 4 || !all.contains(argv[1])) {
     fmt::print(stderr, "usage: boost_bench freeze|less_bn|dim_reduce|accumulate NET BATCH [ROUNDS]\n");
     return 2;

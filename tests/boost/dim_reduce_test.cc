@@ -352,9 +352,7 @@ TEST(Subspace, WhatIsRefused) {
   try {
     boost::principal_components(files, xyz(), 2);
     ADD_FAILURE();
-  } catch (const CheckpointError& e) {
-    EXPECT_THAT(e.what(), testing::HasSubstr(files[2]));
-  }
+  } catch (const CheckpointError& e) { EXPECT_THAT(e.what(), testing::HasSubstr(files[2])); }
   boost::Subspace skew = s;
   skew.components = Tensor::from_values({2, 3}, {1, 0, 0, 1, 1, 0});
   boost::save_subspace(temp.file("skew.npy"), skew, xyz());

@@ -99,6 +99,27 @@ TEST_P(GradFreeze, WithAccumulationAVariantHoldsForAnUpdate) {
   }
 }
 
+// Variants and their order as they are written.
+TEST_P(GradFreeze, VariantsAndStrategyOfOnesOwn) {
+  const std::vector<double> starts = {0, 4, 2}, rising = {0, 2, 4}, strategy = {2, 0, 1};
+  EXPECT_THROW(train::boosts().make("grad_freeze", {{"starts", starts}}), ValueError);
+  BoostedTraining t({train::boosts().make("grad_freeze", {{"starts", rising}, {"strategy", strategy}})});
+  for (int64_t i = 0; i < 7; ++i) {
+    const auto first = static_cast<size_t>(rising[static_cast<size_t>(strategy[static_cast<size_t>(i % 3)])]);
+    const std::vector<double> frozen = of(*t.optimizer, 0, first), trained = of(*t.optimizer, first, first + 1);
+    t.run(test::small_batch(6, i));
+    EXPECT_EQ(of(*t.optimizer, 0, first), frozen) << i;
+    EXPECT_NE(of(*t.optimizer, first, first + 1), trained) << i;
+  }
+}
+
+TEST(GradFreezeRefusals, StartsAndStrategies) {
+  const std::vector<double> two = {0, 1}, late = {1, 2}, far = {0, 5}, three = {0, 2};
+  EXPECT_THROW(train::boosts().make("grad_freeze", {{"starts", late}}), ValueError);
+  EXPECT_THROW(train::boosts().make("grad_freeze", {{"starts", two}, {"strategy", three}}), ValueError);
+  EXPECT_THROW(BoostedTraining({train::boosts().make("grad_freeze", {{"starts", far}})}), ValueError);  // there are five parameters
+}
+
 TEST(GradFreezeRefusals, TooFewParametersAndOthers) {
   testing::internal::CaptureStderr();
   BoostedTraining few({freeze(100)}), plain({});

@@ -596,11 +596,6 @@ rank_list_for_transform: ms.rank_list_for_transform(0)
 merge_pipeline_strategys: ms.merge_pipeline_strategys('a', 'b')
 sync_pipeline_shared_parameters: ms.sync_pipeline_shared_parameters(dense(nn))
 obfuscate_model: ms.obfuscate_model({})
-boost.OptimizerProcess: ms.boost.OptimizerProcess(None)
-boost.ParameterProcess: ms.boost.ParameterProcess()
-boost.FreezeOpt: ms.boost.FreezeOpt(None)
-boost.freeze_cell: ms.boost.freeze_cell(False, None, None, 1.0, None, False)
-boost.DimReduce: ms.boost.DimReduce(None, None, None, None, 32, 0.55, 0.9, 0.001, 0.4, 0, 1)
 parallel.auto_parallel.AutoParallel: ms.parallel.auto_parallel.AutoParallel(dense(nn))
 '''
 

@@ -44,7 +44,7 @@ def test_names_of_the_migration_tables_exist():
 @pytest.mark.parametrize("call", [
     lambda: ms.nn.LSTM(2, 3), lambda: ms.nn.GRU(2, 3), lambda: ms.mindrecord.FileWriter("a"),
     lambda: ms.dataset.TFRecordDataset("a"), lambda: ms.dataset.MindDataset("a"), lambda: ms.load("a.mindir"), lambda: ms.nn.GraphCell(None),
-    lambda: ms.set_ps_context(enable_ps=True), lambda: ms.boost.FreezeOpt(None), lambda: ms.boost.OptimizerProcess(None),
+    lambda: ms.set_ps_context(enable_ps=True), lambda: ms.nn.AdaSumByGradWrapCell(None),
 ])
 def test_what_is_not_there_yet_says_so(call):
     with pytest.raises(NotYetError, match="is not available yet"):

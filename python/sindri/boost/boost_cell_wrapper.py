@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 from sindri import _core
 from sindri._check import check_type, fail
 from sindri._compile import clock
+from sindri.boost._freeze_opt import FreezeOpt
 from sindri.boost.auto_boost import AutoBoost
 from sindri.boost.group_loss_scale import GroupLossScaleManager, GroupStages
 from sindri.common.parameter import Parameter, ParameterTuple
@@ -31,6 +32,13 @@ def _states(optimizer: Any, weights: Any) -> List[List[Parameter]]:
     return [[p for p in own if id(p) not in trained and p.name.endswith("." + w.name)] for w in weights]
 
 
+def _without_groups(optimizer: Any) -> Tuple[Any, Tuple[Tuple[str, Dict[str, Any]], ...]]:
+    """The optimizer of a FreezeOpt, and the algorithm that it asks for."""
+    if not isinstance(optimizer, FreezeOpt):
+        return optimizer, ()
+    return optimizer.opt, (("grad_freeze", dict(optimizer.settings)),)
+
+
 def _groups_of(optimizer: Any, count: int) -> List[int]:
     """Of every weight the number of the optimizer's parameter group that it is in."""
     groups = optimizer.__dict__.get("_groups_given") or [list(optimizer.parameters)]
@@ -53,10 +61,15 @@ class _Boosted(TrainOneStepCell):
 
     _unread_by_graphs = TrainOneStepCell._unread_by_graphs | {"_cell_boost_step"}
 
-    def _attach(self, boost: Optional[AutoBoost]) -> None:
+    def _attach(self, boost: Optional[AutoBoost], own: Tuple[Tuple[str, Dict[str, Any]], ...] = ()) -> None:
+        """own: algorithms beside those of `boost`."""
         check_type(self.cls_name, "'boost'", boost, (AutoBoost, type(None)))
+        algorithms = [*(boost.algorithms if boost is not None else ()), *own]
+        for name, _ in own:
+            if [n for n, _ in algorithms].count(name) > 1:
+                fail(ValueError, f"{name} is on by 'boost' and by the optimizer", self.cls_name, "leave one of them out")
         self._boost_step = _core.TrainStep(self._stages.guarded)
-        self._boost_step.apply(boost.algorithms if boost is not None else [], list(self.weights),
+        self._boost_step.apply(algorithms, list(self.weights),
                                [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network),
                                float(getattr(self.optimizer, "loss_scale", 1.0)), _states(self.optimizer, self.weights))
         self._reduce_within(self._boost_step.ranks_per_group)
@@ -125,12 +138,13 @@ class _Boosted(TrainOneStepCell):
 
 class BoostTrainOneStepCell(_Boosted):
     """As nn.TrainOneStepCell, with the algorithms of `boost` (an AutoBoost; None: none) in the step. Their state is among the cell's Parameters, so
-    checkpoints of the cell hold it. While gradients are collected for a later update, a call returns the loss all the same.
-    Raises as nn.TrainOneStepCell, and TypeError for another boost."""
+    checkpoints of the cell hold it. While gradients are collected for a later update, a call returns the loss all the same. With a FreezeOpt as optimizer each
+    step trains the group that its strategy names. Raises as nn.TrainOneStepCell, TypeError for another boost, ValueError for grad_freeze beside a FreezeOpt."""
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, boost: Optional[AutoBoost] = None) -> None:
+        optimizer, freeze = _without_groups(optimizer)
         super().__init__(network, optimizer, sens)
-        self._attach(boost)
+        self._attach(boost, freeze)
 
 
 class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted):
@@ -139,6 +153,7 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any, boost: Optional[AutoBoost] = None) -> None:
         grouped = isinstance(scale_sense, GroupLossScaleManager)
+        optimizer, freeze = _without_groups(optimizer)
         super().__init__(network, optimizer, 1.0 if grouped else scale_sense)
         if grouped:
             self._stages = GroupStages
@@ -146,7 +161,7 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
             own = scale_sense.loss_scale  # is a part of the network that calls it, and adapts where the step is left out
             self.__dict__["_cell_written"] = tuple(p for p in self.__dict__["_cell_written"] if p is not own)
             self.__dict__["_cell_group_of"] = _groups_of(optimizer, scale_sense.loss_scale_groups)
-        self._attach(boost)
+        self._attach(boost, freeze)
 
 
 @contextmanager
