@@ -62,7 +62,7 @@ void watch(int64_t index, Span<const Buffer> in) {
     if (!has_nonfinite(in[k])) continue;
     Findings& f = findings.get();
     const std::lock_guard lock(f.mutex);
-    if (!f.first) f.first = {index, static_cast<int64_t>(k)};
+    if (!f.first) f.first = {index, static_cast<int64_t>(k), static_cast<int64_t>(in.size())};
     return;
   }
 }

@@ -256,8 +256,11 @@ TEST(ModelOnRanks, AnOverflowOfOneRankIsOneOfAll) {
   for (const Trained& t : all) EXPECT_EQ(t.state, all[0].state);
 }
 
-// From the next step on every rank's are: the error names the one that began.
-TEST(ModelOnRanks, TheRankWhoseGradientsWereFirstNotFinite) {
+// From the next step on every rank's are: the error names the one that began, and the parameter, also where a step leaves the first ones out.
+class ModelOnRanksFrozen : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Steps, ModelOnRanksFrozen, testing::Bool());
+TEST_P(ModelOnRanksFrozen, TheRankWhoseGradientsWereFirstNotFinite) {
+  const bool frozen = GetParam();
   std::atomic<int> ended = 0;
   comm::run_ranks(4, [&](int rank) {
     ModelJob job;
@@ -279,7 +282,7 @@ TEST(ModelOnRanks, TheRankWhoseGradientsWereFirstNotFinite) {
       };
       o.algorithms = {std::make_shared<Spoil>()};
     };
-    job.change = [inner = job.change](train::ModelOptions& o, int r) {
+    job.change = [inner = job.change, frozen](train::ModelOptions& o, int r) {
       inner(o, r);
       class Nothing final : public train::BoostAlgorithm {
        public:
@@ -287,6 +290,8 @@ TEST(ModelOnRanks, TheRankWhoseGradientsWereFirstNotFinite) {
         void apply(train::TrainStep&, const train::BuildContext&) override {}
       };
       if (r != 2) o.algorithms = {std::make_shared<Nothing>()};
+      const std::vector<double> starts = {0, 2}, strategy = {1};
+      if (frozen) o.algorithms.push_back(train::boosts().make("grad_freeze", {{"starts", starts}, {"strategy", strategy}}));
     };
     try {
       (void)run_model(job, rank);

@@ -151,13 +151,14 @@ class Grouped(nn.Cell):
         return self.scale(x, 2, 3)
 
 
-def grouped_model(manager, spoil=False):
+def grouped_model(manager, freeze=None):
     ms.set_seed(5)
     net = Grouped(manager)
     first = [p for p in net.trainable_params() if 'first' in p.name]
     second = [p for p in net.trainable_params() if 'second' in p.name]
     optimizer = nn.Momentum([{'params': first}, {'params': second}], 0.1, 0.9)
-    more = {} if manager is None else {'boost_level': 'O1', 'loss_scale_manager': manager, 'boost_config_dict': config(loss_scale_group={})}
+    on = {**({} if manager is None else {'loss_scale_group': {}}), **({} if freeze is None else {'grad_freeze': freeze})}
+    more = {'boost_level': 'O1', 'boost_config_dict': config(**on), **({} if manager is None else {'loss_scale_manager': manager})} if on else {}
     return ms.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), optimizer, **more)
 
 
@@ -186,6 +187,21 @@ def test_a_group_that_overflows_lowers_its_scale_and_leaves_the_step_out(mode):
         if 'loss_scale' not in name:
             np.testing.assert_array_equal(v, before[name])
     np.testing.assert_allclose(manager.get_loss_scale_status()[1], 4 * 2 ** 0.001, rtol=1e-6)
+
+
+def test_frozen_steps_leave_the_scale_of_a_group_without_gradients(mode):
+    manager = boost.GroupLossScaleManager([8.0, 64.0], 2)
+    freeze = {'starts': [0, 2], 'strategy': [1, 0]}
+    scaled, plain = grouped_model(manager, freeze=freeze), grouped_model(None, freeze=freeze)
+    for i, batch in enumerate(batches()):
+        before = values(scaled.train_network.network)
+        scaled.train_network(*batch)
+        plain.train_network(*batch)
+        after, own = values(scaled.train_network.network), values(plain.train_network.network)
+        for name in own:
+            np.testing.assert_allclose(after[name], own[name], rtol=2e-5, atol=1e-6)
+            assert np.array_equal(after[name], before[name]) == (i % 2 == 0 and 'first' in name)
+    np.testing.assert_allclose(manager.get_loss_scale_status(), [8 * 2 ** 0.003, 64 * 2 ** 0.006], rtol=1e-5)
 
 
 def test_group_loss_scale_refusals():

@@ -29,6 +29,7 @@ SINDRI_API std::vector<Tensor> all_reduce(const std::vector<Tensor>& xs, const A
 struct NonFiniteOperand {
   int64_t index;  ///< of the call (AllReduceAttrs)
   int64_t tensor;  ///< of that call's
+  int64_t tensors;  ///< how many that call had
 };
 SINDRI_API std::optional<NonFiniteOperand> take_nonfinite_operand();
 /// Adasum (Maleki et al. 2021, arXiv:2006.02924) over groups of `members` ranks that follow each other, whose ranks have the same xs: of two tensors

@@ -6,7 +6,7 @@ from typing import Any, List, Sequence, Tuple, Union
 from sindri import _core, context
 from sindri._check import check_int, fail, is_number
 from sindri.common import dtype as mstype
-from sindri.common.parameter import Parameter
+from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
 from sindri.nn.wrap.loss_scale import ScaledStages
@@ -73,10 +73,13 @@ class GroupLossScaleManager(Cell, LossScaleManager):
         """True: updates of gradients that overflowed are left out."""
         return True
 
-    def update_loss_scale(self, overflow: Any) -> None:
-        """overflow: for each group whether it overflowed (a bool tensor [n])."""
+    def update_loss_scale(self, overflow: Any, first: int = 0) -> None:
+        """overflow: for each group whether it overflowed (a bool tensor [n]). Groups before `first` had no gradients, and keep their scales."""
         smaller, larger = (_ops.mul(self.loss_scale, factor) for factor in (_SMALLER, _LARGER))
-        self.loss_scale.assign(_ops.where(overflow, smaller, larger))
+        scales = _ops.where(overflow, smaller, larger)
+        if first > 0:
+            scales = _ops.where(Tensor([i < first for i in range(self.loss_scale_groups)]), self.loss_scale, scales)
+        self.loss_scale.assign(scales)
 
     def get_update_cell(self) -> Cell:
         """The manager itself."""
@@ -86,21 +89,23 @@ class GroupLossScaleManager(Cell, LossScaleManager):
 class GroupStages(ScaledStages):
     """The stages under a scale for each of the optimizer's groups."""
 
+    first_group = 0  # that is trained in this step
+
     def groups(self) -> List[int]:
         """Of each weight the number of its group, from 0."""
         return self.cell.__dict__["_cell_group_of"]
 
     def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
         cell = self.cell
-        self.weights = cell.weights
-        if first > 0:
-            fail(ValueError, "loss_scale_group does not go with grad_freeze", "GroupLossScaleManager", "switch one of them off")
+        self.weights = cell.weights if first == 0 else ParameterTuple(cell.weights[first:])
+        trained = self.groups()[first:]
+        self.first_group = min(trained)
         self.loss = cell.network(*self.inputs)
-        self.grads = cell.grad(cell.network, cell.weights)(*self.inputs, _ops.ones_like(self.loss))
+        self.grads = cell.grad(cell.network, self.weights)(*self.inputs, _ops.ones_like(self.loss))
         manager = cell.loss_scaling_manager
         self.scale = manager.loss_scale
         inverse = [_ops.reciprocal(manager._scale(i + 1)) for i in range(manager.loss_scale_groups)]
-        self.grads = tuple(_ops.mul(g, _ops.cast(inverse[i], g.dtype)) for g, i in zip(self.grads, self.groups()))
+        self.grads = tuple(_ops.mul(g, _ops.cast(inverse[i], g.dtype)) for g, i in zip(self.grads, trained))
         return self.loss, self.grads, None
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
@@ -116,7 +121,7 @@ class GroupStages(ScaledStages):
         if self.cell.reducer_flag and context.get_auto_parallel_context("parallel_mode") != context.ParallelMode.STAND_ALONE:
             flags = _ops.cast(_ops.all_reduce((_ops.cast(flags, mstype.int32),), op="max", what="skip flag")[0], mstype.bool_)
         if decides:
-            self.cell.loss_scaling_manager.update_loss_scale(flags)
+            self.cell.loss_scaling_manager.update_loss_scale(flags, self.first_group)
         self.overflow = _ops.any(flags)
         return self.overflow
 
