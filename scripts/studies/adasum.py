@@ -208,7 +208,7 @@ def main():
         grid = [{"kind": "ranks", "batch": 2048, "how": how, "lr": lr} for how, lr in (("adasum", 0.05), ("adasum", 0.1), ("mean", 0.4), ("mean", 0.8), ("mean", 1.6))]
     if args.phase == "hosts":
         grid = [{"kind": "hosts", "batch": 32 * ranks, "how": how, "lr": lr, "ranks": ranks} for ranks in (8, 16)
-                for how, rates in (("adasum between hosts", HOSTS_RATES[:4]), ("adasum between ranks", HOSTS_RATES[:4]), ("mean", HOSTS_RATES)) for lr in rates]
+                for how, rates in (("adasum between hosts", HOSTS_RATES[:5]), ("adasum between ranks", HOSTS_RATES[:4]), ("mean", HOSTS_RATES)) for lr in rates]
         small.data_of("resnet", args.images, args.out.with_suffix(".resnet.npz"))
     known = {json.dumps({k: r[k] for k in ("kind", "batch", "how", "lr", "seed")}) for r in lines}
     train = test = None
