@@ -25,8 +25,8 @@ import sindri as ms  # noqa: E402
 from sindri import nn  # noqa: E402
 
 EPOCHS = 6
-MEAN_RATES, ADASUM_RATES, SINGLE_RATES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), (0.05, 0.0125, 0.025, 0.1, 0.2), (0.0125, 0.025, 0.05, 0.1)
-HOSTS_RATES = (0.1, 0.05, 0.2, 0.4, 0.8, 1.6)
+MEAN_RATES, ADASUM_RATES, SINGLE_RATES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), (0.05, 0.0125, 0.025, 0.1, 0.2), (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4)
+HOSTS_RATES = (0.1, 0.05, 0.2, 0.4, 0.8, 1.6, 3.2)
 LEAVES = {2048: (16, 128), 4096: (64, 64)}
 
 
@@ -210,7 +210,7 @@ def main():
         grid = [{"kind": "hosts", "batch": 32 * ranks, "how": how, "lr": lr, "ranks": ranks} for ranks in (8, 16)
                 for how, rates in (("adasum between hosts", HOSTS_RATES[:5]), ("adasum between ranks", HOSTS_RATES[:4]), ("mean", HOSTS_RATES)) for lr in rates]
         small.data_of("resnet", args.images, args.out.with_suffix(".resnet.npz"))
-    known = {json.dumps({k: r[k] for k in ("kind", "batch", "how", "lr", "seed")}) for r in lines}
+    known = {json.dumps({k: r[k] for k in ("kind", "batch", "how", "lr", "ranks", "seed") if k in r}) for r in lines}
     train = test = None
     for seed in range(args.seeds):
         for recipe in grid:
