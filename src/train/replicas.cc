@@ -139,8 +139,7 @@ void DataParallel::after_step(int64_t step) {
     // Parameters that a step leaves out are the first ones: a call has the last of its bucket.
     const int64_t at = bucket < s.buckets.size() ? s.buckets[bucket].last + 1 - found->tensors + found->tensor : -1;
     const bool known = bucket < s.buckets.size() && at >= s.buckets[bucket].first && at <= s.buckets[bucket].last;
-    s.bad_parameter = known ? s.parameters[static_cast<size_t>(at)]->name()
-                            : fmt::format("tensor {} of reduction {}", found->tensor, found->index);
+    s.bad_parameter = known ? s.parameters[static_cast<size_t>(at)]->name() : fmt::format("tensor {} of reduction {}", found->tensor, found->index);
   }
   const int64_t every = s.options.replica_check_steps;
   if (every > 0 && step % every == 0) check_replicas();
