@@ -99,7 +99,8 @@ RunHistory read_run_history(const std::string& folder) {
     out.train_loss.push_back(e.train_loss);
     out.accuracy.push_back(e.accuracy);
     out.eval_loss.push_back(e.eval_loss);
-    out.steps.push_back(e.step);
+    const double before = out.steps.empty() ? 0 : out.steps.back();
+    out.steps.push_back(std::isfinite(e.step) ? e.step : before + static_cast<double>(e.steps));
     out.seconds.push_back(seconds);
   }
   if (out.epochs.empty()) throw DataError(ErrorCode::kDataMissing, "the run has no finished epoch", path, "compare trainings that ended one at least");
@@ -158,7 +159,7 @@ std::string comparison_json(const RunComparison& c) {
                        {"train_loss", or_null(run.train_loss[e])},
                        {"eval_accuracy", or_null(run.accuracy[e])},
                        {"eval_loss", or_null(run.eval_loss[e])},
-                       {"step", or_null(run.steps[e])},
+                       {"step", run.steps[e]},
                        {"seconds", run.seconds[e]}});
     runs.push_back({{"run", run.folder},
                     {"optimizer", run.optimizer},

@@ -1,7 +1,10 @@
 """The classes of boost for training loops of one's own: optimizers made anew, freezing by groups, dimension reduction."""
+import os
+
 import numpy as np
 import pytest
 
+import ranks
 import sindri as ms
 from sindri import boost, nn, ops
 
@@ -209,7 +212,19 @@ def test_dimension_reduction_refuses():
         return boost.DimReduce(net, nn.SGD([net.w], 1.0), [net.w], matrix, 2, rho, 0.9, 0.001, 0.4, rank, size)
     with pytest.raises(ValueError, match=r"is \(3, 3\); 2 components of 3 weights on 1 ranks are \(2, 3\)"):
         build(np.eye(3))
-    with pytest.raises(ValueError, match="rank 2 is none of 2"):
-        build(np.eye(3)[:1], 2, 2)
+    with pytest.raises(ValueError, match="'rank_size' is 2, there are 1 ranks"):
+        build(np.eye(3)[:1], 0, 2)
+    with pytest.raises(ValueError, match="rank 2 is none of 1"):
+        build(np.eye(3)[:2], 2)
     with pytest.raises(ValueError, match="rho must be"):
         build(np.eye(3)[:2], rho=1.0)
+
+
+def test_two_ranks_share_components(tmp_path):
+    """Three components on two ranks, one of them with a row of zeros: the steps of one rank that has all."""
+    ended = ranks.run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributed_dim_reduce.py"), [tmp_path], 2)
+    assert [e.code for e in ended] == [0] * 2, ranks.text(ended)
+    found = [dict(np.load(tmp_path / f"{r}.npz")) for r in range(2)]
+    np.testing.assert_array_equal(found[0]["shared"], found[1]["shared"])
+    np.testing.assert_allclose(found[0]["shared"], found[0]["alone"], rtol=1e-3, atol=1e-4)
+    assert np.abs(found[0]["alone"]).max() < 1  # it moved

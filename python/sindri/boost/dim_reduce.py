@@ -11,6 +11,7 @@ from sindri._check import check_float, check_int, check_type, fail
 from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
+from sindri.communication.management import GlobalComm, get_group_size
 from sindri.nn.cell import Cell
 
 __all__ = ["DimReduce"]
@@ -49,6 +50,9 @@ class DimReduce(Cell):
         matrix = np.asarray(pca_mat_local)
         if matrix.shape != (rows, columns):
             fail(ValueError, f"'pca_mat_local' is {matrix.shape}; {n_components} components of {columns} weights on {rank_size} ranks are ({rows}, {columns}) each", who)
+        world = get_group_size() if GlobalComm.INITED else 1
+        if rank_size not in (1, world):
+            fail(ValueError, f"'rank_size' is {rank_size}, there are {world} ranks", who, "components are shared by all ranks, or each has all of them")
         if rank >= rank_size:
             fail(ValueError, f"rank {rank} is none of {rank_size}", who)
         self._components = matrix.astype(np.float32)

@@ -23,7 +23,8 @@ class GradientFreeze:
     """Which parameters each variant of a training step trains, and which variant each step is (MindSpore: boost.GradientFreeze).
 
     param_groups: variants; variant 0 trains everything. freeze_type: 0 whole steps in a row, then variants 1, 2, …; 1 drawn. freeze_p: share of whole steps.
-    total_steps: length of the schedule. To train so, switch grad_freeze on in Model's boost_config_dict, or give the optimizer of freeze_generate to boost.BoostTrainOneStepCell. Raises TypeError, ValueError.
+    total_steps: length of the schedule. To train so, switch grad_freeze on in Model's boost_config_dict, or give the optimizer of
+    freeze_generate to boost.BoostTrainOneStepCell. Raises TypeError, ValueError.
     """
 
     def __init__(self, param_groups: int, freeze_type: int, freeze_p: float, total_steps: int) -> None:
@@ -61,7 +62,8 @@ def freeze_cell(reducer_flag: bool, network: Cell, optimizer: FreezeOpt, sens: f
     check_type("freeze_cell", "'optimizer'", optimizer, FreezeOpt)
     check_type("freeze_cell", "'grad'", grad, GradOperation)
     check_bool("freeze_cell", "'reducer_flag'", reducer_flag)
-    steps = check_int("freeze_cell", "max_accumulation_step", max_accumulation_step, 1) if check_bool("freeze_cell", "'use_grad_accumulation'", use_grad_accumulation) else 1
+    check_bool("freeze_cell", "'use_grad_accumulation'", use_grad_accumulation)
+    steps = check_int("freeze_cell", "max_accumulation_step", max_accumulation_step, 1) if use_grad_accumulation else 1
     boost = None
     if steps > 1:
         off = dict.fromkeys(("less_bn", "grad_freeze"), False)
