@@ -17,7 +17,8 @@ namespace {
 
 class RankTimes final : public train::Callback {
  public:
-  explicit RankTimes(Session* s) : s_(s), comm_(*s->group.world()), every_(s->settings.get_int("dist.log_steps")), slow_(static_cast<size_t>(comm_.size())) {}
+  explicit RankTimes(Session* s)
+      : s_(s), comm_(*s->group.world()), every_(s->settings.get_int("dist.log_steps")), slow_(static_cast<size_t>(comm_.size())), told_(slow_.size()) {}
 
   void step_begin(train::TrainState& state) override {
     comm_.session()->step = state.cur_step_num;
@@ -63,8 +64,13 @@ class RankTimes final : public train::Callback {
       s_->folder->log(fmt::format("up to step {}, ranks take by themselves {:.1f} to {:.1f} ms a step, median {:.1f}; rank {} the longest, mostly {}", step,
                                   sorted.front() * 1e3, sorted.back() * 1e3, median * 1e3, slowest, part));
     for (size_t r = 0; r < own.size(); ++r) {
-      slow_[r] = own[r] > 1.25 * median ? slow_[r] + 1 : 0;
-      if (slow_[r] == 3 && s_->group.first())
+      if (own[r] <= 1.25 * median) told_[r] = 0;
+      // One that has been warned of is warned of again when it takes twice as long as was said: a little slow is no news, and must not hide a rank that crawls.
+      slow_[r] = own[r] > std::max(1.25 * median, 2 * told_[r]) ? slow_[r] + 1 : 0;
+      if (slow_[r] < 3) continue;
+      slow_[r] = 0;
+      told_[r] = own[r];
+      if (s_->group.first())
         log::warn("comm",
                   fmt::format("rank {} is slower than the others: by itself it takes {:.1f} ms a step, the median is {:.1f}; mostly {}", r, own[r] * 1e3,
                               median * 1e3, all[2 * r + 1] > 0.5 * own[r] ? "waiting for data" : "computing"));
@@ -75,7 +81,8 @@ class RankTimes final : public train::Callback {
   int64_t every_, reported_ = -1;
   bool first_ = true;
   double steps_ = 0, seconds_ = 0, waited_ = 0, at_begin_ = 0, for_ranks_ = 0;
-  std::vector<int> slow_;  // reports in a row
+  std::vector<int> slow_;  // reports in a row that would be news
+  std::vector<double> told_;  // seconds of its last warning; 0 while it is not slow
 };
 
 }  // namespace

@@ -167,7 +167,8 @@ std::vector<SettingSpec> training_rows() {
       {.name = "dist.log_steps",
        .type = kInt,
        .fallback = "100",
-       .doc = "between reports on how long each rank takes by itself, in log.txt; a rank that is slower than the others in three of them is warned of; 0: none",
+       .doc = "between reports on how long each rank takes by itself, in log.txt; a rank that is slower than the others in three of them is warned of, and "
+              "again when it takes twice as long as was said; 0: none",
        .min = 0,
        .max = 1e9,
        .unit = "steps",

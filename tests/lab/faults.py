@@ -313,12 +313,15 @@ def nan_in_one(lab, layout, rng):
 
 @fault(25, "run", "hosts", "mpi")
 def slow_rank(lab, layout, rng):
-    """A rank that sleeps, a little in every step and then for longer than op_warn in one: both are warned of, and the training goes on to its end."""
+    """A rank that sleeps in every step, a little, then much, then for longer than op_warn in one: each is warned of, and the training goes on to its end."""
     job = _training(lab, layout, rng, ["dist.log_steps=4", "dist.op_warn=1", "dist.op_timeout=10"])
     rank = rng.randrange(RANKS)
     since = time.monotonic()
-    job.misbehave(rank, "sleep 300")  # what is told is the mean of four steps, the first of which may have been before
-    wait_until(lambda: re.search(rf"rank {rank} is slower than the others: by itself it takes [1-9]\d+\.\d ms a step", job.text(0)), 20, "the straggler's name")
+    slower = rf"rank {rank} is slower than the others: by itself it takes "
+    job.misbehave(rank, "sleep 30")  # what is told is the mean of four steps
+    wait_until(lambda: re.search(slower + r"[1-9]\d+\.\d ms a step", job.text(0)), 20, "the straggler's name")
+    job.misbehave(rank, "sleep 300")
+    wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms a step", job.text(0)), 20, "a second warning of a rank that has got much slower")
     job.misbehave(rank, "sleep 2500")
     wait_until(lambda: re.search(rf"waits for rank {rank} \([^)]*\) since [12] s", job.text(0)), 5, "a warning of the wait")
     took = time.monotonic() - since

@@ -1,9 +1,8 @@
 """The classes of boost for training loops of one's own: optimizers made anew, freezing by groups, dimension reduction."""
-import os
-
 import numpy as np
 import pytest
 
+import distributed_boost_classes as two_ranks
 import ranks
 import sindri as ms
 from sindri import boost, nn, ops
@@ -220,11 +219,29 @@ def test_dimension_reduction_refuses():
         build(np.eye(3)[:2], rho=1.0)
 
 
-def test_two_ranks_share_components(tmp_path):
-    """Three components on two ranks, one of them with a row of zeros: the steps of one rank that has all."""
-    ended = ranks.run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "distributed_dim_reduce.py"), [tmp_path], 2)
+def freeze_by_hand(rows, scale):
+    """What distributed_boost_classes.frozen comes to, with the gradients of these rows added up and scaled."""
+    ms.set_seed(5)
+    net = nn.Dense(3, 2)
+    w, b = (p.asnumpy().copy() for p in net.trainable_params())
+    for both in (True, False):
+        d = [w @ two_ranks.X[r] + b - two_ranks.Y[r] for r in rows]  # of the mean of two squares
+        b_step = sum(d) * scale
+        if both:
+            w = w - two_ranks.RATE * scale * sum(np.outer(e, two_ranks.X[r]) for e, r in zip(d, rows))
+        b = b - two_ranks.RATE * b_step
+    return np.concatenate([w.ravel(), b])
+
+
+def test_two_ranks(tmp_path):
+    """Three components on two ranks, one of them with a row of zeros, take the steps of one rank that has all; the cells of freeze_cell put gradients together."""
+    ended = ranks.run(two_ranks.__file__, [tmp_path], 2)
     assert [e.code for e in ended] == [0] * 2, ranks.text(ended)
     found = [dict(np.load(tmp_path / f"{r}.npz")) for r in range(2)]
     np.testing.assert_array_equal(found[0]["shared"], found[1]["shared"])
     np.testing.assert_allclose(found[0]["shared"], found[0]["alone"], rtol=1e-3, atol=1e-4)
     assert np.abs(found[0]["alone"]).max() < 1  # it moved
+    for r in range(2):
+        np.testing.assert_allclose(found[r]["apart"], freeze_by_hand([r], 1), rtol=1e-5, atol=1e-6)
+        for name, scale in (("mean", 1 / 2), ("sum", 1), ("fourth", 1 / 4)):
+            np.testing.assert_allclose(found[r][name], freeze_by_hand([0, 1], scale), rtol=1e-5, atol=1e-6)

@@ -9,11 +9,10 @@ from sindri.boost._freeze_opt import FreezeOpt
 from sindri.boost.auto_boost import AutoBoost
 from sindri.boost.base import ParameterProcess
 from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell
-from sindri.communication.management import get_group_size
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Identity
 from sindri.nn.optim.lars import LARS
-from sindri.nn.wrap.grad_reducer import DistributedGradReducer
+from sindri.nn.wrap.grad_reducer import DistributedGradReducer, device_count
 from sindri.ops.composite.grad import GradOperation
 
 __all__ = ["GradientFreeze", "FreezeOpt", "freeze_cell"]
@@ -73,9 +72,10 @@ def freeze_cell(reducer_flag: bool, network: Cell, optimizer: FreezeOpt, sens: f
         cell = BoostTrainOneStepCell(network, FreezeOpt(optimizer.opt, [group], [0]), sens, boost)
         if not reducer_flag:
             cell.reducer_flag, cell.grad_reducer = False, Identity()
-        elif mean is not None or degree is not None:
-            mean = bool(cell.mean if mean is None else mean)
-            cell.mean, cell.degree = mean, degree if degree is not None else get_group_size()
-            cell.grad_reducer = DistributedGradReducer(cell.weights, mean, cell.degree)
+        else:
+            cell.reducer_flag = True
+            cell.mean = bool(cell.mean if mean is None else mean)
+            cell.degree = device_count("freeze_cell") if degree is None else degree
+            cell.grad_reducer = DistributedGradReducer(cell.weights, cell.mean, cell.degree)
         cells.append(cell)
     return cells
