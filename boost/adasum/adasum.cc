@@ -46,6 +46,8 @@ class Adasum final : public train::BoostAlgorithm {
     log::write(
         log::Level::kInfo, "boost",
         fmt::format("adasum: {} groups of {} ranks; each has optimizer states of its own, checkpoints hold those of rank 0", ranks / of_group, of_group));
+    for (size_t i = 0; step.state_of && i < parameters_.size(); ++i)
+      for (Parameter* p : step.state_of(i)) of_optimizer_.push_back(p);
     step.update = [this, of_group, inner = step.update](train::TrainStep& self, const Gradients& g) {
       TensorList before, deltas;
       for (const Parameter* p : parameters_) before.push_back(p->value());
@@ -55,6 +57,8 @@ class Adasum final : public train::BoostAlgorithm {
       for (size_t i = 0; i < before.size(); ++i) parameters_[i]->assign(ops::add(before[i], deltas[i]));
     };
   }
+
+  std::vector<Parameter*> own_state() override { return of_optimizer_; }
 
   train::EventColumns columns(const train::TrainState&) const override {
     const std::vector<double> n = norms_->stored().to_vector<double>();
@@ -108,7 +112,7 @@ class Adasum final : public train::BoostAlgorithm {
   }
 
   AdasumSettings s_;
-  std::vector<Parameter*> parameters_;
+  std::vector<Parameter*> parameters_, of_optimizer_;
   std::unique_ptr<Parameter> norms_;
 };
 

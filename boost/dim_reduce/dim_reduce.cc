@@ -48,7 +48,9 @@ class DimReduce final : public train::BoostAlgorithm {
   std::string name() const override { return "dim_reduce"; }
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
-    for (Parameter* p : context.parameters) {
+    order_ = train::network_order(context);
+    for (const size_t i : order_) {
+      Parameter* const p = context.parameters[i];
       weights_.push_back(p);
       columns_.emplace_back(p->name(), p->shape());
       if (p->dtype() != DType::kFloat32)
@@ -64,9 +66,7 @@ class DimReduce final : public train::BoostAlgorithm {
     const Subspace subspace = find_subspace();
     ratios_ = subspace.ratios;
     place(subspace.components);
-    log::write(
-        log::Level::kInfo, "boost",
-        fmt::format("dim_reduce: {} directions of {} weights; the optimizer's rule is replaced, of it the order of the weights is used", s_.components, size_));
+    log::write(log::Level::kInfo, "boost", fmt::format("dim_reduce: {} directions of {} weights; the optimizer's rule is replaced", s_.components, size_));
     step_ = &step;
     step.gradients = [this, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
       const int64_t drawn = ops::rng_instance();
@@ -253,7 +253,9 @@ class DimReduce final : public train::BoostAlgorithm {
 
   void update(const train::TrainStep& step, const std::vector<Part>& parts, const Gradients& g) {
     if (g.skip.defined() && holds(g.skip)) return;
-    Tensor gradient = flat(g.of_params);
+    TensorList ordered;
+    for (const size_t i : order_) ordered.push_back(g.of_params[i]);
+    Tensor gradient = flat(ordered);
     if (g.inv_scale.defined()) gradient = ops::mul(gradient, ops::cast(ops::reshape(g.inv_scale, Shape{}), DType::kFloat32));
     if (loss_scale_ != 1) gradient = ops::mul(gradient, 1 / loss_scale_);
     const Tensor gk = into_subspace(gradient);
@@ -327,6 +329,7 @@ class DimReduce final : public train::BoostAlgorithm {
   }
 
   Settings s_;
+  std::vector<size_t> order_;  // of the step's parameters as the network has them, which is that of weights_ and columns
   std::vector<Parameter*> weights_, others_;
   std::vector<train::BuildContext::MovingAverage> moving_;
   Columns columns_;

@@ -51,6 +51,11 @@ class GradAccumulation final : public train::BoostAlgorithm {
     out.insert(out.end(), {&count_, &finite_});
     return out;
   }
+  std::vector<Parameter*> own_state() override {
+    std::vector<Parameter*> out;
+    for (const auto& sum : sums_) out.push_back(sum.get());
+    return out;
+  }
 
  private:
   std::optional<Gradients> collect(Gradients g, const Tensor& finite, bool last) {

@@ -76,8 +76,9 @@ class GradFreeze final : public train::BoostAlgorithm {
   std::string idle() const override { return groups_ <= 1 ? "param_groups is 1: there is one variant, which trains everything" : ""; }
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
+    const std::vector<size_t> order = train::network_order(context);
     std::vector<std::string> names;
-    for (const Parameter* p : context.parameters) names.push_back(p->name());
+    for (const size_t i : order) names.push_back(context.parameters[i]->name());
     if (starts_.empty()) starts_ = freeze_starts(names, groups_);
     if (starts_.back() >= std::max<size_t>(names.size(), 1))
       throw ValueError(fmt::format("variant {} would train from parameter {} on, of {}", groups_ - 1, starts_.back(), names.size()), "grad_freeze",
@@ -88,18 +89,24 @@ class GradFreeze final : public train::BoostAlgorithm {
           fmt::format("grad_freeze: {} parameters are too few for {} variants: nothing is ever frozen | give fewer param_groups", names.size(), groups_));
       return;
     }
+    for (const size_t start : starts_) {
+      left_out_.emplace_back(start == 0 ? size_t{0} : order.size(), false);
+      for (size_t i = 0; i < start; ++i) left_out_.back()[order[i]] = true;
+    }
+    step_ = &step;
     const size_t choice =
         step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(number / self.steps_per_update); });
     step.gradients = [this, choice, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
-      self.first_trained = starts_[static_cast<size_t>(self.chosen(choice))];
-      const std::shared_ptr<void> restore(nullptr, [&self](void*) { self.first_trained = 0; });
+      self.left_out = left_out_[static_cast<size_t>(self.chosen(choice))];
+      const std::shared_ptr<void> restore(nullptr, [&self](void*) { self.left_out.clear(); });
       return inner(self, batch);
     };
   }
 
   train::EventColumns columns(const train::TrainState& state) const override {
+    if (step_ == nullptr) return {{"frozen_steps", 0}};
     int64_t frozen = 0;
-    for (int64_t i = 0; i < state.cur_step_num; ++i) frozen += at(i) != 0 ? 1 : 0;
+    for (int64_t i = 0; i < state.cur_step_num; ++i) frozen += left_out_[static_cast<size_t>(at(i / step_->steps_per_update))].empty() ? 0 : 1;
     return {{"frozen_steps", state.cur_step_num > 0 ? static_cast<double>(frozen) / static_cast<double>(state.cur_step_num) : 0}};
   }
 
@@ -107,7 +114,9 @@ class GradFreeze final : public train::BoostAlgorithm {
   int at(int64_t update) const { return sequence_[static_cast<size_t>(update) % sequence_.size()]; }
   int64_t groups_;
   std::vector<int> sequence_;
-  std::vector<size_t> starts_;  ///< the first trained parameter of each variant
+  std::vector<size_t> starts_;  ///< the first trained parameter of each variant, in the order of the network
+  std::vector<std::vector<bool>> left_out_;  ///< by variant: TrainStep::left_out
+  const train::TrainStep* step_ = nullptr;  ///< null: nothing is ever frozen
 };
 
 // Variants as they are written: where each begins, and which each step is.
@@ -128,18 +137,21 @@ using enum SettingType;
 const auto& kGradFreeze = train::boosts().add({
     .name = "grad_freeze",
     .doc = "some steps leave the layers at the input's side as they are",
-    .settings =
-        {{.name = "param_groups", .type = kInt, .fallback = "10", .doc = "variants: 0 trains everything, later ones less", .min = 1, .max = 1000},
-         {.name = "freeze_type", .type = kInt, .fallback = "1", .doc = "0: variants in a row behind whole steps; 1: drawn", .min = 0, .max = 1},
-         {.name = "freeze_p", .type = kFloat, .fallback = "0.7", .doc = "share of the steps that train everything", .min = 1e-9, .max = 1 - 1e-9},
-         {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e9, .unit = "updates"},
-         {.name = "seed", .type = kInt, .fallback = "0", .doc = "of what is drawn", .min = 0},
-         {.name = "starts", .type = kIntList, .fallback = "[]", .doc = "the first parameter that each variant trains, in place of param_groups", .min = 0},
-         {.name = "strategy",
-          .type = kIntList,
-          .fallback = "[]",
-          .doc = "the variant of each update, again from its beginning behind its end; in place of freeze_type",
-          .min = 0}},
+    .settings = {{.name = "param_groups", .type = kInt, .fallback = "10", .doc = "variants: 0 trains everything, later ones less", .min = 1, .max = 1000},
+                 {.name = "freeze_type", .type = kInt, .fallback = "1", .doc = "0: variants in a row behind whole steps; 1: drawn", .min = 0, .max = 1},
+                 {.name = "freeze_p", .type = kFloat, .fallback = "0.7", .doc = "share of the steps that train everything", .min = 1e-9, .max = 1 - 1e-9},
+                 {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e9, .unit = "updates"},
+                 {.name = "seed", .type = kInt, .fallback = "0", .doc = "of what is drawn", .min = 0},
+                 {.name = "starts",
+                  .type = kIntList,
+                  .fallback = "[]",
+                  .doc = "the first parameter, in the network's order, that each variant trains, in place of param_groups",
+                  .min = 0},
+                 {.name = "strategy",
+                  .type = kIntList,
+                  .fallback = "[]",
+                  .doc = "the variant of each update, again from its beginning behind its end; in place of freeze_type",
+                  .min = 0}},
     .facts = {.excludes = {"sam"}},
     .make =
         [](const SettingValues& s) {

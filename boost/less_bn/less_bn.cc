@@ -33,8 +33,8 @@ class LessBatchNorm final : public train::BoostAlgorithm {
     // The head's rows are of length 1 whatever their mean.
     const Parameter* head = nullptr;
     if (head_)
-      for (const Parameter* p : context.parameters)
-        if (p->shape().rank() == 2) head = p;
+      for (const size_t i : train::network_order(context))
+        if (context.parameters[i]->shape().rank() == 2) head = context.parameters[i];
     std::vector<bool> centred;
     for (const Parameter* p : context.parameters) {
       const std::string& n = p->name();

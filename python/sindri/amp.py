@@ -240,10 +240,14 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     TrainOneStepCell with its scale as sens. A level O0 leaves what auto_mixed_precision set before.
     Raises TypeError for wrong types; ValueError for unknown levels and keywords, and for a manager beside which the optimizer's loss_scale divides
     the gradients twice or by another number than the manager's (MindSpore trains with such gradients; so is done here, with a warning, where the
-    optimizer divides by nothing, as in MindSpore's examples). boost, an AutoBoost, goes before boost_level.
+    optimizer divides by nothing, as in MindSpore's examples). boost, an AutoBoost, goes before boost_level; without it
+    the network is changed as that level asks for (less_bn).
     """
     _check_build_arguments(network, optimizer, level, boost_level, kwargs)
-    boost = kwargs.get("boost") or AutoBoost(boost_level)
+    boost = kwargs.get("boost")
+    if boost is None:
+        boost = AutoBoost(boost_level)
+        network, optimizer = boost.network_auto_process_train(network, optimizer)
     in_float32 = _cast_network(network, level, kwargs)
     if loss_fn is not None:
         network = _WithLossCell(network, loss_fn) if in_float32 else WithLossCell(network, loss_fn)

@@ -4,6 +4,7 @@
 #include "python/src/casters.h"
 #include "python/src/settings.h"
 #include "sindri/models/models.h"
+#include "sindri/train/boost.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_files.h"
 #include "sindri/train/checkpoint_fit.h"
@@ -118,6 +119,11 @@ class PyNativeCell {
     for (const auto& [name, p] : cell_->parameters_and_names()) out.append(py::make_tuple(name, to_python(std::shared_ptr<Parameter>(cell_, p))));
     return out;
   }
+  // What an algorithm does to a network before its parameters are asked for; they are to be asked for again.
+  void prepare(const std::string& algorithm, const py::dict& settings) {
+    train::boosts().make(algorithm, settings_of(settings))->prepare(*cell_);
+    cell_->trainable_params();
+  }
   nn::Cell& cell() { return *cell_; }
 
  private:
@@ -229,6 +235,8 @@ void bind_train(py::module_& m) {
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)
       .def("parameters", &PyNativeCell::parameters, "[(name, Parameter)] in definition order.")
+      .def("prepare", &PyNativeCell::prepare, py::arg("algorithm"), py::arg("settings"),
+           "What a training algorithm changes of a network (BoostAlgorithm::prepare); parameters() are others behind it.")
       .def(
           "set_train", [](PyNativeCell& c, bool on) { c.cell().set_train(on); }, py::arg("on") = true)
       .def("describe", [](PyNativeCell& c) { return c.cell().tree(); });

@@ -35,8 +35,8 @@ TensorList tensors_among(py::handle sequence) {
 
 Tensor or_undefined(const py::object& o) { return o.is_none() ? Tensor() : to_tensor(o); }
 
-/// A TrainStep whose stages are methods of the object that run() is given: gradients(first) -> (loss, gradients, inverse scale or None),
-/// reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, written() -> Parameters that forward may write to,
+/// A TrainStep whose stages are methods of the object that run() is given: gradients(numbers of the trained parameters, None: all) -> (loss, gradients,
+/// inverse scale or None), reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, written() -> Parameters that forward may write to,
 /// update(gradients, inverse, skip). Nothing of Python is kept.
 class PyTrainStep {
  public:
@@ -128,6 +128,13 @@ class PyTrainStep {
     return out;
   }
 
+  std::vector<std::string> own_state() const {
+    std::vector<std::string> out;
+    for (const BoostAlgorithmPtr& a : algorithms_)
+      for (const Parameter* p : a->own_state()) out.push_back(p->name());
+    return out;
+  }
+
   std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const BoostAlgorithmPtr& a : algorithms_) out.push_back(a->name());
@@ -174,14 +181,18 @@ class PyTrainStep {
 
   // Of the parameters that the step trains; Python's reduction over ranks sees zeros for the others.
   static std::pair<Tensor, Gradients> gradients(const train::TrainStep& self) {
-    const size_t first = std::min(self.first_trained, self.parameters.size());
-    const auto made = py::cast<py::tuple>(stage("gradients")(first));
+    std::vector<size_t> trained;
+    for (size_t i = 0; i < self.left_out.size(); ++i)
+      if (!self.left_out[i]) trained.push_back(i);
+    const auto made = py::cast<py::tuple>(stage("gradients")(self.left_out.empty() ? py::object(py::none()) : py::object(py::cast(trained))));
     Gradients g;
-    for (size_t i = 0; i < first; ++i) g.of_params.push_back(ops::full(self.parameters[i]->shape(), 0, self.parameters[i]->dtype()));
-    for (Tensor& t : tensors_of(made[1])) g.of_params.push_back(std::move(t));
-    if (first > 0) {
-      g.untrained.assign(g.of_params.size(), false);
-      std::fill_n(g.untrained.begin(), first, true);
+    g.of_params = tensors_of(made[1]);
+    if (!self.left_out.empty()) {
+      TensorList of_all;
+      for (size_t i = 0, next = 0; i < self.left_out.size(); ++i)
+        of_all.push_back(self.left_out[i] ? ops::full(self.parameters[i]->shape(), 0, self.parameters[i]->dtype()) : std::move(g.of_params.at(next++)));
+      g.of_params = std::move(of_all);
+      g.untrained = self.left_out;
     }
     g.inv_scale = or_undefined(made[2]);
     return {to_tensor(made[0]), std::move(g)};
@@ -254,6 +265,7 @@ void bind_train_step(py::module_& m) {
       .def_property_readonly("ranks_per_group", [](PyTrainStep& s) { return s.step().ranks_per_group; })
       .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
       .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
+      .def("own_state", &PyTrainStep::own_state, "Names of Parameters, of state() and of the optimizer, that each rank has for itself.")
       .def("columns", &PyTrainStep::columns, py::arg("step"))
       .def(
           "other_weights",

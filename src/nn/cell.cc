@@ -284,8 +284,10 @@ void Cell::add_child(const std::string& name, std::shared_ptr<Cell> c, bool pref
 }
 
 void Cell::drop_param(const std::string& name) {
-  if (std::erase_if(params_, [&](const ParamEntry& e) { return e.name == name; }) == 0)
-    throw InternalError(fmt::format("{} has no parameter '{}'", class_name_, name));
+  const auto at = std::find_if(params_.begin(), params_.end(), [&](const ParamEntry& e) { return e.name == name; });
+  if (at == params_.end()) throw InternalError(fmt::format("{} has no parameter '{}'", class_name_, name));
+  dropped_.push_back(std::move(*at));
+  params_.erase(at);
 }
 
 void Cell::set_child(const std::string& name, std::shared_ptr<Cell> c) {

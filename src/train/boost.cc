@@ -78,6 +78,19 @@ std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& al
   return out;
 }
 
+std::vector<size_t> network_order(const BuildContext& context) {
+  const auto place = [&](size_t i) {
+    const auto at = std::find_if(context.network_state.begin(), context.network_state.end(), [&](const auto& e) { return e.second == context.parameters[i]; });
+    return at - context.network_state.begin();
+  };
+  std::vector<std::pair<ptrdiff_t, size_t>> places;
+  for (size_t i = 0; i < context.parameters.size(); ++i) places.emplace_back(place(i), i);
+  std::sort(places.begin(), places.end());
+  std::vector<size_t> out;
+  for (const auto& [at, i] : places) out.push_back(i);
+  return out;
+}
+
 std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms) {
   std::vector<BoostAlgorithmPtr> applied;
   for (const BoostAlgorithmPtr& a : in_order(algorithms)) {

@@ -302,6 +302,11 @@ void Model::begin_parallel(Loop& loop) {
   if (loss_scale_manager_)
     for (Parameter* p : loss_scale_manager_->state()) state.push_back(p);
   for (Parameter* p : algorithm_state()) state.push_back(p);
+  if (began_ && start == 0) {  // a second training of this Model: ranks have their own already
+    for (const BoostAlgorithmPtr& a : algorithms_)
+      for (const Parameter* own : a->own_state()) std::erase(state, own);
+  }
+  began_ = true;
   parallel_->begin(lines, state);
 }
 

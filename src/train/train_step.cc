@@ -30,9 +30,15 @@ std::pair<Tensor, Gradients> loss_and_gradients(const TrainStep& step, const Bat
   if (loss.numel() != 1)
     throw ShapeError(fmt::format("the loss must be one number, the loss function returned {}", loss.meta().str()), "", "use reduction \"mean\" or \"sum\"");
   const Tensor seed = ops::cast(ops::reshape(loss_scale, loss.shape()), loss.dtype());
-  const size_t first = std::min(step.first_trained, params.size());
-  Gradients g = tape.backward({loss}, {seed}, {}, std::vector<Parameter*>(params.begin() + static_cast<ptrdiff_t>(first), params.end()));
-  g.of_params.insert(g.of_params.begin(), first, Tensor());
+  std::vector<Parameter*> trained;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (step.left_out.empty() || !step.left_out[i]) trained.push_back(params[i]);
+  Gradients g = tape.backward({loss}, {seed}, {}, trained);
+  if (trained.size() < params.size()) {
+    TensorList of_all;
+    for (size_t i = 0, next = 0; i < params.size(); ++i) of_all.push_back(step.left_out[i] ? Tensor() : std::move(g.of_params[next++]));
+    g.of_params = std::move(of_all);
+  }
   for (ParamUse& use : g.uses) use.loss_scale = loss_scale;
   g.variant = step.current_variant;
   g.samples = batch.empty() || batch[0].rank() == 0 ? 0 : batch[0].shape()[0];

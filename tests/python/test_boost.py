@@ -120,7 +120,7 @@ def test_two_models_do_not_share_a_configuration():
     ('grad_freeze.param_groups', {'grad_freeze': {'param_groups': 0}}), ('grad_freeze.freeze_p', {'grad_freeze': {'freeze_p': 1.0}}),
     ('grad_freeze.freeze_type', {'grad_freeze': {'freeze_type': 2}}), ('grad_freeze.total_steps', {'grad_freeze': {'total_steps': 0}}),
     ('grad_accumulation.step', {'grad_accumulation': {'grad_accumulation_step': 0}}), ('gradient_split_groups', {'common': {'gradient_split_groups': [50, 20]}}),
-    ('adasum.device_number', {'common': {'device_number': -1}}),
+    ('common.device_number', {'common': {'device_number': 0}}),
 ])
 def test_values_out_of_range_are_named(text, section):
     name = next(iter(section))

@@ -99,7 +99,7 @@ class SINDRI_API Cell {
   Parameter& param(const std::string& name, const Tensor& init, bool requires_grad = true);
   /// Adds state that is saved but not trained (moving averages).
   Parameter& buffer(const std::string& name, const Tensor& init) { return param(name, init, false); }
-  /// Takes a parameter of this cell away: nothing may refer to it any more.
+  /// Takes a parameter of this cell away. Its memory stays the cell's, since an optimizer or a script may hold it.
   void drop_param(const std::string& name);
   /// Adds a child; the name must be new in this cell and hold no dot, the child must not contain this cell. Without prefix the
   /// child's parameters keep the paths they have in the child (MindSpore: auto_prefix=False), as wrappers around a network want.
@@ -138,7 +138,7 @@ class SINDRI_API Cell {
   std::map<std::string, bool> flags_;
   std::optional<DType> to_float_;
   std::unique_ptr<const amp::Options> amp_;
-  std::vector<ParamEntry> params_;
+  std::vector<ParamEntry> params_, dropped_;
   std::vector<ChildEntry> children_;
 };
 

@@ -38,6 +38,10 @@ struct BuildContext {
   double loss_scale = 1;  ///< by which the optimizer divides gradients, beside their inv_scale: in stages they are so many times too large
 };
 
+/// The numbers of `parameters` in the order in which the network has them, from its input on; an optimizer has them by its groups. Those that the network does not
+/// have come last.
+SINDRI_API std::vector<size_t> network_order(const BuildContext& context);
+
 /// Names and values of columns.
 using EventColumns = std::vector<std::pair<std::string, double>>;
 
@@ -65,6 +69,8 @@ class SINDRI_API BoostAlgorithm {
   virtual void on_event(Event, TrainState&) {}
   /// What checkpoints keep, under names of its own; there after apply().
   virtual std::vector<Parameter*> state() { return {}; }
+  /// What each rank has for itself while training, of state() and of the optimizer's: a training that goes on in the same process leaves it as it is.
+  virtual std::vector<Parameter*> own_state() { return {}; }
   /// Columns of metrics.csv at the end of an epoch.
   virtual EventColumns columns(const TrainState&) const { return {}; }
   /// What the run's report follows over time, by step (Optimizer::Measure); asked at the end of an epoch. Those of one group are drawn together.

@@ -119,6 +119,7 @@ class SINDRI_API Model {
   TrainStep step_;
   std::vector<BoostAlgorithmPtr> algorithms_;
   std::shared_ptr<DataParallel> parallel_;
+  bool began_ = false;  ///< with parallel_: a training of this Model has begun
   std::unique_ptr<StepRunner> runner_;
   CompiledFn eval_fn_, predict_fn_;
 };

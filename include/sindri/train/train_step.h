@@ -102,9 +102,9 @@ struct SINDRI_API TrainStep {
   std::vector<Parameter*> parameters = {};  ///< trained, in the order of gradients
   std::function<std::vector<Parameter*>(size_t parameter)> state_of;  ///< the optimizer's state of one; null: not known
   bool wants_uses = false;  ///< backward is asked for ParamUse; before anything runs
-  /// The first of the parameters that are trained from now on; those before it have no gradient, and backward ends behind them. Algorithms set it for
-  /// a step, within `gradients`.
-  size_t first_trained = 0;
+  /// Of each parameter, whether it is left out from now on: it has no gradient, and backward ends where only such ones lie before. Empty: none is. Algorithms set
+  /// it for a step, within `gradients`.
+  std::vector<bool> left_out = {};
   /// Ranks that follow each other, among which gradients are put together: 0 all. An algorithm that has its own way between such groups sets it.
   int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update

@@ -5,7 +5,8 @@ from typing import Any, Dict, Iterable, List, Tuple
 
 from sindri import _core
 from sindri import log as logger
-from sindri._check import check_bool, check_choice, check_type, fail, is_number, nearest
+from sindri._check import check_bool, check_choice, check_int, check_type, fail, is_number, nearest
+from sindri.boost.base import optimizer_of_changed
 from sindri.boost.group_loss_scale import GroupLossScaleManager
 from sindri.boost.less_batch_normalization import LessBN
 
@@ -93,9 +94,12 @@ class AutoBoost:
             sections[section] = _without_aliases(section, {k: v for k, v in values.items() if k not in _STORED})
         common = sections.get("common", {})
         chosen, named = self._switched_on(sections.get("boost", {}), switches)
-        for name in self._in_force(chosen):
-            if name == "loss_scale_group":
-                self.loss_scale_group = True
+        if "device_number" in common:
+            check_int("AutoBoost", "'common.device_number'", common["device_number"], 1)
+        in_force = self._in_force(chosen)
+        self.loss_scale_group = "loss_scale_group" in in_force
+        for name in dict.fromkeys([*in_force, *sections]):  # what is off is checked, too
+            if name not in registered:
                 continue
             settings = {key: value for key, value in sections.get(name, {}).items() if value is not None or key not in _MAY_BE_NONE}
             if name == "adasum":
@@ -104,7 +108,8 @@ class AutoBoost:
             if name == "dim_reduce" and "rho" in settings:
                 settings.setdefault("search", "backtrack")  # what rho is for; interpolation does not read it
             _core.check_boost_settings(name, settings)
-            self.algorithms.append((name, settings))
+            if name in in_force:
+                self.algorithms.append((name, settings))
 
     def _switched_on(self, boost: Dict[str, Any], names: List[str]) -> Tuple[List[str], List[str]]:
         """What is on, and what of it was named."""
@@ -127,18 +132,26 @@ class AutoBoost:
         return next((settings for n, settings in self.algorithms if n == name), None)
 
     def network_auto_process_train(self, network: Any, optimizer: Any) -> Tuple[Any, Any]:
-        """The network and the optimizer to train with: the network has fewer batch norms where less_bn is on (it is changed in place); other algorithms work
-        on the training step."""
+        """The network and the optimizer to train with: where less_bn is on, the network is changed in place, and the optimizer is another one like it that has the
+        parameters there are now (Model.train_network.optimizer). Other algorithms work on the training step. Raises TypeError for an optimizer that cannot be made
+        anew (one of a script's own, thor) where that is needed."""
+        added = self._process(network)
+        return network, optimizer if added is None else optimizer_of_changed(optimizer, network, added)
+
+    def _process(self, network: Any) -> Any:
+        """Pairs of a weight and what less_bn added beside it; None where it is off."""
         settings = self._settings("less_bn")
-        if settings is not None:
-            LessBN(network, settings.get("fn_flag", True), basic=settings.get("basic", False), fn_scale=settings.get("fn_scale", 1.0))
-        return network, optimizer
+        if settings is None:
+            return None
+        changed = LessBN(network, settings.get("fn_flag", True), basic=settings.get("basic", False), fn_scale=settings.get("fn_scale", 1.0))
+        if not changed.removed and not changed.added and not changed.normalised:
+            logger.warning("AutoBoost: less_bn finds nothing to change in %s but gradients | blocks with batch norms are Cells called …Block or …Bottleneck, or have "
+                           "the flag residual_block", type(network).__name__)
+        return changed.added
 
     def network_auto_process_eval(self, network: Any) -> Any:
         """The network to evaluate with: with fewer batch norms, too."""
-        settings = self._settings("less_bn")
-        if settings is not None:
-            LessBN(network, settings.get("fn_flag", True), basic=settings.get("basic", False), fn_scale=settings.get("fn_scale", 1.0))
+        self._process(network)
         return network
 
     def check_manager(self, manager: Any) -> None:

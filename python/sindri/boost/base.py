@@ -1,7 +1,7 @@
 """Optimizers and groups of parameters made anew for training algorithms."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from sindri import log as logger
 from sindri._check import check_type, fail
@@ -13,6 +13,30 @@ from sindri.nn.optim.lars import LARS
 from sindri.nn.optim.optimizer import Optimizer
 
 __all__ = ["OptimizerProcess", "ParameterProcess"]
+
+
+def optimizer_of_changed(optimizer: Any, network: Cell, added: Sequence[Tuple[Parameter, Parameter]]) -> Any:
+    """The optimizer for a network that has been changed: of its parameters it has those that are still there, and each second one of `added` where it has the first.
+    The same one where nothing of its changed; else another like it, with the state of what stays. Raises TypeError where it cannot be made anew."""
+    own = list(optimizer.parameters) if isinstance(optimizer, (Optimizer, LARS)) else []
+    there = {id(p) for p in network.get_parameters()}
+    gone = {id(p) for p in own if id(p) not in there}
+    added = [(beside, new) for beside, new in added if any(p is beside for p in own)]
+    if own and not gone and not added:
+        return optimizer
+    if not own or "init_params" not in (optimizer.opt if isinstance(optimizer, LARS) else optimizer).__dict__:
+        fail(TypeError, f"less_bn changes what there is to train, and a {type(optimizer).__name__} cannot be made anew for that", "AutoBoost",
+             "switch less_bn off, and give boost.LessBN(network, True) the network before the optimizer is made")
+    process = OptimizerProcess(optimizer)
+    process._of_network(gone, added)
+    new = process.generate_new_optimizer()
+    weights = {id(p) for p in own}
+    state = {p.name: p for p in optimizer.get_parameters() if id(p) not in weights}
+    for p in new.get_parameters():
+        old = state.get(p.name)
+        if old is not None and old.shape == p.shape and old.dtype == p.dtype:
+            p.set_data(old.value())
+    return new
 
 
 def _checked(where: str, params: Any) -> List[Any]:
@@ -72,6 +96,22 @@ class OptimizerProcess:
             logger.warning("OptimizerProcess: gradients are centralised by groups, and this optimizer was made without | give it [{'params': …}]")
             return
         self.origin_params = self.build_gc_params_group(self.build_params_dict(network), parameters)
+
+    def _of_network(self, gone: Set[int], added: Sequence[Tuple[Parameter, Parameter]]) -> None:
+        """The parameters or groups without those of `gone` (ids), and with each second one of `added` behind the first."""
+        def members(params: Any) -> List[Parameter]:
+            out: List[Parameter] = []
+            for p in params:
+                out += [] if id(p) in gone else [p]
+                out += [new for beside, new in added if beside is p]
+            return out
+
+        parameters = _checked("OptimizerProcess", self.origin_params)
+        if isinstance(parameters[0], Parameter):
+            self.origin_params = members(parameters)
+            return
+        groups = [{k: members(v) if k in ("params", "order_params") else v for k, v in group.items()} for group in parameters]
+        self.origin_params = [g for g in groups if g.get("params") or g.get("order_params")]
 
     def generate_new_optimizer(self) -> Any:
         """An optimizer of the same class with the same arguments; its state begins anew."""

@@ -32,11 +32,11 @@ def _states(optimizer: Any, weights: Any) -> List[List[Parameter]]:
     return [[p for p in own if id(p) not in trained and p.name.endswith("." + w.name)] for w in weights]
 
 
-def _without_groups(optimizer: Any) -> Tuple[Any, Tuple[Tuple[str, Dict[str, Any]], ...]]:
+def _without_groups(optimizer: Any, network: Cell) -> Tuple[Any, Tuple[Tuple[str, Dict[str, Any]], ...]]:
     """The optimizer of a FreezeOpt, and the algorithm that it asks for."""
     if not isinstance(optimizer, FreezeOpt):
         return optimizer, ()
-    return optimizer.opt, (("grad_freeze", dict(optimizer.settings)),)
+    return optimizer.opt, (("grad_freeze", dict(optimizer.settings_for(network))),)
 
 
 def _groups_of(optimizer: Any, count: int) -> List[int]:
@@ -97,6 +97,10 @@ class _Boosted(TrainOneStepCell):
         """The names of those in force, in the order in which they stand."""
         return list(self._boost_step.algorithms)
 
+    def rank_state(self) -> List[str]:
+        """Names of Parameters that each rank has for itself: what it collected, or its group's optimizer state."""
+        return list(self._boost_step.own_state())
+
     def updates_before(self, step: int) -> int:
         """How many updates come before the step of that number."""
         return step // self._boost_step.steps_per_update
@@ -142,7 +146,7 @@ class BoostTrainOneStepCell(_Boosted):
     step trains the group that its strategy names. Raises as nn.TrainOneStepCell, TypeError for another boost, ValueError for grad_freeze beside a FreezeOpt."""
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, boost: Optional[AutoBoost] = None) -> None:
-        optimizer, freeze = _without_groups(optimizer)
+        optimizer, freeze = _without_groups(optimizer, network)
         super().__init__(network, optimizer, sens)
         self._attach(boost, freeze)
 
@@ -153,7 +157,7 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any, boost: Optional[AutoBoost] = None) -> None:
         grouped = isinstance(scale_sense, GroupLossScaleManager)
-        optimizer, freeze = _without_groups(optimizer)
+        optimizer, freeze = _without_groups(optimizer, network)
         super().__init__(network, optimizer, 1.0 if grouped else scale_sense)
         if grouped:
             self._stages = GroupStages

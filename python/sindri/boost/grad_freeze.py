@@ -34,7 +34,10 @@ class GradientFreeze:
 
     def split_parameters_groups(self, net: Any, freeze_para_groups_number: int) -> List[List[Any]]:
         """The parameters of every variant: all, then without leading units."""
-        params = list(net.trainable_params())
+        return self._split(list(net.trainable_params()), freeze_para_groups_number)
+
+    @staticmethod
+    def _split(params: List[Any], freeze_para_groups_number: int) -> List[List[Any]]:
         starts = _core.freeze_starts([p.name for p in params], check_int("GradientFreeze", "freeze_para_groups_number", freeze_para_groups_number, 1))
         return [params[start:] for start in starts]
 
@@ -44,7 +47,8 @@ class GradientFreeze:
 
     def freeze_generate(self, network: Cell, optimizer: Any) -> Tuple[Cell, FreezeOpt]:
         """The network, and the optimizer with this schedule: for boost.BoostTrainOneStepCell. Raises as FreezeOpt."""
-        groups = self.split_parameters_groups(network, self._param_groups)
+        trained = set(map(id, optimizer.parameters))
+        groups = self._split([p for p in network.trainable_params() if id(p) in trained], self._param_groups)
         given = (optimizer.opt if isinstance(optimizer, LARS) else optimizer).init_params["params"]
         strategy = self.generate_freeze_index_sequence(self._param_groups, self._freeze_type, self._freeze_p, self._total_steps)
         return network, FreezeOpt(optimizer, [ParameterProcess.generate_group_params(g, given) for g in groups], strategy)

@@ -1,12 +1,13 @@
 """A loss scale for each group of layers."""
 from __future__ import annotations
 
-from typing import Any, List, Sequence, Tuple, Union
+import math
+from typing import Any, Collection, FrozenSet, List, Optional, Sequence, Tuple, Union
 
 from sindri import _core, context
 from sindri._check import check_int, fail, is_number
 from sindri.common import dtype as mstype
-from sindri.common.parameter import Parameter, ParameterTuple
+from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
 from sindri.nn.wrap.loss_scale import ScaledStages
@@ -37,7 +38,7 @@ class GroupLossScaleManager(Cell, LossScaleManager):
     grow by 2^(1/1000). Where one overflowed, on whatever rank, the update is left out; gradients are divided by the scales that they were made with.
 
     init_loss_scale: a number, or one for each group. State: `loss_scale` [n]. Works with Model(boost_level='O1', boost_config_dict={'boost': {'mode': 'manual',
-    'loss_scale_group': True}}, loss_scale_manager=manager). Raises TypeError and ValueError for numbers that are none, or not positive.
+    'loss_scale_group': True}}, loss_scale_manager=manager). Raises TypeError and ValueError for numbers that are none, not positive or not finite.
     """
 
     def __init__(self, init_loss_scale: Union[float, Sequence[float]], loss_scale_groups: int) -> None:
@@ -46,8 +47,8 @@ class GroupLossScaleManager(Cell, LossScaleManager):
         values: Any = [init_loss_scale] * loss_scale_groups if is_number(init_loss_scale) else init_loss_scale
         if not isinstance(values, (list, tuple)) or not all(is_number(v) for v in values):
             fail(TypeError, f"GroupLossScaleManager: init_loss_scale must be a number or a list of them, got {init_loss_scale!r}")
-        if len(values) != loss_scale_groups or min(values) <= 0:
-            fail(ValueError, f"GroupLossScaleManager: init_loss_scale must be {loss_scale_groups} numbers above 0, got {init_loss_scale!r}")
+        if len(values) != loss_scale_groups or not all(0 < v < math.inf for v in values):
+            fail(ValueError, f"GroupLossScaleManager: init_loss_scale must be {loss_scale_groups} finite numbers above 0, got {init_loss_scale!r}")
         self.loss_scale = Parameter(Tensor([float(v) for v in values], mstype.float32), name="loss_scale", requires_grad=False)
         self.rescale = _Rescale()
 
@@ -73,12 +74,13 @@ class GroupLossScaleManager(Cell, LossScaleManager):
         """True: updates of gradients that overflowed are left out."""
         return True
 
-    def update_loss_scale(self, overflow: Any, first: int = 0) -> None:
-        """overflow: for each group whether it overflowed (a bool tensor [n]). Groups before `first` had no gradients, and keep their scales."""
+    def update_loss_scale(self, overflow: Any, trained: Optional[Collection[int]] = None) -> None:
+        """overflow: for each group whether it overflowed (a bool tensor [n]). Groups that are none of `trained` had no gradients, and keep their scales."""
         smaller, larger = (_ops.mul(self.loss_scale, factor) for factor in (_SMALLER, _LARGER))
         scales = _ops.where(overflow, smaller, larger)
-        if first > 0:
-            scales = _ops.where(Tensor([i < first for i in range(self.loss_scale_groups)]), self.loss_scale, scales)
+        rest = [trained is not None and i not in trained for i in range(self.loss_scale_groups)]
+        if any(rest):
+            scales = _ops.where(Tensor(rest), self.loss_scale, scales)
         self.loss_scale.assign(scales)
 
     def get_update_cell(self) -> Cell:
@@ -89,23 +91,23 @@ class GroupLossScaleManager(Cell, LossScaleManager):
 class GroupStages(ScaledStages):
     """The stages under a scale for each of the optimizer's groups."""
 
-    first_group = 0  # that is trained in this step
+    trained_groups: FrozenSet[int] = frozenset()  # of this step
 
     def groups(self) -> List[int]:
         """Of each weight the number of its group, from 0."""
         return self.cell.__dict__["_cell_group_of"]
 
-    def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+    def gradients(self, trained: Optional[Sequence[int]] = None) -> Tuple[Any, Tuple[Tensor, ...], Any]:
         cell = self.cell
-        self.weights = cell.weights if first == 0 else ParameterTuple(cell.weights[first:])
-        trained = self.groups()[first:]
-        self.first_group = min(trained)
+        self.train_only(trained)
+        groups = [group for i, group in enumerate(self.groups()) if trained is None or i in trained]
+        self.trained_groups = frozenset(groups)
         self.loss = cell.network(*self.inputs)
         self.grads = cell.grad(cell.network, self.weights)(*self.inputs, _ops.ones_like(self.loss))
         manager = cell.loss_scaling_manager
         self.scale = manager.loss_scale
         inverse = [_ops.reciprocal(manager._scale(i + 1)) for i in range(manager.loss_scale_groups)]
-        self.grads = tuple(_ops.mul(g, _ops.cast(inverse[i], g.dtype)) for g, i in zip(self.grads, trained))
+        self.grads = tuple(_ops.mul(g, _ops.cast(inverse[i], g.dtype)) for g, i in zip(self.grads, groups))
         return self.loss, self.grads, None
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
@@ -121,7 +123,7 @@ class GroupStages(ScaledStages):
         if self.cell.reducer_flag and context.get_auto_parallel_context("parallel_mode") != context.ParallelMode.STAND_ALONE:
             flags = _ops.cast(_ops.all_reduce((_ops.cast(flags, mstype.int32),), op="max", what="skip flag")[0], mstype.bool_)
         if decides:
-            self.cell.loss_scaling_manager.update_loss_scale(flags, self.first_group)
+            self.cell.loss_scaling_manager.update_loss_scale(flags, self.trained_groups)
         self.overflow = _ops.any(flags)
         return self.overflow
 

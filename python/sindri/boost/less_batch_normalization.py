@@ -1,7 +1,7 @@
 """Networks with fewer batch norms, and the normalised head."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Dense, Identity
 from sindri.nn.layer.conv import Conv2d
 from sindri.nn.layer.normalization import BatchNorm2d
+from sindri.nn.native_cell import NativeCell
 
 __all__ = ["LessBN"]
 
@@ -50,13 +51,21 @@ class LessBN(Cell):
         self.network = check_type("LessBN", "'network'", network, Cell)
         check_bool("LessBN", "'fn_flag'", fn_flag)
         check_bool("LessBN", "'basic'", basic)
+        check_float("LessBN", "fn_scale", fn_scale, above=0)
         self.removed: List[str] = []
+        self.added: List[Tuple[Parameter, Parameter]] = []  # a weight, and the factor that is new beside it
+        head = self._last_dense(network) if fn_flag else None
+        self.normalised = head is not None and isinstance(head[2], NormalisedDense)  # it was before
         for path, cell in list(network.cells_and_names()):
+            if isinstance(cell, NativeCell):
+                self._prepare(path, cell, {"fn_flag": head is not None and head[0] is cell, "fn_scale": float(fn_scale), "basic": basic})
             for name in self._inner_norms(cell, basic):
                 setattr(cell, name, Identity())
                 self.removed.append(f"{path}.{name}" if path else name)
-        if fn_flag:
-            self._normalise_head(network, check_float("LessBN", "fn_scale", fn_scale, above=0))
+        if head is not None and isinstance(head[2], Dense):
+            normalised = NormalisedDense(head[2], fn_scale)
+            setattr(head[0], head[1], normalised)
+            self.added.append((normalised.weight, normalised.multiplier))
 
     @staticmethod
     def _inner_norms(cell: Cell, basic: bool) -> List[str]:
@@ -70,16 +79,25 @@ class LessBN(Cell):
             return []
         return norms[:-1]
 
+    def _prepare(self, path: str, cell: NativeCell, settings: Dict[str, Any]) -> None:
+        before = dict(cell._params)
+        cell._prepare("less_bn", settings if settings["fn_flag"] else {k: v for k, v in settings.items() if k != "fn_scale"})
+        norms = {name.rpartition(".")[0] for name in before if name.endswith(".gamma") and name not in cell._params}
+        self.removed += [f"{path}.{name}" if path else name for name in sorted(norms)]
+        self.added += [(cell._params[name.rpartition(".")[0] + ".weight"], p) for name, p in cell._params.items() if name not in before]
+
     @staticmethod
-    def _normalise_head(network: Cell, scale: float) -> None:
-        place: Optional[Tuple[Cell, str, Dense]] = None
+    def _last_dense(network: Cell) -> Optional[Tuple[Cell, str, Cell]]:
+        """Where the last Dense is: the Cell that holds it, its name there, itself; one of a network of the C++ library finds its own. One that is normalised already
+        stays as it is, and no other takes its place."""
+        place: Optional[Tuple[Cell, str, Cell]] = (network, "", network) if isinstance(network, NativeCell) else None
         for _, cell in network.cells_and_names():
             for name, child in cell.name_cells().items():
-                if isinstance(child, Dense):
+                if isinstance(child, (Dense, NormalisedDense)):
                     place = (cell, name, child)
-        if place is not None:
-            cell, name, dense = place
-            setattr(cell, name, NormalisedDense(dense, scale))
+                elif isinstance(child, NativeCell):
+                    place = (child, "", child)
+        return place
 
     def construct(self, *inputs: Any) -> Any:
         return self.network(*inputs)

@@ -76,7 +76,7 @@ class Model:
         self._position: Any = None  # to go on from
         self._together: Any = None  # of several ranks, in training
         self._bar: Any = None  # that shows the training which runs
-        self._steps_before = self._epoch_began_at = 0
+        self._steps_before = self._epoch_began_at = self._steps_trained = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
         if self._eval_weights != 'trained':
@@ -242,8 +242,8 @@ class Model:
         helper = DatasetHelper(dataset, sink, sink_size, epoch - initial_epoch)
         if position.step > 0:
             helper.go_on_from(position.dataset_state, position.step_in_epoch, epoch)
-        # Steps before this call: of a training that goes on, all are counted; initial_epoch alone says what there must have been.
-        self._steps_before = 0 if position.step > 0 else initial_epoch * int(p.batch_num)
+        # Steps before this call, which callbacks do not count: of a training that was loaded none; else what this Model has trained, or must have by initial_epoch.
+        self._steps_before = 0 if position.step > 0 else self._steps_trained or initial_epoch * int(p.batch_num)
         self._epoch_began_at = p.cur_step_num - position.step_in_epoch
         vars(p)['_training_state'] = lambda: self._training_state(p, helper)
         self._bar = _default_bar(callbacks)
@@ -257,6 +257,7 @@ class Model:
                 with _CallbackManager(callbacks + shown) as hooks:
                     self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation)
             finally:  # behind the callbacks' exits, which save where the data stands
+                self._steps_trained = self._steps_before + p.cur_step_num
                 helper.release()
                 self._bar = None
                 del vars(p)['_training_state']
@@ -306,7 +307,8 @@ class Model:
         self._together = None
         if self._parallel_mode != ParallelMode.DATA_PARALLEL or not GlobalComm.INITED or get_group_size() == 1:
             return
-        state = [(q.name, q) for q in self._train_network.get_parameters()]
+        own = set(self._train_network.rank_state()) if hasattr(self._train_network, 'rank_state') else set()
+        state = [(q.name, q) for q in self._train_network.get_parameters() if q.name not in own]
         reducer = getattr(self._train_network, 'grad_reducer', None)
         mean = reducer.mean if isinstance(reducer, nn.DistributedGradReducer) else context.get_auto_parallel_context('gradients_mean')
         weights = getattr(self._optimizer, 'parameters', None) or self._train_network.trainable_params()

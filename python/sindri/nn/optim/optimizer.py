@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 import numpy as np
@@ -32,14 +32,29 @@ _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralizat
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
+def _read_through(params: Any) -> Any:
+    """Parameters or groups, where what gives them only once (a filter, a generator) is a list."""
+    if isinstance(params, Iterator):
+        params = list(params)
+    if not isinstance(params, (list, tuple)):
+        return params
+    return [{k: list(v) if isinstance(v, Iterator) else v for k, v in p.items()} if isinstance(p, dict) else p for p in params]
+
+
 def opt_init_args_register(fn: _F) -> _F:
     """Decorates an optimizer's __init__: keeps its arguments as `init_params`, `init_learning_rate` and `init_args`, to make another like it."""
 
     @functools.wraps(fn)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         bound = inspect.signature(fn).bind(self, *args, **kwargs)
+        if "params" in bound.arguments:
+            bound.arguments["params"] = _read_through(bound.arguments["params"])
+        args, kwargs = bound.args[1:], bound.kwargs
         bound.apply_defaults()
         given = dict(list(bound.arguments.items())[1:])
+        for name, parameter in inspect.signature(fn).parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                given.update(given.pop(name))
         params, rate, inner = (given.pop(name, None) for name in ("params", "learning_rate", "optimizer"))
         fn(self, *args, **kwargs)
         self.__dict__["init_params"] = {"params": params} if inner is None else dict(getattr(inner, "init_params", {"params": params}))

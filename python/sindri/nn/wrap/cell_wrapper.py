@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from types import FunctionType, MethodType
-from typing import Any, Dict, NoReturn, Optional, Tuple
+from typing import Any, Dict, NoReturn, Optional, Sequence, Tuple
 
 from sindri import _core, context
 from sindri.autograd import value_and_grad_with_uses
@@ -120,10 +120,14 @@ class Stages:
         """The loss alone."""
         return self.cell.network(*inputs)
 
-    def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
-        """(loss, gradients of the weights from `first` on, what is still to be multiplied onto these: a scalar tensor or None)."""
+    def train_only(self, trained: Optional[Sequence[int]]) -> None:
+        """The step trains the weights of these numbers; None: all."""
+        self.weights = self.cell.weights if trained is None else ParameterTuple([self.cell.weights[i] for i in trained])
+
+    def gradients(self, trained: Optional[Sequence[int]] = None) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        """(loss, gradients of the weights of these numbers, None: of all; what is still to be multiplied onto these: a scalar tensor or None)."""
         cell = self.cell
-        self.weights = cell.weights if first == 0 else ParameterTuple(cell.weights[first:])
+        self.train_only(trained)
         if getattr(cell.optimizer, "wants_uses", False):
             grads = self.forward_with_uses(cell.sens)
             return self.loss, grads, None

@@ -1,11 +1,11 @@
 """Training steps with a loss scale: the loss's gradient starts at the scale, gradients are divided by it, steps that overflow are left out."""
 from __future__ import annotations
 
-from typing import Any, Tuple, Union
+from typing import Any, Optional, Sequence, Tuple, Union
 
 from sindri import _core, context
 from sindri.common import dtype as mstype
-from sindri.common.parameter import Parameter, ParameterTuple
+from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri._check import check_float, check_int, check_type, fail, is_number
 from sindri.nn.cell import Cell
@@ -95,8 +95,8 @@ class ScaledStages(Stages):
     scale: Any = None
     overflow: Any = None
 
-    def gradients(self, first: int = 0) -> Tuple[Any, Tuple[Tensor, ...], Any]:
-        self.weights = self.cell.weights if first == 0 else ParameterTuple(self.cell.weights[first:])
+    def gradients(self, trained: Optional[Sequence[int]] = None) -> Tuple[Any, Tuple[Tensor, ...], Any]:
+        self.train_only(trained)
         cell, uses = self.cell, getattr(self.cell.optimizer, "wants_uses", False)
         self.loss = None if uses else cell.network(*self.inputs)
         self.status, self.scale = cell.start_overflow_check(self.loss, cell.scale_sense.value())

@@ -1,0 +1,50 @@
+"""Networks of the C++ library as Cells."""
+from __future__ import annotations
+
+from typing import Any, Dict
+
+from sindri import _core
+from sindri.nn.cell import Cell
+
+__all__ = ["NativeCell"]
+
+
+class NativeCell(Cell):
+    """A network of the C++ library: its Parameters are this Cell's, its forward runs without Python. It nests, trains and saves like any Cell."""
+
+    def __init__(self, native: _core.NativeCell, class_name: str) -> None:
+        super().__init__()
+        self.__dict__["_cell_native"] = native
+        self.__dict__["cls_name"] = class_name
+        for name, p in native.parameters():
+            self.insert_param_to_cell(name, p, check_name_contain_dot=False)
+
+    def _prepare(self, algorithm: str, settings: Dict[str, Any]) -> None:
+        """What a training algorithm changes of the network: Parameters that go are no longer this Cell's, and new ones stand where the network has them."""
+        native, before = self.__dict__["_cell_native"], dict(self._params)
+        native.prepare(algorithm, settings)
+        after = dict(native.parameters())
+        path, kept = next((path, p) for path, p in before.items() if path in after)
+        above = kept.name[:-len(path)] if kept.name.endswith(path) else ""  # of a Cell that holds this one
+        for name in before.keys() - after.keys():
+            self.__dict__.pop(name, None)
+        self._params.clear()
+        for name, p in after.items():
+            if name not in before:
+                p.name = above + name
+            self.insert_param_to_cell(name, before.get(name, p), check_name_contain_dot=False)
+
+    def set_train(self, mode: bool = True) -> NativeCell:
+        """Training (True) or inference (False). Returns self."""
+        self.__dict__["_cell_native"].set_train(bool(mode))
+        return super().set_train(mode)
+
+    def construct(self, *inputs: Any) -> Any:
+        """The network's forward."""
+        native = self.__dict__["_cell_native"]
+        native.set_train(self.training)
+        return native(*inputs)
+
+    def extend_repr(self) -> str:
+        """The tree of the C++ Cells."""
+        return self.__dict__["_cell_native"].describe()
