@@ -33,7 +33,8 @@ class GradAccumulation final : public train::BoostAlgorithm {
         sums_.push_back(std::make_unique<Parameter>(Tensor::zeros(p->shape(), dtype), fmt::format("{}.{}{}", kName, p->name(), of_list), false));
       }
     }
-    step.updates_at = [this](int64_t s) { return (s + ahead_) % steps_ == steps_ - 1; };
+    step_ = &step;
+    step.updates_at = [&step, this](int64_t s) { return (s + step.steps_ahead) % steps_ == steps_ - 1; };
     const size_t last = step.add_choice(2, [](const train::TrainStep& self, int64_t s) { return self.updates(s) ? 1 : 0; });
     step.collect = [this, last](train::TrainStep& self, Gradients g, const Tensor& finite) { return collect(std::move(g), finite, self.chosen(last) == 1); };
   }
@@ -42,7 +43,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
   void on_event(train::Event event, train::TrainState& s) override {
     if (event != train::Event::kBegin) return;
     const auto counted = static_cast<int64_t>(count_.stored().item());
-    ahead_ = ((counted - s.cur_step_num) % steps_ + steps_) % steps_;
+    step_->steps_ahead = ((counted - s.cur_step_num) % steps_ + steps_) % steps_;
   }
 
   std::vector<Parameter*> state() override {
@@ -69,7 +70,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
   }
 
   int64_t steps_;
-  int64_t ahead_ = 0;  // what the place in the group is ahead of the step's number, modulo steps_
+  train::TrainStep* step_ = nullptr;
   std::vector<std::unique_ptr<Parameter>> sums_;
   Parameter count_{Tensor::scalar(0, DType::kInt32), "accumulation_step", false};
   Parameter finite_{Tensor::scalar(1, DType::kBool), "accumulation_finite", false};  // false once a step of the group was not

@@ -39,9 +39,9 @@ std::vector<int> freeze_sequence(int64_t groups, int64_t type, double p, int64_t
   if (groups <= 1) return std::vector<int>(std::max<size_t>(length, 1), 0);
   if (type == 0) {
     const double n = static_cast<double>(groups);
-    const auto whole = static_cast<int>(std::floor(p * (n - 1) / (1 - p)) + 0.5);
+    const auto whole = static_cast<size_t>(std::min(std::floor(p * (n - 1) / (1 - p)), static_cast<double>(length)));
     while (out.size() < length) {
-      out.insert(out.end(), static_cast<size_t>(whole), 0);
+      out.insert(out.end(), whole, 0);
       for (int i = 1; i < groups; ++i) out.push_back(i);
     }
   } else {
@@ -95,7 +95,7 @@ class GradFreeze final : public train::BoostAlgorithm {
     }
     step_ = &step;
     const size_t choice =
-        step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(number / self.steps_per_update); });
+        step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(self, number); });
     step.gradients = [this, choice, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
       self.left_out = left_out_[static_cast<size_t>(self.chosen(choice))];
       const std::shared_ptr<void> restore(nullptr, [&self](void*) { self.left_out.clear(); });
@@ -106,12 +106,17 @@ class GradFreeze final : public train::BoostAlgorithm {
   train::EventColumns columns(const train::TrainState& state) const override {
     if (step_ == nullptr) return {{"frozen_steps", 0}};
     int64_t frozen = 0;
-    for (int64_t i = 0; i < state.cur_step_num; ++i) frozen += left_out_[static_cast<size_t>(at(i / step_->steps_per_update))].empty() ? 0 : 1;
+    for (int64_t i = 0; i < state.cur_step_num; ++i) frozen += left_out_[static_cast<size_t>(at(*step_, i))].empty() ? 0 : 1;
     return {{"frozen_steps", state.cur_step_num > 0 ? static_cast<double>(frozen) / static_cast<double>(state.cur_step_num) : 0}};
   }
 
  private:
-  int at(int64_t update) const { return sequence_[static_cast<size_t>(update) % sequence_.size()]; }
+  // The variant of a step. An update that measures all layers anew trains all, or those that are left out would keep what was measured long ago.
+  int at(const train::TrainStep& step, int64_t number) const {
+    const int64_t update = step.update_of(number);
+    if (step.needs_whole && step.needs_whole(update)) return 0;
+    return sequence_[static_cast<size_t>(update) % sequence_.size()];
+  }
   int64_t groups_;
   std::vector<int> sequence_;
   std::vector<size_t> starts_;  ///< the first trained parameter of each variant, in the order of the network
@@ -140,7 +145,7 @@ const auto& kGradFreeze = train::boosts().add({
     .settings = {{.name = "param_groups", .type = kInt, .fallback = "10", .doc = "variants: 0 trains everything, later ones less", .min = 1, .max = 1000},
                  {.name = "freeze_type", .type = kInt, .fallback = "1", .doc = "0: variants in a row behind whole steps; 1: drawn", .min = 0, .max = 1},
                  {.name = "freeze_p", .type = kFloat, .fallback = "0.7", .doc = "share of the steps that train everything", .min = 1e-9, .max = 1 - 1e-9},
-                 {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e9, .unit = "updates"},
+                 {.name = "total_steps", .type = kInt, .fallback = "65536", .doc = "length of the schedule", .min = 1, .max = 1e8, .unit = "updates"},
                  {.name = "seed", .type = kInt, .fallback = "0", .doc = "of what is drawn", .min = 0},
                  {.name = "starts",
                   .type = kIntList,

@@ -160,6 +160,10 @@ class PyTrainStep {
   }
 
   train::TrainStep& step() { return step_; }
+  void set_needs_whole(py::function of) {
+    needs_whole_ = std::move(of);
+    step_.needs_whole = [this](int64_t update) { return needs_whole_(update).cast<bool>(); };
+  }
 
  private:
   // Whose methods the stages are, on this thread, while run() or event() is under way.
@@ -199,6 +203,7 @@ class PyTrainStep {
   }
 
   train::TrainStep step_;
+  py::function needs_whole_;
   std::vector<std::shared_ptr<Parameter>> kept_;
   std::vector<BoostAlgorithmPtr> algorithms_;
 };
@@ -249,7 +254,7 @@ void bind_train_step(py::module_& m) {
            py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(),
            "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
-           "One step: calls gradients(first parameter that is trained), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the "
+           "One step: calls gradients(numbers of the trained parameters), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the "
            "step was left out, None "
            "where steps are not guarded).")
       .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("epoch_complete"), py::arg("open_data"),
@@ -263,6 +268,8 @@ void bind_train_step(py::module_& m) {
           "updates", [](PyTrainStep& s, int64_t step) { return s.step().updates(step); }, py::arg("step"), "Whether that step ends with an update.")
       .def_property_readonly("algorithms", &PyTrainStep::names)
       .def_property_readonly("ranks_per_group", [](PyTrainStep& s) { return s.step().ranks_per_group; })
+      .def("set_needs_whole", &PyTrainStep::set_needs_whole, py::arg("of"),
+           "of(number of an update): whether it needs the gradients of all parameters, so that none is left out.")
       .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
       .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
       .def("own_state", &PyTrainStep::own_state, "Names of Parameters, of state() and of the optimizer, that each rank has for itself.")

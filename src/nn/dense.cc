@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sindri/amp/amp.h"
 #include "sindri/core/error.h"
 #include "sindri/nn/activation.h"
 #include "sindri/ops/elementwise.h"
@@ -31,9 +32,12 @@ void Dense::normalize(double multiplier) {
 
 namespace {
 
+// In float32, whose range holds the squares of all that a half type holds.
 Tensor unit_rows(const Tensor& x) {
-  const Tensor squares = ops::sum(ops::mul(x, x), {1}, true);
-  return ops::div(x, ops::sqrt(ops::maximum(squares, ops::scalar_like(squares, 1e-4))));
+  const amp::FullPrecisionScope full_precision;
+  const Tensor wide = is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x;
+  const Tensor squares = ops::sum(ops::mul(wide, wide), {1}, true);
+  return ops::cast(ops::div(wide, ops::sqrt(ops::maximum(squares, ops::scalar_like(squares, 1e-4)))), x.dtype());
 }
 
 }  // namespace

@@ -232,6 +232,17 @@ void DataParallel::State::reduce_within(int64_t ranks_per_group) {
   }
 }
 
+// Which parameters a call has of its bucket when a step leaves some out. What variants leave out is nested, so their number tells which.
+void DataParallel::State::note_sent(const TensorList& gradients) {
+  for (size_t b = 0; b < buckets.size(); ++b) {
+    std::vector<int64_t> has;
+    for (int64_t i = buckets[b].first; i <= buckets[b].last; ++i)
+      if (gradients[static_cast<size_t>(i)].defined()) has.push_back(i);
+    const auto count = has.size();
+    sent[{b, count}] = std::move(has);
+  }
+}
+
 Gradients DataParallel::State::reduce(Gradients g) {
   if (g.of_params.size() > parameters.size()) {  // what was collected: a list for each virtual rank
     TreeSum sum;
@@ -243,6 +254,7 @@ Gradients DataParallel::State::reduce(Gradients g) {
   const int64_t count = per_rank() * among.size();
   DataParallelOptions o = options;
   if (within != nullptr) o.gradients_mean = true;  // a group's gradient is the mean of its ranks'
+  note_sent(g.of_params);
   g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, o, count, among);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
   g.group = among.name(), g.rank = among.rank(), g.ranks = among.size();
@@ -302,7 +314,7 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   if (!s->guarded) return d;
   step.guard = [s, inner = step.guard](const Gradients& g, const Tensor& loss, bool decides) {
     Verdict v = inner(g, loss, decides);
-    if (decides) return v;  // on what all ranks have
+    if (decides && s->within == nullptr) return v;  // on what all ranks have; groups of ranks have gradients of their own
     const Tensor skip = s->any_rank(v.skip);
     return Verdict{skip, ops::logical_not(skip)};
   };

@@ -1,6 +1,7 @@
 // What the stages of a data-parallel step and the calls between steps share.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ struct DataParallel::State {
   using GradientsStage = std::function<std::pair<Tensor, Gradients>(TrainStep&, const TrainStep::Batch&)>;
   std::pair<Tensor, Gradients> gradients(const GradientsStage& inner, TrainStep& step, const TrainStep::Batch& batch);
   Gradients reduce(Gradients g);
+  void note_sent(const TensorList& gradients);
   Tensor reduce_loss(const Tensor& sum);
   Tensor any_rank(const Tensor& flag) const;
   void take_back_others(const Tensor& skip);
@@ -58,6 +60,7 @@ struct DataParallel::State {
   Parameter local_loss{Tensor::scalar(0), "local_loss", false};
   int64_t bad_step = 0;  // the first of those in a row whose gradients were not finite here; 0: the last ones were
   std::string bad_parameter;
+  std::map<std::pair<size_t, size_t>, std::vector<int64_t>> sent;  // by bucket and number of gradients: whose these are
   PendingValues last_stop;  // of devices: of the step before
 };
 

@@ -136,10 +136,11 @@ void DataParallel::after_step(int64_t step) {
     s.bad_step = step;
     // A call that is watched need not be of these buckets: a program may reduce other gradients, too.
     const auto bucket = static_cast<size_t>(found->index);
-    // Parameters that a step leaves out are the first ones: a call has the last of its bucket.
-    const int64_t at = bucket < s.buckets.size() ? s.buckets[bucket].last + 1 - found->tensors + found->tensor : -1;
-    const bool known = bucket < s.buckets.size() && at >= s.buckets[bucket].first && at <= s.buckets[bucket].last;
-    s.bad_parameter = known ? s.parameters[static_cast<size_t>(at)]->name() : fmt::format("tensor {} of reduction {}", found->tensor, found->index);
+    const auto has = s.sent.find({bucket, static_cast<size_t>(found->tensors)});
+    int64_t at = -1;
+    if (has != s.sent.end() && found->tensor < found->tensors) at = has->second[static_cast<size_t>(found->tensor)];
+    else if (bucket < s.buckets.size() && found->tensors == s.buckets[bucket].last - s.buckets[bucket].first + 1) at = s.buckets[bucket].first + found->tensor;
+    s.bad_parameter = at >= 0 ? s.parameters[static_cast<size_t>(at)]->name() : fmt::format("tensor {} of reduction {}", found->tensor, found->index);
   }
   const int64_t every = s.options.replica_check_steps;
   if (every > 0 && step % every == 0) check_replicas();

@@ -127,13 +127,14 @@ TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters) {
   };
 }
 
-// Gradients that were not asked for become zeros, and are remembered.
+// Gradients that were not asked for become zeros, and are remembered. There may be several lists of them (BuildContext::gradient_lists).
 void fill_untrained(Gradients* g, const std::vector<Parameter*>& parameters) {
   for (size_t i = 0; i < g->of_params.size(); ++i) {
     if (g->of_params[i].defined()) continue;
-    g->untrained.resize(g->of_params.size(), false);
-    g->untrained[i] = true;
-    g->of_params[i] = ops::full(parameters.at(i)->shape(), 0, parameters[i]->dtype());
+    const size_t of = i % parameters.size();
+    g->untrained.resize(parameters.size(), false);
+    g->untrained[of] = true;
+    g->of_params[i] = ops::full(parameters[of]->shape(), 0, parameters[of]->dtype());
   }
 }
 
@@ -205,6 +206,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   s.variant = [&optimizer](int64_t update) { return optimizer.variant(update); };
   s.wants_uses = optimizer.wants_uses();
   s.parameters = optimizer.parameters();
+  if (optimizer.wants_uses()) s.needs_whole = [&optimizer](int64_t update) { return optimizer.measures_anew(optimizer.variant(update)); };
   s.state_of = [&optimizer](size_t i) { return optimizer.state_of(i); };
   const std::shared_ptr<LossScaleManager>& manager = options.loss_scale_manager;
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
@@ -243,7 +245,7 @@ size_t TrainStep::add_choice(int count, Choose choose) {
 
 // Mixed radix, the first choice lowest; above all of them the optimizer's, whose range is not known.
 int TrainStep::variant_at(int64_t step) const {
-  int v = variant ? variant(step / steps_per_update) : 0;
+  int v = variant ? variant(update_of(step)) : 0;
   for (auto c = choices_.rbegin(); c != choices_.rend(); ++c) v = v * c->count + c->choose(*this, step);
   return v;
 }

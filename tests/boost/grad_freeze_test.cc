@@ -25,6 +25,7 @@ TEST(GradFreezeSchedule, InARow) {
   EXPECT_EQ(s.size(), 1010u);
   for (size_t i = 0; i < s.size(); ++i) EXPECT_EQ(s[i], std::max(0, static_cast<int>(i % 29) - 19)) << i;  // 20 zeros, then 1 … 9
   EXPECT_EQ(boost::freeze_sequence(1, 0, 0.7, 100, 0), std::vector<int>(101, 0));
+  EXPECT_EQ(boost::freeze_sequence(1000, 0, 1 - 1e-9, 100, 0), std::vector<int>(101, 0));  // more whole steps than any number holds
 }
 
 TEST(GradFreezeSchedule, Drawn) {
@@ -96,6 +97,31 @@ TEST_P(GradFreeze, WithAccumulationAVariantHoldsForAnUpdate) {
     const std::vector<double> before = of(*t.optimizer, 0, first);
     t.run(test::small_batch(6, 2 * update)), t.run(test::small_batch(6, 2 * update + 1));
     EXPECT_EQ(of(*t.optimizer, 0, first) == before, update % 2 == 1) << update;
+  }
+  train::TrainState s;
+  s.cur_step_num = 6;  // of three updates the second
+  for (const auto& a : t.applied)
+    for (const auto& [name, share] : a->columns(s)) EXPECT_DOUBLE_EQ(share, 2.0 / 6) << name;
+}
+
+// An optimizer has parameters by its groups, in any order: what is frozen lies at the network's input all the same.
+TEST_P(GradFreeze, TheOrderIsTheNetworks) {
+  const nn::CellPtr net = test::small_net_with_loss();
+  std::vector<Parameter*> params = net->trainable_params();
+  std::vector<std::string> names;
+  for (const Parameter* p : params) names.push_back(p->name());
+  const size_t first = boost::freeze_starts(names, 2)[1];
+  const std::vector<Parameter*> backwards(params.rbegin(), params.rend());
+  optim::Momentum optimizer(backwards, optim::MomentumOptions{.learning_rate = 0.05});
+  train::TrainStep step = train::make_train_step(*net, optimizer, {});
+  const train::BuildContext context{.parameters = optimizer.parameters(), .network_state = net->parameters_and_names()};
+  const auto applied = train::apply_boosts(step, context, {freeze(2)});
+  train::StepRunner runner(step);
+  for (int64_t i = 0; i < 4; ++i) {
+    std::vector<std::vector<double>> before;
+    for (Parameter* p : params) before.push_back(test::values_of({p}));
+    runner(test::small_batch(6, i), i);
+    for (size_t k = 0; k < params.size(); ++k) EXPECT_EQ(test::values_of({params[k]}) == before[k], i % 2 == 1 && k < first) << i << ", " << names[k];
   }
 }
 

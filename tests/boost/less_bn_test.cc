@@ -57,6 +57,19 @@ TEST(LessBatchNorm, TheHeadIsNormalised) {
   EXPECT_EQ(params[1]->name(), "0.multiplier");
 }
 
+// 4096·5² is beyond float16.
+TEST(LessBatchNorm, TheHeadsSquaresAreFormedInFloat32) {
+  const auto dense = nn::Dense::make({.in_channels = 4096, .out_channels = 2, .weight_init = "he_uniform"});
+  const nn::CellPtr net = nn::SequentialCell::make({dense});
+  less_bn()->prepare(*net);
+  const Tensor x = Tensor::full({1, 4096}, 5);
+  const std::vector<double> whole = (*net)(x).to_vector<double>();
+  net->to_float(DType::kFloat16);
+  const std::vector<double> half = (*net)(ops::cast(x, DType::kFloat16)).to_vector<double>();
+  for (size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(half[i], whole[i], 5e-3);
+  EXPECT_GT(std::abs(whole[0]) + std::abs(whole[1]), 1e-2);
+}
+
 TEST(LessBatchNorm, GradientsAreCentralised) {
   test::BoostedTraining t({less_bn({{"fn_flag", false}})}), plain({});
   Gradients g;

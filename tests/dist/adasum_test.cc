@@ -205,6 +205,24 @@ TEST(AdasumTraining, GroupsThatSeeTheSameAreOne) {
   }
 }
 
+// The gradients of the other groups are good, and an adaptive sum would carry what is not finite to them.
+TEST(AdasumTraining, AnOverflowOfOneGroupIsLeftOutByAll) {
+  for (const char* on : {"delta", "gradient"}) {
+    Job s = job(on, 1, 2);
+    s.step.skip_nonfinite = true;
+    s.spoil = [](TensorList& b, int64_t step, int64_t virtual_rank) {
+      if (step == 3 && virtual_rank == 1) b[0] = Tensor::full(b[0].shape(), HUGE_VAL);
+    };
+    const std::vector<Outcome> all = train_all(s);
+    for (const Outcome& o : all) {
+      for (size_t i = 0; i < o.finite.size(); ++i) EXPECT_EQ(o.finite[i], i != 3) << on << i;
+      EXPECT_EQ(o.weights, all[0].weights) << on;
+      for (const double w : o.weights) ASSERT_TRUE(std::isfinite(w)) << on;
+    }
+    EXPECT_LT(all[0].losses.back(), all[0].losses.front());
+  }
+}
+
 TEST(AdasumTraining, OneGroupIsRefusedOrTold) {
   Job s = job("delta", 4);
   EXPECT_THROW(train_all(s), ValueError);

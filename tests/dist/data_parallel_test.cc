@@ -422,5 +422,33 @@ TEST(DataParallel, Buckets) {
   EXPECT_EQ(ranges(std::vector<TensorMeta>{large}, {}), (Ranges{{0, 0}}));
 }
 
+// What is collected has a list of gradients for each virtual rank, and a frozen step leaves some of each out.
+TEST(DataParallel, FrozenStepsThatAreCollected) {
+  for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+    Job s;
+    s.ranks = 2, s.virtual_ranks = 4, s.steps = 8, s.mode = mode;
+    s.algorithms = {{"grad_accumulation", 2}};
+    s.boosts = {{"grad_freeze", {{"param_groups", int64_t{2}}, {"freeze_type", int64_t{0}}, {"freeze_p", 0.5}}}};
+    expect_like_one_rank(s, "frozen steps");
+  }
+}
+
+// A step that refreshes measures all layers: none may keep the curvature of a step long ago because it was frozen then.
+TEST(DataParallel, ARefreshIsNeverFrozen) {
+  Job s;
+  s.steps = 7, s.thor = true;
+  const std::vector<double> strategy = {1};
+  s.boosts = {{"grad_freeze", {{"param_groups", int64_t{2}}, {"strategy", strategy}}}};
+  std::vector<bool> changed;
+  std::vector<double> before;
+  s.between = [&](const std::vector<Parameter*>& parameters, int, int64_t) {
+    std::vector<double> now = parameters[0]->stored().to_vector<double>();
+    changed.push_back(now != before);
+    before = std::move(now);
+  };
+  train_all(s);
+  EXPECT_EQ(changed, (std::vector<bool>{true, false, false, true, false, false, true}));  // it refreshes at 0, 3, 6
+}
+
 }  // namespace
 }  // namespace sindri::dist_test

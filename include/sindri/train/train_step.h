@@ -108,6 +108,10 @@ struct SINDRI_API TrainStep {
   /// Ranks that follow each other, among which gradients are put together: 0 all. An algorithm that has its own way between such groups sets it.
   int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
+  int64_t steps_ahead = 0;  ///< steps that a group had collected before step 0: of an earlier training of the same network
+  /// The number of the update that a step goes into.
+  int64_t update_of(int64_t step) const { return (step + steps_ahead) / steps_per_update; }
+  std::function<bool(int64_t update)> needs_whole;  ///< whether an update needs the gradients of all parameters, so that none may be left out; null: none does
   std::function<bool(int64_t step)> updates_at;  ///< whether a step ends with an update; null: every step
 
   using Choose = std::function<int(const TrainStep&, int64_t step)>;

@@ -72,6 +72,8 @@ class _Boosted(TrainOneStepCell):
         self._boost_step.apply(algorithms, list(self.weights),
                                [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network),
                                float(getattr(self.optimizer, "loss_scale", 1.0)), _states(self.optimizer, self.weights))
+        if hasattr(self.optimizer, "measures_anew"):
+            self._boost_step.set_needs_whole(self.optimizer.measures_anew)
         self._reduce_within(self._boost_step.ranks_per_group)
         self._boost_state = ParameterTuple(self._boost_step.state())
         self._boost_variant = 0
@@ -81,7 +83,7 @@ class _Boosted(TrainOneStepCell):
         """Gradients are put together among the ranks of a group only, where an algorithm has its own way between groups."""
         if members == 0 or not self.reducer_flag or members == get_group_size():
             return
-        self.degree = members
+        self.degree, self.reduces_apart = members, True
         if members == 1:
             self.grad_reducer = Identity()
             return

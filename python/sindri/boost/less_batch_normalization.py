@@ -7,6 +7,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import check_bool, check_float, check_type
+from sindri.common import dtype as mstype
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
@@ -21,8 +22,9 @@ _ops = _core.ops
 
 
 def _unit_rows(x: Tensor) -> Tensor:
-    squares = _ops.sum(_ops.mul(x, x), (1,), True)
-    return _ops.div(x, _ops.sqrt(_ops.maximum(squares, Tensor(1e-4, squares.dtype))))
+    wide = _ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x  # whose range holds the squares
+    squares = _ops.sum(_ops.mul(wide, wide), (1,), True)
+    return _ops.cast(_ops.div(wide, _ops.sqrt(_ops.maximum(squares, Tensor(1e-4, squares.dtype)))), x.dtype)
 
 
 class NormalisedDense(Cell):

@@ -122,6 +122,10 @@ class THOR(NativeOptimizer):
         """0: the step takes the curvature and inverts it, 1: it uses what is there."""
         return self.__dict__["_cell_native"].variant(step)
 
+    def measures_anew(self, step: int) -> bool:
+        """Whether that step takes the curvature: of all layers, or of a part of them."""
+        return self.variant(step) != 1
+
     def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
         """The natural gradients, where a parameter has one."""
         native = self.__dict__["_cell_native"]

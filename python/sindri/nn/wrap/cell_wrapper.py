@@ -162,6 +162,7 @@ class TrainOneStepCell(Cell):
     """
 
     _stages: Any = Stages
+    reduces_apart = False  # whether gradients are put together within groups of ranks only
     _unread_by_graphs = Cell._unread_by_graphs | {"_cell_written"}  # of the cells under a loss scale
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, return_grad: bool = False) -> None:

@@ -121,7 +121,8 @@ class ScaledStages(Stages):
     def guard(self, grads: Tuple[Tensor, ...], decides: bool) -> Tensor:
         """Whether the update must be left out; the update cell adapts the scale where this decides."""
         self.overflow = self.cell.get_overflow_status(self.status, grads)
-        if not decides and self.cell.reducer_flag:  # gradients are this rank's own, and all ranks must collect the same steps
+        # Where gradients are this rank's own, or its group's, all ranks must still do the same.
+        if self.cell.reducer_flag and (not decides or self.cell.reduces_apart):
             flag = _ops.all_reduce((_ops.cast(self.overflow, mstype.int32),), op="max", what="skip flag")[0]
             self.overflow = _ops.cast(flag, mstype.bool_)
         skip = self.cell.process_loss_scale(self.overflow) if decides else self.overflow
