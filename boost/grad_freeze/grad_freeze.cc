@@ -94,8 +94,7 @@ class GradFreeze final : public train::BoostAlgorithm {
       for (size_t i = 0; i < start; ++i) left_out_.back()[order[i]] = true;
     }
     step_ = &step;
-    const size_t choice =
-        step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(self, number); });
+    const size_t choice = step.add_choice(static_cast<int>(groups_), [this](const train::TrainStep& self, int64_t number) { return at(self, number); });
     step.gradients = [this, choice, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
       self.left_out = left_out_[static_cast<size_t>(self.chosen(choice))];
       const std::shared_ptr<void> restore(nullptr, [&self](void*) { self.left_out.clear(); });

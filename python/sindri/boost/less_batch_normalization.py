@@ -22,9 +22,10 @@ _ops = _core.ops
 
 
 def _unit_rows(x: Tensor) -> Tensor:
-    wide = _ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x  # whose range holds the squares
-    squares = _ops.sum(_ops.mul(wide, wide), (1,), True)
-    return _ops.cast(_ops.div(wide, _ops.sqrt(_ops.maximum(squares, Tensor(1e-4, squares.dtype)))), x.dtype)
+    with _core.FullPrecisionScope():
+        wide = _ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x  # whose range holds the squares
+        squares = _ops.sum(_ops.mul(wide, wide), (1,), True)
+        return _ops.cast(_ops.div(wide, _ops.sqrt(_ops.maximum(squares, Tensor(1e-4, squares.dtype)))), x.dtype)
 
 
 class NormalisedDense(Cell):
