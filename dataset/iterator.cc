@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <random>
+#include <regex>
 
 #include "dataset/engine.h"
 #include "sindri/core/log.h"
@@ -231,6 +232,11 @@ class IteratorImpl : public Iterator {
     return j;
   }
 
+  static std::string of_any_shard(const std::string& tree) {
+    static const std::regex shard("shard_id=\\d+");
+    return std::regex_replace(tree, shard, "shard_id");
+  }
+
   void check_fingerprint(const nlohmann::json& j) const {
     const nlohmann::json mine = fingerprint();
     const bool shards = mine.contains("in_shards") || j.contains("in_shards");
@@ -240,6 +246,9 @@ class IteratorImpl : public Iterator {
       // Shards may be one batch longer than all rows in one piece; how many there are is not asked.
       if (name == "in_shards" || (name == "size" && shards)) continue;
       if (j.contains(name) && j[name] == value) continue;
+      // Shards of one pipeline stand at the same place, unless each has left out bad rows of its own.
+      const bool same_rows = engine_->plan().on_corrupt != OnCorrupt::kSkip && name == "tree" && j.contains(name) && j[name].is_string();
+      if (same_rows && of_any_shard(j[name].get<std::string>()) == of_any_shard(value.get<std::string>())) continue;
       const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
       throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()),
                       "the data state",

@@ -456,6 +456,21 @@ def test_state():
         other.load_state_dict(state)
 
 
+def test_a_state_of_one_shard_is_one_of_all():
+    """What rank 0 saved, every rank goes on from, at the same place of its own shard."""
+    def shard(number, count=2):
+        return ds.NumpySlicesDataset(np.arange(24), ["x"], num_shards=count, shard_id=number).batch(3).create_tuple_iterator(output_numpy=True)
+
+    ds.config.set_seed(9)
+    saved, other, again = shard(0), shard(1), shard(1)
+    for _ in range(2):
+        next(saved), next(other)
+    again.load_state_dict(saved.state_dict())
+    assert [next(again)[0].tolist() for _ in range(2)] == [next(other)[0].tolist() for _ in range(2)]
+    with pytest.raises(RuntimeError, match="another pipeline"):
+        shard(1, 3).load_state_dict(saved.state_dict())
+
+
 def test_output_shapes_estimate():
     data = ds.GeneratorDataset(Ragged(), ["x"], shuffle=False)
     assert data.output_shapes() == [[1]] and data.output_shapes(estimate=True) == [[None]]
