@@ -45,6 +45,8 @@ class Average final : public train::BoostAlgorithm {
         moving_.push_back({m, it->average.get()});
       }
     }
+    for (const Pair& pair : averages_)
+      if (std::find(context.parameters.begin(), context.parameters.end(), pair.of) == context.parameters.end()) of_forward_.push_back(pair.average.get());
     step_ = &step;
     std::optional<size_t> due;
     if (o_.start > 0 || o_.every > 1 || o_.in_epochs)
@@ -74,6 +76,8 @@ class Average final : public train::BoostAlgorithm {
     out.push_back(&count_);
     return out;
   }
+
+  std::vector<Parameter*> follows_forward() override { return of_forward_; }
 
   train::EventColumns columns(const train::TrainState&) const override { return {{"averaged_updates", count_.stored().item()}}; }
 
@@ -143,6 +147,7 @@ class Average final : public train::BoostAlgorithm {
   train::TrainStep* step_ = nullptr;
   std::vector<Pair> averages_;
   std::vector<Moving> moving_;
+  std::vector<Parameter*> of_forward_;
   Parameter count_{Tensor::scalar(0, DType::kInt32), "average_count", false};  // times the weights were taken in
   int64_t steps_per_epoch_ = 0, recalibrated_at_ = -1;
 };

@@ -52,6 +52,7 @@ struct DataParallel::State {
   std::vector<Parameter*> parameters;
   std::vector<std::pair<std::string, Parameter*>> network_state;
   std::vector<BuildContext::MovingAverage> averages;
+  std::vector<Parameter*> copied;  // of algorithms: the first rank's
   std::vector<GradientBucket> buckets;
   std::vector<Local> locals;  // what of the network is not trained
   std::vector<std::pair<Parameter*, Tensor>> others_before;  // of guarded steps, while one runs

@@ -120,7 +120,10 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
                             .loss_scale = optimizer_->base_options().loss_scale};
     if (options_.data_parallel) context.gradient_lists = virtual_ranks(*options_.data_parallel, comm::world()) / comm::world().size();
     algorithms_ = apply_boosts(step_, context, options_.algorithms);
-    if (options_.data_parallel) parallel_ = apply_data_parallel(step_, context, *options_.data_parallel, comm::world());
+    if (options_.data_parallel) {
+      parallel_ = apply_data_parallel(step_, context, *options_.data_parallel, comm::world());
+      for (const BoostAlgorithmPtr& a : algorithms_) parallel_->copy_from_first(a->follows_forward());
+    }
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
     if (parallel_ && !options_.data_parallel->overlap) compile_options.disable_passes.emplace_back("hoist_comm");

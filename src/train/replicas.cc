@@ -194,11 +194,13 @@ void DataParallel::State::merge_one(Parameter* mean, Parameter* variance) {
   variance->store(Tensor::from_values(variance->shape(), v, variance->dtype()));
 }
 
+void DataParallel::copy_from_first(const std::vector<Parameter*>& state) { state_->copied.insert(state_->copied.end(), state.begin(), state.end()); }
+
 void DataParallel::merge_moving_averages() {
   State& s = *state_;
   if (!active()) return;
   std::set<const Parameter*> merged;
-  std::vector<Parameter*> copied;
+  std::vector<Parameter*> copied = s.copied;
   if (s.options.bn_merge == "mean") {
     for (const BuildContext::MovingAverage& a : s.averages) {
       if (a.mean == nullptr) continue;

@@ -431,5 +431,20 @@ TEST(ModelOnRanks, MovingAveragesOfRankZero) {
   for (const Trained& t : run_models(4, job)) expect_equal(t, one);
 }
 
+// What the evaluation in training judges is what rank 0 saves.
+TEST(ModelOnRanks, AveragesOfMovingAveragesAreThoseOfRankZero) {
+  for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+    ModelJob job;
+    job.mode = mode;
+    job.change = [](train::ModelOptions& o, int) {
+      o.algorithms = {train::boosts().make("average", {{"decay", 0.5}})};
+      o.eval_weights = "average";
+    };
+    const Trained one = run_models(1, job)[0];
+    for (const int ranks : {2, 4})
+      for (const Trained& t : run_models(ranks, job)) expect_equal(t, one);
+  }
+}
+
 }  // namespace
 }  // namespace sindri::dist_test

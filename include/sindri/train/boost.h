@@ -71,6 +71,9 @@ class SINDRI_API BoostAlgorithm {
   virtual std::vector<Parameter*> state() { return {}; }
   /// What each rank has for itself while training, of state() and of the optimizer's: a training that goes on in the same process leaves it as it is.
   virtual std::vector<Parameter*> own_state() { return {}; }
+  /// Of state() what follows something that forward writes, as batch norm's moving averages, and so differs between ranks: before evaluation and checkpoints all have
+  /// the first virtual rank's, which is the same in every layout.
+  virtual std::vector<Parameter*> follows_forward() { return {}; }
   /// Columns of metrics.csv at the end of an epoch.
   virtual EventColumns columns(const TrainState&) const { return {}; }
   /// What the run's report follows over time, by step (Optimizer::Measure); asked at the end of an epoch. Those of one group are drawn together.

@@ -99,6 +99,8 @@ class SINDRI_API DataParallel {
   std::string nonfinite_ranks();
   /// Gives the network, on every rank, the merged moving averages: before evaluation and before a checkpoint. Virtual ranks go on from there.
   void merge_moving_averages();
+  /// With them all ranks take over the first one's values of these.
+  void copy_from_first(const std::vector<Parameter*>& state);
   /// merge_moving_averages() and check_replicas().
   void merge();
   /// Whether any rank says so.
