@@ -103,7 +103,7 @@ class Average final : public train::BoostAlgorithm {
   bool is_due(const train::TrainStep& step, int64_t s) const {
     if (!step.updates(s)) return false;
     const int64_t unit = o_.in_epochs ? std::max<int64_t>(1, steps_per_epoch_) : 1;
-    const int64_t every = o_.every * unit, done = s + 1 - o_.start * unit;
+    const int64_t every = o_.every * unit, done = s + 1 + step.steps_before - o_.start * unit;
     return done > 0 && done / every > std::max<int64_t>(0, done - step.steps_per_update) / every;
   }
 

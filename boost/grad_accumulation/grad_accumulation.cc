@@ -26,6 +26,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     if (step.collect) throw ValueError("another training algorithm collects gradients already", kName, "switch one of the two off");
+    of_list_ = context.parameters.size();
     for (int64_t list = 0; list < context.gradient_lists; ++list) {  // sums over ranks are formed of each virtual rank's mean
       for (const Parameter* p : context.parameters) {
         const DType dtype = p->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
@@ -33,8 +34,9 @@ class GradAccumulation final : public train::BoostAlgorithm {
         sums_.push_back(std::make_unique<Parameter>(Tensor::zeros(p->shape(), dtype), fmt::format("{}.{}{}", kName, p->name(), of_list), false));
       }
     }
+    for (const auto& sum : sums_) step.collected.push_back(sum.get());
     step_ = &step;
-    step.updates_at = [&step, this](int64_t s) { return (s + step.steps_ahead) % steps_ == steps_ - 1; };
+    step.updates_at = [&step, this](int64_t s) { return (s + step.steps_before) % steps_ == steps_ - 1; };
     const size_t last = step.add_choice(2, [](const train::TrainStep& self, int64_t s) { return self.updates(s) ? 1 : 0; });
     step.collect = [this, last](train::TrainStep& self, Gradients g, const Tensor& finite) { return collect(std::move(g), finite, self.chosen(last) == 1); };
   }
@@ -43,12 +45,13 @@ class GradAccumulation final : public train::BoostAlgorithm {
   void on_event(train::Event event, train::TrainState& s) override {
     if (event != train::Event::kBegin) return;
     const auto counted = static_cast<int64_t>(count_.stored().item());
-    step_->steps_ahead = ((counted - s.cur_step_num) % steps_ + steps_) % steps_;
+    step_->steps_before += ((counted - s.cur_step_num - step_->steps_before) % steps_ + steps_) % steps_;
   }
 
+  // Of several virtual ranks the first one's: before a checkpoint all have the same (TrainStep::collected).
   std::vector<Parameter*> state() override {
     std::vector<Parameter*> out;
-    for (const auto& sum : sums_) out.push_back(sum.get());
+    for (size_t i = 0; i < of_list_; ++i) out.push_back(sums_[i].get());
     out.insert(out.end(), {&count_, &finite_});
     return out;
   }
@@ -71,6 +74,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
 
   int64_t steps_;
   train::TrainStep* step_ = nullptr;
+  size_t of_list_ = 0;
   std::vector<std::unique_ptr<Parameter>> sums_;
   Parameter count_{Tensor::scalar(0, DType::kInt32), "accumulation_step", false};
   Parameter finite_{Tensor::scalar(1, DType::kBool), "accumulation_finite", false};  // false once a step of the group was not

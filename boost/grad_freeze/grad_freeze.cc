@@ -104,9 +104,10 @@ class GradFreeze final : public train::BoostAlgorithm {
 
   train::EventColumns columns(const train::TrainState& state) const override {
     if (step_ == nullptr) return {{"frozen_steps", 0}};
+    const int64_t steps = step_->steps_before + state.cur_step_num;
     int64_t frozen = 0;
-    for (int64_t i = 0; i < state.cur_step_num; ++i) frozen += left_out_[static_cast<size_t>(at(*step_, i))].empty() ? 0 : 1;
-    return {{"frozen_steps", state.cur_step_num > 0 ? static_cast<double>(frozen) / static_cast<double>(state.cur_step_num) : 0}};
+    for (int64_t i = -step_->steps_before; i < state.cur_step_num; ++i) frozen += left_out_[static_cast<size_t>(at(*step_, i))].empty() ? 0 : 1;
+    return {{"frozen_steps", steps > 0 ? static_cast<double>(frozen) / static_cast<double>(steps) : 0}};
   }
 
  private:

@@ -40,6 +40,9 @@ struct DataParallel::State {
   void compare_plans(const PlanLines& lines) const;
   void broadcast(const std::vector<Parameter*>& parameters) const;
   void give_to_others();
+  void give_collected();
+  /// The mean over all virtual ranks of as many numbers as there are in each of `leaves`, one leaf for each of this process's.
+  std::vector<double> mean_of(std::vector<std::vector<double>> leaves, const char* what) const;
   void merge_one(Parameter* mean, Parameter* variance);
 
   /// Only the ranks of a group put their gradients together (TrainStep::ranks_per_group).
@@ -55,6 +58,7 @@ struct DataParallel::State {
   std::vector<Parameter*> copied;  // of algorithms: the first rank's
   std::vector<GradientBucket> buckets;
   std::vector<Local> locals;  // what of the network is not trained
+  std::vector<Parameter*> collected;  // TrainStep::collected
   std::vector<std::pair<Parameter*, Tensor>> others_before;  // of guarded steps, while one runs
   bool guarded = false, collects = false;
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};

@@ -220,13 +220,18 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   // Sunk graphs report once per chunk; eager mode reports every step, as in MindSpore.
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
+  step_.steps_before = s.cur_step_num == 0 ? steps_trained_ : 0;  // a training that is resumed counts them itself
+  const std::shared_ptr<void> count(nullptr, [this, &s](void*) { steps_trained_ = step_.steps_before + s.cur_step_num; });
 
   s.global_batch = s.batch_size;
   if (parallel_ && parallel_->active()) {
     if (parallel_->communicator().size() > 1) s.ranks = &parallel_->communicator();
     s.virtual_ranks = parallel_->virtual_ranks();
     s.global_batch = s.batch_size * parallel_->communicator().size();
-    s.merge_ranks = [this] { parallel_->merge(); };
+    s.merge_ranks = [this, &s] {
+      parallel_->merge();
+      if (within_group(s)) parallel_->merge_collected();
+    };
   }
   s.global_samples = options.initial_samples >= 0 ? options.initial_samples : s.cur_step_num * s.global_batch;
   s.steps_before_epoch = s.cur_step_num - options.initial_step;
@@ -235,10 +240,6 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   net_with_loss_->set_train(true);
   begin_parallel(loop);
   loop.notify(Event::kBegin, &Callback::begin);
-  // What the other ranks have added up in a group of accumulated steps is in no checkpoint.
-  if (s.ranks != nullptr && step_.steps_per_update > 1 && s.cur_step_num > 0 && !step_.updates(s.cur_step_num - 1))
-    throw CommError(ErrorCode::kLayout, fmt::format("step {} lies within a group of {} steps of one update", s.cur_step_num, step_.steps_per_update),
-                    "first step", "go on from a checkpoint at the end of a group: save every so many steps, or a multiple");
   try {
     run_epochs(loop);
     loop.log.settle();
@@ -250,7 +251,11 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
     throw;
   }
   loop.notify(Event::kEnd, &Callback::end);
+  if (parallel_ && within_group(s)) parallel_->merge_collected();  // a second training of this Model begins with rank 0's
 }
+
+// Whether the last step left gradients for an update to come.
+bool Model::within_group(const TrainState& s) const { return s.cur_step_num > 0 && !step_.updates(s.cur_step_num - 1); }
 
 // The data at the step the training begins with.
 std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {

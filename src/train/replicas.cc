@@ -64,6 +64,12 @@ void DataParallel::State::give_to_others() {
     for (const auto& other : l.others) other->store(l.own->stored().clone());
 }
 
+// What the first of them has collected, likewise.
+void DataParallel::State::give_collected() {
+  const size_t count = collected.size() / static_cast<size_t>(per_rank());
+  for (size_t i = count; i < collected.size(); ++i) collected[i]->store(collected[i % count]->stored().clone());
+}
+
 void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& training_state) {
   State& s = *state_;
   if (!active()) return;
@@ -83,6 +89,7 @@ void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& t
     if (s.options.parameter_broadcast) s.broadcast(all);
   }
   s.give_to_others();
+  s.give_collected();
 }
 
 void DataParallel::share_kernel_choices(const std::function<void()>& compile) {
@@ -164,7 +171,18 @@ std::string DataParallel::nonfinite_ranks() {
   return text;
 }
 
-// Mean of means; variance of the mixture: mean(var) + mean(mean²) - mean(mean)². In float64 along the tree over virtual ranks.
+// Along the tree over virtual ranks.
+std::vector<double> DataParallel::State::mean_of(std::vector<std::vector<double>> leaves, const char* what) const {
+  for (size_t width = 1; width < leaves.size(); width *= 2)
+    for (size_t j = 0; j + width < leaves.size(); j += 2 * width)
+      for (size_t i = 0; i < leaves[j].size(); ++i) leaves[j][i] += leaves[j + width][i];
+  std::vector<double>& sums = leaves[0];
+  comm.all_reduce(sums.data(), sums.data(), static_cast<int64_t>(sums.size()), DType::kFloat64, ReduceOp::kSum, {what});
+  for (double& x : sums) x *= 1.0 / static_cast<double>(total);
+  return std::move(sums);
+}
+
+// Mean of means; variance of the mixture: mean(var) + mean(mean²) - mean(mean)². In float64.
 void DataParallel::State::merge_one(Parameter* mean, Parameter* variance) {
   const auto of_virtual = [&](const Parameter* p, int64_t j) {
     const auto l = std::find_if(locals.begin(), locals.end(), [&](const Local& x) { return x.own == p; });
@@ -181,12 +199,7 @@ void DataParallel::State::merge_one(Parameter* mean, Parameter* variance) {
     const std::vector<double> v = of_virtual(variance, j);
     leaves.back().insert(leaves.back().end(), v.begin(), v.end());
   }
-  for (size_t width = 1; width < leaves.size(); width *= 2)
-    for (size_t j = 0; j + width < leaves.size(); j += 2 * width)
-      for (size_t i = 0; i < leaves[j].size(); ++i) leaves[j][i] += leaves[j + width][i];
-  std::vector<double>& sums = leaves[0];
-  comm.all_reduce(sums.data(), sums.data(), static_cast<int64_t>(sums.size()), DType::kFloat64, ReduceOp::kSum, {"moving averages"});
-  for (double& x : sums) x *= 1.0 / static_cast<double>(total);
+  const std::vector<double> sums = mean_of(std::move(leaves), "moving averages");
   std::vector<double> m(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(n)), v;
   mean->store(Tensor::from_values(mean->shape(), m, mean->dtype()));
   if (variance == nullptr) return;
@@ -214,6 +227,21 @@ void DataParallel::merge_moving_averages() {
     if (l.written && !merged.contains(l.own)) copied.push_back(l.own);
   if (s.ranks() > 1) s.broadcast(copied);
   s.give_to_others();
+}
+
+// The update takes the mean over virtual ranks, which is the same where each of them has the mean of what they had. In float64, so that the mean of equal
+// ones is what they are: merged again, nothing changes.
+void DataParallel::merge_collected() {
+  State& s = *state_;
+  if (!active()) return;
+  const size_t count = s.collected.size() / static_cast<size_t>(s.per_rank());
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<std::vector<double>> leaves;
+    for (size_t at = i; at < s.collected.size(); at += count) leaves.push_back(s.collected[at]->stored().to_vector<double>());
+    Parameter& first = *s.collected[i];
+    first.store(Tensor::from_values(first.shape(), s.mean_of(std::move(leaves), "collected gradients"), first.dtype()));
+  }
+  s.give_collected();
 }
 
 void DataParallel::merge() {

@@ -104,16 +104,24 @@ TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
   }
 }
 
+class RanksGoOn : public Ranks, public testing::WithParamInterface<Sets> {};
+INSTANTIATE_TEST_SUITE_P(Steps, RanksGoOn,
+                         testing::Values(Sets{}, Sets{"boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=4"}),  // 9 and 27 lie within groups
+                         [](const auto& tested) { return tested.param.empty() ? "OfOneUpdate" : "InGroups"; });
+
 // 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16. Where a checkpoint is saved, moving averages of the virtual ranks become
-// one: so the whole training saves where the parts end.
-TEST_F(Ranks, GoOnOnAnotherNumberOfRanks) {
-  const Sets sets = {"dist.virtual_ranks=16", "train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
-  train_on(1, sets);
+// one, and what they have collected: so the whole training saves where the parts end.
+TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
+  Sets sets = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
+  sets.insert(sets.end(), GetParam().begin(), GetParam().end());
+  Sets of_one = sets;
+  of_one.push_back("dist.virtual_ranks=16");
+  train_on(1, of_one);
   const auto whole = step_losses(temp_.file("run"));
   ASSERT_EQ(whole.size(), 44u) << "22 steps of 64 samples";
   std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
   const auto until = [&](const char* steps) {
-    Sets more = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
+    Sets more = sets;
     more.push_back(std::string("train.max_steps=") + steps);
     return more;
   };
@@ -132,6 +140,23 @@ TEST_F(Ranks, GoOnOnAnotherNumberOfRanks) {
   std::string line;
   ASSERT_TRUE(std::getline(log, line));
   EXPECT_TRUE(line.starts_with("[5/16 ")) << line;
+}
+
+// The whole training saves nowhere within a group, so each rank adds up its own there; the other one stops behind the first of three steps. What both
+// ranks collected counts: the next losses are those of the whole, but for rounding.
+TEST_F(Ranks, GoOnWithinAGroupWithWhatAllCollected) {
+  Sets sets = {"train.batch_size=64", "train.epochs=1", "boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=3"};
+  train_on(2, sets);
+  const auto whole = step_losses(temp_.file("run"));
+  std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
+  sets.push_back("train.max_steps=4");
+  train_on(2, sets);
+  ASSERT_EQ(last_step(temp_.file("run")), 4);
+  sets.back() = "train.max_steps=0";
+  train_on(2, sets, true);
+  const auto parts = step_losses(temp_.file("run"));
+  ASSERT_EQ(parts.size(), whole.size());
+  for (const auto& [step, losses] : whole) EXPECT_NEAR(std::stod(parts.at(step).at(0)), std::stod(losses.at(0)), 1e-5) << step;
 }
 
 TEST_F(Ranks, AnotherGlobalBatchIsARequest) {

@@ -279,6 +279,17 @@ TEST(DataParallel, Accumulation) {
   expect_like_one_rank(s, "accumulation, eager");
 }
 
+// Nobody could put together what a checkpoint does not know of.
+TEST(DataParallel, WhoCollectsSaysWhat) {
+  const nn::CellPtr net = net_with_loss(true, false);
+  optim::Momentum optimizer(net->trainable_params(), {.learning_rate = 0.05});
+  comm::run_ranks(2, [&](int) {
+    train::TrainStep step = train::make_train_step(*net, optimizer);
+    step.collect = [](train::TrainStep&, Gradients, const Tensor&) { return std::optional<Gradients>(); };
+    EXPECT_THROW(train::apply_data_parallel(step, {.parameters = optimizer.parameters()}, {}, comm::world()), ValueError);
+  });
+}
+
 TEST(DataParallel, MicroBatchesStayInAVirtualRank) {
   Job s;
   s.ranks = 2, s.virtual_ranks = 4, s.steps = 6;

@@ -56,6 +56,7 @@ struct ModelJob {
   std::function<bool(int rank)> stop = nullptr;
   std::function<void(train::ModelOptions&, int rank)> change = nullptr;
   int64_t rows = 64;
+  int trainings = 1;  // of one Model, one behind the other
 };
 
 class KeepLosses final : public train::Callback {
@@ -91,7 +92,7 @@ Trained run_model(const ModelJob& job, int rank) {
   train::TrainOptions options = job.train;
   options.dataset_sink_mode = job.sink;
   if (job.stop) options.stop_requested = [&] { return job.stop(rank); };
-  model.train(job.epochs, data, callbacks, options);
+  for (int i = 0; i < job.trainings; ++i) model.train(job.epochs, data, callbacks, options);
   out.steps = keep->steps;
   const train::MetricValues values = model.eval(part_of_data(0, 1, 1));  // all ranks see all of it
   out.accuracy = values.at("accuracy"), out.loss = values.at("loss");
@@ -165,6 +166,20 @@ TEST(ModelOnRanks, AStopOfACallbackIsOneOfAll) {
   job.callback = nullptr;
   job.train.max_steps = 7;
   for (const Trained& t : run_models(2, job)) EXPECT_EQ(t.steps, 7);
+}
+
+// Four steps a training, groups of three: the second training begins behind the first step of a group, with what all ranks have collected.
+TEST(ModelOnRanks, ASecondTrainingGoesOnInTheGroup) {
+  ModelJob job;
+  job.epochs = 1, job.trainings = 2;
+  job.change = [](train::ModelOptions& o, int) { o.algorithms = {train::boosts().make("grad_accumulation", {{"step", 3}})}; };
+  const Trained one = run_models(1, job)[0];
+  for (const int ranks : {2, 4})
+    for (const Trained& t : run_models(ranks, job)) expect_equal(t, one);
+  job.epochs = 2, job.trainings = 1;  // nowhere put together: the same but for rounding
+  const Trained at_once = run_models(4, job)[0];
+  ASSERT_EQ(at_once.losses.size(), one.losses.size());
+  for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(at_once.losses[i], one.losses[i], 1e-5) << i;
 }
 
 std::string error_of(int ranks, const ModelJob& job, ErrorCode code) {

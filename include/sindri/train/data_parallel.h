@@ -101,6 +101,9 @@ class SINDRI_API DataParallel {
   void merge_moving_averages();
   /// With them all ranks take over the first one's values of these.
   void copy_from_first(const std::vector<Parameter*>& state);
+  /// Gives every virtual rank the mean of what they have collected for the next update (TrainStep::collected): before a checkpoint within a group of
+  /// steps, and where a training ends there. They go on from there.
+  void merge_collected();
   /// merge_moving_averages() and check_replicas().
   void merge();
   /// Whether any rank says so.

@@ -106,6 +106,7 @@ class SINDRI_API Model {
   struct Loop;
   std::unique_ptr<dataset::Iterator> open_at(const Loop& loop, const dataset::Dataset& data, int64_t size);
   void begin_parallel(Loop& loop);
+  bool within_group(const TrainState& s) const;
   [[noreturn]] void fail_without_data(const Loop& loop) const;
   bool run_step(Loop& loop, const TensorList& batch);
   void share_stop(Loop& loop, bool epoch_ended);
@@ -119,6 +120,7 @@ class SINDRI_API Model {
   TrainStep step_;
   std::vector<BoostAlgorithmPtr> algorithms_;
   std::shared_ptr<DataParallel> parallel_;
+  int64_t steps_trained_ = 0;  ///< in all trainings of this Model
   bool began_ = false;  ///< with parallel_: a training of this Model has begun
   std::unique_ptr<StepRunner> runner_;
   CompiledFn eval_fn_, predict_fn_;

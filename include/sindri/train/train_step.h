@@ -84,6 +84,9 @@ struct SINDRI_API TrainStep {
   std::function<std::pair<Tensor, Gradients>(TrainStep&, const Batch&)> gradients;  ///< calls forward
   /// `finite`: whether this step's loss and gradients are; undefined where steps are never left out.
   std::function<std::optional<Gradients>(TrainStep&, Gradients, const Tensor& finite)> collect;
+  /// What `collect` holds between steps, sums or means of gradients: the Parameters of each virtual rank of this process, list behind list
+  /// (BuildContext::gradient_lists). Before a checkpoint every list gets the mean over all virtual ranks; whoever collects keeps the first one in its state.
+  std::vector<Parameter*> collected = {};
   std::function<Gradients(Gradients)> reduce_gradients;
   std::function<Tensor(const Tensor& loss)> reduce_loss;  ///< null: the loss is this process's own
   /// `decides`: this is the look that the update depends on, not one at gradients that are collected. Null: steps are never left out.
@@ -108,9 +111,9 @@ struct SINDRI_API TrainStep {
   /// Ranks that follow each other, among which gradients are put together: 0 all. An algorithm that has its own way between such groups sets it.
   int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
-  int64_t steps_ahead = 0;  ///< steps that a group had collected before step 0: of an earlier training of the same network
+  int64_t steps_before = 0;  ///< steps of earlier trainings of the same network, from which schedules of this one go on
   /// The number of the update that a step goes into.
-  int64_t update_of(int64_t step) const { return (step + steps_ahead) / steps_per_update; }
+  int64_t update_of(int64_t step) const { return (step + steps_before) / steps_per_update; }
   std::function<bool(int64_t update)> needs_whole;  ///< whether an update needs the gradients of all parameters, so that none may be left out; null: none does
   std::function<bool(int64_t step)> updates_at;  ///< whether a step ends with an update; null: every step
 
