@@ -96,6 +96,23 @@ TEST_P(Average, TakesInUpdatesOnly) {
   }
 }
 
+// A training in several calls is one training: schedules go on, also within a group of accumulated steps.
+TEST_P(Average, SchedulesGoOnOverSeveralTrainings) {
+  for (const int64_t group : {1, 2}) {
+    const auto run = [&](int64_t calls) {
+      test::ModelRun r;
+      const std::vector<double> strategy = {0, 0, 1, 0};
+      const std::vector<double> starts = {0, 1};
+      r.algorithms = {train::boosts().make("average", {{"kind", "swa"}, {"unit", "epochs"}, {"start", 1}}),
+                      train::boosts().make("grad_freeze", {{"starts", starts}, {"strategy", strategy}}), train::boosts().make("grad_accumulation", {{"step", group}})};
+      std::vector<double> all = r.train(3 / calls, 0, "", "", false);
+      for (int64_t i = 1; i < calls; ++i) all = r.train_again();
+      return all;
+    };
+    EXPECT_EQ(run(1), run(3)) << group;
+  }
+}
+
 TEST_P(Average, GoesOnFromAnyStep) {
   for (const std::map<std::string, SettingValue>& settings :
        {std::map<std::string, SettingValue>{{"decay", 0.9}}, {{"kind", "swa"}, {"unit", "epochs"}, {"start", 1}}, {{"start", 3}, {"every", 2}}}) {
