@@ -1,5 +1,6 @@
 // Training in the span of weight snapshots (Li et al. 2022, arXiv:2103.11154; MindSpore: mindspore.boost, dim_reduce): P-BFGS and P-SGD.
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -41,6 +42,32 @@ bool holds(const Tensor& condition) {
   return traced ? *traced : condition.item() != 0;
 }
 
+// Gives Parameters back what they had when it was made: when it is asked to, or when something throws.
+class Undo {
+ public:
+  explicit Undo(const std::vector<Parameter*>& parameters) : parameters_(parameters) {
+    for (const Parameter* p : parameters_) before_.push_back(p->value());
+  }
+  ~Undo() {
+    try {
+      if (!done_) now();
+    } catch (...) {}  // what was thrown first is told of
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+  void now() {
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (parameters_[i]->value().id() != before_[i].id()) parameters_[i]->assign(before_[i]);
+    done_ = true;
+  }
+  void keep() { done_ = true; }
+
+ private:
+  const std::vector<Parameter*>& parameters_;
+  TensorList before_;
+  bool done_ = false;
+};
+
 class DimReduce final : public train::BoostAlgorithm {
  public:
   explicit DimReduce(Settings s) : s_(std::move(s)) {}
@@ -58,26 +85,48 @@ class DimReduce final : public train::BoostAlgorithm {
     }
     for (const auto& [path, p] : context.network_state)
       if (std::find(weights_.begin(), weights_.end(), p) == weights_.end()) others_.push_back(p);
-    moving_ = context.moving_averages;
-    loss_scale_ = context.loss_scale;
+    for (const train::BuildContext::MovingAverage& m : context.moving_averages)
+      if (m.momentum < 1) moving_.push_back(m);  // one that never moves is right as it is
+    loss_scale_ = context.loss_scale * context.gradient_sum;
+    check_optimizer(step, context);
     size_ = column_count(columns_);
     ranks_ = comm::world().size();
     make_state();
     const Subspace subspace = find_subspace();
     ratios_ = subspace.ratios;
+    own_fingerprint_ = fingerprint_of(subspace.components);
     place(subspace.components);
     log::write(log::Level::kInfo, "boost", fmt::format("dim_reduce: {} directions of {} weights; the optimizer's rule is replaced", s_.components, size_));
     step_ = &step;
-    step.gradients = [this, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
+    forward_ = step.forward;
+    step.forward = [this](const train::TrainStep::Batch& batch) {
       const int64_t drawn = ops::rng_instance();
       const Tensor key = ops::rng_state().value();
-      auto [loss, g] = inner(self, batch);
-      parts_.push_back({batch, loss, key, drawn});
-      return std::pair(loss, std::move(g));
+      Tensor loss = forward_(batch);
+      if (collecting_) parts_.push_back({batch, loss, key, drawn});
+      return loss;
     };
-    step.update = [this](train::TrainStep& self, const Gradients& g) {
+    step.gradients = [this, lists = context.gradient_lists, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
+      if (calls_ == lists) parts_.clear(), calls_ = 0;  // the step before ended before its update
+      collecting_ = true;
+      const std::shared_ptr<void> end(nullptr, [this](void*) { collecting_ = false; });
+      const int64_t drawn = ops::rng_instance();
+      const Tensor key = ops::rng_state().value();
+      const size_t before = parts_.size();
+      try {
+        auto [loss, g] = inner(self, batch);
+        if (parts_.size() == before) parts_.push_back({batch, loss, key, drawn});  // stages of Python's have a forward pass of their own
+        ++calls_;
+        return std::pair(loss, std::move(g));
+      } catch (...) {
+        parts_.clear(), calls_ = 0;
+        throw;
+      }
+    };
+    step.update = [this](train::TrainStep&, const Gradients& g) {
       const std::vector<Part> parts = std::exchange(parts_, {});
-      update(self, parts, g);
+      calls_ = 0;
+      update(parts, g);
     };
   }
 
@@ -88,12 +137,17 @@ class DimReduce final : public train::BoostAlgorithm {
   }
 
   void on_event(train::Event event, train::TrainState& s) override {
+    if (event == train::Event::kBegin) {
+      measured_at_ = -1;
+      begin_anew_elsewhere();
+    }
     const bool last = event == train::Event::kStepEnd && (s.epoch_complete || s.stop);
     if (!last && event != train::Event::kEnd) return;
     if (s_.bn_batches == 0 || moving_.empty() || measured_at_ == s.cur_step_num) return;
     measured_at_ = s.cur_step_num;
     const TensorList measured = train::measured_statistics(*step_, moving_, s, s_.bn_batches);
     for (size_t i = 0; i < measured.size(); ++i) moving_[i].parameter->store(measured[i]);
+    if (s.moving_averages_written && !measured.empty()) s.moving_averages_written();
   }
 
   train::EventColumns columns(const train::TrainState&) const override {
@@ -119,6 +173,38 @@ class DimReduce final : public train::BoostAlgorithm {
     int64_t drawn;
   };
 
+  static void check_optimizer(const train::TrainStep& step, const train::BuildContext& context) {
+    if (step.wants_uses)
+      throw ValueError("dim_reduce searches along the gradient, and this optimizer preconditions it", "boost.dim_reduce",
+                       "use a first-order optimizer in the second stage, such as momentum");
+    if (context.optimizer != nullptr && (context.optimizer->base_options().grad_clip.global_norm > 0 || context.optimizer->base_options().grad_clip.value > 0))
+      log::write(log::Level::kWarn, "boost", "dim_reduce: the optimizer's rule is replaced, and its clipping with it: gradients are not clipped");
+  }
+
+  // Of P, in two parts, so that a number of 32 bits holds each.
+  static std::vector<double> fingerprint_of(const Tensor& components) {
+    const uint64_t hash = XXH3_64bits(components.raw_data(), components.nbytes()) | 1;
+    return {static_cast<double>(static_cast<int32_t>(hash & 0x7fffffff)), static_cast<double>(static_cast<int32_t>((hash >> 32) & 0x7fffffff))};
+  }
+  // State of a training with another P has its coordinates.
+  void begin_anew_elsewhere() {
+    const std::vector<double> held = fingerprint_->stored().to_vector<double>();
+    const bool other = held[0] != 0 && held != own_fingerprint_;
+    fingerprint_->store(Tensor::from_values({2}, own_fingerprint_, DType::kInt32));
+    if (!other) return;
+    log::write(log::Level::kWarn, "boost",
+               "dim_reduce: the checkpoint is of a training in another subspace: what was learned of the curvature there begins anew | give the matrix of that "
+               "training as pca_mat_path to go on in its subspace");
+    for (Parameter* p : {velocity_, last_step_, last_gradient_, started_, residual_})
+      if (p != nullptr) p->store(Tensor::zeros(p->shape(), p->dtype()));
+    if (inverse_ != nullptr) inverse_->store(identity(s_.components));
+  }
+  static Tensor identity(int64_t k) {
+    std::vector<double> eye(static_cast<size_t>(k * k), 0);
+    for (int64_t i = 0; i < k; ++i) eye[static_cast<size_t>(i * (k + 1))] = 1;
+    return Tensor::from_values({k, k}, eye, DType::kFloat64);
+  }
+
   Parameter* make(const char* name, const Shape& shape, DType dtype) {
     state_.push_back(std::make_unique<Parameter>(Tensor::zeros(shape, dtype), std::string("dim_reduce.") + name, false));
     return state_.back().get();
@@ -127,15 +213,14 @@ class DimReduce final : public train::BoostAlgorithm {
     const int64_t k = s_.components;
     share_ = make("share", {}, DType::kFloat32);
     counts_ = make("counts", {s_.max_search + 2}, DType::kInt32);
+    fingerprint_ = make("fingerprint", {2}, DType::kInt32);
     if (!s_.bfgs) {
       velocity_ = make("velocity", {k}, DType::kFloat64);
       updates_ = make("updates", {}, DType::kInt32);
       return;
     }
-    std::vector<double> eye(static_cast<size_t>(k * k), 0);
-    for (int64_t i = 0; i < k; ++i) eye[static_cast<size_t>(i * (k + 1))] = 1;
     inverse_ = make("inverse_hessian", {k, k}, DType::kFloat64);
-    inverse_->store(Tensor::from_values({k, k}, eye, DType::kFloat64));
+    inverse_->store(identity(k));
     last_step_ = make("last_step", {k}, DType::kFloat64);
     last_gradient_ = make("last_gradient", {k}, DType::kFloat64);
     started_ = make("started", {}, DType::kBool);
@@ -226,20 +311,18 @@ class DimReduce final : public train::BoostAlgorithm {
     return mean_over_ranks(ops::mul(sum, 1.0 / static_cast<double>(parts.size())));
   }
   // The loss of the same batch with the same random numbers at other weights; what forward writes is taken back.
-  Tensor loss_at(const train::TrainStep& step, const std::vector<Part>& parts) const {
-    TensorList before;
-    for (const Parameter* p : others_) before.push_back(p->value());
+  Tensor loss_at(const std::vector<Part>& parts) const {
+    Undo undo(others_);
     const Tensor key = ops::rng_state().value();
     const int64_t drawn = ops::rng_instance();
     Tensor sum;
     for (const Part& p : parts) {
       if (p.key.id() != key.id()) ops::rng_state().assign(p.key);
       ops::set_rng_instance(p.drawn);
-      const Tensor l = ops::cast(ops::reshape(step.forward(p.batch), Shape{}), DType::kFloat64);
+      const Tensor l = ops::cast(ops::reshape(forward_(p.batch), Shape{}), DType::kFloat64);
       sum = sum.defined() ? ops::add(sum, l) : l;
     }
-    for (size_t i = 0; i < others_.size(); ++i)
-      if (others_[i]->value().id() != before[i].id()) others_[i]->assign(before[i]);
+    undo.now();
     if (ops::rng_state().value().id() != key.id()) ops::rng_state().assign(key);
     ops::set_rng_instance(drawn);
     return mean_over_ranks(ops::mul(sum, 1.0 / static_cast<double>(parts.size())));
@@ -251,7 +334,7 @@ class DimReduce final : public train::BoostAlgorithm {
     counts_->assign(ops::add(counts_->value(), Tensor::from_values({s_.max_search + 2}, one, DType::kInt32)));
   }
 
-  void update(const train::TrainStep& step, const std::vector<Part>& parts, const Gradients& g) {
+  void update(const std::vector<Part>& parts, const Gradients& g) {
     if (g.skip.defined() && holds(g.skip)) return;
     TensorList ordered;
     for (const size_t i : order_) ordered.push_back(g.of_params[i]);
@@ -263,7 +346,7 @@ class DimReduce final : public train::BoostAlgorithm {
     share_->assign(ops::cast(ops::div(ops::sqrt(dot(gk, gk)), norm), DType::kFloat32));
     TensorList before;
     for (const Parameter* p : weights_) before.push_back(p->value());
-    if (s_.bfgs) return search(step, parts, gradient, gk, before);
+    if (s_.bfgs) return search(parts, gradient, gk, before);
     const Tensor velocity = ops::add(ops::mul(velocity_->value(), s_.momentum), gk);
     velocity_->assign(velocity);
     Tensor rate = scalar(s_.rate);
@@ -291,8 +374,9 @@ class DimReduce final : public train::BoostAlgorithm {
     return ops::mul(ops::add(next, ops::transpose(next, {1, 0})), 0.5);
   }
 
-  void search(const train::TrainStep& step, const std::vector<Part>& parts, const Tensor& gradient, const Tensor& gk, const TensorList& before) {
+  void search(const std::vector<Part>& parts, const Tensor& gradient, const Tensor& gk, const TensorList& before) {
     const int64_t k = s_.components;
+    Undo undo(weights_);
     const Tensor inverse = next_inverse(gk), f0 = mean_loss(parts);
     started_->assign(ops::full({}, 1, DType::kBool));
     const Tensor d = ops::neg(ops::reshape(ops::matmul(inverse, ops::reshape(gk, {k, 1})), {k})), slope = dot(gk, d);
@@ -305,17 +389,19 @@ class DimReduce final : public train::BoostAlgorithm {
     for (int64_t m = 0; m < s_.max_search; ++m) {
       const Tensor change = ops::mul(direction, ops::cast(rho, DType::kFloat32));
       move(before, change);
-      const Tensor f1 = loss_at(step, parts);
+      const Tensor f1 = loss_at(parts);
       if (holds(ops::less_equal(f1, ops::add(f0, ops::mul(ops::mul(rho, slope), s_.sigma))))) {
         last_step_->assign(ops::mul(d, rho));
         last_gradient_->assign(gk);
         inverse_->assign(inverse);
         count(m);
+        undo.keep();
         return move(before, ops::add(change, aside));
       }
       rho = s_.interpolate ? interpolated(rho, f0, f1, slope) : ops::mul(rho, s_.rho);
     }
     count(s_.max_search);
+    undo.keep();
     move(before, aside);
   }
 
@@ -339,7 +425,11 @@ class DimReduce final : public train::BoostAlgorithm {
   std::vector<std::unique_ptr<Parameter>> state_;
   std::unique_ptr<Parameter> matrix_, own_;
   Parameter *share_ = nullptr, *counts_ = nullptr, *velocity_ = nullptr, *updates_ = nullptr, *inverse_ = nullptr, *last_step_ = nullptr,
-            *last_gradient_ = nullptr, *started_ = nullptr, *residual_ = nullptr;
+            *last_gradient_ = nullptr, *started_ = nullptr, *residual_ = nullptr, *fingerprint_ = nullptr;
+  std::vector<double> own_fingerprint_;  // of the P in use
+  std::function<Tensor(const train::TrainStep::Batch&)> forward_;
+  bool collecting_ = false;  // forward runs for gradients
+  int64_t calls_ = 0;  // of `gradients` in this step
   std::vector<Part> parts_;
   const train::TrainStep* step_ = nullptr;
   int64_t measured_at_ = -1;

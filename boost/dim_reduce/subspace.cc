@@ -63,7 +63,8 @@ std::vector<float> row_of(const std::string& file, const Columns& columns) {
     if (e == nullptr || e->kind != train::CheckpointEntry::kTensor)
       throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("there is no weight '{}'", name), file,
                             "snapshots must be of the network that is trained");
-    if (e->tensor.shape().numel() != shape.numel())
+    const bool one_number = shape.numel() == 1 && e->tensor.shape().numel() == 1;  // [] and [1] are told apart by few programs
+    if (e->tensor.shape() != shape && !one_number)
       throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("'{}' is {}, the network's {}", name, e->tensor.shape().str(), shape.str()), file,
                             "snapshots must be of the network that is trained");
     for (const double v : e->tensor.to_vector<double>()) row.push_back(static_cast<float>(v));
@@ -252,6 +253,12 @@ void check_columns(const std::string& path, const Columns& columns) {
   if (!j.is_object() || !j.contains("columns"))
     throw ValueError(path + ".json does not name columns", "dim_reduce", "make the matrix again, or remove that file");
   const auto& listed = j["columns"];
+  const auto is_name_and_shape = [](const nlohmann::json& c) {
+    return c.is_object() && c.contains("name") && c["name"].is_string() && c.contains("shape") && c["shape"].is_array() &&
+        std::all_of(c["shape"].begin(), c["shape"].end(), [](const nlohmann::json& n) { return n.is_number_integer(); });
+  };
+  if (!listed.is_array() || !std::all_of(listed.begin(), listed.end(), is_name_and_shape))
+    throw ValueError(path + ".json does not name columns by `name` and `shape`", "dim_reduce", "make the matrix again, or remove that file");
   for (size_t i = 0; i < std::max(listed.size(), columns.size()); ++i) {
     const std::string name = i < listed.size() ? listed[i].value("name", "") : "nothing", own = i < columns.size() ? columns[i].first : "nothing";
     const bool same_shape = i < listed.size() && i < columns.size() &&

@@ -65,9 +65,10 @@ class PyTrainStep {
 
   void apply(const std::vector<std::pair<std::string, py::dict>>& chosen, const py::iterable& parameters,
              const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages,
-             double loss_scale, const std::vector<std::vector<py::object>>& states) {
+             double loss_scale, const std::vector<std::vector<py::object>>& states, bool wants_uses, double gradient_sum) {
     if (!algorithms_.empty()) throw ValueError("the algorithms of a training step are chosen once", "TrainStep.apply");
-    train::BuildContext context{.loss_scale = loss_scale};
+    train::BuildContext context{.gradient_sum = gradient_sum, .loss_scale = loss_scale};
+    step_.wants_uses = wants_uses;
     const auto slot = [this](py::handle p) {
       kept_.push_back(slot_of(p));
       return kept_.back().get();
@@ -251,7 +252,7 @@ void bind_train_step(py::module_& m) {
   py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
-           py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(),
+           py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(), py::arg("wants_uses") = false, py::arg("gradient_sum") = 1.0,
            "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
            "One step: calls gradients(numbers of the trained parameters), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the "

@@ -118,6 +118,8 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
                             .network = network_.get(),
                             .optimizer = optimizer_.get(),
                             .loss_scale = optimizer_->base_options().loss_scale};
+    if (options_.data_parallel && !options_.data_parallel->gradients_mean)
+      context.gradient_sum = static_cast<double>(virtual_ranks(*options_.data_parallel, comm::world()));
     if (options_.data_parallel) context.gradient_lists = virtual_ranks(*options_.data_parallel, comm::world()) / comm::world().size();
     algorithms_ = apply_boosts(step_, context, options_.algorithms);
     if (options_.data_parallel) {
@@ -194,8 +196,8 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.loss_scale_manager = loss_scale_manager_.get();
   s.algorithms = algorithms_;
   s.train_dataset = data.get();
-  s.open_data = [data] {
-    const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = dataset::OnCorrupt::kSkip});
+  s.open_data = [data, policy = options.on_corrupt, most = options.max_corrupt] {  // the training's own: its rows are those that it reads
+    const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = policy, .max_corrupt = most});
     return [it](std::vector<Tensor>* batch) {
       if (!it->next(batch)) return false;
       *batch = on_device(*batch);
@@ -228,6 +230,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
     if (parallel_->communicator().size() > 1) s.ranks = &parallel_->communicator();
     s.virtual_ranks = parallel_->virtual_ranks();
     s.global_batch = s.batch_size * parallel_->communicator().size();
+    s.moving_averages_written = [this] { parallel_->give_moving_averages(); };
     s.merge_ranks = [this, &s] {
       parallel_->merge();
       if (within_group(s)) parallel_->merge_collected();

@@ -244,6 +244,8 @@ void DataParallel::merge_collected() {
   s.give_collected();
 }
 
+void DataParallel::give_moving_averages() { state_->give_to_others(); }
+
 void DataParallel::merge() {
   merge_moving_averages();
   check_replicas();

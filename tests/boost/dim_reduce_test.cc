@@ -15,6 +15,7 @@
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "sindri/optim/sgd.h"
+#include "sindri/optim/thor.h"
 #include "sindri/train/checkpoint.h"
 #include "tests/boost/training.h"
 #include "tests/train/temp_folder.h"
@@ -33,10 +34,12 @@ class Quadratic final : public nn::Cell {
   explicit Quadratic(const Values& h) : Cell("Quadratic"), h_(Tensor::from_values({3}, h)), w_(&param("w", Tensor::from_values({3}, {1, 1, 1}))) {}
   Tensor construct(const Tensor&) override {
     const Tensor w = w_->value(), loss = ops::mul(ops::sum(ops::mul(h_, ops::square(w))), 0.5);
+    if (ends_at >= 0 && calls++ == ends_at) throw DataError("the pass ends here");
     if (ceiling > 1e30) return loss;
     return ops::where(ops::greater(loss, ops::full({}, ceiling, DType::kFloat32)), ops::full({}, NAN, DType::kFloat32), loss);
   }
   double ceiling = 1e38;
+  int64_t ends_at = -1, calls = 0;
 
  private:
   Tensor h_;
@@ -181,12 +184,12 @@ TEST_P(DimReduce, ProjectedGradientsWithMomentum) {
 }
 
 /// A training in the span of six snapshots of random weights, in `folder`.
-std::unique_ptr<BoostedTraining> in_random_span(const TempFolder& folder, int64_t trials) {
+std::unique_ptr<BoostedTraining> in_random_span(const TempFolder& folder, int64_t trials, const train::TrainStepOptions& options = {}, uint32_t seed = 0) {
   const BoostedTraining plain({});
   for (int i = 0; i < 6; ++i) {
     std::vector<train::CheckpointEntry> entries;
     for (const Parameter* p : plain.optimizer->parameters()) {
-      std::mt19937 draw(static_cast<uint32_t>(i) * 1000 + static_cast<uint32_t>(entries.size()));
+      std::mt19937 draw(seed + static_cast<uint32_t>(i) * 1000 + static_cast<uint32_t>(entries.size()));
       std::normal_distribution<double> normal;
       Values v(static_cast<size_t>(p->shape().numel()));
       for (double& x : v) x = normal(draw);
@@ -195,7 +198,7 @@ std::unique_ptr<BoostedTraining> in_random_span(const TempFolder& folder, int64_
     train::save_checkpoint(entries, folder.file(fmt::format("s-{}_1.ckpt", i + 1)));
   }
   const Settings settings = {{"weight_load_dir", folder.path()}, {"n_components", int64_t{4}}, {"max_search", trials}, {"alpha", 0.0}};
-  return std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{train::boosts().make("dim_reduce", settings)});
+  return std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{train::boosts().make("dim_reduce", settings)}, options);
 }
 
 // Convolution, batch norm, dropout: the loss of a batch falls from step to step, so trials see what the step saw; and moving averages are those of the gradient
@@ -251,6 +254,71 @@ TEST_P(DimReduce, TrialsThatAreNotFiniteFail) {
   never.run();
   EXPECT_EQ(never.weights(), before);
   EXPECT_EQ(never.column("rejected"), 1);
+}
+
+// What throws in a trial leaves the weights where the step began, and the next step searches over its own batch.
+TEST(DimReduceErrors, ATrialThatThrowsLeavesTheWeights) {
+  const ModeScope eager(Mode::kPynative);
+  const TempFolder temp;
+  for (const int64_t pass : {0, 1}) {  // the gradient's, and the first trial's
+    Problem p({1.5, 0.5, 9}, {}, temp.path()), whole({1.5, 0.5, 9}, {}, temp.path());
+    p.net->ends_at = pass;
+    const Values before = p.weights();
+    EXPECT_THROW(p.run(), DataError);
+    EXPECT_EQ(p.weights(), before) << pass;
+    if (pass == 1) continue;  // of the curvature something is kept by then
+    p.run(), whole.run();
+    EXPECT_EQ(p.weights(), whole.weights());
+  }
+}
+
+// Coordinates of another subspace mean nothing in this one.
+TEST_P(DimReduce, AnotherSubspaceBeginsAnew) {
+  const auto inverse = [](BoostedTraining& t) {
+    for (const Parameter* p : t.applied[0]->state())
+      if (p->name() == "dim_reduce.inverse_hessian") return p->stored().to_vector<double>();
+    throw InternalError("no inverse");
+  };
+  const auto first = in_random_span(temp, 5);
+  for (int64_t i = 0; i < 3; ++i) first->run(test::small_batch(6, i));
+  train::TrainState s;
+  first->applied[0]->on_event(train::Event::kBegin, s);
+  const Values learned = inverse(*first);
+  Values identity(16, 0);
+  for (size_t i = 0; i < 4; ++i) identity[5 * i] = 1;
+  ASSERT_NE(learned, identity);
+  const TempFolder elsewhere;
+  for (const bool same : {true, false}) {
+    const auto second = in_random_span(same ? temp : elsewhere, 5, {}, same ? 0 : 7);
+    for (size_t i = 0; i < first->applied[0]->state().size(); ++i)
+      second->applied[0]->state()[i]->store(first->applied[0]->state()[i]->stored().clone());
+    testing::internal::CaptureStderr();
+    second->applied[0]->on_event(train::Event::kBegin, s);
+    EXPECT_EQ(testing::internal::GetCapturedStderr().find("another subspace") != std::string::npos, !same);
+    EXPECT_EQ(inverse(*second), same ? learned : identity);
+  }
+}
+
+// The line search sees the parts that the gradient was made of: batch norm's statistics and dropout are those of each.
+TEST_P(DimReduce, MicroBatchesAreSearchedAsTheyAre) {
+  const auto t = in_random_span(temp, 10, {.micro_batches = 3});
+  double last = HUGE_VAL;
+  for (int64_t i = 0; i < 5; ++i) {
+    const double loss = t->run(test::small_batch(6, 1)).loss.item();
+    EXPECT_LE(loss, last) << i;
+    last = loss;
+  }
+  for (const auto& [name, value] : t->applied[0]->columns(train::TrainState{}))
+    if (name == "rejected") EXPECT_EQ(value, 0);
+}
+
+TEST(DimReduceRefusals, OptimizersThatPrecondition) {
+  const TempFolder temp;
+  const nn::CellPtr net = test::small_net_with_loss();
+  optim::Thor thor(net->trainable_params(), optim::ThorOptions{.learning_rate = 0.01, .damping = 0.1});
+  train::TrainStep step = train::make_train_step(*net, thor);
+  const train::BuildContext context{.parameters = thor.parameters(), .network_state = net->parameters_and_names(), .network = net.get(), .optimizer = &thor};
+  EXPECT_THROW(train::apply_boosts(step, context, {train::boosts().make("dim_reduce", {{"weight_load_dir", temp.path()}})}), ValueError);
 }
 
 // Principal components of four rows.
@@ -332,12 +400,18 @@ TEST(Subspace, WhatIsRefused) {
   refused<ValueError>([&] { boost::principal_components(files, xyz(), 4); }, "span 3 directions");
   refused<CheckpointError>([&] { boost::principal_components(files, {{"c", {2}}}, 2); }, "there is no weight 'c'");
   refused<CheckpointError>([&] { boost::principal_components(files, {{"a", {3}}}, 2); }, "'a' is");
+  refused<CheckpointError>([&] { boost::principal_components(files, {{"a", {1, 2}}, {"b", {1}}}, 2); }, "'a' is");  // as many numbers, in another shape
   const boost::Subspace s = boost::principal_components(files, xyz(), 2);
   const std::string path = temp.file("p.npy");
   boost::save_subspace(path, s, xyz());
   refused<ValueError>([&] { boost::load_subspace(path, xyz(), 3); }, "is (2, 3); needed are 3 rows of 3 weights");
   refused<ValueError>([&] { boost::load_subspace(path, {{"a", {2}}, {"c", {1}}}, 2); }, "its weight 1 is 'b', this network's 'c'");
   refused<IoError>([&] { boost::load_subspace(temp.file("none.npy"), xyz(), 2); }, "cannot read");
+  for (const char* text : {R"({"columns": 3})", "[1, 2]", R"({"columns": [{"name": 5, "shape": [2]}]})", R"({"columns": [{"name": "a", "shape": "x"}]})", "{"}) {
+    std::filesystem::copy_file(path, temp.file("odd.npy"), std::filesystem::copy_options::overwrite_existing);
+    std::ofstream(temp.file("odd.npy.json")) << text;
+    refused<ValueError>([&] { boost::load_subspace(temp.file("odd.npy"), xyz(), 2); }, "does not name columns");
+  }
   {
     std::string bytes = [&] {
       std::ifstream in(path, std::ios::binary);

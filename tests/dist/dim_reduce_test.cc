@@ -50,6 +50,19 @@ TEST(DimReduceOnRanks, AreOneRankWithTheWholeBatch) {
   }
 }
 
+// The sum of the ranks' gradients is another gradient than that of the loss which is searched: the steps are those of the mean.
+TEST(DimReduceOnRanks, SumsOfGradientsAreSearchedAsMeans) {
+  const TempFolder temp;
+  write_snapshots(temp.path(), false, 8);
+  Job s;
+  s.ranks = 2, s.virtual_ranks = 4, s.steps = 4, s.norm = false, s.dropout = false;
+  s.boosts = {{"dim_reduce", {{"weight_load_dir", temp.path()}, {"n_components", int64_t{5}}}}};
+  const Outcome mean = train_all(s)[0];
+  s.parallel.gradients_mean = false;
+  const Outcome sum = train_all(s)[0];
+  for (size_t i = 0; i < mean.weights.size(); ++i) ASSERT_NEAR(sum.weights[i], mean.weights[i], 1e-4 * (1 + std::abs(mean.weights[i]))) << i;
+}
+
 TEST(DimReduceOnRanks, FewComponentsOnManyRanks) {
   const TempFolder temp;
   write_snapshots(temp.path(), true, 6);

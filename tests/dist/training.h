@@ -95,6 +95,7 @@ inline Outcome train_rank(const Job& s, int rank) {
   context.network = net.get(), context.optimizer = optimizer.get();
   train::DataParallelOptions parallel = s.parallel;
   parallel.virtual_ranks = s.virtual_ranks;
+  if (!parallel.gradients_mean) context.gradient_sum = static_cast<double>(train::virtual_ranks(parallel, comm::world()));
   context.gradient_lists = train::virtual_ranks(parallel, comm::world()) / comm::world().size();
   std::vector<train::BoostAlgorithmPtr> algorithms;
   for (const auto& [name, value] : s.algorithms) algorithms.push_back(train::boosts().make(name, {{"step", value}}));

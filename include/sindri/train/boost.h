@@ -35,6 +35,7 @@ struct BuildContext {
   /// Between `gradients` and `reduce_gradients` of a step that collects (TrainStep::collect), gradients are so many lists of the parameters' ones, one
   /// behind the other: a list for each virtual rank of this process (data_parallel.h).
   int64_t gradient_lists = 1;
+  double gradient_sum = 1;  ///< behind `reduce_gradients` they are so many times those of the loss: of several ranks the sum, where no mean was asked for
   double loss_scale = 1;  ///< by which the optimizer divides gradients, beside their inv_scale: in stages they are so many times too large
 };
 

@@ -67,6 +67,8 @@ struct SINDRI_API TrainState {
   dataset::Dataset* train_dataset = nullptr;
   /// Opens a pass of its own over the training data: a function that gives the next batch, false at the end. Null where there is none.
   std::function<std::function<bool(std::vector<Tensor>*)>()> open_data = nullptr;
+  /// To be called by what has given the network other moving averages between steps: virtual ranks of this process take them over. Null: there are none.
+  std::function<void()> moving_averages_written = nullptr;
   int64_t epoch_num = 0;  ///< epochs asked for
   int64_t batch_num = 0;  ///< steps per epoch
   int64_t batch_size = 0;

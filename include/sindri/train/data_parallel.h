@@ -104,6 +104,8 @@ class SINDRI_API DataParallel {
   /// Gives every virtual rank the mean of what they have collected for the next update (TrainStep::collected): before a checkpoint within a group of
   /// steps, and where a training ends there. They go on from there.
   void merge_collected();
+  /// Gives all virtual ranks of this process what the network has.
+  void give_moving_averages();
   /// merge_moving_averages() and check_replicas().
   void merge();
   /// Whether any rank says so.
