@@ -16,6 +16,7 @@ namespace sindri::boost {
 namespace {
 
 constexpr const char* kName = "average";
+constexpr const char* kCount = "average_count";
 
 struct Options {
   bool exponential = true;
@@ -148,7 +149,7 @@ class Average final : public train::BoostAlgorithm {
   std::vector<Pair> averages_;
   std::vector<Moving> moving_;
   std::vector<Parameter*> of_forward_;
-  Parameter count_{Tensor::scalar(0, DType::kInt32), "average_count", false};  // times the weights were taken in
+  Parameter count_{Tensor::scalar(0, DType::kInt32), kCount, false};  // times the weights were taken in
   int64_t steps_per_epoch_ = 0, recalibrated_at_ = -1;
 };
 
@@ -185,7 +186,7 @@ const auto& kAverage = train::boosts().add(
                    .min = 0,
                    .max = 1e9,
                    .unit = "batches"}},
-     .facts = {.keeps_weights = true},
+     .facts = {.keeps_weights = true, .weights_count = kCount},
      .make = make});
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/ops/random.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/checkpoint.h"
@@ -163,9 +165,27 @@ std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint) {
   } catch (const nlohmann::json::exception&) { return {}; }  // of a program that means something else by it
 }
 
+namespace {
+
+// Until then the entries of its weights are there, with values of before the training.
+bool has_taken_in(const LoadedCheckpoint& file, const std::string& which) {
+  const CheckpointEntry* count = file.find(boosts().find(which).facts.weights_count);
+  return count == nullptr || count->kind != CheckpointEntry::kTensor || count->tensor.numel() != 1 || count->tensor.item() != 0;
+}
+
+std::string not_begun(const std::string& which) {
+  return fmt::format("the weights of the training algorithm '{}' have not begun: {} is 0", which, boosts().find(which).facts.weights_count);
+}
+
+}  // namespace
+
 LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which) {
   if (which == "trained") return file;
   check_keeps_weights(which);
+  if (!has_taken_in(file, which)) {
+    if (comm::world().rank() == 0) log::warn("checkpoint", fmt::format("{}: {}; the trained weights are used", file.path, not_begun(which)));
+    return file;
+  }
   const std::string prefix = which + ".";
   std::set<std::string> replaced;
   for (const CheckpointEntry& e : file.entries) {
@@ -188,10 +208,15 @@ std::vector<std::string> load_weights(const std::string& path, nn::Cell& network
 }
 
 std::string export_weights(const std::string& checkpoint, const std::string& which, const std::string& output) {
-  const LoadedCheckpoint file = load_checkpoint(checkpoint), chosen = with_weights(file, which);
+  const LoadedCheckpoint file = load_checkpoint(checkpoint);
   // Of the trained weights nothing tells which entries they are; of others, their names.
   if (which == "trained")
     throw ValueError("the trained weights are in the checkpoint as it is", checkpoint, "name the training algorithm whose weights to write");
+  check_keeps_weights(which);
+  if (!has_taken_in(file, which))
+    throw CheckpointError(not_begun(which), checkpoint,
+                          fmt::format("use the checkpoint as it is, with the trained weights, or let boost.{}.start be within the training", which));
+  const LoadedCheckpoint chosen = with_weights(file, which);
   std::vector<CheckpointEntry> entries;
   for (const CheckpointEntry& e : chosen.entries) {
     if (file.find(which + "." + e.name) != nullptr) entries.push_back(e);

@@ -197,6 +197,26 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   EXPECT_THROW(loss_of(from_plain, "average", {}), ValueError);
 }
 
+// Until the first average its entries hold what was before the training: of a checkpoint as in the training itself, the trained weights are used, and
+// there are none to write.
+TEST_P(Average, OfNothingYetIsNotTakenForWeights) {
+  const TempFolder folder;
+  test::ModelRun r;
+  r.algorithms = {train::boosts().make("average", {{"start", int64_t{100}}})};
+  r.train(1, 0, "", folder.path());
+  const std::string file = train::find_newest_checkpoint(folder.path());
+  auto fresh = nn::Dense::make({.in_channels = 2, .out_channels = 3});
+  testing::internal::CaptureStderr();
+  train::load_weights(file, *fresh, "average");
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("'average' have not begun: average_count is 0; the trained weights are used"), std::string::npos) << said;
+  EXPECT_EQ(test::values_of(fresh->get_parameters()), test::values_of(r.net->get_parameters()));
+  try {
+    train::export_weights(file, "average", folder.file("averaged.ckpt"));
+    ADD_FAILURE() << "no weights were written";
+  } catch (const CheckpointError& e) { EXPECT_NE(e.message().find("have not begun"), std::string::npos) << e.what(); }
+}
+
 // Dense and batch norm, with statistics measured over three batches.
 struct Measured {
   Measured() {

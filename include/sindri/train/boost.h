@@ -95,6 +95,8 @@ struct BoostFacts {
   std::vector<std::string> precedes = {};  ///< those that must be applied after it, so that they wrap it
   /// Whether it has other_weights(); its state holds them under `<its name>.<parameter>`, and eval_weights may name it.
   bool keeps_weights = false;
+  /// Of such a one: the entry of its state that counts how often weights were taken in. While it is 0, what it holds are no weights to use.
+  std::string weights_count = "";
 };
 using MakeBoost = BoostAlgorithmPtr(const SettingValues& settings);
 

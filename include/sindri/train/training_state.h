@@ -50,13 +50,15 @@ SINDRI_API TrainPosition load_training_state(const LoadedCheckpoint& file, nn::C
 /// Where it was made. Throws CheckpointError for a file without a training's state.
 SINDRI_API TrainPosition position_of(const LoadedCheckpoint& file);
 /// The entries of a checkpoint with other weights in place of the trained ones: those that the training algorithm `which` keeps under its
-/// own name, a dot and that of the parameter; as it is for "trained". Throws CheckpointError where it has none, ValueError for an algorithm that
-/// keeps no weights (check_keeps_weights).
+/// own name, a dot and that of the parameter; as it is for "trained", and, with a warning, where the algorithm has taken in none yet
+/// (BoostFacts::weights_count): evaluation within the training does the same. Throws CheckpointError where the file has none, ValueError for an algorithm
+/// that keeps no weights (check_keeps_weights).
 SINDRI_API LoadedCheckpoint with_weights(LoadedCheckpoint file, const std::string& which);
 /// Loads the network's parameters only (strict); optimizer entries in the file are ignored. `which`: see with_weights. Returns the names of
 /// the classes the network was trained to tell apart, by label; empty where the file has none.
 SINDRI_API std::vector<std::string> load_weights(const std::string& path, nn::Cell& network, const std::string& which = "trained");
-/// Writes those weights and the names of the classes, and nothing else, to a checkpoint of their own. Returns its path.
+/// Writes those weights and the names of the classes, and nothing else, to a checkpoint of their own. Returns its path. Throws CheckpointError where the
+/// algorithm has taken in none yet.
 SINDRI_API std::string export_weights(const std::string& checkpoint, const std::string& which, const std::string& output);
 /// Those names, of a file that is loaded.
 SINDRI_API std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint);
