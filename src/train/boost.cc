@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/core/nearest.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
@@ -94,7 +96,10 @@ std::vector<size_t> network_order(const BuildContext& context) {
 std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms) {
   std::vector<BoostAlgorithmPtr> applied;
   for (const BoostAlgorithmPtr& a : in_order(algorithms)) {
-    if (!a->idle().empty()) continue;
+    if (const std::string why = a->idle(); !why.empty()) {
+      if (comm::world().rank() == 0) log::warn("boost", fmt::format("{} is left out: {}", a->name(), why));
+      continue;
+    }
     if (a->applied_)
       throw ValueError(fmt::format("the training algorithm {} is part of another training step", a->name()), "boost", "make one for every Model");
     a->apply(step, context);

@@ -227,7 +227,11 @@ TEST(AdasumTraining, OneGroupIsRefusedOrTold) {
   Job s = job("delta", 4);
   EXPECT_THROW(train_all(s), ValueError);
   s.boosts[0].second["alone"] = std::string("warn");
+  testing::internal::CaptureStderr();
   const Outcome with = train_all(s)[0];
+  const std::string said = testing::internal::GetCapturedStderr(), warning = "adasum is left out: all ranks are one group";
+  EXPECT_NE(said.find(warning), std::string::npos) << said;
+  EXPECT_EQ(said.find(warning), said.rfind(warning)) << "by one rank: " << said;
   s.boosts.clear();
   EXPECT_EQ(with.weights, train_all(s)[0].weights);
   Job odd = job("delta", 1, 3);

@@ -110,7 +110,7 @@ SINDRI_API void check_keeps_weights(const std::string& name);
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
 /// Steps whose gradients go into one update; idle algorithms collect none.
 SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms);
-/// Orders them and applies those that are not idle. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
+/// Orders them and applies those that are not idle; of the others rank 0 warns, as they were asked for. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
 /// Throws ValueError as in_order, and for one that is part of another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
 /// What batch norm's moving averages are to be for the weights that the network has now: for each of `moving` the mean over up to `batches` batches of the
