@@ -154,6 +154,13 @@ bool is_nothing(const SettingValue& v) {
   return d != nullptr ? *d == 0 : std::get<int64_t>(v) == 0;
 }
 
+// Sources in the order in which the later one wins: none, a file, the environment, the command line.
+int level_of(const std::string& origin) {
+  if (origin == "default") return 0;
+  if (origin == "--set") return 3;
+  return origin.find(':') == std::string::npos && origin.starts_with("SINDRI_") ? 2 : 1;
+}
+
 // By value: a default may be written in several ways.
 bool differs_from_default(const Settings& s, const SettingSpec& spec) { return s.get(spec.name) != parse_setting(spec, spec.fallback); }
 
@@ -276,10 +283,13 @@ void Settings::validate_precision() const {
   if (scales) fail("optimizer.loss_scale", fmt::format("gradients would be divided by it and by the scale of loss_scale.type {}", type), "set one of the two");
 }
 
+// Where the switch was not given, or by an earlier source than the setting, that would be set for nothing without a word; where it says false beside the
+// setting or behind it, the setting rests: what a file switches on may be switched off from the command line.
 void Settings::validate_switched() const {
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name;
     if (switch_of(name).empty() || get_bool(switch_of(name)) || !differs_from_default(*this, spec)) continue;
+    if (level_of(origin(switch_of(name))) >= level_of(origin(name))) continue;
     fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
   }
   for (const SettingSpec& spec : schema()) {

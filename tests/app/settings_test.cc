@@ -207,6 +207,27 @@ TEST(Settings, RulesBetweenSettings) {
   Settings().validate();
 }
 
+// A switch that says false lets the other settings rest, unless they come from a later source: those would do nothing without a word.
+TEST(Settings, OfAnAlgorithmThatIsSwitchedOffRest) {
+  Settings s;
+  s.load_yaml_text("boost:\n  grad_freeze:\n    enabled: true\n    total_steps: 100\n    param_groups: 4\n", "x.yaml");
+  s.validate();
+  const std::string on = s.hash();
+  s.set("boost.grad_freeze.enabled=false");
+  s.validate();
+  s.set("boost.average.decay=0.5");
+  EXPECT_THROW(s.validate(), SettingsError) << "nobody switched the average off";
+  s.set("boost.average.enabled=false");
+  s.validate();
+  EXPECT_NE(s.hash(), on);
+  EXPECT_EQ(s.hash(), Settings().hash()) << "they say nothing of the training";
+  Settings file;
+  file.load_yaml_text("boost:\n  average:\n    enabled: false\n    decay: 0.5\n", "x.yaml");
+  file.validate();
+  file.set("boost.average.decay=0.7");
+  EXPECT_THROW(file.validate(), SettingsError) << "the file switches it off, the command line wants something of it";
+}
+
 // A net's settings are its own; before one is chosen, any net's may be set.
 TEST(Settings, ANetsOwnSettings) {
   Settings s;
