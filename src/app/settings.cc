@@ -114,6 +114,17 @@ std::string suggest(const std::string& name) {
   return same_section.empty() ? did_you_mean(section, section_names()) : "see docs/settings.md for the names";
 }
 
+// The nearest section; where none is near, what a key of that name would mean.
+std::string suggest_section(const std::string& name, const std::vector<std::string>& sections) {
+  // Where none is near, few names are listed: those of the section that holds it.
+  const size_t dot = name.rfind('.');
+  std::vector<std::string> beside;
+  for (const std::string& s : sections)
+    if (dot == std::string::npos ? s.find('.') == dot : s.starts_with(name.substr(0, dot + 1))) beside.push_back(s);
+  const std::string near = did_you_mean(name, beside), fix = near.empty() ? suggest(name) : near;
+  return fix.empty() ? "see docs/settings.md for the names" : fix;
+}
+
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> out;
   for (size_t start = 0;;) {
@@ -214,8 +225,7 @@ void Settings::load_yaml_text(const std::string& text, const std::string& origin
       if (known_section) continue;
       if (find_spec(item.name) != nullptr)
         throw SettingsError(fmt::format("{}: expected a value, got a mapping", item.name), where, "write the value behind the colon");
-      throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown section {}", item.name), where,
-                          item.name.find('.') == std::string::npos ? did_you_mean(item.name, sections) : suggest(item.name));
+      throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown section {}", item.name), where, suggest_section(item.name, sections));
     }
     if (known_section) throw SettingsError(fmt::format("{} is a section, not a setting", item.name), where, "write its keys indented below it");
     assign(item.name, {.origin = base + position, .where = where, .values = item.values, .is_list = item.kind == YamlItem::kList, .quoted = item.quoted});

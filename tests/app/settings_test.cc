@@ -35,6 +35,8 @@ TEST(Settings, RefusesBadFiles) {
       {"train:\n  epohcs: 3\n", ErrorCode::kUnknownSetting, "unknown setting train.epohcs", "dir/test.yaml:2:3", "did you mean 'train.epochs'?"},
       {"trian:\n  epochs: 3\n", ErrorCode::kUnknownSetting, "unknown section trian", "dir/test.yaml:1:1", "did you mean 'train'?"},
       {"trian: {}\n", ErrorCode::kUnknownSetting, "unknown section trian", "dir/test.yaml:1:1", "'train'"},
+      {"boost: {grad_freez: {enabled: true}}\n", ErrorCode::kUnknownSetting, "unknown section boost.grad_freez", "dir/test.yaml:1:9",
+       "did you mean 'boost.grad_freeze'?"},
       {"epochs: 3\n", ErrorCode::kUnknownSetting, "unknown setting epochs", "dir/test.yaml:1:1", ""},
       {"train:\n  epochs: 3\n  epochs: 4\n", ErrorCode::kDuplicateSetting, "train.epochs is given twice, first in line 2", "dir/test.yaml:3:3", "remove"},
       {"train: {epochs: 3}\ntrain: {seed: 1}\n", ErrorCode::kDuplicateSetting, "train is given twice", "dir/test.yaml:2:1", ""},
