@@ -272,6 +272,9 @@ void bind_train_step(py::module_& m) {
       .def("set_needs_whole", &PyTrainStep::set_needs_whole, py::arg("of"),
            "of(number of an update): whether it needs the gradients of all parameters, so that none is left out.")
       .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
+      .def(
+          "warn_without_updates", [](PyTrainStep& s, int64_t first, int64_t end) { train::warn_without_updates(s.step(), first, end); }, py::arg("first"),
+          py::arg("end"), "Says where none of these steps ends with an update.")
       .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
       .def("own_state", &PyTrainStep::own_state, "Names of Parameters, of state() and of the optimizer, that each rank has for itself.")
       .def("columns", &PyTrainStep::columns, py::arg("step"))

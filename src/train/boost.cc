@@ -61,6 +61,17 @@ int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms) {
   return steps;
 }
 
+void warn_without_updates(const TrainStep& step, int64_t first, int64_t end) {
+  if (first >= end || end - first >= step.steps_per_update) return;
+  for (int64_t s = first; s < end; ++s)
+    if (step.updates(s)) return;
+  if (comm::world().rank() != 0) return;
+  log::warn("train",
+            fmt::format("no weight will change: {} of {} steps of one update are trained, and none of them is its last | train longer, or lower the "
+                        "steps of one update (grad_accumulation)",
+                        end - first, step.steps_per_update));
+}
+
 std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms) {
   check_neighbours(algorithms);
   std::vector<BoostAlgorithmPtr> rest = algorithms, out;

@@ -243,6 +243,8 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   net_with_loss_->set_train(true);
   begin_parallel(loop);
   loop.notify(Event::kBegin, &Callback::begin);
+  const int64_t steps = (epochs - options.initial_epoch) * s.batch_num - options.initial_step, end = s.cur_step_num + steps;
+  warn_without_updates(step_, s.cur_step_num, options.max_steps > 0 ? std::min(options.max_steps, end) : end);
   try {
     run_epochs(loop);
     loop.log.settle();

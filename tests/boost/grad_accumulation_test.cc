@@ -171,6 +171,30 @@ TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
   EXPECT_EQ(b.train_again(), at_once);
 }
 
+// Five steps in a group of six: said once; with one step more, or begun within the group, there is an update.
+TEST(GradAccumulationOfFewSteps, ATrainingWithoutAnUpdateIsWarnedOf) {
+  const auto said = [](const std::function<void(test::ModelRun&)>& train, int64_t steps) {
+    test::ModelRun r;
+    r.algorithms = {train::boosts().make("grad_accumulation", {{"step", steps}})};
+    testing::internal::CaptureStderr();
+    train(r);
+    const std::string text = testing::internal::GetCapturedStderr(), warning = "no weight will change: ";
+    const size_t at = text.find(warning);
+    return at == std::string::npos ? "" : text.substr(at + warning.size(), text.find(" |", at) - at - warning.size());
+  };
+  const auto whole = [](test::ModelRun& r) { r.train(1, 0, "", ""); };
+  EXPECT_EQ(said(whole, 6), "5 of 6 steps of one update are trained, and none of them is its last");
+  EXPECT_EQ(said(whole, 5), "");
+  EXPECT_EQ(said([](test::ModelRun& r) { r.train(3, 5, "", ""); }, 6), "5 of 6 steps of one update are trained, and none of them is its last");
+  EXPECT_EQ(said([](test::ModelRun& r) { r.train(3, 0, "", ""); }, 6), "");
+  test::ModelRun again;
+  again.algorithms = {train::boosts().make("grad_accumulation", {{"step", 6}})};
+  again.train(1, 0, "", "");
+  testing::internal::CaptureStderr();
+  again.train_again();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "its first step ends the group";
+}
+
 // 24 steps of one row each in groups of four; where `bad` says so, a row is infinite. Returns the counts at the end.
 train::StepCounts counts_of(bool scaled, const std::function<bool(int64_t row)>& bad) {
   struct AtTheEnd final : train::Callback {

@@ -63,6 +63,15 @@ def test_an_algorithm_of_a_level_that_does_nothing_here_is_told_of(capfd):
     assert capfd.readouterr().err.count('adasum is left out: there is one rank') == 1
 
 
+def test_a_training_without_an_update_is_warned_of(capfd):
+    def said(epochs, steps):
+        make_model(config(grad_accumulation={'grad_accumulation_step': steps})).train(epochs, data())
+        return 'no weight will change: ' in capfd.readouterr().err
+
+    assert said(2, 13)  # of six steps an epoch
+    assert not said(2, 12)
+
+
 def test_other_weights_keep_the_step():
     step = make_model(config(average={})).train_network._boost_step
     before = sys.getrefcount(step)

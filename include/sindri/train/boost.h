@@ -110,6 +110,9 @@ SINDRI_API void check_keeps_weights(const std::string& name);
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
 /// Steps whose gradients go into one update; idle algorithms collect none.
 SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms);
+/// Says on rank 0, where that is so, that none of the steps from `first` up to `end` ends with an update: a training that is shorter than a group of
+/// accumulated steps. Behind Event::kBegin.
+SINDRI_API void warn_without_updates(const TrainStep& step, int64_t first, int64_t end);
 /// Orders them and applies those that are not idle; of the others rank 0 warns, as they were asked for. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
 /// Throws ValueError as in_order, and for one that is part of another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);

@@ -274,6 +274,10 @@ class Model:
         self._begin_together(p)
         self._copy_loss_scale()  # a checkpoint may have been loaded
         self._tell('begin', p)
+        if getattr(self._train_network, 'boost_algorithms', ()):
+            first = self._steps_before + p.cur_step_num
+            left = (p.epoch_num - initial_epoch) * int(p.batch_num) - (p.cur_step_num - self._epoch_began_at)
+            self._train_network._boost_step.warn_without_updates(first, first + left)
         hooks.on_train_begin(run_context)
         for index in range(initial_epoch, p.epoch_num):
             p.cur_epoch_num = index + 1
