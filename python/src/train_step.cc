@@ -252,8 +252,8 @@ void bind_train_step(py::module_& m) {
   py::class_<PyTrainStep>(m, "TrainStep", "The stages of a training step (include/sindri/train/train_step.h), with algorithms around them.")
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
-           py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(), py::arg("wants_uses") = false, py::arg("gradient_sum") = 1.0,
-           "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
+           py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(), py::arg("wants_uses") = false,
+           py::arg("gradient_sum") = 1.0, "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
            "One step: calls gradients(numbers of the trained parameters), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the "
            "step was left out, None "

@@ -104,7 +104,8 @@ TEST_P(Average, SchedulesGoOnOverSeveralTrainings) {
       const std::vector<double> strategy = {0, 0, 1, 0};
       const std::vector<double> starts = {0, 1};
       r.algorithms = {train::boosts().make("average", {{"kind", "swa"}, {"unit", "epochs"}, {"start", 1}}),
-                      train::boosts().make("grad_freeze", {{"starts", starts}, {"strategy", strategy}}), train::boosts().make("grad_accumulation", {{"step", group}})};
+                      train::boosts().make("grad_freeze", {{"starts", starts}, {"strategy", strategy}}),
+                      train::boosts().make("grad_accumulation", {{"step", group}})};
       std::vector<double> all = r.train(3 / calls, 0, "", "", false);
       for (int64_t i = 1; i < calls; ++i) all = r.train_again();
       return all;

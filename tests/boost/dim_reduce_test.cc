@@ -290,8 +290,7 @@ TEST_P(DimReduce, AnotherSubspaceBeginsAnew) {
   const TempFolder elsewhere;
   for (const bool same : {true, false}) {
     const auto second = in_random_span(same ? temp : elsewhere, 5, {}, same ? 0 : 7);
-    for (size_t i = 0; i < first->applied[0]->state().size(); ++i)
-      second->applied[0]->state()[i]->store(first->applied[0]->state()[i]->stored().clone());
+    for (size_t i = 0; i < first->applied[0]->state().size(); ++i) second->applied[0]->state()[i]->store(first->applied[0]->state()[i]->stored().clone());
     testing::internal::CaptureStderr();
     second->applied[0]->on_event(train::Event::kBegin, s);
     EXPECT_EQ(testing::internal::GetCapturedStderr().find("another subspace") != std::string::npos, !same);
@@ -308,8 +307,7 @@ TEST_P(DimReduce, MicroBatchesAreSearchedAsTheyAre) {
     EXPECT_LE(loss, last) << i;
     last = loss;
   }
-  for (const auto& [name, value] : t->applied[0]->columns(train::TrainState{}))
-    if (name == "rejected") EXPECT_EQ(value, 0);
+  for (const auto& [name, value] : t->applied[0]->columns(train::TrainState{})) EXPECT_EQ(name == "rejected" ? value : 0, 0);
 }
 
 TEST(DimReduceRefusals, OptimizersThatPrecondition) {
@@ -407,7 +405,8 @@ TEST(Subspace, WhatIsRefused) {
   refused<ValueError>([&] { boost::load_subspace(path, xyz(), 3); }, "is (2, 3); needed are 3 rows of 3 weights");
   refused<ValueError>([&] { boost::load_subspace(path, {{"a", {2}}, {"c", {1}}}, 2); }, "its weight 1 is 'b', this network's 'c'");
   refused<IoError>([&] { boost::load_subspace(temp.file("none.npy"), xyz(), 2); }, "cannot read");
-  for (const char* text : {R"({"columns": 3})", "[1, 2]", R"({"columns": [{"name": 5, "shape": [2]}]})", R"({"columns": [{"name": "a", "shape": "x"}]})", "{"}) {
+  for (const char* text :
+       {R"({"columns": 3})", "[1, 2]", R"({"columns": [{"name": 5, "shape": [2]}]})", R"({"columns": [{"name": "a", "shape": "x"}]})", "{"}) {
     std::filesystem::copy_file(path, temp.file("odd.npy"), std::filesystem::copy_options::overwrite_existing);
     std::ofstream(temp.file("odd.npy.json")) << text;
     refused<ValueError>([&] { boost::load_subspace(temp.file("odd.npy"), xyz(), 2); }, "does not name columns");
