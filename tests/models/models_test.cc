@@ -133,7 +133,8 @@ TEST(Models, OptionsAreSettingsThatNetworksDeclare) {
   EXPECT_THAT(message("resnet20", {.dense_init = "xavier"}), ::testing::HasSubstr("initializer 'xavier' is not known | resnet20.dense_init"));
   EXPECT_THAT(message("resnet20", {.settings = {{"depth", int64_t{3}}}}), ::testing::HasSubstr("resnet20 has no setting 'depth'"));
   const auto first_gamma = [](const ModelOptions& o) {
-    for (const auto& [name, p] : create("resnet20", o)->parameters_and_names())
+    const nn::CellPtr net = create("resnet20", o);  // a temporary would be gone before the loop begins
+    for (const auto& [name, p] : net->parameters_and_names())
       if (name.ends_with("bn2d.gamma")) return p->stored().to_vector<double>()[0];
     return -1.0;
   };
