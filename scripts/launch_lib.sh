@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034  # variables that the sourcing scripts use
 # What the launch scripts share; sourced, not run. They are thin: each says which ranks in which folders, and `sindri run` does the rest.
 #
+# They are bash. Each starts with a line of POSIX shell that runs it again under bash, so that `sh SCRIPT` works where sh is another shell.
+#
 # Settings of all of them, from the environment:
 #   CONFIG_PATH        settings of the training where the argument is missing (default: configs/resnet50_imagenet.yaml)
 #   SINDRI_*           every setting of Sindri (docs/settings.md): SINDRI_TRAIN__EPOCHS=3

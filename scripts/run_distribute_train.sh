@@ -3,6 +3,7 @@
 # in train_parallel0/ of the server of rank 0.
 #   bash run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM | CONFIG_PATH] [RESUME_CKPT]
 # SERVER_ID says which server of the table this is, where the addresses do not. Settings from the environment: launch_lib.sh.
+if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 2 || $# -gt 4 ]]; then usage "RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM | CONFIG_PATH] [RESUME_CKPT]"; fi
 need_file RANK_TABLE_FILE "$1"

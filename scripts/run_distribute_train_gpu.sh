@@ -3,6 +3,7 @@
 # folders are the same one) and logs log_<rank>.txt.
 #   bash run_distribute_train_gpu.sh DATASET_PATH [DEVICE_NUM | CONFIG_PATH] [RESUME_CKPT]
 # DEVICE_NUM also comes from the environment; default 8. SINDRI_DEVICE_TARGET=CPU trains on the processor. Other settings: launch_lib.sh.
+if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 1 || $# -gt 3 ]]; then usage "DATASET_PATH [DEVICE_NUM | CONFIG_PATH] [RESUME_CKPT]"; fi
 need_folder DATASET_PATH "$1"

@@ -2,6 +2,7 @@
 # Evaluates a checkpoint in the folder eval/, with log.txt and env.log, and prints "result: {...} ckpt=...".
 #   bash run_eval.sh DATASET_PATH CHECKPOINT_PATH [CONFIG_PATH]
 # Without CONFIG_PATH the settings are those of the run that made the checkpoint. Settings from the environment: launch_lib.sh.
+if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 2 || $# -gt 3 ]]; then usage "DATASET_PATH CHECKPOINT_PATH [CONFIG_PATH]"; fi
 need_folder DATASET_PATH "$1"

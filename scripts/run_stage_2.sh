@@ -4,6 +4,7 @@
 #   bash run_stage_2.sh DATASET CKPT [PCA_MAT] [FLAGS...]
 # DATASET: as for run_stage_1.sh. CKPT: the end of the first stage; the snapshots are in checkpoint_pca/ beside it. PCA_MAT: components as a .npy file. FLAGS: of
 # python/examples/dimension_reduce/train_boost_stage_2.py. RANK_SIZE, PYTHON: as there.
+if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/run_stage.sh"
 if [[ $# -lt 2 ]]; then usage "DATASET CKPT [PCA_MAT] [FLAGS...]"; fi
 take_dataset "$1"

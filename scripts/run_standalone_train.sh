@@ -2,6 +2,7 @@
 # Trains with one rank, in the folder train/.
 #   bash run_standalone_train.sh DATASET_PATH [CONFIG_PATH] [RESUME_CKPT]
 # Settings from the environment: launch_lib.sh.
+if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 1 || $# -gt 3 ]]; then usage "DATASET_PATH [CONFIG_PATH] [RESUME_CKPT]"; fi
 need_folder DATASET_PATH "$1"

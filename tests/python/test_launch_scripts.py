@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -81,12 +82,12 @@ class Place:
         (self.path / name).write_text(json.dumps(doc))
         return name
 
-    def command(self, script, *arguments):
-        return ["bash", str(SCRIPTS / script), *map(str, arguments)]
+    def command(self, script, *arguments, shell="bash"):
+        return [shell, str(SCRIPTS / script), *map(str, arguments)]
 
-    def run(self, script, *arguments, program=None, **environment):
+    def run(self, script, *arguments, program=None, shell="bash", **environment):
         env = clean_environment(SINDRI_PROGRAM=program or self.fake, **environment)
-        return subprocess.run(self.command(script, *arguments), cwd=self.path, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+        return subprocess.run(self.command(script, *arguments, shell=shell), cwd=self.path, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
 
     def read(self, name):
         return (self.path / name).read_text()
@@ -130,6 +131,25 @@ def test_wrong_arguments_and_missing_files(place, script):
         refused(place.run(script, "data set", "/no/b.ckpt"), "error: CHECKPOINT_PATH=/no/b.ckpt is not a file\n")
     refused(place.run(script, *right, CONFIG_PATH="/no/other.yaml"), "error: CONFIG_PATH=/no/other.yaml is not a file\n")
     assert sorted(p.name for p in place.path.iterdir()) == ["a.ckpt", "data set", "fake_sindri", "net.yaml", "rank_table_16pcs.json", "table.json"]
+
+
+@pytest.mark.parametrize("script", sorted(p.name for p in SCRIPTS.glob("run_*.sh") if p.read_text().startswith("#!")))
+def test_scripts_run_under_any_shell(place, script):
+    """`sh SCRIPT`, where sh may be dash: the same usage text and exit code as under bash, from any folder."""
+    expected = place.run(script)
+    refused(expected, f"usage: bash {script} ")
+    for shell in ("sh", "dash"):
+        if shutil.which(shell):
+            found = place.run(script, shell=shell)
+            assert (found.returncode, found.stderr) == (2, expected.stderr)
+            here = subprocess.run([shell, script], cwd=SCRIPTS, env=clean_environment(), capture_output=True, text=True, timeout=LIMIT, check=False)
+            assert (here.returncode, here.stderr) == (2, expected.stderr)
+
+
+def test_arguments_survive_the_change_of_shell(place):
+    r = place.run("run_standalone_train.sh", "data set", "net.yaml", shell="sh")
+    assert r.returncode == 0, r.stderr
+    assert f"--set data.path={place.data} " in place.read("train/log.txt")
 
 
 def test_a_table_that_is_not_there_for_nodes(place):
