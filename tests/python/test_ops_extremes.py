@@ -1,5 +1,8 @@
 """Elementwise functions and their neighbours where numbers are tiny, huge, infinite or NaN: against NumPy and closed forms."""
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -264,3 +267,18 @@ def test_no_long_integer_wraps_in_full():
 def test_padding_refuses_a_long_integer():
     with pytest.raises(ValueError, match="2\\^53"):
         mnp.pad(Tensor([1]), 1, constant_values=LONG)
+
+
+@pytest.mark.parametrize("call", ["count_nonzero", "sum", "prod"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8"])
+def test_sums_of_narrow_types_make_no_wide_copy(dtype, call):
+    """Eight bytes an element would be 512 MiB: more than the limit leaves."""
+    program = (f"import numpy as np, resource, sindri as ms\n"
+               f"from sindri import ops, Tensor\n"
+               f"t = Tensor(np.ones(2**26, np.{dtype if dtype != 'bool' else 'bool_'}))\n"
+               f"used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+               f"resource.setrlimit(resource.RLIMIT_AS, (used + 300 * 2**20,) * 2)\n"
+               f"out = ops.{call}(t)\n"
+               f"assert out.asnumpy() == {1 if call == 'prod' else 2**26}, out\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "SINDRI_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stderr

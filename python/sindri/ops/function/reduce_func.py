@@ -16,10 +16,14 @@ def _in_own_type(result: Tensor, x: Tensor) -> Tensor:
     return result if is_float(x.dtype) or x.dtype is mstype.bool_ else core.cast(result, x.dtype)
 
 
+# Types whose sums and products the kernels form in int64: casting them first would copy eight bytes an element.
+_SUMMED_AS_INT64 = (mstype.bool_, mstype.uint8)
+
+
 def sum(input: Tensor, dim: Axis = None, keepdim: bool = False, *, dtype=None) -> Tensor:
     """Sum over axes; bool and integers give int64 unless dtype says otherwise. Raises ValueError for an axis out of range."""
     x = input if dtype is None else core.cast(input, dtype)
-    if dtype is None and not is_float(x.dtype):
+    if dtype is None and not is_float(x.dtype) and x.dtype not in _SUMMED_AS_INT64:
         x = core.cast(x, mstype.int64)
     return core.sum(x, to_axes(dim, "ops.sum"), check_bool("ops.sum", "keepdim", keepdim))
 
@@ -43,7 +47,7 @@ reduce_mean = mean
 def prod(input: Tensor, axis: Axis = None, keep_dims: bool = False, dtype=None) -> Tensor:
     """Product over axes; bool and integers give int64 unless dtype says otherwise (in era 1 int32 stays)."""
     x = input if dtype is None else core.cast(input, dtype)
-    if dtype is None and not is_float(x.dtype) and era() == 2:
+    if dtype is None and not is_float(x.dtype) and x.dtype not in _SUMMED_AS_INT64 and era() == 2:
         x = core.cast(x, mstype.int64)
     return core.prod(x, to_axes(axis, "ops.prod"), check_bool("ops.prod", "keep_dims", keep_dims))
 
@@ -208,7 +212,8 @@ def nanmean(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=N
 
 def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: bool = False, dtype=mstype.int32) -> Tensor:
     """Number of elements over axes that are not 0."""
-    return core.cast(core.sum(core.cast(core.not_equal(x, 0), mstype.int64), to_axes(axis, "ops.count_nonzero"), keep_dims), dtype)
+    hits = x if x.dtype is mstype.bool_ else core.not_equal(x, 0)
+    return core.cast(core.sum(hits, to_axes(axis, "ops.count_nonzero"), keep_dims), dtype)
 
 
 def logsumexp(input: Tensor, axis: Axis = None, keep_dims: bool = False, *, dim: Axis = None, keepdim: Optional[bool] = None) -> Tensor:
@@ -365,7 +370,7 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
     order = core.topk(core.where(unknown, math.inf, input), input.shape[axis], axis, False)[1]
     last = core.topk(core.gather_elements(core.cast(unknown, mstype.float32), order, axis), input.shape[axis], axis, False)[1]
     order = core.gather_elements(order, last, axis)  # by value, behind them NaN, where they lie among infinities too
-    known = core.sum(core.cast(core.logical_not(unknown), mstype.int64), [axis], True)
+    known = core.sum(core.logical_not(unknown), [axis], True)
     place = core.gather_elements(order, core.maximum(core.floor_div(core.sub(known, 1), 2), 0), axis)
     out = core.gather_elements(input, place, axis), place
     return out if keepdims else tuple(core.squeeze(t, axis) for t in out)
