@@ -128,6 +128,35 @@ def test_refuses_bad_safetensors(tmp_path, name):
     assert e.value.code in (4001, 4002) and isinstance(e.value, ValueError)
 
 
+def test_finds_every_flipped_bit(tmp_path):
+    path = tmp_path / "a.safetensors"
+    _safetensors.write(str(path), [weight("conv1.weight", f32(3, 2)), weight("conv2.weight", f32(6).astype(np.float16))], {"format": "ms"})
+    content = path.read_bytes()
+    accepted = []
+    for k in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[k // 8] ^= 1 << k % 8
+        path.write_bytes(bytes(changed))
+        try:
+            _safetensors.read(str(path))
+            accepted.append(k)
+        except ms.CheckpointError:
+            pass
+    assert accepted == []
+
+
+def test_reads_files_from_before_headers_had_a_checksum(tmp_path):
+    path = tmp_path / "a.safetensors"
+    _safetensors.write(str(path), [weight("a", f32(3))], {"format": "ms"})
+    content = path.read_bytes()
+    header = json.loads(content[8:8 + struct.unpack("<Q", content[:8])[0]])
+    del header["__metadata__"]["sindri.header"]
+    header["__metadata__"]["sindri.integrity"] = header["__metadata__"]["sindri.integrity"].replace(',"header":1', "")
+    path.write_bytes(st_file(header, content[-12:]))
+    weights, metadata, verified = _safetensors.read(str(path))
+    assert verified and metadata == {"format": "ms"} and weights[0].same_bits(weight("a", f32(3)))
+
+
 def test_finds_every_changed_byte_of_the_data(tmp_path):
     path = tmp_path / "a.safetensors"
     _safetensors.write(str(path), [weight("a", f32(3))])

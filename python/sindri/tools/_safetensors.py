@@ -1,7 +1,8 @@
 """The safetensors form: eight bytes of header length, a JSON header, the tensors' bytes without holes.
 
 Reading checks everything that is read before it is used and runs nothing from the file; writing keeps the order of the tensors. Files written
-here carry the number of tensors, of bytes and a CRC-32 per tensor in their metadata; where they are present, they are checked.
+here carry the number of tensors, of bytes and a CRC-32 per tensor in their metadata, and a CRC-32 of the header itself: names, types, shapes and
+metadata. Where they are present, they are checked. src/train/safetensors.cc checks the same.
 """
 import json
 import mmap
@@ -25,6 +26,9 @@ NUMPY: Dict[str, str] = {
 }
 _MAX_HEADER = 100_000_000
 _INTEGRITY = "sindri.integrity"
+# The CRC-32 of the header with zeros in place of its own digits. Each of the two says that the other is there, so that damage to a key is seen, too.
+_HEADER_SUM = "sindri.header"
+_ZEROS = "0" * 8
 
 
 @dataclass
@@ -61,6 +65,23 @@ def _unique(pairs: List[Tuple[str, object]]) -> Dict[str, object]:
 
 def _is_count(v: object) -> bool:
     return isinstance(v, int) and not isinstance(v, bool) and v >= 0
+
+
+def _sum_entry(digits: str) -> bytes:
+    return f'"{_HEADER_SUM}":"{digits}"'.encode()
+
+
+def _check_header(raw: bytes, metadata: Dict[str, str], path: str) -> None:
+    """Raises CheckpointError where the header is not as it was written. Files of before headers had a checksum pass."""
+    stated = metadata.pop(_HEADER_SUM, None)
+    promised = '"header":1' in metadata.get(_INTEGRITY, "")
+    if stated is None and not promised:
+        return
+    if stated is None or not promised or raw.count(_sum_entry(stated)) != 1:
+        raise damaged(f"the header of {path} is corrupt: of its two checksums one is missing", f"{path}, byte 8", "take another copy of the file")
+    got = f"{zlib.crc32(raw.replace(_sum_entry(stated), _sum_entry(_ZEROS))):08x}"
+    if got != stated:
+        raise damaged(f"the header of {path} is corrupt (CRC-32: expected {stated}, got {got})", f"{path}, byte 8", "take another copy of the file")
 
 
 def _header(view: memoryview, path: str) -> Tuple[Dict[str, object], int]:
@@ -134,6 +155,7 @@ def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
     metadata = header.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise damaged(f"the metadata of {path} must map names to texts", path)
+    _check_header(bytes(view[8:start]), metadata, path)
     entries = sorted(((name,) + _entry(name, info, path) for name, info in header.items()), key=lambda e: (e[3], e[4]))
     end = 0
     for name, _, _, first, last in entries:
@@ -166,11 +188,11 @@ def write(path: str, weights: Sequence[Weight], metadata: Optional[Dict[str, str
         header[w.name] = {"dtype": w.dtype, "shape": list(w.shape), "data_offsets": [end, end + w.nbytes]}
         sums.append(f"{zlib.crc32(w.array.tobytes()):08x}")
         end += w.nbytes
-    integrity = json.dumps({"tensors": len(weights), "bytes": end, "crc32": sums}, separators=(",", ":"))
-    text = json.dumps({"__metadata__": {**(metadata or {}), _INTEGRITY: integrity}, **header}, separators=(",", ":"), ensure_ascii=False).encode(
-        "utf-8"
-    )
+    integrity = json.dumps({"tensors": len(weights), "bytes": end, "crc32": sums, "header": 1}, separators=(",", ":"))
+    texts = {**(metadata or {}), _INTEGRITY: integrity, _HEADER_SUM: _ZEROS}
+    text = json.dumps({"__metadata__": texts, **header}, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
     text += b" " * (-len(text) % 8)
+    text = text.replace(_sum_entry(_ZEROS), _sum_entry(f"{zlib.crc32(text):08x}"), 1)
     write_whole(path, [struct.pack("<Q", len(text)), text] + [w.array for w in weights])
 
 
