@@ -1,12 +1,14 @@
 """Optimizers: formulas MindSpore's CPU build lacks, groups, learning rates, parts that subclasses call, state, errors."""
+import copy
 import gc
+import pickle
 import weakref
 
 import numpy as np
 import pytest
 
 import sindri as ms
-from sindri import nn
+from sindri import Tensor, nn
 from sindri.ops import composite as C
 from sindri.ops import functional as F
 from sindri.ops import operations as P
@@ -585,3 +587,34 @@ def test_lamb_counts_its_steps_in_both_eras(mode, monkeypatch):
         first, second = weights("1", make), weights("2", make)
         for name in SHAPES:
             np.testing.assert_array_equal(first[name], second[name])
+
+
+@pytest.mark.parametrize("how", ["deepcopy", "pickle"])
+@pytest.mark.parametrize("kind", ["momentum", "iterator", "groups", "thor"])
+def test_copies_train_their_own_network(kind, how):
+    net = nn.Dense(3, 2)
+    table = Tensor(np.full(9, 0.1, np.float32))
+    made = {"momentum": lambda: nn.Momentum(net.trainable_params(), 0.1, 0.9),
+            "iterator": lambda: nn.Adam(filter(lambda p: True, net.trainable_params()), nn.ExponentialDecayLR(0.1, 0.9, 4)),
+            "groups": lambda: nn.SGD([{"params": [net.weight], "lr": 0.2}, {"params": [net.bias]}], 0.1),
+            "thor": lambda: nn.thor(net, table, table, 0.9)}[kind]()
+    gradients = tuple(Tensor(np.ones(p.shape, np.float32)) for p in made.parameters)
+    steps = 0 if kind == "thor" else 3  # it needs the uses of its parameters, which only a training step has
+    for _ in range(steps):
+        made(gradients)
+
+    def copied():
+        return copy.deepcopy((net, made)) if how == "deepcopy" else pickle.loads(pickle.dumps((net, made)))
+
+    other_net, other = copied()
+    assert other.parameters[0] is other_net.trainable_params()[0] is not made.parameters[0]
+    assert [n for n, _ in other.parameters_and_names()] == [n for n, _ in made.parameters_and_names()]
+    for (_, a), (_, b) in zip(made.parameters_and_names(), other.parameters_and_names()):
+        np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+    if steps:
+        before = net.weight.asnumpy()
+        other(gradients)
+        np.testing.assert_array_equal(net.weight.asnumpy(), before)
+        made(gradients)  # the same step from the same state
+        np.testing.assert_array_equal(net.weight.asnumpy(), other_net.weight.asnumpy())
+    assert copy.copy(made).parameters[0] is made.parameters[0]

@@ -604,7 +604,30 @@ class Optimizer(Cell):
 
 
 class NativeOptimizer(Optimizer):
-    """An optimizer whose rule is the library's: `_build` is told its name and settings."""
+    """An optimizer whose rule is the library's: `_build` is told its name and settings.
+
+    copy and pickle make another one with the same arguments and give it this one's state. Parameters follow the rules of the copy: a deep copy of a
+    network and its optimizer together trains the copied network.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__new__(cls)
+        made.__dict__["_cell_arguments"] = (args, kwargs)
+        return made
+
+    def _arguments(self) -> Tuple[tuple, dict]:
+        args, kwargs = self.__dict__["_cell_arguments"]
+        given = self.__dict__.get("init_params", {}).get("params")  # what an iterator gave, which cannot be asked again
+        if given is None:
+            return args, kwargs
+        if args and isinstance(args[0], Iterator):
+            return (given,) + args[1:], kwargs
+        return args, {k: given if k == "params" and isinstance(v, Iterator) else v for k, v in kwargs.items()}
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        trained = {id(p) for p in self.parameters}
+        state = {n: p.asnumpy() for n, p in self.parameters_and_names() if id(p) not in trained}
+        return (_remade, (type(self),) + self._arguments() + (state,))
 
     def construct(self, gradients: Tuple[Tensor, ...]) -> Any:
         state = self.__dict__
@@ -623,6 +646,15 @@ class NativeOptimizer(Optimizer):
         gradients = self._grad_sparse_indices_deduplicate(self.scale_grad(self.gradients_centralization(gradients)))
         native.apply_rule(gradients, self._rates(), decays, None, False)
         return True
+
+
+def _remade(cls: Any, args: tuple, kwargs: dict, state: dict) -> Any:
+    """Another optimizer of these arguments, with this state."""
+    made = cls(*args, **kwargs)
+    for name, p in made.parameters_and_names():
+        if name in state:
+            p.set_data(Tensor(state[name], p.dtype))
+    return made
 
 
 def _number_or_cell(value: Any) -> Any:
