@@ -445,3 +445,18 @@ def test_csv(tmp_path):
     for options in ({"field_delim": ";;"}, {"column_names": ["a", "a"]}, {"column_defaults": [0] * 3}):
         with pytest.raises(ValueError):
             read(named, **options)
+
+
+@pytest.mark.parametrize("error", [IndexError, ValueError, KeyError])
+def test_an_error_without_text_says_where_it_was_raised(error):
+    class Source:
+        def __len__(self):
+            return 10
+
+        def __getitem__(self, index):
+            if index == 4:
+                raise error
+            return (np.float32(index),)
+
+    with pytest.raises(error, match="row 4"):
+        list(ds.GeneratorDataset(Source(), ["x"], shuffle=False).create_tuple_iterator(output_numpy=True))

@@ -348,6 +348,10 @@ class Iterator:
             error = RuntimeError("a function or source of the pipeline raised StopIteration")
             add_note(error, "; ".join(getattr(e, "__notes__", [])) or "return from a generator to end it")
             raise error from e
+        except Exception as e:
+            if not str(e) and getattr(e, "__notes__", []):  # `raise IndexError` says nothing of where
+                e.args = ("; ".join(e.__notes__),)
+            raise
         self._at_end = row is None
         return row
 
