@@ -4,12 +4,12 @@
 # They are bash. Each starts with a line of POSIX shell that runs it again under bash, so that `sh SCRIPT` works where sh is another shell.
 #
 # Settings of all of them, from the environment:
-#   CONFIG_PATH        settings of the training where the argument is missing (default: configs/resnet50_imagenet.yaml)
+#   CONFIG_PATH        settings of the run where the argument is missing; each script says which it takes otherwise
 #   SINDRI_*           every setting of Sindri (docs/settings.md): SINDRI_TRAIN__EPOCHS=3
 #   SINDRI_PROGRAM     the sindri program (default: this tree's build, else the one in PATH)
 #   DRY_RUN=1          print what would be run, start nothing
 #   BACKGROUND=1       return at once; NAME.pid holds the process to send SIGTERM to, NAME.out what it prints
-#   MAX_RESTARTS=K     start the job again, from its newest checkpoint, behind a lost rank
+#   MAX_RESTARTS=K     start the job again, from its newest checkpoint, after a rank was lost
 # A relative path is one from where the script is called. Exit code: the job's; 2 for wrong arguments.
 
 set -euo pipefail
@@ -32,15 +32,23 @@ need_file() { if [[ ! -f $2 ]]; then fail "$1=$2 is not a file"; fi; }
 
 absolute() { realpath -m -- "$1"; }
 
-# take_third ARGUMENT: DEVICE_NUM where it is a number, else CONFIG_PATH, which has to exist. Sets device_num and config.
-take_third() {
-  if [[ ${1:-} =~ ^[0-9]+$ ]]; then device_num=$1; elif [[ -n ${1:-} ]]; then CONFIG_PATH=$1; fi
-  take_config "${CONFIG_PATH:-}"
+# MindSpore's lines in the logs (docs/settings.md, log.style), as the documents of the reference models show them; a setting of the caller holds.
+export SINDRI_LOG__STYLE=${SINDRI_LOG__STYLE:-mindspore}
+
+# take_run DEFAULT ARGUMENTS...: what may follow the data: [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]. Sets device_num where a number is given, config (to
+# the file of that name in configs/ where none is given) and resume_ckpt.
+take_run() {
+  local default=$1
+  shift
+  if [[ ${1:-} =~ ^[0-9]+$ ]]; then device_num=$1 && shift; fi
+  if [[ $# -gt 2 ]]; then fail "$3 is one argument too many"; fi
+  take_config "${1:-${CONFIG_PATH:-}}" "$default"
+  take_resume "${2:-}"
 }
 
-# take_config FILE: sets config to it, or to the default.
+# take_config FILE DEFAULT: sets config to the file, or to the one of that name in configs/.
 take_config() {
-  config=${1:-$SCRIPTS_DIR/../configs/resnet50_imagenet.yaml}
+  config=${1:-$SCRIPTS_DIR/../configs/${2:-resnet50_imagenet.yaml}}
   need_file CONFIG_PATH "$config"
   config=$(absolute "$config")
 }
@@ -54,8 +62,23 @@ find_program() {
   program=$(absolute "$program")
 }
 
-# fresh_folder NAME: makes room for a new run in NAME. What holds checkpoints is moved to NAME.<time>, never deleted; a folder that no launch
-# script made is left alone. Sets resume_ckpt anew where it lay in a folder that was moved.
+# one_host: a table of the environment belongs to other launches; the ranks of this one are all here.
+one_host() { unset RANK_TABLE_FILE MINDSPORE_HCCL_CONFIG_PATH RANK_SIZE RANK_ID DEVICE_ID DEVICE_NUM SERVER_ID; }
+
+# take_gpu: SINDRI_DEVICE_TARGET is the GPU where there is one and nothing else was asked for.
+take_gpu() {
+  if [[ -z ${SINDRI_DEVICE_TARGET:-} ]]; then
+    SINDRI_DEVICE_TARGET=GPU
+    if ! "$program" doctor 2>&1 | grep -q "device_target GPU"; then
+      SINDRI_DEVICE_TARGET=CPU
+      echo "there is no GPU for Sindri here: running on the processor (SINDRI_DEVICE_TARGET=GPU makes this an error)" >&2
+    fi
+  fi
+  export SINDRI_DEVICE_TARGET
+}
+
+# fresh_folder NAME: makes room for a new run in NAME. A folder with checkpoints is moved to NAME.<time>, never deleted; one that no launch script
+# made is not touched. Updates resume_ckpt where it lay in a folder that was moved.
 fresh_folder() {
   local name=$1 moved
   if [[ ! -e $name ]]; then return; fi

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Trains with the ranks that a rank table has for this server, rank i of it in the folder train_parallel<i>/ with log.txt and env.log. Checkpoints are
-# in train_parallel0/ of the server of rank 0.
-#   bash run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM | CONFIG_PATH] [RESUME_CKPT]
-# SERVER_ID says which server of the table this is, where the addresses do not. Settings from the environment: launch_lib.sh.
+# Trains with the ranks that a rank table has for this server, by default ResNet-50 with THOR on ImageNet. Rank i runs in the folder train_parallel<i>/
+# with log.txt and env.log; resnet-EPOCH_STEP.ckpt is in each of them on the server of rank 0, which writes it.
+#   sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]
+# DATASET_PATH: the training images, one folder per class, or a folder with train/ and val/. CONFIG_PATH: default
+# configs/resnet50_imagenet2012_Thor_Ascend.yaml. SERVER_ID says which server of the table this is, where the addresses do not. Settings from the
+# environment: launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
-if [[ $# -lt 2 || $# -gt 4 ]]; then usage "RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM | CONFIG_PATH] [RESUME_CKPT]"; fi
+if [[ $# -lt 2 || $# -gt 5 ]]; then usage "RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]"; fi
 need_file RANK_TABLE_FILE "$1"
 need_folder DATASET_PATH "$2"
 table=$(absolute "$1")
 data=$(absolute "$2")
 device_num=""
-take_third "${3:-}"
-take_resume "${4:-}"
+take_run resnet50_imagenet2012_Thor_Ascend.yaml "${@:3}"
 find_program
 "$program" ranktable check "$table" >/dev/null
 for folder in train_parallel[0-9]*; do
@@ -21,4 +22,12 @@ done
 training "$PWD/train_parallel0/run"
 flags=(--rank-table "$table" --work-dir "train_parallel{local}" --log-file log.txt --env-file env.log)
 if [[ -n $device_num ]]; then flags+=(-n "$device_num"); fi
-launch train_parallel link_checkpoints train_parallel0 train_parallel0/run -- "${flags[@]}"
+
+link_ranks() {
+  local folder
+  for folder in train_parallel[0-9]*; do
+    if [[ $folder =~ ^train_parallel[0-9]+$ ]]; then link_checkpoints "$folder" train_parallel0/run; fi
+  done
+}
+
+launch train_parallel link_ranks -- "${flags[@]}"

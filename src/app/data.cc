@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/dataset/registry.h"
 #include "sindri/dataset/shard.h"
 #include "sindri/dataset/transforms.h"
@@ -150,6 +151,17 @@ void check_same_classes(const Dataset& train, const Dataset& eval, const std::st
                   "both need the same class folders");
 }
 
+// A folder of class folders, without parts, serves for training and for evaluation.
+void warn_of_same_images(const Settings& s, const Source& train, const Parts& parts) {
+  if (train.kind != "imagefolder" || parts.rank != 0 || s.get_int("train.eval_interval") < 0) return;
+  const std::string path = s.get_string("data.path");
+  if (dataset::find_data(path, "train").dir != dataset::find_data(path, "eval").dir) return;
+  log::warn("data",
+            fmt::format("{} holds class folders, so its images are both trained on and evaluated: the accuracy says nothing about other images; "
+                        "give a folder with train/ and val/, or set train.eval_interval to -1",
+                        path));
+}
+
 int64_t classes_of(const Source& source) { return source.data->num_classes().value_or(source.facts.num_classes); }
 
 std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
@@ -188,6 +200,7 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   }
   out.description = fmt::format("{}, {} training and {} evaluation samples", train.kind, train.data->get_dataset_size(), eval.data->get_dataset_size());
   check_same_classes(*train.data, *eval.data, s.get_string("data.path"));
+  warn_of_same_images(s, train, parts);
   const bool contents = s.get_string("data.fingerprint") == "contents";
   out.fingerprint = train.data->fingerprint(contents) + ", evaluation " + eval.data->fingerprint(contents);
   out.train = finish(s, train, image_shape, true, parts);

@@ -173,10 +173,14 @@ std::string shell_word(const std::string& text) {
 
 std::string settings_file_of(const std::string& checkpoint) {
   require_checkpoint(checkpoint);
-  const fs::path folder = fs::path(checkpoint).parent_path();
-  for (const fs::path& base : {folder, folder.parent_path()}) {
-    const fs::path file = base / "config.resolved.yaml";
-    if (train::file_exists(file.string(), "settings file")) return file.string();
+  std::error_code error;
+  const fs::path named(checkpoint), real = fs::canonical(named, error);  // launch scripts link to the run folder's checkpoints
+  for (const fs::path& path : {named, error ? named : real}) {
+    const fs::path folder = path.parent_path();
+    for (const fs::path& base : {folder, folder.parent_path()}) {
+      const fs::path file = base / "config.resolved.yaml";
+      if (train::file_exists(file.string(), "settings file")) return file.string();
+    }
   }
   return "";
 }

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "sindri/core/log.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/app/build.h"
 #include "src/app/event_extras.h"
+#include "src/app/monitor_lines.h"
 #include "src/app/session.h"
 #include "src/core/revision.h"
 
@@ -76,10 +79,15 @@ void start_folder(Session* s) {
   }
 }
 
+// Null where log.style is sindri.
+std::unique_ptr<MonitorLines> make_monitor_lines(const Session& s) {
+  return s.settings.get_string("log.style") == "mindspore" ? std::make_unique<MonitorLines>(s.settings.get_int("log.every")) : nullptr;
+}
+
 // Writes what each step and epoch came to, to the terminal and to the run folder.
 class Recorder final : public train::Callback {
  public:
-  explicit Recorder(Session* s) : s_(s) {}
+  explicit Recorder(Session* s) : s_(s), lines_(make_monitor_lines(*s)) {}
 
   // Everything that may refuse to train has been asked by now: this is the first write.
   void begin(TrainState& state) override {
@@ -119,7 +127,8 @@ class Recorder final : public train::Callback {
       p.metric = "accuracy";
       p.metric_value = it->second;
     }
-    s_->progress->step(p);
+    if (lines_ == nullptr) s_->progress->step(p);
+    else if (const std::string line = lines_->steps(known, loss); !line.empty()) show(line);
   }
   void step_end(TrainState& state) override {
     s_->steps_done = state.cur_step_num;
@@ -130,7 +139,8 @@ class Recorder final : public train::Callback {
     }
     repro_written_ = true;
     // What is shown is at most one refresh old.
-    if (state.known_step == state.cur_step_num || !s_->progress->due(state.cur_step_num - state.known_step)) return;
+    const int64_t unseen = state.cur_step_num - state.known_step;
+    if (unseen == 0 || !(lines_ != nullptr ? lines_->due(unseen) : s_->progress->due(unseen))) return;
     if (state.known_step == shown_step_) state.settle();
     shown_step_ = state.known_step;
   }
@@ -189,6 +199,11 @@ class Recorder final : public train::Callback {
     s_->folder->log("warning: " + line);
     log::warn("train", line);
   }
+  // On the terminal and in log.txt.
+  void show(const std::string& line) {
+    s_->folder->log(line);
+    s_->progress->print(line);
+  }
   void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
     const double rate = epoch_seconds_ > 0 ? static_cast<double>(timed_samples_) / epoch_seconds_ : 0;
@@ -219,8 +234,9 @@ class Recorder final : public train::Callback {
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
     s_->folder->epoch_row(state.cur_epoch_num, row);
     s_->last_row = row;
-    s_->folder->log(line);
-    s_->progress->print(line);
+    if (lines_ == nullptr) show(line);
+    else
+      for (const std::string& monitored : lines_->epoch_end()) show(monitored);
     s_->picture.loss[0].values.push_back(mean_loss);
     s_->picture.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
     s_->picture.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
@@ -229,6 +245,7 @@ class Recorder final : public train::Callback {
   }
 
   Session* s_;
+  std::unique_ptr<MonitorLines> lines_;
   int64_t epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
   int64_t shown_step_ = -1;  // the last known one when progress was due before
   int64_t timed_samples_ = 0;  // of the epoch, trained by this process
@@ -241,7 +258,7 @@ class Recorder final : public train::Callback {
 // On ranks other than 0.
 class RankRecorder final : public train::Callback {
  public:
-  explicit RankRecorder(Session* s) : s_(s) {}
+  explicit RankRecorder(Session* s) : s_(s), lines_(make_monitor_lines(*s)) {}
   void begin(TrainState& state) override { follow(state); }
   void steps_known(TrainState& state, const train::KnownSteps& known) override {
     const auto steps = static_cast<int64_t>(known.losses.size());
@@ -249,6 +266,7 @@ class RankRecorder final : public train::Callback {
     s_->step_seconds += known.seconds * static_cast<double>(steps);
     for (const float l : known.losses) s_->loss_hash.add(l);
     last_loss_ = s_->shown_loss(known);
+    if (lines_ != nullptr) show(lines_->steps(known, last_loss_));
     seconds_ += known.seconds * static_cast<double>(steps);
     waited_ += known.data_wait_seconds * static_cast<double>(steps);
   }
@@ -264,12 +282,24 @@ class RankRecorder final : public train::Callback {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
   }
+  // MindSpore's ranks all print; the launcher keeps them apart.
+  void show(const std::string& line) {
+    if (line.empty()) return;
+    s_->say(line);
+    std::fputs((line + "\n").c_str(), stdout);
+    std::fflush(stdout);
+  }
   void tell(const TrainState& state) {
+    if (lines_ != nullptr) {
+      for (const std::string& line : lines_->epoch_end()) show(line);
+      return;
+    }
     s_->say(fmt::format("epoch {}, step {}: loss {:.4f}, {:.1f} s in steps, {:.1f} s of them waiting for data", state.cur_epoch_num, state.step_in_epoch(),
                         last_loss_, seconds_, waited_));
     seconds_ = waited_ = 0;
   }
   Session* s_;
+  std::unique_ptr<MonitorLines> lines_;
   double last_loss_ = NAN;
   double seconds_ = 0, waited_ = 0;
 };

@@ -35,8 +35,10 @@ void check_metric(const Settings& s, const char* setting, const Fail& fail) {
     else if (name == metric) fail(setting, fmt::format("the metric {} is not evaluated", metric), fmt::format("set metrics.{}.enabled=true", metric));
   }
   if (std::find(known.begin(), known.end(), metric) == known.end()) fail(setting, fmt::format("no metric is named '{}'", metric), did_you_mean(metric, known));
-  if (s.get_int("train.eval_interval") == 0)
-    fail(setting, "there is one evaluation only, at the end, while train.eval_interval is 0", "set train.eval_interval to 1 or more");
+  if (const int64_t every = s.get_int("train.eval_interval"); every <= 0)
+    fail(setting,
+         every == 0 ? "there is one evaluation only, at the end, while train.eval_interval is 0" : "nothing is evaluated while train.eval_interval is -1",
+         "set train.eval_interval to 1 or more");
 }
 
 }  // namespace

@@ -140,10 +140,10 @@ void make_progress(Session* s) {
   s->progress = std::make_unique<Progress>(ProgressOptions{.epochs = set.get_int("train.epochs"),
                                                            .steps_per_epoch = s->steps_per_epoch,
                                                            .max_steps = set.get_int("train.max_steps"),
-                                                           .eval_every = set.get_int("train.eval_interval"),
+                                                           .eval_every = std::max<int64_t>(set.get_int("train.eval_interval"), 0),
                                                            .save_every = set.get_int("checkpoint.save_every_epochs"),
                                                            .save_every_steps = set.get_int("checkpoint.save_every_steps"),
-                                                           .eval_at_end = true,
+                                                           .eval_at_end = set.get_int("train.eval_interval") >= 0,
                                                            .eval_steps = s->data.eval->get_dataset_size(),
                                                            .quiet = s->request.quiet,
                                                            .log_every = set.get_int("log.every")});
@@ -461,7 +461,7 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
   run_steps(&s, &stop);
   s.report.train_seconds = now_seconds() - start;
   s.report.stopped_by_signal = stop.number();
-  if (s.report.stopped_by_signal == 0 && s.evaluated_at != s.steps_done) final_eval(&s);
+  if (s.report.stopped_by_signal == 0 && s.evaluated_at != s.steps_done && settings.get_int("train.eval_interval") >= 0) final_eval(&s);
   if (s.report.stopped_by_signal == 0 && restore_best(&s)) run_eval(&s);
   s.report.metrics = s.metrics;
   finish(&s);

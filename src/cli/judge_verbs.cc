@@ -13,6 +13,7 @@
 #include "sindri/app/evaluation.h"
 #include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
+#include "sindri/train/monitor_text.h"
 #include "src/cli/process.h"
 #include "src/train/output_file.h"
 
@@ -93,18 +94,39 @@ std::string JudgeVerbs::settings_file() const { return sindri::app::settings_fil
 
 int JudgeVerbs::run(const Settings& settings) { return eval_->parsed() ? run_eval(settings) : run_predict(settings); }
 
+namespace {
+
+// The metrics, one a line, or with log.style mindspore as the line that scripts of MindSpore's models look for.
+std::string metrics_text(const Settings& settings, const sindri::train::MetricValues& values, const std::string& checkpoint) {
+  std::string text;
+  if (settings.get_string("log.style") == "mindspore") {
+    const auto add = [&](const std::string& name, double value) {
+      text += fmt::format("{}'{}': {}", text.empty() ? "result: {" : ", ", name, sindri::train::python_float(value));
+    };
+    if (const auto top5 = values.find("top_5_accuracy"); top5 != values.end()) add(top5->first, top5->second);
+    add("top_1_accuracy", values.at("accuracy"));
+    for (const auto& [name, value] : values)
+      if (name != "top_5_accuracy" && name != "accuracy" && name != "loss") add(name, value);
+    return text + fmt::format("}} ckpt={}\n", checkpoint);
+  }
+  for (const auto& [name, value] : values) text += fmt::format("{}: {:.6g}\n", name, value);
+  return text;
+}
+
+}  // namespace
+
 int JudgeVerbs::run_eval(const Settings& settings) {
   if (!per_class_ && json_file_.empty() && picture_.empty()) {
     const sindri::train::MetricValues values = sindri::app::evaluate(settings, checkpoint_);
     if (sindri::comm::world().rank() != 0) return 0;  // one of them is enough
-    for (const auto& [name, value] : values) print_out(fmt::format("{}: {:.6g}\n", name, value));
+    print_out(metrics_text(settings, values, checkpoint_));
     return 0;
   }
   const sindri::app::Evaluation e = sindri::app::evaluate_classes(settings, checkpoint_);
   if (sindri::comm::world().rank() != 0) return 0;
   JsonOutput json(json_file_);
   if (!json.to_stdout()) {
-    for (const auto& [name, value] : e.metrics) print_out(fmt::format("{}: {:.6g}\n", name, value));
+    print_out(metrics_text(settings, e.metrics, checkpoint_));
     if (per_class_) print_out("\n" + sindri::app::class_table(e, columns()) + "\n" + sindri::app::confusion_table(e, columns()));
   }
   if (!picture_.empty()) sindri::app::write_evaluation_picture(e, fmt::format("{}: accuracy {:.4f}", checkpoint_, e.metrics.at("accuracy")), picture_);

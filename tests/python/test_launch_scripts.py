@@ -40,7 +40,7 @@ case $1 in
     if [[ -n ${FAKE_SLEEP:-} ]]; then trap 'exit 143' TERM; trap 'exit 130' INT; : >"ready_$SINDRI_RANK"; while :; do sleep 0.05; done; fi
     if [[ ${!code:-0} == 7 ]]; then sleep 0.3; fi
     exit "${!code:-0}" ;;
-  eval) echo "evaluating $*"; echo "loss: 0.51"; echo "accuracy: 0.75"; exit "${FAKE_CODE_0:-0}" ;;
+  eval) echo "$SINDRI_LOG__STYLE lines in $PWD: $*"; exit "${FAKE_CODE_0:-0}" ;;
   *) exec PROGRAM "$@" ;;
 esac
 """
@@ -177,8 +177,8 @@ def test_distributed_ranks_have_folders_logs_and_environments(place):
         for line in (f"RANK_ID={i}", f"DEVICE_ID={i}", f"SINDRI_RANK={i}", "RANK_SIZE=4", f"RANK_TABLE_FILE={place.path}/table.json"):
             assert f"{line}\n" in env
     assert os.listdir(place.path / "train_parallel0/run/checkpoints") == ["net-1_2.ckpt"]
-    assert (place.path / "train_parallel0/net-1_2.ckpt").exists()
-    assert not (place.path / "train_parallel1/net-1_2.ckpt").exists()
+    for i in range(4):
+        assert (place.path / f"train_parallel{i}/net-1_2.ckpt").read_text() == "weights\n", "each device has the checkpoints, which rank 0 writes"
 
 
 def test_the_third_argument_is_a_number_or_a_file(place):
@@ -192,6 +192,10 @@ def test_the_third_argument_is_a_number_or_a_file(place):
     refused(place.run("run_distribute_train.sh", "table.json", "data set", 4), "RT12 -n 4 but the table has 8 devices")
     refused(place.run("run_distribute_train.sh", "table.json", "data set", RANK_SIZE=4), "RT12 RANK_SIZE=4 but the table has 8 devices")
     refused(place.run("run_distribute_train.sh", "table.json", "data set", DEVICE_NUM=4), "RT12 DEVICE_NUM=4 but the table has 8 devices")
+    # Both, the number first.
+    assert place.run("run_distribute_train.sh", "table.json", "data set", 8, "net.yaml").returncode == 0
+    assert f"--config {place.config} " in place.read("train_parallel7/log.txt")
+    refused(place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", "table.json", "x"), "error: x is one argument too many\n")
 
 
 def test_a_wrong_table_is_refused_before_anything_is_moved(place):
@@ -206,6 +210,12 @@ def test_a_wrong_table_is_refused_before_anything_is_moved(place):
 def test_the_default_settings_are_the_reference_models(place):
     assert place.run("run_standalone_train.sh", "data set").returncode == 0
     assert f"--config {ROOT}/configs/resnet50_imagenet.yaml " in place.read("train/log.txt")
+    assert place.run("run_distribute_train.sh", place.table(2), "data set", 2).returncode == 0
+    assert f"--config {ROOT}/configs/resnet50_imagenet2012_Thor_Ascend.yaml " in place.read("train_parallel1/log.txt")
+    assert "SINDRI_LOG__STYLE=mindspore\n" in place.read("train_parallel1/env.log")
+    assert place.run("run_distribute_train_gpu.sh", "data set", 2, SINDRI_LOG__STYLE="sindri").returncode == 0
+    assert f"--config {ROOT}/configs/resnet50_imagenet2012_Thor_GPU.yaml " in place.read("train_parallel/log_1.txt")
+    assert "SINDRI_LOG__STYLE=sindri\n" in place.read("train_parallel/env_1.log"), "a setting of the caller holds"
 
 
 def test_resuming_from_a_checkpoint(place):
@@ -247,12 +257,19 @@ def test_exit_code_is_that_of_the_job(place):
 
 
 def test_gpu_ranks_share_a_folder(place):
-    r = place.run("run_distribute_train_gpu.sh", "data set", 3, CONFIG_PATH="net.yaml", RANK_TABLE_FILE="/no/table", RANK_SIZE=99)
+    r = place.run("run_distribute_train_gpu.sh", "data set", 3, CONFIG_PATH="net.yaml", RANK_TABLE_FILE="/no/table", RANK_SIZE=99, SINDRI_DEVICE_TARGET="GPU")
     assert r.returncode == 0, r.stderr
     for i in range(3):
         assert place.read(f"train_parallel/log_{i}.txt").startswith(f"rank {i} of 3 in {place.path}/train_parallel: ")
         assert (place.path / f"train_parallel/ckpt_{i}/net-1_2.ckpt").exists()
         assert "SINDRI_DEVICE_TARGET=GPU\n" in place.read(f"train_parallel/env_{i}.log")
+    assert (place.path / "train_parallel/net-1_2.ckpt").exists()
+    # With no target asked for: the GPU where there is one, else the processor, and it says so.
+    r = place.run("run_distribute_train_gpu.sh", "data set", 1, "net.yaml")
+    assert r.returncode == 0, r.stderr
+    on_gpu = "SINDRI_DEVICE_TARGET=GPU\n" in place.read("train_parallel/env_0.log")
+    assert on_gpu or "SINDRI_DEVICE_TARGET=CPU\n" in place.read("train_parallel/env_0.log")
+    assert on_gpu == ("running on the processor" not in r.stderr)
     refused(place.run("run_distribute_train_gpu.sh", "data set", 0), "error: DEVICE_NUM=0 is not a number from 1")
 
 
@@ -268,15 +285,16 @@ def test_nodes_start_their_server_of_the_table(place):
     assert "SINDRI_MASTER=127.0.0.1:29560\n" in place.read("device1/env.log")
 
 
-def test_eval_prints_the_result(place):
+def test_eval_runs_where_it_is_called(place):
+    """With the checkpoint as typed, a link included, so that the result names it so."""
     (place.path / "run/checkpoints").mkdir(parents=True)
     (place.path / "run/checkpoints/net-1_2.ckpt").write_text("weights")
     (place.path / "link.ckpt").symlink_to("run/checkpoints/net-1_2.ckpt")
     r = place.run("run_eval.sh", "data set", "link.ckpt")
     assert r.returncode == 0, r.stderr
-    assert r.stdout.endswith("\nresult: {'loss': 0.51, 'accuracy': 0.75} ckpt=link.ckpt\n")
-    assert f"--checkpoint {place.path}/run/checkpoints/net-1_2.ckpt --set data.path={place.data}\n" in place.read("eval/log.txt")
-    r = place.run("run_eval_gpu.sh", "data set", "link.ckpt", "net.yaml", FAKE_CODE_0=3)
+    assert r.stdout == f"mindspore lines in {place.path}: eval --checkpoint link.ckpt --set data.path={place.data}\n"
+    assert place.read("eval/log.txt") == r.stdout
+    r = place.run("run_eval_gpu.sh", "data set", "link.ckpt", "net.yaml", FAKE_CODE_0=3, SINDRI_DEVICE_TARGET="GPU")
     assert r.returncode == 3
     assert f"--config {place.config}\n" in place.read("eval/log.txt")
     assert "SINDRI_DEVICE_TARGET=GPU\n" in place.read("eval/env.log")
@@ -399,7 +417,9 @@ def test_eight_ranks_train_and_evaluate(place):
     assert len(losses(place.path / "train_parallel0/run")) == 5, "320 pictures in global batches of 64"
     r = place.run("run_eval.sh", "data set", "train_parallel0/resnet20-1_5.ckpt", program=PROGRAM, SINDRI_TUNE=0)
     assert r.returncode == 0, r.stderr + r.stdout
-    assert re.search(r"^result: \{.*'accuracy': [0-9.e-]+.*\} ckpt=train_parallel0/resnet20-1_5.ckpt$", r.stdout, re.MULTILINE), r.stdout
+    assert re.search(r"^result: \{'top_5_accuracy': [0-9.e-]+, 'top_1_accuracy': [0-9.e-]+\} ckpt=train_parallel0/resnet20-1_5.ckpt$", r.stdout, re.MULTILINE), r.stdout
+    for i in range(8):
+        assert re.search(r"^epoch: 1 step: 5, loss is [0-9.]+\nTrain epoch time: [0-9.]+ ms, per step time: [0-9.]+ ms$", place.read(f"train_parallel{i}/log.txt"), re.MULTILINE)
     # One rank with the eight's batches: the same bits.
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=8, **TRAINING)
     assert r.returncode == 0, r.stderr + r.stdout
