@@ -70,12 +70,12 @@ def test_the_resnet_example_on_two_ranks(by_settings, tmp_path):
     example = os.path.join(HERE, '..', '..', 'python', 'examples', 'resnet')
     if not os.path.isdir(example):
         pytest.skip('the examples are not beside the tests')
-    sets = {'distribute': 'true', 'epoch_size': 1, 'batch_size': 4, 'eval_interval': 0, 'output': tmp_path}
+    sets = {'run_distribute': True, 'epoch_size': 1, 'batch_size': 4, 'save_checkpoint_epochs': 1, 'checkpoint_path': tmp_path, 'data_path': by_settings[0]}
     command = [sys.executable, '-m', 'sindri', 'run', '-n', 2, '--log-dir', tmp_path / 'logs', '--', sys.executable, os.path.join(example, 'train.py'),
-               '--config', os.path.join(example, 'config', 'resnet18_cifar10.yaml'), '--data-path', by_settings[0]]
-    code, out = ranks.launch(command + [part for k, v in sets.items() for part in ('--set', f'{k}={v}')])
+               '--config_path', os.path.join(example, 'src', 'resnet18_cifar10_config.yaml')]
+    code, out = ranks.launch(command + [f'--{k}={v}' for k, v in sets.items()])
     assert code == 0, out
-    saved = [ms.load_checkpoint(str(tmp_path / f'ckpt_{r}' / 'resnet18-1_5.ckpt')) for r in range(2)]
+    saved = [ms.load_checkpoint(str(tmp_path / f'ckpt_{r}' / 'resnet-1_5.ckpt')) for r in range(2)]
     trained = [n for n, p in saved[0].items() if 'moving' not in n and p.dtype == ms.float32]
     assert len(trained) > 60
     for name in trained:

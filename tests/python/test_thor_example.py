@@ -1,10 +1,10 @@
-"""The schedules of python/examples/resnet_thor, which README.md's blocks run."""
+"""The schedules of python/examples/thor_digits, which README.md's blocks run."""
 import pathlib
 import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "examples" / "resnet_thor"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "examples" / "thor_digits"))
 thor_schedule = pytest.importorskip("thor_schedule")
 
 

@@ -1,32 +1,33 @@
-"""Evaluates a checkpoint: `python eval.py --config config/resnet18_cifar10.yaml --data-path DIR --set checkpoint=FILE` (README.md)."""
+"""Evaluates a checkpoint: `python eval.py --config_path FILE --data_path DIR --checkpoint_path FILE` (README.md)."""
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from src.config import Config, parse
-from src.dataset import create_dataset
-from src.loss import CrossEntropySmooth
-from train import METRICS, make_network, set_up
+from src.config import Config
+from train import make_dataset, make_loss, make_network, set_up
 
-import sindri as ms
+from sindri import Model, load_checkpoint, load_param_into_net
 
 
 def evaluate(config: Config) -> dict[str, Any]:
-    """Top-1, top-5 and loss of a checkpoint over the evaluation data, as a dict."""
+    """Top-1 and top-5 accuracy of a checkpoint over the evaluation data, as a dict."""
     set_up(config)
-    data = create_dataset(config.data_path, config.dataset, False, config.batch_size, config.image_size, config.workers)
+    dataset = make_dataset(config, do_train=False)
     net = make_network(config)
-    not_loaded = ms.load_param_into_net(net, ms.load_checkpoint(config.checkpoint))
+    not_loaded = load_param_into_net(net, load_checkpoint(config.checkpoint_path))
     if len(not_loaded):
-        raise SystemExit(f"error: {config.checkpoint} lacks {len(not_loaded)} parameters of {config.net}, the first is {list(not_loaded[0])[0]}\n"
-                         "  fix: check net, stem and class_num")
+        raise SystemExit(f"error: {config.checkpoint_path} lacks {len(not_loaded)} parameters of {config.net_name}, the first is {list(not_loaded[0])[0]}\n"
+                         "  fix: check net_name, stem and class_num")
     net.set_train(False)
-    loss = CrossEntropySmooth(sparse=True, reduction="mean", smooth_factor=config.label_smooth_factor, num_classes=config.class_num)
-    return ms.Model(net, loss_fn=loss, metrics=METRICS).eval(data, dataset_sink_mode=False)
+    model = Model(net, loss_fn=make_loss(config), metrics={"top_1_accuracy", "top_5_accuracy"})
+    return model.eval(dataset, dataset_sink_mode=False)
 
 
 if __name__ == "__main__":
-    settings = parse("Evaluates a checkpoint.")
-    if not settings.checkpoint:
-        raise SystemExit("error: no checkpoint is given\n  fix: --set checkpoint=FILE")
-    print("result:", evaluate(settings), "ckpt=", settings.checkpoint)
+    from src.config import config as settings
+    if not settings.data_path and not settings.eval_dataset_path:
+        raise SystemExit("error: data_path is not set\n  fix: --data_path DIR")
+    if not os.path.isfile(settings.checkpoint_path):
+        raise SystemExit(f"error: checkpoint_path is not a file\n  where: {settings.checkpoint_path}\n  fix: --checkpoint_path FILE")
+    print("result:", evaluate(settings), "ckpt=", settings.checkpoint_path)

@@ -1,57 +1,67 @@
-"""Trains a ResNet: `python train.py --config config/resnet18_cifar10.yaml --data-path DIR` (README.md)."""
+"""Trains a ResNet: `python train.py --config_path src/resnet50_imagenet2012_config.yaml --data_path DIR` (README.md)."""
 from __future__ import annotations
 
 import glob
 import os
 from typing import Any
 
-from src.config import Config, parse
-from src.dataset import create_dataset
-from src.initializers import init_weights
-from src.loss import CrossEntropySmooth
+from src.config import Config
+from src.CrossEntropySmooth import CrossEntropySmooth
+from src.dataset import DATASETS
+from src.group_params import init_group_params
+from src.initializers import init_weight
 from src.lr_generator import get_lr
 from src.resnet import NETS
 
-import sindri as ms
-from sindri import nn
+from sindri import FixedLossScaleManager, Model, ParallelMode, Tensor, context, load_checkpoint, load_param_into_net, nn, save_checkpoint, set_seed
+from sindri import dtype as mstype
+from sindri.communication import get_group_size, get_rank, init
 from sindri.dataset import Dataset
+from sindri.nn import Momentum
 from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, RunContext, TimeMonitor
 
 METRICS = {"top_1_accuracy", "top_5_accuracy", "loss"}
+BEST = "best.ckpt"  # weights alone, of the best evaluation
 
 
 def set_up(config: Config) -> str:
-    """Seed, execution mode, and with `distribute` the process group; returns the folder to write to, of which every rank has one of its own."""
-    ms.set_seed(config.seed)
-    ms.set_context(mode={"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}[config.mode], device_target="CPU")
-    if config.distribute:
-        from sindri.communication import get_group_size, get_rank, init
-        init()
-        ms.set_auto_parallel_context(device_num=get_group_size(), parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
-        return os.path.join(config.output, f"ckpt_{get_rank()}")
-    return str(config.output)
+    """Seed, execution mode, device and, with run_distribute, the process group. Returns the folder for checkpoints; each rank has its own."""
+    set_seed(config.seed)
+    mode = {"GRAPH": context.GRAPH_MODE, "PYNATIVE": context.PYNATIVE_MODE}[config.mode_name]
+    context.set_context(mode=mode, device_target=config.device_target, save_graphs=False)
+    if not config.run_distribute:
+        return str(config.checkpoint_path)
+    if config.device_target != "CPU":
+        context.set_context(device_id=int(os.getenv("DEVICE_ID", "0")))
+    init()
+    context.set_auto_parallel_context(device_num=get_group_size(), parallel_mode=ParallelMode.DATA_PARALLEL, gradients_mean=True)
+    if config.all_reduce_fusion_config:
+        context.set_auto_parallel_context(all_reduce_fusion_config=config.all_reduce_fusion_config)
+    return os.path.join(config.checkpoint_path, f"ckpt_{get_rank()}")
+
+
+def make_dataset(config: Config, do_train: bool) -> Dataset:
+    """The data of the settings, for training or for evaluation. Raises KeyError for an unknown kind."""
+    path = config.data_path if do_train else config.eval_dataset_path or config.data_path
+    return DATASETS[config.dataset](dataset_path=path, do_train=do_train, repeat_num=1, batch_size=config.batch_size,
+                                    train_image_size=config.train_image_size, eval_image_size=config.eval_image_size, target=config.device_target,
+                                    distribute=do_train and config.run_distribute, num_parallel_workers=config.num_parallel_workers)
 
 
 def make_network(config: Config) -> nn.Cell:
     """The network of the settings. Raises KeyError for an unknown net."""
-    return NETS[config.net](config.class_num, variant=config.variant, stem=config.stem, zero_init=config.zero_init)
+    form = {"stem": config.stem} if config.stem else {}
+    return NETS[config.net_name](class_num=config.class_num, variant=config.variant, zero_init=config.zero_init, **form)
 
 
-def group_params(net: nn.Cell, weight_decay: float) -> list[dict[str, Any]]:
-    """Weights with decay; batch norm's gamma and beta and all biases without; updated in the network's order."""
-    decayed: list[ms.Parameter] = []
-    plain: list[ms.Parameter] = []
-    for p in net.trainable_params():
-        exempt = any(word in p.name for word in ("beta", "gamma", "bias"))
-        (plain if exempt else decayed).append(p)
-    return [{"params": decayed, "weight_decay": weight_decay}, {"params": plain, "weight_decay": 0.0}, {"order_params": net.trainable_params()}]
-
-
-BEST = "best.ckpt"  # weights alone, of the best evaluation
+def make_loss(config: Config) -> nn.Cell:
+    """Cross entropy with the label smoothing of the settings."""
+    factor = config.label_smooth_factor if config.use_label_smooth else 0.0
+    return CrossEntropySmooth(sparse=True, reduction="mean", smooth_factor=factor, num_classes=config.class_num, composite=config.composite_loss)
 
 
 def newest_checkpoint(folder: str) -> str:
-    """Path of the checkpoint of a training that was written last. Ends the program when there is none."""
+    """Path of the training checkpoint that was written last. Ends the program when there is none."""
     files = [f for f in glob.glob(os.path.join(folder, "*.ckpt")) if os.path.basename(f) != BEST]
     if not files:
         raise SystemExit(f"error: there is no checkpoint to resume from\n  where: {folder}")
@@ -60,27 +70,27 @@ def newest_checkpoint(folder: str) -> str:
 
 def resume(path: str, net: nn.Cell, optimizer: nn.Optimizer, steps_per_epoch: int) -> tuple[int, int]:
     """Loads weights, moments and counters; returns (whole epochs done, steps done). An epoch that was cut short is run again from its start."""
-    values = ms.load_checkpoint(path)
+    values = load_checkpoint(path)
     if "step_num" not in values:
-        raise SystemExit(f"error: the file holds weights, not the state of a training\n  where: {path}\n"
-                         f"  fix: start a training from them with --set pretrained={path}")
+        raise SystemExit(f"error: the file holds weights, not the state of a training run\n  where: {path}\n"
+                         f"  fix: start from its weights with --pre_trained {path}")
     values.pop("learning_rate", None)  # the schedule is that of the settings, which may ask for more epochs now
-    ms.load_param_into_net(net, values)
-    ms.load_param_into_net(optimizer, values)
+    load_param_into_net(net, values)
+    load_param_into_net(optimizer, values)
     steps = int(values["step_num"].asnumpy())
     epochs = steps // steps_per_epoch
     if steps % steps_per_epoch:
         print(f"{path} was saved {steps % steps_per_epoch} steps into epoch {epochs + 1}; that epoch starts again")
-        optimizer.global_step.set_data(ms.Tensor([epochs * steps_per_epoch], ms.int32))
+        optimizer.global_step.set_data(Tensor([epochs * steps_per_epoch], mstype.int32))
     return epochs, epochs * steps_per_epoch
 
 
 class Evaluation(Callback):
     """Evaluates every `interval` epochs, prints the result and keeps the best weights in best.ckpt."""
 
-    def __init__(self, model: ms.Model, net: nn.Cell, dataset: Dataset, interval: int, folder: str) -> None:
+    def __init__(self, model: Model, net: nn.Cell, dataset: Dataset, interval: int, best_path: str) -> None:
         super().__init__()
-        self.model, self.net, self.dataset, self.interval, self.path = model, net, dataset, interval, os.path.join(folder, BEST)
+        self.model, self.net, self.dataset, self.interval, self.path = model, net, dataset, interval, best_path
         self.best = -1.0
         self.results: dict[str, float] = {}
 
@@ -90,48 +100,64 @@ class Evaluation(Callback):
             return
         self.results = self.model.eval(self.dataset, dataset_sink_mode=False)
         print(f"epoch: {p.cur_epoch_num}, " + ", ".join(f"{k}: {v:.4f}" for k, v in sorted(self.results.items())), flush=True)
-        if self.results["top_1_accuracy"] > self.best:
+        if self.path and self.results["top_1_accuracy"] > self.best:
             self.best = self.results["top_1_accuracy"]
-            ms.save_checkpoint(self.net, self.path)
+            save_checkpoint(self.net, self.path)
+
+
+def start(config: Config, ckpt_save_dir: str, net: nn.Cell, opt: nn.Optimizer, step_size: int) -> tuple[int, int]:
+    """Loads what the run starts from; returns (whole epochs done, steps done)."""
+    if not config.resume_ckpt:
+        return 0, 0
+    path = newest_checkpoint(ckpt_save_dir) if config.resume_ckpt == "auto" else config.resume_ckpt
+    first_epoch, first_step = resume(path, net, opt, step_size)
+    print(f"resumed from {path}: {first_epoch} of {config.epoch_size} epochs are done")
+    return first_epoch, first_step
 
 
 def train(config: Config) -> tuple[nn.Cell, dict[str, float]]:
-    """One training by the settings; returns (network, results of the last evaluation)."""
-    output = set_up(config)
-    data = create_dataset(config.data_path, config.dataset, True, config.batch_size, config.image_size, config.workers, config.distribute)
-    steps = data.get_dataset_size()
+    """One training run by the settings; returns (network, results of the last evaluation)."""
+    ckpt_save_dir = set_up(config)
+    dataset = make_dataset(config, do_train=True)
+    step_size = dataset.get_dataset_size()
+
+    # The network with its initial weights.
     net = make_network(config)
-    init_weights(net, config.conv_init, config.dense_init)
-    if config.pretrained:
-        ms.load_param_into_net(net, ms.load_checkpoint(config.pretrained))
+    init_weight(net, config.conv_init, config.dense_init)
+    if config.pre_trained:
+        load_param_into_net(net, load_checkpoint(config.pre_trained))
 
-    rates = get_lr(config.lr_init, config.lr_end, config.lr_max, config.warmup_epochs, config.epoch_size, steps, config.lr_decay_mode)
-    # An optimizer divides gradients by loss_scale, so it is given only what a manager multiplies the loss by.
-    manager = ms.FixedLossScaleManager(config.loss_scale, drop_overflow_update=False) if config.loss_scale != 1.0 else None
-    optimizer = nn.Momentum(group_params(net, config.weight_decay), ms.Tensor(rates), config.momentum, loss_scale=config.loss_scale)
-    loss = CrossEntropySmooth(sparse=True, reduction="mean", smooth_factor=config.label_smooth_factor, num_classes=config.class_num,
-                              composite=config.composite_loss)
-    model = ms.Model(net, loss_fn=loss, optimizer=optimizer, metrics=METRICS, amp_level=config.amp_level, loss_scale_manager=manager)
+    # Learning rate, optimizer, loss and model. An optimizer divides gradients by loss_scale, so the manager has the same.
+    lr = Tensor(get_lr(lr_init=config.lr_init, lr_end=config.lr_end, lr_max=config.lr_max, warmup_epochs=config.warmup_epochs,
+                       total_epochs=config.epoch_size, steps_per_epoch=step_size, lr_decay_mode=config.lr_decay_mode))
+    opt = Momentum(init_group_params(net, config.weight_decay), lr, config.momentum, loss_scale=config.loss_scale)
+    loss_scale = FixedLossScaleManager(config.loss_scale, drop_overflow_update=False)
+    model = Model(net, loss_fn=make_loss(config), optimizer=opt, loss_scale_manager=loss_scale, metrics=METRICS, amp_level=config.amp_level,
+                  keep_batchnorm_fp32=config.keep_batchnorm_fp32)
 
-    first_epoch, first_step = 0, 0
-    if config.resume:
-        path = newest_checkpoint(output) if config.resume == "auto" else config.resume
-        first_epoch, first_step = resume(path, net, optimizer, steps)
-        print(f"resumed from {path}: {first_epoch} of {config.epoch_size} epochs are done")
-        if first_epoch >= config.epoch_size:
-            return net, {}
+    first_epoch, first_step = start(config, ckpt_save_dir, net, opt, step_size)
+    if first_epoch >= config.epoch_size:
+        return net, {}
 
-    saving = CheckpointConfig(save_checkpoint_steps=config.save_checkpoint_epochs * steps, keep_checkpoint_max=config.keep_checkpoint_max,
-                              append_info=[{"epoch_num": 0, "step_num": first_step}])
-    callbacks: list[Callback] = [TimeMonitor(steps), LossMonitor(config.print_steps), ModelCheckpoint(prefix=config.net, directory=output, config=saving)]
+    # Callbacks.
+    cb: list[Callback] = [TimeMonitor(data_size=step_size), LossMonitor(config.print_steps)]
+    if config.save_checkpoint:
+        config_ck = CheckpointConfig(save_checkpoint_steps=config.save_checkpoint_epochs * step_size, keep_checkpoint_max=config.keep_checkpoint_max,
+                                     append_info=[{"epoch_num": 0, "step_num": first_step}])
+        cb += [ModelCheckpoint(prefix="resnet", directory=ckpt_save_dir, config=config_ck)]
     evaluation = None
-    if config.eval_interval:
-        valid = create_dataset(config.data_path, config.dataset, False, config.batch_size, config.image_size, config.workers)
-        evaluation = Evaluation(model, net, valid, config.eval_interval, output)
-        callbacks.append(evaluation)
-    model.train(config.epoch_size, data, callbacks=callbacks, dataset_sink_mode=config.sink, initial_epoch=first_epoch)
+    if config.run_eval:
+        best = os.path.join(ckpt_save_dir, BEST) if config.save_best_ckpt else ""
+        evaluation = Evaluation(model, net, make_dataset(config, do_train=False), config.eval_interval, best)
+        cb += [evaluation]
+
+    model.train(config.epoch_size, dataset, callbacks=cb, sink_size=dataset.get_dataset_size(), dataset_sink_mode=config.dataset_sink_mode,
+                initial_epoch=first_epoch)
     return net, evaluation.results if evaluation else {}
 
 
 if __name__ == "__main__":
-    train(parse("Trains a ResNet."))
+    from src.config import config as settings
+    if not settings.data_path:
+        raise SystemExit("error: data_path is not set\n  fix: --data_path DIR")
+    train(settings)

@@ -1,21 +1,35 @@
-"""Settings: the table of known keys with their defaults, a YAML file, and `--set key=value`; later wins."""
+"""Settings: the table of known keys with their defaults, a YAML file, and `--key value`; later wins.
+
+`from src.config import config` reads the command line of the program: `--config_path FILE` (default: src/resnet50_imagenet2012_config.yaml) and any
+key of the table. `load` is the same for code that has no command line.
+"""
 from __future__ import annotations
 
 import argparse
 import difflib
+import os
 from typing import Any, Optional, Sequence
 
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEFAULT_FILE = os.path.join(HERE, "resnet50_imagenet2012_config.yaml")
+
 DEFAULTS: dict[str, Any] = {
-    "net": "resnet18", "variant": "mindspore", "stem": "imagenet", "class_num": 1000, "zero_init": False,
-    "dataset": "imagenet2012", "data_path": "", "image_size": 224, "batch_size": 32, "workers": 2,
-    "conv_init": "XavierUniform", "dense_init": "TruncatedNormal",
-    "epoch_size": 90, "lr_init": 0.0, "lr_end": 0.0, "lr_max": 0.1, "warmup_epochs": 0, "lr_decay_mode": "cosine",
-    "momentum": 0.9, "weight_decay": 1e-4, "label_smooth_factor": 0.0, "composite_loss": False,
-    "amp_level": "O0", "loss_scale": 1.0,
-    "output": "output", "save_checkpoint_epochs": 1, "keep_checkpoint_max": 5, "eval_interval": 1, "resume": "", "pretrained": "",
-    "mode": "graph", "sink": False, "print_steps": 10, "seed": 1, "distribute": False, "checkpoint": "",
+    # What is trained.
+    "net_name": "resnet50", "dataset": "imagenet2012", "class_num": 1001, "data_path": "", "eval_dataset_path": "", "batch_size": 32,
+    "train_image_size": 224, "eval_image_size": 224, "num_parallel_workers": 8,
+    # Where and how it runs.
+    "device_target": "CPU", "device_num": 1, "run_distribute": False, "mode_name": "GRAPH", "seed": 1, "dataset_sink_mode": True, "amp_level": "O2",
+    "keep_batchnorm_fp32": False, "all_reduce_fusion_config": [],
+    # The network's form and initial values.
+    "variant": "mindspore", "stem": "", "zero_init": False, "conv_init": "XavierUniform", "dense_init": "TruncatedNormal", "pre_trained": "",
+    # The optimizer.
+    "epoch_size": 90, "lr_init": 0.0, "lr_end": 0.0, "lr_max": 0.1, "warmup_epochs": 0, "lr_decay_mode": "cosine", "momentum": 0.9, "weight_decay": 1e-4,
+    "loss_scale": 1024.0, "use_label_smooth": True, "label_smooth_factor": 0.0, "composite_loss": False,
+    # Checkpoints and evaluation. checkpoint_path: the folder to write to in train.py, the file to evaluate in eval.py.
+    "checkpoint_path": "./checkpoint", "save_checkpoint": True, "save_checkpoint_epochs": 5, "keep_checkpoint_max": 10, "resume_ckpt": "",
+    "run_eval": False, "eval_interval": 1, "save_best_ckpt": True, "print_steps": 1,
 }
 
 
@@ -69,24 +83,40 @@ def load(path: Optional[str], changes: Sequence[str] = ()) -> Config:
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals:
-            raise SystemExit(f"error: expected key=value, got '{change}'\n  where: --set")
+            raise SystemExit(f"error: expected key=value, got '{change}'\n  where: command line")
         value = text if isinstance(DEFAULTS.get(key), str) else yaml.safe_load(text)
-        values[key] = _checked(key, value, f"--set {change}")
+        values[key] = _checked(key, value, f"--{key} {text}")
     return Config(values)
 
 
-def parse(description: str, argv: Optional[Sequence[str]] = None) -> Config:
-    """The settings of a command line."""
-    p = argparse.ArgumentParser(description=description)
-    p.add_argument("--config", metavar="FILE", help="YAML settings, such as config/resnet18_cifar10.yaml")
-    p.add_argument("--data-path", metavar="DIR", help="short for --set data_path=DIR")
-    p.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting; may be repeated")
-    p.add_argument("--print-config", action="store_true", help="show the settings and stop")
-    a = p.parse_args(argv)
-    config = load(a.config, a.set + ([f"data_path={a.data_path}"] if a.data_path else []))
-    if a.print_config:
-        print(config)
+def get_config(argv: Optional[Sequence[str]] = None) -> Config:
+    """The settings of a command line, by default the program's: `--config_path FILE`, `--key value` or `--key=value`, `--print_config`."""
+    p = argparse.ArgumentParser(description="Settings: `--KEY VALUE` changes one of the keys below.", epilog="keys: " + ", ".join(DEFAULTS), allow_abbrev=False)
+    p.add_argument("--config_path", metavar="FILE", default=DEFAULT_FILE, help="YAML settings, such as src/resnet18_cifar10_config.yaml")
+    p.add_argument("--print_config", action="store_true", help="show the settings and stop")
+    known, words = p.parse_known_args(argv)
+    changes, i = [], 0
+    while i < len(words):
+        name, equals, text = words[i].partition("=")
+        if not name.startswith("--"):
+            raise SystemExit(f"error: expected --KEY VALUE, got '{words[i]}'\n  where: command line")
+        if not equals:
+            i += 1
+            if i == len(words):
+                raise SystemExit(f"error: {name} has no value\n  where: command line")
+            text = words[i]
+        changes.append(f"{name[2:]}={text}")
+        i += 1
+    values = load(known.config_path, changes)
+    if known.print_config:
+        print(values)
         raise SystemExit(0)
-    if not config.data_path:
-        raise SystemExit("error: data_path is not set\n  fix: --data-path DIR")
-    return config
+    return values
+
+
+def __getattr__(name: str) -> Any:
+    """`config`, read from the command line when it is first asked for."""
+    if name != "config":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()["config"] = get_config()
+    return globals()["config"]

@@ -1,62 +1,88 @@
-"""Images from folders or CIFAR-10's binary files, ready for the network."""
+"""Images from class folders (ImageNet) or from CIFAR-10's files, ready for the network."""
 from __future__ import annotations
 
 import glob
 import os
-from typing import Any
+from typing import Any, Optional
 
-import sindri as ms
 import sindri.dataset as ds
-import sindri.dataset.transforms as transforms
-import sindri.dataset.vision as vision
+import sindri.dataset.transforms as C2
+import sindri.dataset.vision as C
+from sindri import dtype as mstype
 
-# Means and standard deviations of the training images, on the scale 0 to 1.
-_STATISTICS = {
-    "cifar10": ([0.4914, 0.4822, 0.4465], [0.2023, 0.1994, 0.2010]),
-    "imagenet2012": ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
-}
-
-
-def _source(path: str, kind: str, do_train: bool, workers: int, shards: dict[str, int]) -> tuple[ds.Dataset, bool]:
-    """(dataset with columns image and label, whether its images are decoded)."""
-    options: dict[str, Any] = dict(num_parallel_workers=workers, shuffle=do_train, **shards)
-    if kind == "cifar10" and glob.glob(os.path.join(path, "*.bin")):
-        return ds.Cifar10Dataset(path, usage="train" if do_train else "test", **options), True
-    parts = ("train",) if do_train else ("test", "val", "eval")
-    folder = next((f for f in (os.path.join(path, p) for p in parts) if os.path.isdir(f)), path)
-    return ds.ImageFolderDataset(folder, **options), False
+# Means and standard deviations of the training images, on the scale 0 to 255.
+_IMAGENET = ([0.485 * 255, 0.456 * 255, 0.406 * 255], [0.229 * 255, 0.224 * 255, 0.225 * 255])
+_CIFAR10 = ([0.4914 * 255, 0.4822 * 255, 0.4465 * 255], [0.2023 * 255, 0.1994 * 255, 0.2010 * 255])
+_TRAIN_FOLDERS = ("train", "ilsvrc")
+_EVAL_FOLDERS = ("val", "validation_preprocess", "ilsvrc_eval", "validation", "eval", "test")
 
 
-def _image_operations(kind: str, do_train: bool, size: int, decoded: bool) -> list[Any]:
-    mean, std = _STATISTICS[kind]
-    operations: list[Any] = [] if decoded else [vision.Decode()]
-    if kind == "cifar10":
-        if do_train:
-            operations += [vision.RandomCrop((32, 32), (4, 4, 4, 4)), vision.RandomHorizontalFlip(prob=0.5)]
-        if size != 32:
-            operations.append(vision.Resize((size, size)))
-    elif do_train:
-        operations = [vision.RandomCropDecodeResize(size, scale=(0.08, 1.0), ratio=(0.75, 4.0 / 3.0)), vision.RandomHorizontalFlip(prob=0.5)]
-    else:
-        operations += [vision.Resize(size * 256 // 224), vision.CenterCrop(size)]
-    return operations + [vision.Rescale(1.0 / 255.0, 0.0), vision.Normalize(mean, std), vision.HWC2CHW()]
+def _get_rank_info(distribute: bool) -> tuple[int, int]:
+    """(number of ranks, this rank); (1, 0) unless distribute."""
+    if not distribute:
+        return 1, 0
+    from sindri.communication import get_group_size, get_rank, init
+    init()  # does nothing where the script has called it
+    return get_group_size(), get_rank()
 
 
-def create_dataset(path: str, kind: str, do_train: bool, batch_size: int, image_size: int, workers: int = 2,
-                   distribute: bool = False) -> ds.Dataset:
-    """Batches (image float32 [N, 3, S, S], label int32 [N]).
+def _shards(distribute: bool) -> dict[str, Any]:
+    device_num, rank_id = _get_rank_info(distribute)
+    return {} if device_num == 1 else {"num_shards": device_num, "shard_id": rank_id}
 
-    kind 'cifar10': a folder with CIFAR-10's .bin files, or with train/ and test/ of one folder per class; 'imagenet2012': a folder with train/ and
-    val/ of one folder per class. A folder that holds the class folders itself is taken as it is. distribute: every rank reads its own part.
-    Raises ValueError for another kind; missing or empty folders raise as the dataset classes say.
+
+def _class_folders(path: str, do_train: bool) -> str:
+    """The folder itself, or the one inside that holds the part (train, val, validation_preprocess, ilsvrc, ilsvrc_eval, …)."""
+    names = _TRAIN_FOLDERS if do_train else _EVAL_FOLDERS
+    return next((f for f in (os.path.join(path, name) for name in names) if os.path.isdir(f)), path)
+
+
+def _finish(data: ds.Dataset, operations: list[Any], do_train: bool, repeat_num: int, batch_size: int, workers: int) -> ds.Dataset:
+    """Batches of image float32 [N, 3, S, S] and label int32 [N]. Training drops a last batch that is not full; evaluation keeps every image."""
+    data = data.map(operations=operations, input_columns="image", num_parallel_workers=workers)
+    data = data.map(operations=C2.TypeCast(mstype.int32), input_columns="label", num_parallel_workers=workers)
+    data = data.batch(batch_size, drop_remainder=do_train)
+    return data.repeat(repeat_num) if repeat_num != 1 else data
+
+
+def create_dataset(dataset_path: str, do_train: bool, repeat_num: int = 1, batch_size: int = 32, train_image_size: int = 224,
+                   eval_image_size: int = 224, target: str = "Ascend", distribute: bool = False, enable_cache: bool = False,
+                   cache_session_id: Optional[int] = None, num_parallel_workers: int = 8) -> ds.Dataset:
+    """ImageNet's form: a folder with one folder of images per class, or one that holds such a folder for training and one for evaluation.
+
+    Training: a random part of the image, resized, and a random mirror image. Evaluation: the shorter side to 256/224 of the size, then the centre.
+    distribute: every rank reads its own shard. target and the cache arguments are those of MindSpore's script and change nothing here.
+    Missing or empty folders raise as ImageFolderDataset says.
     """
-    if kind not in _STATISTICS:
-        raise ValueError(f"dataset '{kind}' is not known | create_dataset | use one of {', '.join(_STATISTICS)}")
-    shards = {}
-    if distribute:
-        from sindri.communication import get_group_size, get_rank
-        shards = {"num_shards": get_group_size(), "shard_id": get_rank()}
-    data, decoded = _source(path, kind, do_train, workers, shards)
-    data = data.map(operations=transforms.TypeCast(ms.int32), input_columns="label", num_parallel_workers=workers)
-    data = data.map(operations=_image_operations(kind, do_train, image_size, decoded), input_columns="image", num_parallel_workers=workers)
-    return data.batch(batch_size, drop_remainder=do_train)
+    data = ds.ImageFolderDataset(_class_folders(dataset_path, do_train), num_parallel_workers=num_parallel_workers, shuffle=do_train, **_shards(distribute))
+    if do_train:
+        trans = [C.RandomCropDecodeResize(train_image_size, scale=(0.08, 1.0), ratio=(0.75, 1.333)), C.RandomHorizontalFlip(prob=0.5)]
+    else:
+        trans = [C.Decode(), C.Resize(eval_image_size * 256 // 224), C.CenterCrop(eval_image_size)]
+    trans += [C.Normalize(*_IMAGENET), C.HWC2CHW()]
+    return _finish(data, trans, do_train, repeat_num, batch_size, num_parallel_workers)
+
+
+def create_dataset1(dataset_path: str, do_train: bool, repeat_num: int = 1, batch_size: int = 32, train_image_size: int = 32,
+                    eval_image_size: int = 32, target: str = "Ascend", distribute: bool = False, enable_cache: bool = False,
+                    cache_session_id: Optional[int] = None, num_parallel_workers: int = 8) -> ds.Dataset:
+    """CIFAR-10's form: a folder with its .bin files, or with train/ and test/ of one folder per class. Training crops at random and mirrors."""
+    options: dict[str, Any] = dict(num_parallel_workers=num_parallel_workers, shuffle=do_train, **_shards(distribute))
+    size = train_image_size if do_train else eval_image_size
+    trans: list[Any] = []
+    data: ds.Dataset
+    if glob.glob(os.path.join(dataset_path, "*.bin")):
+        data = ds.Cifar10Dataset(dataset_path, usage="train" if do_train else "test", **options)
+    else:
+        folder = next((f for f in [os.path.join(dataset_path, "train" if do_train else "test")] if os.path.isdir(f)), dataset_path)
+        data = ds.ImageFolderDataset(folder, **options)
+        trans += [C.Decode()]
+    if do_train:
+        trans += [C.RandomCrop((32, 32), (4, 4, 4, 4)), C.RandomHorizontalFlip(prob=0.5)]
+    if size != 32:
+        trans += [C.Resize((size, size))]
+    trans += [C.Normalize(*_CIFAR10), C.HWC2CHW()]
+    return _finish(data, trans, do_train, repeat_num, batch_size, num_parallel_workers)
+
+
+DATASETS = {"imagenet2012": create_dataset, "cifar10": create_dataset1}

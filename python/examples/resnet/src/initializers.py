@@ -1,4 +1,4 @@
-"""Initial weights written by hand in NumPy, where the framework's own (sindri.common.initializer) would do as well.
+"""Initial weights: some written by hand in NumPy, as in a migrated script, and some from sindri.common.initializer.
 
 They draw from NumPy's global generator, which sindri.set_seed seeds.
 """
@@ -17,7 +17,7 @@ _TRUNCATED_STD = 0.87962566103423978  # standard deviation of a normal distribut
 
 
 def gain_of(nonlinearity: str, slope: float = 0.0) -> float:
-    """By how much a layer must widen its weights for the nonlinearity behind it. Raises ValueError for an unknown one."""
+    """The factor on a layer's initial weights for the nonlinearity after it. Raises ValueError for an unknown one."""
     gains = {
         "linear": 1.0,
         "conv2d": 1.0,
@@ -55,8 +55,8 @@ def variance_scaling(shape: tuple[int, ...]) -> Array:
     return (draw / (_TRUNCATED_STD * math.sqrt(fans(shape)[0]))).reshape(shape).astype(np.float32)
 
 
-def init_weights(net: ms.nn.Cell, conv_init: str, dense_init: str) -> None:
-    """Draws the weights of all convolutions and dense layers of a network anew; 'default' leaves what the layers drew themselves.
+def init_weight(net: ms.nn.Cell, conv_init: str = "XavierUniform", dense_init: str = "TruncatedNormal") -> None:
+    """Draws new weights for all convolutions and dense layers of a network; 'default' keeps the ones the layers drew.
 
     conv_init: default, XavierUniform, HeNormal (fan_out, as in PyTorch's ResNet), VarianceScaling. dense_init: default, TruncatedNormal, Normal,
     HeUniform (PyTorch's Linear). Raises ValueError for another name.
@@ -76,7 +76,7 @@ def init_weights(net: ms.nn.Cell, conv_init: str, dense_init: str) -> None:
     }
     for name, table in ((conv_init, convs), (dense_init, denses)):
         if name not in table:
-            raise ValueError(f"initial values '{name}' are not known | init_weights | use one of {', '.join(table)}")
+            raise ValueError(f"initial values '{name}' are not known | init_weight | use one of {', '.join(table)}")
     for _, cell in net.cells_and_names():
         draw = convs[conv_init] if isinstance(cell, ms.nn.Conv2d) else denses[dense_init] if isinstance(cell, ms.nn.Dense) else None
         if draw is not None:

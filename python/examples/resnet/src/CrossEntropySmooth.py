@@ -10,7 +10,7 @@ from .composite import ReduceLogSumExp
 class CrossEntropySmooth(nn.LossBase):
     """Cross entropy of logits [N, C] and labels, with `smooth_factor` of the probability spread evenly over the other classes.
 
-    sparse: labels are classes [N], else probabilities [N, C]. composite: log-softmax is put together from our own ReduceLogSumExp instead of the
+    sparse: labels are classes [N], else probabilities [N, C]. composite: log-softmax is composed of our own ReduceLogSumExp instead of the
     framework's softmax cross entropy; the values agree. reduction: 'mean', 'sum' or 'none'.
     """
 

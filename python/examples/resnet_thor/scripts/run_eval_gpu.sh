@@ -1,0 +1,6 @@
+#!/bin/sh
+# run_eval.sh with the settings and, where there is one, the device of the GPU form.
+#   sh run_eval_gpu.sh DATASET_PATH CHECKPOINT_PATH
+DEVICE_TARGET=GPU
+export DEVICE_TARGET
+. "$(dirname "$0")/run_eval.sh"

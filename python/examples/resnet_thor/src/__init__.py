@@ -1,0 +1,1 @@
+"""The parts of the THOR example: network, layers, optimizer, model, loss, data, settings."""

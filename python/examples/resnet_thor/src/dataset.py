@@ -1,0 +1,45 @@
+"""ImageNet from class folders, ready for the network."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import sindri.dataset as ds
+import sindri.dataset.transforms as C2
+import sindri.dataset.vision as C
+from sindri import dtype as mstype
+from sindri.communication import get_group_size, get_rank, init
+
+
+def _get_rank_info() -> tuple[int, int]:
+    """(number of ranks, this rank), which the launcher sets in the environment."""
+    return int(os.environ.get("RANK_SIZE", "1")), int(os.environ.get("RANK_ID", "0"))
+
+
+def create_dataset(dataset_path: str, do_train: bool, repeat_num: int = 1, batch_size: int = 32, target: str = "Ascend", image_size: int = 224) -> ds.Dataset:
+    """Batches of image float32 [N, 3, S, S] and label int32 [N] from a folder with one folder of images per class.
+
+    Training: a random part, resized, and a random mirror image; a last batch that is not full is dropped. Evaluation: the shorter side to 256/224 of the
+    size, the centre, every image. Each rank reads its own shard of the training images.
+    """
+    if not do_train:
+        device_num, rank_id = 1, 0
+    elif target == "GPU":
+        init()
+        device_num, rank_id = get_group_size(), get_rank()
+    else:
+        device_num, rank_id = _get_rank_info()
+    num_parallels = 4 if target == "GPU" else 8
+    shards: dict[str, Any] = {} if device_num == 1 else {"num_shards": device_num, "shard_id": rank_id}
+    data_set: ds.Dataset = ds.ImageFolderDataset(dataset_path, num_parallel_workers=num_parallels, shuffle=do_train, **shards)
+
+    mean, std = [0.485 * 255, 0.456 * 255, 0.406 * 255], [0.229 * 255, 0.224 * 255, 0.225 * 255]
+    if do_train:
+        trans = [C.RandomCropDecodeResize(image_size, scale=(0.08, 1.0), ratio=(0.75, 1.333)), C.RandomHorizontalFlip(prob=0.5)]
+    else:
+        trans = [C.Decode(), C.Resize(image_size * 256 // 224), C.CenterCrop(image_size)]
+    trans += [C.Normalize(mean=mean, std=std), C.HWC2CHW()]
+    data_set = data_set.map(operations=trans, input_columns="image", num_parallel_workers=num_parallels)
+    data_set = data_set.map(operations=C2.TypeCast(mstype.int32), input_columns="label", num_parallel_workers=num_parallels)
+    data_set = data_set.batch(batch_size, drop_remainder=do_train)
+    return data_set.repeat(repeat_num) if repeat_num != 1 else data_set

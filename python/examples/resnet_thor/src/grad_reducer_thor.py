@@ -1,0 +1,15 @@
+"""How the layers' matrices are averaged over ranks. The optimizer averages A and G themselves before it inverts them, not the inverses."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from sindri.communication import get_group_size
+
+
+def reduction(layers: int, split_indices: Sequence[int] = ()) -> dict[str, Any]:
+    """THOR's arguments for a network of that many layers. split_indices: the last layer of each group that is averaged in one all-reduce; those
+    beyond the network are dropped. Empty on one rank."""
+    if get_group_size() == 1:
+        return {}
+    groups = sorted({min(int(i), layers - 1) for i in split_indices} | {layers - 1})
+    return {"reduce": "factor_mean", "split_indices": groups}
