@@ -349,8 +349,9 @@ class Iterator:
             add_note(error, "; ".join(getattr(e, "__notes__", [])) or "return from a generator to end it")
             raise error from e
         except Exception as e:
-            if not str(e) and getattr(e, "__notes__", []):  # `raise IndexError` says nothing of where
-                e.args = ("; ".join(e.__notes__),)
+            notes = getattr(e, "__notes__", [])
+            if not str(e) and notes:  # `raise IndexError` says nothing of where
+                e.args = ("; ".join(notes),)
             raise
         self._at_end = row is None
         return row
