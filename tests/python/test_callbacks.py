@@ -97,6 +97,18 @@ def test_loss_monitor_prints_the_float32_as_a_python_float(capsys):
     assert capsys.readouterr().out == 'epoch: 2 step: 5, loss is 2.305346965789795\nepoch: 2 step: 6, loss is 1.5\n'
 
 
+def test_lines_of_mindspore_1(capsys, monkeypatch):
+    """The digits of a float32, as its documents show (4.4182425), and no mode before the epoch's time."""
+    monkeypatch.setenv('SINDRI_MINDSPORE_ERA', '1')
+    LossMonitor().step_end(context_of(net_outputs=Tensor(np.float32(4.4182425)), cur_epoch_num=1, cur_step_num=5004, batch_num=5004))
+    monitor = TimeMonitor(data_size=4)
+    monitor.epoch_begin(context_of(mode='train'))
+    monitor.epoch_end(context_of(mode='train', batch_num=4))
+    loss, times = capsys.readouterr().out.splitlines()
+    assert loss == 'epoch: 1 step: 5004, loss is 4.4182425'
+    assert times.startswith('epoch time: ') and ' ms, per step time: ' in times
+
+
 def test_loss_monitor_counts_from_the_last_line(capsys):
     monitor = LossMonitor(3)
     for step in (1, 2, 3, 7, 8, 9, 10):

@@ -2,7 +2,9 @@
 import math
 from typing import Any, List, Tuple
 
-from sindri import _core
+import numpy as np
+
+from sindri import _core, context
 from sindri._check import is_int
 from sindri.train.callback._callback import Callback, RunContext, _InternalCallbackParam, _loss_numbers
 
@@ -45,7 +47,12 @@ class LossMonitor(Callback):
         loss = self._look()
         if prints:
             self._last_print_time = p.cur_step_num
-            print(_core.loss_line(epoch, step, str(loss)), flush=True)
+            print(_core.loss_line(epoch, step, self._text(loss)), flush=True)
+
+    @staticmethod
+    def _text(loss: Any) -> str:
+        """MindSpore 1 prints the digits of a float32, 2 those of a Python float."""
+        return str(np.float32(loss)) if isinstance(loss, float) and context.era() == 1 else str(loss)
 
     def _look(self) -> Any:
         """The loss of the last step; ValueError for the first that is not finite."""

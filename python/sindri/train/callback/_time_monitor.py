@@ -3,14 +3,15 @@ import time
 from typing import Optional
 
 from sindri import _checkparam as validator
-from sindri import _core
+from sindri import _core, context
 from sindri.train.callback._callback import Callback, RunContext
 
 
 class TimeMonitor(Callback):
     """Prints `Train epoch time: 1234.567 ms, per step time: 12.346 ms` (`Eval …` in an evaluation) after an epoch. Steps are the callback
     parameters' batch_num when that is a positive int, else `data_size`. With `data_time` the line ends in ` (data time: 0.123 ms)`, the time per
-    step that was spent outside steps (waiting for data, callbacks). ValueError, TypeError for a bad data_size."""
+    step that was spent outside steps (waiting for data, callbacks). SINDRI_MINDSPORE_ERA=1 omits the mode, as MindSpore 1 did. ValueError, TypeError
+    for a bad data_size."""
 
     def __init__(self, data_size: Optional[int] = None, data_time: bool = False):
         self.data_size = None if data_size is None else validator.check_positive_int(data_size, 'data_size', 'TimeMonitor')
@@ -47,4 +48,5 @@ class TimeMonitor(Callback):
         steps = batch_num if isinstance(batch_num, int) and batch_num > 0 else self.data_size
         steps = validator.check_positive_int(steps, 'data_size', 'TimeMonitor')
         outside = whole - self._inside * 1000 if self.data_time else None
-        print(_core.epoch_time_line(str(p.get('mode', 'train')), whole, steps, outside), flush=True)
+        line = _core.epoch_time_line(str(p.get('mode', 'train')), whole, steps, outside)
+        print(line if context.era() == 2 else line.partition(' ')[2], flush=True)
