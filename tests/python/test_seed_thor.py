@@ -1,10 +1,12 @@
 """Seed document 003, ResNet-50 with THOR (docs/seeds.md): its commands as typed, under sh and bash, and the classes of its example."""
 import ast
+import json
 import os
 import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import yaml
 from seed_commands import PROGRAM, ROOT, environment, rank_table, typed
@@ -200,3 +202,20 @@ def test_class_folders_without_parts(data, tmp_path, interval):
     assert ("both trained on and evaluated" in r.stderr) == evaluated
     assert bool(re.search(r"^accuracy: ", r.stdout, re.MULTILINE)) == evaluated
     assert r.stdout.count("epoch 1/1: loss ") == 1, "log.style sindri"
+
+
+def test_log_style_with_lines_of_single_steps(data, tmp_path):
+    """log.every lines hold the loss of one step each, which metrics.jsonl has too; the end of an epoch repeats none."""
+    words = ["train", "--config", ROOT / "configs/resnet20_cifar10.yaml", "--set", "data.kind=imagefolder", "--set", f"data.path={data / 'ilsvrc'}"]
+    sets = {"train.epochs": 2, "train.batch_size": 6, "train.eval_interval": -1, "lr.warmup_epochs": 0, "log.style": "mindspore", "log.every": 2,
+            "train.run_dir": tmp_path / "run"}
+    words += [part for k, v in sets.items() for part in ("--set", f"{k}={v}")]
+    r = subprocess.run([PROGRAM, *map(str, words)], env=environment(), capture_output=True, text=True, timeout=300, check=False)
+    assert r.returncode == 0, r.stderr
+    found = re.findall(r"^epoch: (\d) step: (\d), loss is (\S+)$", r.stdout, re.MULTILINE)
+    assert [(int(e), int(s)) for e, s, _ in found] == [(1, 2), (1, 3), (2, 2), (2, 3)]
+    events = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    steps = [e["loss"] for e in events if e["event"] == "step"]
+    assert [np.float32(text) for _, _, text in found] == [np.float32(steps[i]) for i in (1, 2, 4, 5)]
+    assert len(re.findall(r"^Train epoch time: [0-9.]+ ms, per step time: [0-9.]+ ms$", r.stdout, re.MULTILINE)) == 2
+    assert found[0][2] in (tmp_path / "run/log.txt").read_text() and "epoch 1/2" not in r.stdout
