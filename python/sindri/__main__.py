@@ -1,10 +1,9 @@
-"""`python -m sindri`: the verbs of the `sindri` program (train, eval, predict, summary, benchmark, …), and those written in Python (convert, compare)."""
+"""`python -m sindri`: the verbs of the `sindri` program (train, eval, predict, summary, benchmark, …), and those written in Python."""
 import os
-import subprocess
 import sys
+from typing import List, NoReturn
 
-_OWN_VERBS = {"convert": "Carry weights over between MindSpore, safetensors and PyTorch files",
-              "compare": "Record one training step and compare two records value by value"}
+_OWN_VERBS = ("convert", "compare", "map")  # the program knows their flags, for its help and man pages, and asks Python to run them
 
 
 def _program() -> str:
@@ -16,19 +15,25 @@ def _program() -> str:
     raise SystemExit("error: the `sindri` program is not installed beside the package | fix: pip install ./python, or set SINDRI_PROGRAM to its path")
 
 
+def _become_program(words: List[str]) -> NoReturn:
+    """The process becomes the program, so signals and exit codes are its own; scripts that it starts run in this Python."""
+    program = _program()
+    os.environ.setdefault("SINDRI_PYTHON", sys.executable)
+    sys.stdout.flush()
+    os.execv(program, [program] + words)
+
+
 def main() -> None:
-    """Runs one verb; the process becomes the program, so signals and exit codes are its own."""
-    verb = sys.argv[1] if len(sys.argv) > 1 else "--help"
-    if verb in _OWN_VERBS:
+    """Runs one verb."""
+    if len(sys.argv) > 1 and sys.argv[1] in _OWN_VERBS:
         from sindri.tools import cli
         raise SystemExit(cli.main(sys.argv[1:]))
-    program = _program()
-    if verb in ("-h", "--help"):
-        text = subprocess.run([program, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout.rstrip("\n")
-        print("\n".join([text, *(f"  {name:<32}{what}" for name, what in _OWN_VERBS.items())]))
-        return
-    sys.stdout.flush()
-    os.execv(program, [program] + sys.argv[1:])
+    _become_program(sys.argv[1:] or ["--help"])
+
+
+def msrun() -> None:
+    """The command `msrun`: MindSpore's launcher, a verb of the program."""
+    _become_program(["msrun"] + sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -195,15 +195,23 @@ void plan_local(const LaunchRequest& r, const std::string& table_file, LaunchPla
   if (!table_file.empty()) {
     share = share_of_table(r, table_file, &plan->notes);
   } else {
-    share.size = std::max(1, r.ranks);
-    for (int i = 0; i < share.size; ++i)
-      share.places.push_back(
-          {.rank = i, .size = share.size, .local_rank = i, .local_size = share.size, .device_id = i, .server_id = {}, .device_ip = {}, .master = {}});
+    const int started = std::max(1, r.ranks);
+    share.size = std::max(started, r.world);
+    share.spans_hosts = share.size > started;
+    for (int i = 0; i < started; ++i)
+      share.places.push_back({.rank = r.first_rank + i,
+                              .size = share.size,
+                              .local_rank = i,
+                              .local_size = started,
+                              .device_id = i,
+                              .server_id = {},
+                              .device_ip = {},
+                              .master = {}});
   }
   plan->size = share.size;
   std::string port = port_of_environment();
   if (port.empty()) port = share.spans_hosts ? "29560" : std::to_string(free_port());
-  const std::string master = join(share.spans_hosts ? share.places[0].master : "127.0.0.1", port);
+  const std::string master = !r.master.empty() ? r.master : join(share.spans_hosts ? share.places[0].master : "127.0.0.1", port);
   const std::string token = !variable("SINDRI_JOB_TOKEN").empty() ? variable("SINDRI_JOB_TOKEN") : share.spans_hosts ? "" : random_secret();
   const int here = static_cast<int>(share.places.size());
   const std::vector<int> cores = usable_cores();
@@ -400,6 +408,7 @@ LaunchPlan plan_launch(const LaunchRequest& r, int attempt) {
   if (plan.engine == "local") {
     plan_local(r, r.rank_table.empty() ? comm::rank_table_file_of_environment() : r.rank_table, &plan);
     place_files(r, &plan);
+    plan.shown = r.shown;
     if (attempt > 0) {
       for (PlannedRank& rank : plan.ranks) rank.environment["SINDRI_RESTARTS"] = std::to_string(attempt);
     }
@@ -427,7 +436,7 @@ LaunchPlan plan_inside(const LaunchRequest& r) {
   if (variable("OMP_NUM_THREADS").empty()) p.environment["OMP_NUM_THREADS"] = threads_for(usable_cores().size(), std::max(1, here));
   plan.ranks.push_back(std::move(p));
   place_files(r, &plan);
-  plan.shows_first = *rank == 0;
+  if (*rank != 0) plan.shown.clear();
   return plan;
 }
 

@@ -27,7 +27,7 @@ struct LaunchPlan {
   std::map<std::string, std::string> environment;  ///< of that line
   std::string log_dir;  ///< absolute
   std::vector<std::string> notes;
-  bool shows_first = true;  ///< the output of this host's first rank goes to the terminal
+  std::vector<int> shown = {0};  ///< indices into `ranks` whose output goes to the terminal, too
 };
 
 /// Throws SettingsError. `attempt` counts restarts.

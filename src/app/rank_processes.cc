@@ -51,23 +51,37 @@ void write_all(int fd, const char* data, size_t size) {
 
 void say(const std::string& text) { write_all(STDERR_FILENO, text.data(), text.size()); }
 
-// One stream of the rank that is shown: to the log at once, to the terminal as fast as that takes it.
+// One stream of a rank that is shown: to the log at once, to the terminal as fast as that takes it.
 struct Stream {
   int from = -1, to = -1;
+  bool whole_lines = false;  // several ranks are shown: none breaks into another's line
   std::string pending;  // for the terminal
   void close_source() {
     if (from >= 0) close(from);
     from = -1;
   }
-  // At most a pipe's atomic piece, so that it never waits behind POLLOUT.
+  // At most a pipe's atomic piece, so that a write never waits once POLLOUT is reported.
+  size_t showable() const {
+    const size_t most = std::min<size_t>(pending.size(), 4096);
+    if (!whole_lines || from < 0) return most;
+    const size_t newline = most == 0 ? std::string::npos : pending.rfind('\n', most - 1);
+    return newline != std::string::npos ? newline + 1 : most == 4096 ? most : 0;
+  }
   void show() {
-    const ssize_t n = write(to, pending.data(), std::min<size_t>(pending.size(), 4096));
+    const ssize_t n = write(to, pending.data(), showable());
     if (n > 0) pending.erase(0, static_cast<size_t>(n));
     if (n < 0 && errno != EINTR && errno != EAGAIN) {  // nobody reads any more; the log has it all
       to = -1;
       pending.clear();
     }
   }
+};
+
+// A rank whose output is shown.
+struct Shown {
+  size_t index = 0;  // of the rank, in the plan
+  int log = -1;
+  Stream out, err;
 };
 
 std::vector<std::string> environment_of(const PlannedRank& rank) {
@@ -132,8 +146,9 @@ class Job {
   void start(const PlannedRank& rank, bool shown);
   [[noreturn]] void become(const PlannedRank& rank, const std::vector<char*>& argv, const std::vector<char*>& envp, int out, int err, int complaint);
   void pump(double wait);
-  void read_stream(Stream* stream);
-  void drain_shown();
+  static void read_stream(Stream* stream, int log);
+  static void drain(Shown* shown);
+  void show_rest(int patience_ms);
   void take_signals();
   void pass_on(int signal);
   void reap();
@@ -150,9 +165,9 @@ class Job {
   sigset_t old_mask_{};
   struct sigaction old_pipe_ {};
   bool holding_ = false;
-  int signal_fd_ = -1, keeper_pipe_ = -1, shown_log_ = -1;
+  int signal_fd_ = -1, keeper_pipe_ = -1;
   pid_t keeper_ = -1, launcher_ = getpid(), parent_ = getppid();
-  Stream out_, err_;
+  std::deque<Shown> shown_;
   double kill_at_ = 0, timeout_at_ = 0;  // 0: never
   std::vector<std::thread> tellers_;
 };
@@ -250,13 +265,14 @@ void Job::start(const PlannedRank& rank, bool shown) {
   if (pid == 0) become(rank, argv, envp, out[1], err[1], complaint[1]);
   close(complaint[1]);
   if (shown) {
-    shown_log_ = log;
     close(out[1]);
     close(err[1]);
-    out_ = {.from = out[0], .to = STDOUT_FILENO, .pending = {}};
-    err_ = {.from = err[0], .to = STDERR_FILENO, .pending = {}};
-    fcntl(out_.from, F_SETFL, O_NONBLOCK);
-    fcntl(err_.from, F_SETFL, O_NONBLOCK);
+    const bool several = plan_.shown.size() > 1;
+    shown_.push_back({.index = end_.ranks.size(),
+                      .log = log,
+                      .out = {.from = out[0], .to = STDOUT_FILENO, .whole_lines = several, .pending = {}},
+                      .err = {.from = err[0], .to = STDERR_FILENO, .whole_lines = several, .pending = {}}});
+    for (const int fd : {out[0], err[0]}) fcntl(fd, F_SETFL, O_NONBLOCK);
   } else {
     close(log);
   }
@@ -294,9 +310,11 @@ Job::~Job() {
   if (keeper_ > 0) waitpid(keeper_, nullptr, 0);
   for (std::thread& t : tellers_) t.join();
   if (keeper_pipe_ >= 0) close(keeper_pipe_);
-  out_.close_source();
-  err_.close_source();
-  if (shown_log_ >= 0) close(shown_log_);
+  for (Shown& s : shown_) {
+    s.out.close_source();
+    s.err.close_source();
+    close(s.log);
+  }
   if (signal_fd_ >= 0) close(signal_fd_);
   if (holding_) {
     sigaction(SIGPIPE, &old_pipe_, nullptr);
@@ -305,44 +323,67 @@ Job::~Job() {
 }
 
 // What is there to read, until the terminal lags behind.
-void Job::read_stream(Stream* stream) {
+void Job::read_stream(Stream* stream, int log) {
   char buffer[16384];
   while (stream->from >= 0 && stream->pending.size() < 65536) {
     const ssize_t n = read(stream->from, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
     if (n <= 0) return stream->close_source();
-    write_all(shown_log_, buffer, static_cast<size_t>(n));
+    write_all(log, buffer, static_cast<size_t>(n));
     if (stream->to >= 0) stream->pending.append(buffer, static_cast<size_t>(n));
   }
 }
 
-// Once the shown rank has ended: what is left of its output. Grandchildren may hold the pipes open, so this does not wait for their end.
-void Job::drain_shown() {
-  for (Stream* s : {&out_, &err_}) {
+// The rest of the output of a shown rank that has ended. Grandchildren may hold the pipes open, so this does not wait for their end.
+void Job::drain(Shown* shown) {
+  for (Stream* s : {&shown->out, &shown->err}) {
     if (s->from < 0) continue;
     std::string keep = std::move(s->pending);
     s->pending.clear();
-    read_stream(s);
+    read_stream(s, shown->log);
     s->pending.insert(0, keep);
   }
 }
 
-void Job::pump(double wait) {
-  pollfd fds[5];
-  nfds_t n = 0;
-  fds[n++] = {signal_fd_, POLLIN, 0};
-  for (Stream* s : {&out_, &err_}) {
-    if (!s->pending.empty()) fds[n++] = {s->to, POLLOUT, 0};
-    if (s->from >= 0 && s->pending.size() < 65536) fds[n++] = {s->from, POLLIN, 0};
-  }
-  if (poll(fds, n, static_cast<int>(std::max(0.0, wait) * 1000) + (wait > 0 ? 1 : 0)) <= 0) return;
-  for (Stream* s : {&out_, &err_}) {
-    for (nfds_t i = 1; i < n; ++i) {
-      if (fds[i].revents == 0) continue;
-      if (fds[i].events == POLLOUT && fds[i].fd == s->to && !s->pending.empty()) s->show();
-      if (fds[i].events == POLLIN && fds[i].fd == s->from) read_stream(s);
+// Shows what is pending. A reader that pauses gets it; one that takes nothing for `patience_ms` does not hold us.
+void Job::show_rest(int patience_ms) {
+  for (Shown& shown : shown_) {
+    for (Stream* s : {&shown.out, &shown.err}) {
+      for (pollfd p{s->to, POLLOUT, 0}; s->showable() > 0 && poll(&p, 1, patience_ms) == 1;) s->show();
     }
+  }
+}
+
+void Job::pump(double wait) {
+  struct Waiting {
+    Stream* stream;
+    int log;
+  };
+  std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}};
+  std::vector<Waiting> of = {{nullptr, -1}};
+  for (Shown& shown : shown_) {
+    for (Stream* s : {&shown.out, &shown.err}) {
+      if (s->showable() > 0) {
+        fds.push_back({s->to, POLLOUT, 0});
+        of.push_back({s, shown.log});
+      }
+      if (s->from >= 0 && s->pending.size() < 65536) {
+        fds.push_back({s->from, POLLIN, 0});
+        of.push_back({s, shown.log});
+      }
+    }
+  }
+  if (poll(fds.data(), fds.size(), static_cast<int>(std::max(0.0, wait) * 1000) + (wait > 0 ? 1 : 0)) <= 0) return;
+  for (size_t i = 1; i < fds.size(); ++i) {
+    if (fds[i].revents == 0) continue;
+    if (fds[i].events != POLLOUT) {
+      read_stream(of[i].stream, of[i].log);
+      continue;
+    }
+    // Another stream may have filled the terminal's buffer since.
+    pollfd now{fds[i].fd, POLLOUT, 0};
+    if (of[i].stream->showable() > 0 && poll(&now, 1, 0) == 1) of[i].stream->show();
   }
 }
 
@@ -377,10 +418,7 @@ void Job::on_failure(size_t index) {
   if (kill_at_ == 0 || until < kill_at_) kill_at_ = until;
   if (orderly || end_.told >= 0 || !options_.says_why) return;
   end_.told = static_cast<int>(index);
-  // What the shown rank said before comes first, as far as the terminal takes it.
-  for (Stream* s : {&out_, &err_}) {
-    for (pollfd p{s->to, POLLOUT, 0}; !s->pending.empty() && poll(&p, 1, 100) == 1;) s->show();
-  }
+  show_rest(100);  // earlier output comes first, as far as the terminal takes it
   say(failure_text(r));
   if (!all_ended()) say(fmt::format("sindri run: the other ranks have {:.0f} s to end by themselves\n", kHearTime));
 }
@@ -396,7 +434,9 @@ void Job::reap() {
     if (r.signal != SIGKILL) r.killed_by_us = false;
     r.when = wall_now();
     r.error = take_code(plan_.ranks[i].result);
-    if (i == 0) drain_shown();
+    for (Shown& s : shown_) {
+      if (s.index == i) drain(&s);
+    }
     if (r.failed()) {
       tell_job(i);
       on_failure(i);
@@ -455,7 +495,8 @@ bool Job::all_ended() const {
 JobEnd Job::run() {
   hold_signals();
   start_keeper();
-  for (size_t i = 0; i < plan_.ranks.size(); ++i) start(plan_.ranks[i], i == 0 && plan_.shows_first);
+  for (size_t i = 0; i < plan_.ranks.size(); ++i)
+    start(plan_.ranks[i], std::find(plan_.shown.begin(), plan_.shown.end(), static_cast<int>(i)) != plan_.shown.end());
   if (options_.timeout > 0) timeout_at_ = steady_now() + options_.timeout;
   while (!all_ended()) {
     double until = steady_now() + 1;  // SIGCHLD wakes; one that was merged with another is seen a second later
@@ -468,10 +509,11 @@ JobEnd Job::run() {
     enforce_deadlines();
   }
   if (keeper_ > 0) kill(-keeper_, SIGKILL);  // what ranks left behind
-  drain_shown();
-  for (Stream* s : {&out_, &err_}) {  // a reader that pauses gets the rest; one that is gone does not hold us
-    for (pollfd p{s->to, POLLOUT, 0}; !s->pending.empty() && poll(&p, 1, 2000) == 1;) s->show();
+  for (Shown& s : shown_) {
+    drain(&s);
+    for (Stream* stream : {&s.out, &s.err}) stream->close_source();  // a last line without an end is shown, too
   }
+  show_rest(2000);
   end_.cause = root_cause(end_.ranks);
   return end_;
 }

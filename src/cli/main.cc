@@ -26,9 +26,11 @@
 #include "src/cli/launch_verbs.h"
 #include "src/cli/manual_verbs.h"
 #include "src/cli/measure_verbs.h"
+#include "src/cli/msrun_verb.h"
 #include "src/cli/pca_verb.h"
 #include "src/cli/plan_verb.h"
 #include "src/cli/process.h"
+#include "src/cli/python_verbs.h"
 #include "src/cli/report_verbs.h"
 #include "src/train/output_file.h"
 
@@ -106,9 +108,11 @@ struct Program {
   ReportVerbs report;
   MeasureVerbs measure;
   LaunchVerbs launch;
+  MsrunVerb msrun;
   CommVerbs comm;
   PcaVerb pca;
   PlanVerb plan;
+  PythonVerbs python;
   ManualVerbs manual;
   std::string weights = "average", output, look_json;
   CLI::App *boost_verb, *explain_verb, *weights_verb;
@@ -136,9 +140,11 @@ struct Program {
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
     launch.add_to(&app);
+    msrun.add_to(&app);
     add_settings_flags(comm.add_to(&app), &common);
     pca.add_to(&app);
     plan.add_to(&app);
+    python.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
     ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
@@ -326,16 +332,29 @@ void limit_spinning(char** argv) {
   execv("/proc/self/exe", argv);  // returns only when it fails; then the default stays
 }
 
+// `msrun ARGUMENTS` is `sindri msrun ARGUMENTS`.
+std::vector<char*> with_verb(int argc, char** argv) {
+  static char verb[] = "msrun";
+  std::vector<char*> out(argv, argv + argc);
+  if (is_msrun(argv[0])) out.insert(out.begin() + 1, verb);
+  out.push_back(nullptr);
+  return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   prepare_process();
   sindri::comm::arm_exit_guard();
   limit_spinning(argv);
+  std::vector<char*> all = with_verb(argc, argv);
+  argc = static_cast<int>(all.size()) - 1;
+  argv = all.data();
   Program program;
   program.program_name = argv[0];
   try {
     check_verb(program, argc, argv);
+    if (PythonVerbs::meant(argc, argv)) PythonVerbs::become(argc, argv);
     std::vector<std::string> before(argv, argv + argc);  // of "--", behind which another program's arguments stand
     program.launch.take_command(&before);
     std::vector<const char*> words;
@@ -361,6 +380,7 @@ int main(int argc, char** argv) {
         : program.report.parsed()             ? program.report.run()
         : program.manual.parsed()             ? program.manual.run(program.app)
         : program.launch.parsed()             ? program.launch.run()
+        : program.msrun.parsed()              ? program.msrun.run()
         : program.train_verb->parsed()        ? program.run_train(line)
         : program.boost_verb->parsed()        ? program.run_boost()
                                               : program.run_other();

@@ -12,6 +12,9 @@ namespace sindri::app {
 /// A job. Patterns may hold {rank}, {local} and {device}.
 struct LaunchRequest {
   int ranks = 0;  ///< 0: as many as the hosts or the table have
+  int world = 0;  ///< engine local: ranks of the whole job, of which `ranks` are started here; 0: all of them
+  int first_rank = 0;  ///< rank of the first one started here, where `world` is larger
+  std::string master;  ///< "host:port" where rank 0 waits, where `world` is larger
   std::string hosts;  ///< "a:4,b:4": by mpirun, in a Slurm allocation by srun
   std::string rank_table;  ///< this server's share of it; empty: RANK_TABLE_FILE
   std::string engine = "auto";  ///< auto, local, mpi, slurm
@@ -20,6 +23,7 @@ struct LaunchRequest {
   std::string work_dir;  ///< pattern of the ranks' folders, which are made: "train_parallel{local}"; empty: the caller's
   std::string env_file;  ///< each rank's environment is written there, but for the job's token
   std::string interface;  ///< subnet that mpirun is to use, "10.0.0.0/24"
+  std::vector<int> shown = {0};  ///< local ranks whose output is shown, besides their logs
   std::string bind = "none";  ///< none, core: a share of the cores for each rank, where there are as many cores as ranks
   int max_restarts = 0;
   double timeout = 0;  ///< seconds; 0: none
@@ -30,7 +34,7 @@ struct LaunchRequest {
   std::string launcher;  ///< path of the `sindri` program, for ranks that are it and ranks behind mpirun
 };
 
-/// Starts the ranks, shows rank 0's output and waits. Returns the exit code: 0; that of the rank that is the cause (128 + s for signal s); 130 or 143 when
+/// Starts the ranks, shows the output of those in `shown` and waits. Returns the exit code: 0; that of the rank that is the cause (128 + s for signal s); 130 or 143 when
 /// a signal stopped the job; 124 when the time is over. Throws SettingsError for a request that cannot work, before anything starts. Holds
 /// the process' signals meanwhile; for programs, not for libraries.
 SINDRI_API int launch(const LaunchRequest& request);

@@ -1,7 +1,8 @@
-"""Tools around training: weights from and to other frameworks (convert), and one training step compared value by value (compare).
+"""Tools around training: weights from and to other frameworks (convert), one training step compared value by value (compare), and counterparts of other
+frameworks' names (counterparts).
 
-`python -m sindri convert --help` and `python -m sindri compare --help` are their command lines; docs/guide/migration.md shows them at work.
+`sindri convert --help`, `sindri compare --help` and `sindri map --help` are their command lines; docs/guide/migration.md shows them at work.
 """
-from sindri.tools import compare, convert
+from sindri.tools import compare, convert, counterparts
 
-__all__ = ["compare", "convert"]
+__all__ = ["compare", "convert", "counterparts"]

@@ -1,4 +1,4 @@
-"""Command lines of the tools: `python -m sindri convert …` and `python -m sindri compare …`."""
+"""Command lines of the tools: `sindri convert`, `sindri compare` and `sindri map`, also as `python -m sindri …`."""
 import argparse
 import json
 import os
@@ -6,7 +6,7 @@ import sys
 from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 
 from sindri import _core
-from sindri.tools import _safetensors, compare, convert
+from sindri.tools import _safetensors, compare, convert, counterparts
 from sindri.tools._errors import usage
 
 _CONVERT = """examples:
@@ -34,6 +34,16 @@ _COMPARE = """examples:
 Compares one training step of two networks value by value: inputs, weights,
 what every layer gave, the loss, gradients and updated weights. Records are
 made by sindri.tools.compare.record and record_torch, or by `record` here.
+"""
+
+
+_COUNTERPARTS = """examples:
+  python -m sindri map torch.nn.Conv2d torch.cat
+  python -m sindri map train.py
+
+Prints Sindri's counterpart of each name of PyTorch or MindSpore and where it
+differs (docs/guide/migration.md). A script is read, not run; the names it uses
+that have no counterpart come first.
 """
 
 
@@ -111,6 +121,12 @@ def _parser() -> _Parser:
     r.add_argument("function", metavar="SCRIPT:FUNCTION", help="a Python file and a function in it")
     r.add_argument("target", metavar="OUT", help="record to write (.npz or .safetensors)")
     r.add_argument("--sample", type=int, metavar="N", help="keep at most N evenly spaced elements of each tensor")
+
+    m = verbs.add_parser("map", help="Sindri's counterpart of PyTorch's and MindSpore's names", description=_COUNTERPARTS, formatter_class=form,
+                         epilog="exit codes: 0 every name has a counterpart, 1 some have none, 2 usage")
+    m.add_argument("names", nargs="*", metavar="NAME|SCRIPT", help="torch.nn.Conv2d, nn.Conv2d, F.relu, mindspore.ops.concat, or a Python file")
+    m.add_argument("--all", action="store_true", help="list every entry of the table")
+    m.add_argument("--json", metavar="FILE", help="write the answers as JSON; -: to the standard output, in place of the text")
     return top
 
 
@@ -122,6 +138,33 @@ def _run_convert(a: argparse.Namespace) -> int:
         rows = [{"old": r.old, "new": r.new, "what": r.what, "rule": r.rule, "shape": r.shape} for r in report.rows]
         _write_json(a.report, {"source": report.source, "target": report.target, "rows": rows, "notes": report.notes})
     return 0
+
+
+def _run_map(a: argparse.Namespace) -> int:
+    wanted = counterparts.names() if a.all else a.names
+    if not wanted:
+        raise usage("no name given", "map", "name one: sindri map torch.nn.Conv2d; --all lists every entry")
+    texts: List[str] = []
+    found: List[Dict[str, Any]] = []
+    lacking = False
+    for name in wanted:
+        if name.endswith(".py") or os.path.isfile(name):
+            uses = counterparts.scan(name)
+            texts.append(counterparts.scan_text(name, uses))
+            found.append({"script": name, "names": [{**u.answer.record(), "lines": u.lines, "method": u.method} for u in uses]})
+            lacking = lacking or any(not u.answer.sindri for u in uses)
+        else:
+            answer = counterparts.find(name)
+            texts.append(answer.text())
+            found.append(answer.record())
+            lacking = lacking or not answer.sindri
+    if a.json != "-":
+        print("\n".join(texts))
+    if a.json == "-":
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+    elif a.json:
+        _write_json(a.json, found)
+    return 1 if lacking and not a.all else 0
 
 
 def _write_json(path: str, value: Any) -> None:
@@ -205,8 +248,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs a command line (without the program's name) and returns its exit code."""
     try:
         a = _parser().parse_args(argv)
-        run = {"convert": _run_convert, "diff": _run_diff, "show": _run_show, "record": _run_record}
-        return run[a.verb if a.verb == "convert" else a.action](a)
+        run = {"convert": _run_convert, "map": _run_map, "diff": _run_diff, "show": _run_show, "record": _run_record}
+        return run[a.action if a.verb == "compare" else a.verb](a)
     except _core.Error as e:
         return _show(e)
     except MemoryError:

@@ -1,0 +1,13 @@
+// The verbs that are written in Python (python/sindri/tools): their flags stand here for help, man pages and completion; Python runs them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+class PythonVerbs {
+ public:
+  void add_to(CLI::App* app);
+  /// Whether the command line is one of them, other than a request for help.
+  static bool meant(int argc, char** argv);
+  /// The process becomes the Python that runs the verb. Throws SettingsError if there is none.
+  [[noreturn]] static void become(int argc, char** argv);
+};
