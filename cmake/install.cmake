@@ -25,15 +25,27 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sindri.pc DESTINATION ${CMAKE_INSTALL_
 
 # The quickstart's data and the settings files, so that an installed program can begin without the sources.
 install(DIRECTORY dataset/digits configs DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri COMPONENT program)
+# The launch scripts with what they run, laid out as in the sources (`sindri scripts` prints the folder). python/CMakeLists.txt installs them in a wheel.
+set(sindri_launch_programs scripts/run_distribute_train.sh scripts/run_distribute_train_gpu.sh scripts/run_eval.sh scripts/run_eval_gpu.sh scripts/run_node1.sh
+  scripts/run_node2.sh scripts/run_stage_1.sh scripts/run_stage_2.sh scripts/run_standalone_train.sh scripts/hccl_tools.py scripts/merge_hccl.py)
+set(sindri_launch_files scripts/launch_lib.sh scripts/run_node.sh scripts/run_stage.sh scripts/sindri_program.py scripts/rank_table_8pcs.json
+  scripts/rank_table_16pcs.json)
+install(PROGRAMS ${sindri_launch_programs} DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri/scripts COMPONENT program)
+install(FILES ${sindri_launch_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri/scripts COMPONENT program)
+install(DIRECTORY python/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri/python COMPONENT program USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 if(TARGET sindri_program)
   set_target_properties(sindri_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS sindri_program RUNTIME COMPONENT program)
+  # MindSpore's launcher is a verb of the program that a link to it stands for.
+  add_custom_command(TARGET sindri_program POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink sindri $<TARGET_FILE_DIR:sindri_program>/msrun VERBATIM)
+  install(FILES $<TARGET_FILE_DIR:sindri_program>/msrun DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   # Man pages and completion are what the program itself says; it is run when they are installed.
   install(CODE "
     set(pages \"${CMAKE_CURRENT_BINARY_DIR}/manual\")
     file(REMOVE_RECURSE \"\${pages}\")
     file(MAKE_DIRECTORY \"\${pages}/man1\")
     execute_process(COMMAND \"$<TARGET_FILE:sindri_program>\" manual --all \"\${pages}/man1\" COMMAND_ERROR_IS_FATAL ANY)
+    file(WRITE \"\${pages}/man1/msrun.1\" \".so man1/sindri-msrun.1\\n\")
     execute_process(COMMAND \"$<TARGET_FILE:sindri_program>\" completion OUTPUT_FILE \"\${pages}/sindri\" COMMAND_ERROR_IS_FATAL ANY)
     file(GLOB written \"\${pages}/man1/*.1\")
     execute_process(COMMAND gzip -9nf \${written} COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)

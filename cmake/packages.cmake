@@ -61,12 +61,13 @@ library alone, and the files for CMake's find_package and for pkg-config.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME sindri)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${soname_package} (= ${this_version})")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3")  # hccl_tools.py and merge_hccl.py
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "deep-learning training in C++ - program
 Sindri trains neural networks in MindSpore's manner. \"sindri train
 quickstart\" trains a small network on handwritten digits that come with it.
 .
 This package holds the program with its man pages and bash completion, the
-digits, and settings for trainings.")
+digits, settings for trainings, and launch scripts.")
 
 # ldconfig runs by a trigger, and dpkg-shlibdeps of others finds the package by the library's name.
 file(WRITE ${CMAKE_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")

@@ -202,4 +202,11 @@ std::string named_settings_file(const std::string& name) {
   throw SettingsError(fmt::format("no settings named '{}' in {}", name, folder), name, near.empty() ? fmt::format("one of: {}", fmt::join(names, ", ")) : near);
 }
 
+std::string scripts_folder() {
+  const std::string file = find_installed("scripts/launch_lib.sh", "scripts/launch_lib.sh");
+  if (file.empty())
+    throw IoError("the launch scripts are not installed", "share/sindri/scripts", "install the package sindri or the wheel, or use scripts/ of the sources");
+  return fs::canonical(file).parent_path().string();
+}
+
 }  // namespace sindri::app

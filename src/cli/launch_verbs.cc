@@ -7,12 +7,16 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "sindri/app/app.h"
 #include "src/cli/process.h"
 
 void LaunchVerbs::add_to(CLI::App* app) {
   add_run(app);
   add_script(app);
   add_table(app);
+  folder_ = app->add_subcommand("scripts",
+                                "Print the folder of the launch scripts and example rank tables\n\nExamples:\n"
+                                "  sindri scripts\n  bash \"$(sindri scripts)/run_stage_1.sh\" ./imagenet\n");
 }
 
 void LaunchVerbs::add_run(CLI::App* app) {
@@ -135,6 +139,10 @@ void LaunchVerbs::take_command(std::vector<std::string>* arguments) {
 }
 
 int LaunchVerbs::run() {
+  if (folder_->parsed()) {
+    print_out(sindri::app::scripts_folder() + "\n");
+    return 0;
+  }
   if (table_->parsed()) return run_table();
   if (run_->parsed()) {
     request_.command = command_;

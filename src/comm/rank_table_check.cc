@@ -141,6 +141,9 @@ std::string kind_of(const json& j) {
   return j.is_object() ? "an object" : j.is_array() ? "a list" : j.is_string() ? "a text" : j.is_null() ? "null" : "a number or truth value";
 }
 
+// "10.*.*.*", as example tables have it.
+bool is_placeholder(const std::string& address) { return address.find('*') != std::string::npos; }
+
 class Checker {
  public:
   explicit Checker(RankTableCheck* out) : out_(*out) {}
@@ -232,7 +235,11 @@ class Checker {
     note_unknown(j, {"server_id", "device", "host_nic_ip"}, of);
     if (const auto id = text_of(j, "server_id", of)) {
       s.server_id = *id;
-      if (!is_numeric_address(*id) && !is_host_name(*id))
+      if (is_placeholder(*id))
+        add(ErrorCode::kTableAddress,
+            fmt::format("server_id \"{}\"{} is a placeholder: write the address at which other hosts reach this server (hostname -I prints it there)", *id,
+                        of));
+      else if (!is_numeric_address(*id) && !is_host_name(*id))
         add(ErrorCode::kTableAddress, fmt::format("server_id \"{}\" is neither an IPv4/IPv6 address nor a resolvable name", *id));
     }
     if (j.contains("host_nic_ip")) s.host_nic_ip = text_of(j, "host_nic_ip", of).value_or("reserve");
@@ -302,7 +309,7 @@ class Checker {
   void servers_once() {
     std::map<std::string, int> times;
     for (const RankServer& s : out_.table.servers) {
-      if (!s.server_id.empty() && ++times[canonical_address(s.server_id)] == 2)
+      if (!s.server_id.empty() && !is_placeholder(s.server_id) && ++times[canonical_address(s.server_id)] == 2)
         add(ErrorCode::kTableServerTwice, fmt::format("server_id {} appears twice; merge the device lists", s.server_id));
     }
   }
