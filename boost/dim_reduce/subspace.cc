@@ -49,6 +49,20 @@ std::vector<std::string> snapshot_files(const std::string& where) {
   return out;
 }
 
+Columns snapshot_columns(const std::string& file) {
+  const train::LoadedCheckpoint all = train::load_checkpoint(file);
+  if (all.find("global_step") != nullptr || all.find("step_num") != nullptr)
+    throw CheckpointError(ErrorCode::kCheckpointMismatch, "the file holds the state of a training run, not a network alone", file,
+                          "name the network's settings (--config FILE), or use snapshots of weights");
+  Columns out;
+  for (const train::CheckpointEntry& e : all.entries) {
+    const bool moving = e.name.ends_with("moving_mean") || e.name.ends_with("moving_variance");
+    if (e.kind == train::CheckpointEntry::kTensor && is_floating(e.tensor.dtype()) && !moving) out.emplace_back(e.name, e.tensor.shape());
+  }
+  if (out.empty()) throw CheckpointError(ErrorCode::kCheckpointMismatch, "the file holds no weights", file, "name snapshots of a network");
+  return out;
+}
+
 namespace {
 
 using Rows = std::vector<std::vector<float>>;

@@ -11,9 +11,10 @@ void PcaVerb::add_to(CLI::App* app) {
   verb_ = app->add_subcommand("pca",
                               "Principal components of weight snapshots, for dimension-reduction training\n\nExamples:\n"
                               "  sindri pca runs/stage_1/checkpoints --config configs/digits.yaml --components 32 --out pca_mat.npy\n"
-                              "  sindri pca 'ckpt/net-[3-9]?_*.ckpt' --config configs/resnet50_imagenet.yaml --set model.num_classes=10\n");
+                              "  sindri pca device0_stage_1/checkpoint_stage_1/checkpoint_pca --components 32\n");
   verb_->add_option("snapshots", snapshots_, "folder with *.ckpt, or a pattern of file names")->type_name("DIR|PATTERN")->required();
-  verb_->add_option("--config", config_, "settings of the training; the network's trained weights are the columns")->type_name("FILE")->required();
+  verb_->add_option("--config", config_, "settings of the run, whose network's trained weights are the columns; not needed for snapshots of a network alone")
+      ->type_name("FILE");
   verb_->add_option("--set", settings_, "a setting, as of sindri train")->type_name("KEY=VALUE");
   verb_->add_option("--components", components_, "rows of the matrix")->type_name("K")->check(CLI::Range(1, 4096))->capture_default_str();
   verb_->add_option("--memory-mb", memory_mb_, "memory for snapshots; what does not fit is read again")
@@ -26,13 +27,19 @@ void PcaVerb::add_to(CLI::App* app) {
       ->group("Output");
 }
 
-int PcaVerb::run() {
+// Of a network that the settings describe, else of the first snapshot.
+sindri::boost::Columns PcaVerb::columns_of(const std::string& file) const {
+  if (config_.empty() && settings_.empty()) return sindri::boost::snapshot_columns(file);
   sindri::app::Settings settings;
-  settings.load_yaml(config_);
+  if (!config_.empty()) settings.load_yaml(config_);
   for (const std::string& s : settings_) settings.set(s);
   settings.validate();
-  const sindri::boost::Columns columns = sindri::app::trained_weights(settings);
+  return sindri::app::trained_weights(settings);
+}
+
+int PcaVerb::run() {
   const std::vector<std::string> files = sindri::boost::snapshot_files(snapshots_);
+  const sindri::boost::Columns columns = columns_of(files.front());
   print_out(fmt::format("{} snapshots, {} to {}; {} weights\n", files.size(), files.front(), files.back(), sindri::boost::column_count(columns)));
   const sindri::boost::Subspace s = sindri::boost::principal_components(files, columns, components_, memory_mb_);
   sindri::boost::save_subspace(out_, s, columns);

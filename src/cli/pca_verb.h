@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sindri/boost/dim_reduce.h"
+
 class PcaVerb {
  public:
   void add_to(CLI::App* app);
@@ -14,6 +16,8 @@ class PcaVerb {
   int run();
 
  private:
+  sindri::boost::Columns columns_of(const std::string& file) const;
+
   CLI::App* verb_ = nullptr;
   std::string snapshots_, config_, out_ = "pca_mat.npy";
   std::vector<std::string> settings_;

@@ -24,6 +24,9 @@ struct Subspace {
 /// Checkpoints of `where`, a folder (its *.ckpt) or a pattern of file names: by epoch and step where their names say them, else by name. Throws ValueError where
 /// there is none.
 SINDRI_API std::vector<std::string> snapshot_files(const std::string& where);
+/// The trained weights of a snapshot that holds a network alone (CheckpointConfig's saved_network): its float tensors but batch norm's moving statistics, in their
+/// order. Throws CheckpointError for the state of a training run, whose optimizer's tensors are told from weights only by the network's settings.
+SINDRI_API Columns snapshot_columns(const std::string& file);
 /// The k first principal components of the weights of these checkpoints (mean removed), by the eigenvectors of their Gram matrix in float64: 2·N²·n operations.
 /// Weights are found by name. At most memory_mb of rows are held at a time; files are read again for the rest. Throws ValueError for k < 1, and where the files
 /// span fewer than k directions; CheckpointError for a file without these weights, or with others.
