@@ -207,7 +207,7 @@ std::string check_rank_table_report(const std::string& file) {
   std::vector<comm::RankTableProblem> warnings = check.problems;
   for (const comm::RankTableProblem& p : comm::check_rank_table_here(check.table)) warnings.push_back(p);
   comm::RankClaims claims = comm::rank_claims_of_environment();
-  if (claims.rank_size && !claims.complete()) claims.rank_id = 0;  // compares the number alone
+  if (claims.rank_size && !claims.complete()) claims = {.rank_id = 0, .rank_size = claims.rank_size};  // compares the number alone
   if (claims.complete()) comm::locate(check.table, claims);
   std::string out;
   for (const comm::RankTableProblem& p : warnings) out += fmt::format("{}: warning: {} {}\n", file, p.label(), p.text);
