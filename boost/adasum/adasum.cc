@@ -81,8 +81,14 @@ class Adasum final : public train::BoostAlgorithm {
     return comm::world().size() == 1 ? "there is one rank" : "all ranks are one group";
   }
 
-  // Ranks of a group.
-  int64_t members() const { return s_.device_number > 0 ? s_.device_number : s_.by_rank ? 1 : comm::world().local_size(); }
+  // Ranks of a group. All ranks on one host, 16 or more, count as hosts of 8, MindSpore's device_number: what is written for two hosts runs on one as well.
+  int64_t members() const {
+    constexpr int64_t kMindSporeHost = 8;
+    if (s_.device_number > 0) return s_.device_number;
+    if (s_.by_rank) return 1;
+    const int64_t here = comm::world().local_size();
+    return here == comm::world().size() && here > kMindSporeHost && here % kMindSporeHost == 0 ? kMindSporeHost : here;
+  }
 
   void check_layout(int64_t of_group) const {
     const comm::Communicator& world = comm::world();
@@ -120,23 +126,24 @@ using enum SettingType;
 const auto& kAdasum = train::boosts().add({
     .name = "adasum",
     .doc = "hosts put their updates together by how parallel they are (Maleki et al. 2021)",
-    .settings = {{.name = "on",
-                  .type = kString,
-                  .fallback = "delta",
-                  .doc = "what is put together: the changes of the weights behind each group's own optimizer, or gradients before a common one",
-                  .choices = "delta|gradient"},
-                 {.name = "group", .type = kString, .fallback = "host", .doc = "whose ranks average their gradients first", .choices = "host|rank"},
-                 {.name = "device_number", .type = kInt, .fallback = "0", .doc = "ranks of a group; 0: by group", .min = 0},
-                 {.name = "remainder",
-                  .type = kString,
-                  .fallback = "refuse",
-                  .doc = "numbers of groups that are no power of two: refused, or the excess is folded into the first groups",
-                  .choices = "refuse|fold"},
-                 {.name = "alone",
-                  .type = kString,
-                  .fallback = "stop",
-                  .doc = "where there is one group: the training stops, or goes on without",
-                  .choices = "stop|warn"}},
+    .settings =
+        {{.name = "on",
+          .type = kString,
+          .fallback = "delta",
+          .doc = "what is put together: the changes of the weights behind each group's own optimizer, or gradients before a common one",
+          .choices = "delta|gradient"},
+         {.name = "group", .type = kString, .fallback = "host", .doc = "whose ranks average their gradients first", .choices = "host|rank"},
+         {.name = "device_number", .type = kInt, .fallback = "0", .doc = "ranks of a group; 0: by group, and 8 where one host has 16 or more", .min = 0},
+         {.name = "remainder",
+          .type = kString,
+          .fallback = "refuse",
+          .doc = "numbers of groups that are no power of two: refused, or the excess is folded into the first groups",
+          .choices = "refuse|fold"},
+         {.name = "alone",
+          .type = kString,
+          .fallback = "stop",
+          .doc = "where there is one group: the training stops, or goes on without",
+          .choices = "stop|warn"}},
     .make =
         [](const SettingValues& s) {
           return std::make_shared<Adasum>(AdasumSettings{.on_gradients = s.get_string("on") == "gradient",
