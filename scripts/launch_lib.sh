@@ -7,6 +7,7 @@
 #   CONFIG_PATH        settings of the run where the argument is missing; each script says which it takes otherwise
 #   SINDRI_*           every setting of Sindri (docs/settings.md): SINDRI_TRAIN__EPOCHS=3
 #   SINDRI_PROGRAM     the sindri program (default: this tree's build, else the one in PATH)
+#   PYTHON             the interpreter of scripts that train in Python (default: this tree's, else the one in PATH)
 #   DRY_RUN=1          print what would be run, start nothing
 #   BACKGROUND=1       return at once; NAME.pid holds the process to send SIGTERM to, NAME.out what it prints
 #   MAX_RESTARTS=K     start the job again, from its newest checkpoint, after a rank was lost
@@ -75,6 +76,20 @@ take_gpu() {
     fi
   fi
   export SINDRI_DEVICE_TARGET
+}
+
+# find_python: sets python, the interpreter of training scripts. The sources' package is used where its extension module is built, else the installed one.
+find_python() {
+  local tree
+  tree=$(absolute "$SCRIPTS_DIR/..")
+  python=${PYTHON:-}
+  if [[ -z $python && -x $tree/build/venv/bin/python ]]; then python=$tree/build/venv/bin/python; fi
+  if [[ -z $python ]]; then python=$(command -v python || command -v python3 || true); fi
+  if [[ -z $python ]]; then fail "there is no Python: set PYTHON to one that has the package sindri"; fi
+  if compgen -G "$tree/python/sindri/_core*.so" >/dev/null; then export PYTHONPATH=$tree/python${PYTHONPATH:+:$PYTHONPATH}; fi
+  if ! "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("sindri") is None)'; then
+    fail "$python has no package sindri: install the wheel, set PYTHON to a Python that has it, or build the sources with scripts/build.sh release --python"
+  fi
 }
 
 # fresh_folder NAME: makes room for a new run in NAME. A folder with checkpoints is moved to NAME.<time>, never deleted; one that no launch script

@@ -4,27 +4,25 @@ source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 ranks=${RANK_SIZE:-8}
 if [[ ! $ranks =~ ^[1-9][0-9]*$ ]]; then fail "RANK_SIZE=$ranks is not a number of ranks"; fi
 
-# take_dataset DATASET: sets data_flags.
+# take_dataset DATASET: sets data.
 take_dataset() {
-  data_flags=()
+  data=$1
   if [[ $1 == digits ]]; then return; fi
   need_folder DATASET "$1"
   need_folder DATASET/train "$1/train"
-  data_flags=(--data-path "$(absolute "$1")")
+  if [[ ! -d $1/val && ! -d $1/validation_preprocess ]]; then fail "DATASET=$1 has neither val nor validation_preprocess, the images to test with"; fi
+  data=$(absolute "$1")
 }
 
 # run_stage NUMBER SCRIPT FLAGS...: one rank in each of device<i>_stage_<NUMBER>.
 run_stage() {
-  local number=$1 script=$2 python=${PYTHON:-} tree
+  local number=$1 script=$2
   shift 2
-  tree=$(absolute "$SCRIPTS_DIR/..")
   find_program
-  if [[ -z $python && -x $tree/build/venv/bin/python ]]; then python=$tree/build/venv/bin/python; fi
-  if [[ -d $tree/python/sindri ]] && compgen -G "$tree/python/sindri/_core*" >/dev/null; then export PYTHONPATH=$tree/python${PYTHONPATH:+:$PYTHONPATH}; fi
+  find_python
   for folder in device[0-9]*_stage_"$number"; do
     if [[ $folder =~ ^device[0-9]+_stage_$number$ ]]; then fresh_folder "$folder"; fi
   done
-  if [[ $ranks != 1 ]]; then set -- "$@" --distribute; fi
-  words=("${python:-python3}" "$tree/python/examples/dimension_reduce/$script" "$@")
+  words=("$python" "$(absolute "$SCRIPTS_DIR/..")/python/examples/dimension_reduce/$script" --data_path "$data" "$@")
   launch "stage_$number" -- -n "$ranks" --work-dir "device{local}_stage_$number" --log-file train.log --env-file env.log
 }

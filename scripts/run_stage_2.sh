@@ -2,8 +2,8 @@
 # Second stage of dimension-reduction training, from a checkpoint of the first and its snapshots. Rank i writes to device<i>_stage_2/, rank 0 its checkpoints to
 # checkpoint_stage_2/ there.
 #   bash run_stage_2.sh DATASET CKPT [PCA_MAT] [FLAGS...]
-# DATASET: as for run_stage_1.sh. CKPT: the end of the first stage; the snapshots are in checkpoint_pca/ beside it. PCA_MAT: components as a .npy file. FLAGS: of
-# python/examples/dimension_reduce/train_boost_stage_2.py. RANK_SIZE, PYTHON: as there.
+# DATASET: as for run_stage_1.sh. CKPT: the end of the first stage; the snapshots are in checkpoint_pca/ next to it. PCA_MAT: components as a .npy file. FLAGS:
+# those of python/examples/dimension_reduce/train_stage_2.py. RANK_SIZE: ranks (8); others: launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/run_stage.sh"
 if [[ $# -lt 2 ]]; then usage "DATASET CKPT [PCA_MAT] [FLAGS...]"; fi
@@ -11,10 +11,10 @@ take_dataset "$1"
 need_file CKPT "$2"
 ckpt=$(absolute "$2")
 shift 2
-flags=(--pretrained-weight-path "$ckpt" --weight-load-dir "$(dirname "$ckpt")/checkpoint_pca")
+flags=(--pretrained_weight_path "$ckpt" --weight_load_dir "$(dirname "$ckpt")/checkpoint_pca")
 if [[ -n ${1:-} && $1 != --* ]]; then
   need_file PCA_MAT "$1"
-  flags+=(--pca-mat-path "$(absolute "$1")")
+  flags+=(--pca_mat_path "$(absolute "$1")")
   shift
 fi
-run_stage 2 train_boost_stage_2.py "${data_flags[@]}" "${flags[@]}" "$@"
+run_stage 2 train_stage_2.py "${flags[@]}" "$@"

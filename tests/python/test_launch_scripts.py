@@ -447,22 +447,51 @@ def test_both_stages_of_dimension_reduction(place):
     """run_stage_1.sh and run_stage_2.sh on two ranks: folders, checkpoints, what they print; the matrix of the first run serves another."""
     pytest.importorskip("sindri")
     python = {"PYTHON": sys.executable, "RANK_SIZE": 2}
-    r = place.run("run_stage_1.sh", "digits", "--epochs", 3, "--stop", 2, program=PROGRAM, **python)
+    few = ["--batch_size", 16, "--total_epochs", 3, "--epoch_size", 2, "--warmup_epochs", 1, "--lr_max", 0.2, "--snapshots_per_epoch", 6, "--amp_level", "O0"]
+    r = place.run("run_stage_1.sh", "digits", *few, program=PROGRAM, **python)
     assert r.returncode == 0, r.stderr + r.stdout
-    for text in ("============== Starting Training ==============", "epoch: 2 step: 44, loss is ", "============== Starting Testing ==============", "============== {'acc': 0."):
+    for text in ("============== Starting Training ==============", "epoch: 2 step: 44, loss is ", "============== Starting Testing ==============", "============== {'Accuracy': 0."):
         assert text in r.stdout
     first = place.path / "device0_stage_1/checkpoint_stage_1"
     checkpoint = first / "resnet-2_44.ckpt"
     assert checkpoint.is_file() and len(list((first / "checkpoint_pca").glob("*.ckpt"))) == 13
-    r = place.run("run_stage_2.sh", "digits", checkpoint, "--components", 8, "--epochs", 1, program=PROGRAM, **python)
+    r = place.run("run_stage_2.sh", "digits", checkpoint, "--n_component", 8, "--epoch_size", 1, "--batch_size", 128, program=PROGRAM, **python)
     assert r.returncode == 0, r.stderr + r.stdout
-    assert "epoch: 1 step: 5, loss is " in r.stdout and "============== {'acc': 0." in r.stdout
+    assert "epoch: 1 step: 5, loss is " in r.stdout and "============== {'Accuracy': 0." in r.stdout
     assert (place.path / "device0_stage_2/checkpoint_stage_2/resnet-1_5.ckpt").is_file()
-    again = place.run("run_stage_2.sh", "digits", checkpoint, first / "checkpoint_pca/pca_mat_temp.npy", "--components", 8, "--epochs", 1, program=PROGRAM, **python)
+    again = place.run("run_stage_2.sh", "digits", checkpoint, first / "checkpoint_pca/pca_mat_temp.npy", "--n_component", 8, "--epoch_size", 1, "--batch_size", 128, program=PROGRAM, **python)
     assert again.returncode == 0 and re.findall(r"loss is .*", again.stdout) == re.findall(r"loss is .*", r.stdout)
     for words, text in ((["digits"], "usage: bash run_stage_2.sh"), (["digits", "/no/a.ckpt"], "CKPT=/no/a.ckpt is not a file"), (["/no/data", checkpoint], "DATASET=/no/data is not a directory"),
                         (["digits", checkpoint, "/no/p.npy"], "PCA_MAT=/no/p.npy is not a file")):
         refused(place.run("run_stage_2.sh", *words, program=PROGRAM, **python), text)
+
+
+def test_an_unbuilt_tree_uses_the_installed_package(place):
+    """The sources' package has no extension module, only the folder of its types: the interpreter's own package trains. Without one the script says so."""
+    sindri = pytest.importorskip("sindri")
+    tree = place.path / "clone"
+    shutil.copytree(SCRIPTS, tree / "scripts")
+    (tree / "python/sindri/_core").mkdir(parents=True)
+    (tree / "python/sindri/_core/__init__.pyi").write_text("")
+    (tree / "python/sindri/__init__.py").write_text("raise ImportError('the sources, which are not built')\n")
+    (tree / "python/examples/dimension_reduce").mkdir(parents=True)
+    (tree / "python/examples/dimension_reduce/train_stage_1.py").write_text("import sindri; print('package', sindri.__file__)\n")
+    package = str(pathlib.Path(sindri.__file__).parents[1])
+    env = clean_environment(SINDRI_PROGRAM=PROGRAM, PYTHON=sys.executable, RANK_SIZE=1, PYTHONPATH=package)
+    words = ["bash", str(tree / "scripts/run_stage_1.sh"), "digits"]
+    r = subprocess.run(words, cwd=place.path, env=env, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert r.returncode == 0 and f"package {sindri.__file__}\n" in r.stdout, r.stderr
+    env["PYTHONPATH"] = str(place.path)
+    found = subprocess.run([sys.executable, "-c", "import sindri"], cwd=place.path, env=env, capture_output=True, check=False)
+    if found.returncode != 0:  # where the package is installed, it is found anyway
+        refused(subprocess.run(words, cwd=place.path, env=env, capture_output=True, text=True, timeout=LIMIT, check=False), "has no package sindri: install the wheel")
+
+
+def test_the_program_prints_the_folder_of_the_scripts(place):
+    """`sindri scripts`, from any folder."""
+    r = subprocess.run([PROGRAM, "scripts"], cwd=place.path, capture_output=True, text=True, check=True)
+    folder = pathlib.Path(r.stdout.rstrip("\n"))
+    assert folder.is_absolute() and (folder / "run_stage_1.sh").is_file() and (folder / "rank_table_16pcs.json").is_file()
 
 
 def free_port():
@@ -520,6 +549,6 @@ def test_shell_files_are_clean():
     found = subprocess.run(["bash", "-c", "command -v shellcheck"], capture_output=True, check=False)
     if found.returncode != 0:
         pytest.skip("shellcheck is not installed")
-    files = [*sorted(SCRIPTS.glob("run_*.sh")), SCRIPTS / "launch_lib.sh"]
+    files = [*sorted(SCRIPTS.glob("run_*.sh")), SCRIPTS / "launch_lib.sh", *sorted((ROOT / "python/examples/adasum").glob("*.sh"))]
     r = subprocess.run(["shellcheck", *map(str, files)], capture_output=True, text=True, check=False)
     assert r.returncode == 0, r.stdout

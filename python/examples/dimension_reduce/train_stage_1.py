@@ -1,51 +1,86 @@
-"""First stage: ordinary training, stopped before its schedule ends, which keeps snapshots of the weights: `python train_stage_1.py` (README.md)."""
+"""First stage of dimension-reduction training: regular training that keeps snapshots of the weights (README.md)."""
 from __future__ import annotations
 
 import argparse
+import os
 
-from reduce_net import data_and_net, join
+from settings import eval_data, make_net, parser_of, set_up, train_data
+from src.CrossEntropySmooth import CrossEntropySmooth
+from src.group_params import init_group_params
+from src.initializers import init_weight
+from src.lr_generator import get_lr
 
-import sindri as ms
-from sindri import nn
-from sindri.train import Model
+from sindri import FixedLossScaleManager, Model, Tensor, nn
+from sindri.communication import get_rank
+from sindri.nn import Momentum
 from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, TimeMonitor
 
 
-def parse() -> argparse.Namespace:
-    """The settings."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data-path", default="", help="folder with train/ and test/ class folders of 32x32 images; without: the digits")
-    parser.add_argument("--epochs", type=int, default=18, help="of the schedule")
-    parser.add_argument("--stop", type=int, default=14, help="epochs that are trained")
-    parser.add_argument("--batch-size", type=int, default=16, help="of a rank")
-    parser.add_argument("--lr", type=float, default=0.2)
-    parser.add_argument("--distribute", action="store_true", help="one of several ranks")
+def parse_args() -> argparse.Namespace:
+    """The command line."""
+    parser = parser_of("First stage of dimension-reduction training.")
+    parser.add_argument("--epoch_size", type=int, default=70, help="epochs that are trained (default: %(default)s)")
+    parser.add_argument("--total_epochs", type=int, default=90, help="epochs of the learning rate's schedule (default: %(default)s)")
+    parser.add_argument("--warmup_epochs", type=int, default=5, help="default: %(default)s")
+    parser.add_argument("--lr_max", type=float, default=0.8, help="default: %(default)s")
+    parser.add_argument("--amp_level", default="O2", help="default: %(default)s")
+    parser.add_argument("--loss_scale", type=float, default=1024, help="default: %(default)s")
+    parser.add_argument("--save_checkpoint_epochs", type=int, default=10, help="epochs between checkpoints (default: %(default)s)")
+    parser.add_argument("--snapshots_per_epoch", type=int, default=1, help="of the weights, for the second stage; the last 40 are kept (default: %(default)s)")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains, keeps snapshots of the last epochs, and tests."""
-    args = parse()
-    rank, _, shard = join(args.distribute)
-    train, test, net = data_and_net(args.data_path, args.batch_size, **shard)
-    steps = train.get_dataset_size()
-    warm = steps
-    rates = [args.lr * ((i + 1) / warm if i < warm else (args.epochs * steps - i) / (args.epochs * steps - warm)) for i in range(args.epochs * steps)]
-    opt = nn.Momentum(net.trainable_params(), ms.Tensor(rates, ms.float32), 0.9, weight_decay=5e-4)
-    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    model = Model(net, loss_fn=loss, optimizer=opt, metrics={"acc"}, boost_level="O0")
+    """Trains, keeps snapshots, and tests."""
+    args = parse_args()
+    set_up(args)
 
-    callbacks: list[Callback] = [TimeMonitor(data_size=steps), LossMonitor(steps)]
-    if rank == 0:
-        whole = CheckpointConfig(save_checkpoint_steps=steps, keep_checkpoint_max=2)
-        callbacks.append(ModelCheckpoint(prefix="resnet", directory="./checkpoint_stage_1", config=whole))
-        weights = CheckpointConfig(save_checkpoint_steps=max(1, steps // 6), keep_checkpoint_max=40, saved_network=net)
-        callbacks.append(ModelCheckpoint(prefix="resnet", directory="./checkpoint_stage_1/checkpoint_pca", config=weights))
+    # define train dataset
+    ds_train = train_data(args)
+    step_size = ds_train.get_dataset_size()
+
+    # define net
+    net = make_net(args)
+    init_weight(net=net)
+
+    # define loss
+    class_num = 10 if args.data_path == "digits" else args.class_num
+    loss = CrossEntropySmooth(sparse=True, reduction="mean", smooth_factor=0.1, num_classes=class_num)
+    loss_scale = FixedLossScaleManager(args.loss_scale, drop_overflow_update=False)
+
+    # define optimizer
+    group_params = init_group_params(net)
+    lr = get_lr(lr_init=0, lr_end=0.0, lr_max=args.lr_max, warmup_epochs=args.warmup_epochs, total_epochs=args.total_epochs, steps_per_epoch=step_size,
+                lr_decay_mode="linear")
+    opt = Momentum(group_params, Tensor(lr), 0.9, loss_scale=args.loss_scale)
+
+    # define metrics
+    metrics = {"Accuracy": nn.Accuracy()}
+
+    # define model
+    model = Model(net, loss_fn=loss, optimizer=opt, loss_scale_manager=loss_scale, metrics=metrics, amp_level=args.amp_level, boost_level="O0",
+                  keep_batchnorm_fp32=False)
+
+    # define callback_1: weights and the optimizer's state
+    # A line per epoch; on Ascend LossMonitor() alone prints so, as a sunk epoch is one call there.
+    cb: list[Callback] = [TimeMonitor(data_size=step_size), LossMonitor(step_size)]
+    if get_rank() == 0:
+        steps = step_size * min(args.save_checkpoint_epochs, args.epoch_size)
+        config_ck = CheckpointConfig(save_checkpoint_steps=steps, keep_checkpoint_max=10)
+        cb += [ModelCheckpoint(prefix="resnet", directory="./checkpoint_stage_1", config=config_ck)]
+
+    # define callback_2: weights alone, for stage 2
+    if get_rank() == 0:
+        config_ck = CheckpointConfig(save_checkpoint_steps=max(1, step_size // args.snapshots_per_epoch), keep_checkpoint_max=40, saved_network=net)
+        cb += [ModelCheckpoint(prefix="resnet", directory=os.path.join("./checkpoint_stage_1", "checkpoint_pca"), config=config_ck)]
+
     print("============== Starting Training ==============", flush=True)
-    model.train(args.stop, train, callbacks=callbacks, dataset_sink_mode=False)
-    if rank == 0:
+    model.train(args.epoch_size, ds_train, callbacks=cb, sink_size=step_size, dataset_sink_mode=True)
+
+    if get_rank() == 0:
         print("============== Starting Testing ==============", flush=True)
-        print(f"============== {model.eval(test)} ==============", flush=True)
+        acc = model.eval(eval_data(args))
+        print("============== {} ==============".format(acc), flush=True)
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def _exists(path: str) -> bool:
         found = getattr(found, part, None)
         if found is None:
             return False
-    call = found.__init__ if isinstance(found, type) else found
+    call = getattr(found, "__init__", None) if isinstance(found, type) else found
     code = getattr(call, "__code__", None)
     # One that only raises NotYetError.
     return code is None or "not_yet" not in code.co_names or not {"not_yet", "type", "__name__"}.issuperset(code.co_names)
