@@ -47,6 +47,7 @@ LAYERS = {
     "nn:": LAYERS_OF_NN | {"train.metrics"},
     "nn.metrics": {"train.metrics"},
     "nn.native_cell": BASE | {"nn.cell"},
+    "inspection": OPS,
     "models": BASE | {"nn.cell", "nn.native_cell"},
     "numpy": OPS,
     "mint": OPS,

@@ -50,6 +50,7 @@ from sindri.profiler import DynamicProfilerMonitor, Profiler
 from sindri.ops._tensor_methods import attach as _attach
 from sindri.common.not_yet import NotYetError
 from sindri.hal import device_count
+from sindri.inspection import summary
 from sindri.runtime import run_check
 
 __version__ = _core.version
@@ -61,6 +62,6 @@ _NOT_LISTED = frozenset("""
 DType DynamicProfilerMonitor parse_print reset_ps_context all_types float_type from_dlpack function int_type issubclass_ ms_class number_type promote_types type_type uint_type get_grad jvp vjp vmap
 Error CheckpointError CommError DataError DeviceError DTypeError InternalError InvalidValueError IoError NonFiniteError NotYetError SettingsError
 ShapeError TracedValueError amp autograd boost common communication context dataset initializer log mindrecord mint models mstx nn numpy ops parallel
-profiler runtime train device_context device_count hal
+profiler runtime train device_context device_count hal inspection summary
 """.split())
 __all__ = [_name for _name in globals() if not _name.startswith("_") and _name not in _NOT_LISTED]
