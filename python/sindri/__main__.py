@@ -1,5 +1,6 @@
 """`python -m sindri`: the verbs of the `sindri` program (train, eval, predict, summary, benchmark, …), and those written in Python."""
 import os
+import shutil
 import sys
 from typing import List, NoReturn
 
@@ -15,12 +16,21 @@ def _program() -> str:
     raise SystemExit("error: the `sindri` program is not installed beside the package | fix: pip install ./python, or set SINDRI_PROGRAM to its path")
 
 
-def _become_program(words: List[str]) -> NoReturn:
-    """The process becomes the program, so signals and exit codes are its own; scripts that it starts run in this Python."""
+def _called_as() -> str:
+    """How the user called the program, for the commands that it suggests: `sindri`, or `python3 -m sindri`."""
+    if os.path.basename(sys.argv[0]) == "__main__.py":
+        return f"{os.path.basename(sys.executable)} -m sindri"
+    name = os.path.basename(sys.argv[0])
+    found = shutil.which(name)
+    return name if found and os.path.samefile(found, sys.argv[0]) else sys.argv[0]
+
+
+def _become_program(called: str, words: List[str]) -> NoReturn:
+    """The process becomes the program, called by this name, so signals and exit codes are its own; scripts that it starts run in this Python."""
     program = _program()
     os.environ.setdefault("SINDRI_PYTHON", sys.executable)
     sys.stdout.flush()
-    os.execv(program, [program] + words)
+    os.execv(program, [called] + words)
 
 
 def main() -> None:
@@ -28,12 +38,12 @@ def main() -> None:
     if len(sys.argv) > 1 and sys.argv[1] in _OWN_VERBS:
         from sindri.tools import cli
         raise SystemExit(cli.main(sys.argv[1:]))
-    _become_program(sys.argv[1:] or ["--help"])
+    _become_program(_called_as(), sys.argv[1:] or ["--help"])
 
 
 def msrun() -> None:
     """The command `msrun`: MindSpore's launcher, a verb of the program."""
-    _become_program(["msrun"] + sys.argv[1:])
+    _become_program("sindri", ["msrun"] + sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -31,13 +31,12 @@ void write_repro(Session* s) {
                          s->settings);
 }
 
-// A busy machine may measure otherwise next time, and the last bits of the results with it: who compares runs must know. Behind the first step,
-// and at the end when evaluation measured more (in the log alone).
+// A busy machine may measure otherwise next time, and the last bits of the results with it: the log tells those who compare runs, after the first
+// step, and at the end when evaluation measured more.
 void tell_of_measured_kernels(Session* s) {
   const std::map<std::string, std::string> origins = kernel_choice_origins();
   const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });
   if (measured <= s->measured_told) return;
-  const bool first = s->measured_told == 0;
   s->measured_told = measured;
   const std::string pin = "SINDRI_KERNEL_CHOICES=" + shell_word(s->folder->file("repro.json"));
   const std::string line = fmt::format(
@@ -45,7 +44,6 @@ void tell_of_measured_kernels(Session* s) {
       "bits differ. The same again: {}; none measured: SINDRI_TUNE=0 or SINDRI_STRICT=1",
       measured, origins.size(), pin);
   s->folder->log(line);
-  if (first) s->progress->print(fmt::format("kernels: measured for this processor; for the same bits in another run: {}", pin));
 }
 
 namespace {

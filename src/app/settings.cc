@@ -18,6 +18,7 @@
 #include "src/app/settings_dist.h"
 #include "src/app/settings_tune.h"
 #include "src/app/settings_yaml.h"
+#include "src/core/installation.h"
 #include "src/core/nearest.h"
 #include "src/train/atomic_file.h"
 
@@ -205,12 +206,23 @@ void Settings::assign(const std::string& name, const Source& source) {
   } catch (const ValueError& e) { throw SettingsError(e.message(), source.where, e.fix()); }
 }
 
-void Settings::load_yaml(const std::string& path) {
+// Pages and --help name examples as configs/NAME.yaml, as they stand in the sources. Elsewhere that is the installed file of this name.
+// Empty if `path` has another form or nothing is installed.
+static std::string installed_example(const std::string& path) {
+  const std::string folder = "configs/";
+  return path.starts_with(folder) ? find_installed(path, path) : "";
+}
+
+void Settings::load_yaml(const std::string& named) {
   // A wrong name on the command line is a wrong setting; a disk that fails while it is read is not.
   struct stat file {};
-  if (stat(path.c_str(), &file) != 0 && (errno == ENOENT || errno == ENOTDIR))
-    throw SettingsError("the settings file does not exist", path,
-                        "check the path; configs/ of the sources, or share/sindri/configs of an installation, holds examples");
+  std::string path = named;
+  if (stat(path.c_str(), &file) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+    path = installed_example(named);
+    if (path.empty())
+      throw SettingsError("the settings file does not exist", named,
+                          "check the path; configs/ of the sources, or share/sindri/configs of an installation, holds examples");
+  }
   if (stat(path.c_str(), &file) == 0 && !S_ISREG(file.st_mode)) throw SettingsError("the settings file is not a regular file", path, "check the path");
   load_yaml_text(train::read_small_file(path, (1 << 20) + 1, "settings file"), path);
 }

@@ -195,7 +195,7 @@ std::vector<train::CallbackPtr> make_callbacks(Session* s) {
 
 // From the settings in the run folder, not from the command line: that may name a checkpoint to start from.
 std::string resume_command(const Session& s) {
-  return fmt::format("{} train --config {} --resume", shell_word(s.request.program), shell_word(s.run_dir + "/config.resolved.yaml"));
+  return fmt::format("{} train --config {} --resume", s.request.program, shell_word(s.run_dir + "/config.resolved.yaml"));
 }
 
 // A save that failed within the training is tried again at the next interval; behind the last one there is none. What weighs most comes first.
@@ -299,7 +299,7 @@ void finish(Session* s) {
   if (first)
     s->progress->print_command(
         "next:       ",
-        fmt::format("{} eval --checkpoint {}", shell_word(s->request.program), shell_word(r.best_checkpoint.empty() ? r.checkpoint : r.best_checkpoint)));
+        fmt::format("{} eval --checkpoint {}", s->request.program, shell_word(r.best_checkpoint.empty() ? r.checkpoint : r.best_checkpoint)));
 }
 
 // Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
@@ -420,6 +420,22 @@ void run_steps(Session* s, Stop* stop) {
   }
 }
 
+// "momentum, learning rate 0.05 (cosine, 1 epoch of warm-up), bf16 O2; cpu (avx512), batch size 32; no training algorithms": what a reader of the
+// first lines needs to know whether this is the run that was meant.
+std::string recipe_text(const Settings& settings) {
+  std::string text = fmt::format("{}, learning rate {} ({}", settings.get_string("optimizer.name"), settings.get_float("lr.max"), settings.get_string("lr.schedule"));
+  if (const double warmup = settings.get_float("lr.warmup_epochs"); warmup > 0) text += fmt::format(", {} epoch{} of warm-up", warmup, warmup == 1 ? "" : "s");
+  const std::string level = settings.get_string("train.amp_level");
+  text += level == "O0" ? "), float32; " : fmt::format("), {} {}; ", settings.get_string("train.amp_dtype"), level);
+  const Device device = current_device();
+  text += device.is_cpu() ? fmt::format("cpu ({})", cpu_isa_name(cpu_isa())) : device.str();
+  text += fmt::format(", batch size {}; ", settings.get_int("train.batch_size"));
+  std::vector<std::string> algorithms;
+  for (const train::BoostAlgorithmPtr& a : train::in_order(make_boosts(settings)))
+    if (a->idle().empty()) algorithms.push_back(a->name());
+  return text + (algorithms.empty() ? "no training algorithms" : fmt::format("training algorithms: {}", fmt::join(algorithms, ", ")));
+}
+
 void introduce(Session* s) {
   const Settings& settings = s->settings;
   s->say(fmt::format("{}: {} parameters; {}", net_name(settings), s->network->num_parameters() + s->frozen.elements, s->data.description));
@@ -427,7 +443,7 @@ void introduce(Session* s) {
     s->say(frozen);
     s->start_notes.push_back(frozen);
   }
-  if (const Device d = current_device(); !d.is_cpu()) s->say("device: " + d.str());
+  s->say("training: " + recipe_text(settings));
   if (s->parts.virtual_ranks > 1)
     s->say(fmt::format("{}, {} virtual ranks of {} samples: global batch {}", s->group.text(), s->parts.virtual_ranks, settings.get_int("train.batch_size"),
                        s->global_batch()));

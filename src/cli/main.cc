@@ -245,7 +245,8 @@ struct Program {
       return 0;
     }
     outlive_reader();
-    train.program = program_name;
+    // `python -m sindri` passes these words in place of the program's path.
+    train.program = program_name.ends_with(" -m sindri") ? program_name : sindri::app::shell_word(program_name);
     train.command_line = line;
     const sindri::app::TrainReport r = sindri::app::train(s, train);
     return r.stopped_by_signal == 0 ? 0 : 128 + r.stopped_by_signal;

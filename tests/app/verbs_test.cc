@@ -242,6 +242,16 @@ TEST(Verbs, DryRunSeesTheStepThatUpdates) {
   EXPECT_GE(memory("4"), plain);
 }
 
+// The first lines say what is trained, as it was set.
+TEST(Verbs, TheFirstLinesNameTheRecipe) {
+  const TempFolder temp;
+  const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.max_steps=2", "--set", "train.run_dir=" + temp.file("run"), "--set",
+                                  "optimizer.name=lamb", "--set", "lr.schedule=constant", "--set", "lr.warmup_epochs=0", "--set", "lr.max=0.01", "--set",
+                                  "train.amp_level=O2", "--set", "boost.average.enabled=true", "--set", "boost.less_bn.enabled=false"});
+  EXPECT_THAT(out, HasSubstr("training: lamb, learning rate 0.01 (constant), bf16 O2; cpu ("));
+  EXPECT_THAT(out, HasSubstr("; training algorithms: average\n"));
+}
+
 TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   const TempFolder temp;
   const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "train.run_dir=" + temp.file("run")});
@@ -252,6 +262,10 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   for (const char* label : {"checkpoint: ", "metrics:", "picture:", "report:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
   const auto env = nlohmann::json::parse(std::ifstream(temp.file("run/env.json")));
   EXPECT_THAT(env.at("command").get<std::string>(), HasSubstr("--set train.epochs=2"));
+
+  EXPECT_THAT(out, HasSubstr("\ntraining: momentum, learning rate 0.05 (cosine, 1 epoch of warm-up), float32; cpu ("));
+  EXPECT_THAT(out, HasSubstr("), batch size 32; no training algorithms\n"));
+  EXPECT_THAT(out, testing::Not(HasSubstr("SINDRI_KERNEL_CHOICES")));  // how to repeat the bits is a matter for the log
 
   // The next command it names, as it stands.
   std::vector<std::string> next = words(value_of(out, "next: "));

@@ -695,6 +695,29 @@ def test_parameters_of_any_kind_convert():
     assert back.dtype == ms.float32 and np.array_equal(back.asnumpy(), f32(2, 3))
 
 
+def test_suggested_commands_are_as_the_program_was_called(tmp_path):
+    """The wheel's program is a path deep in site-packages: what a run suggests names `python -m sindri`, or `sindri` where that is in PATH."""
+    from sindri import __main__ as entry
+    try:
+        entry._program()
+    except SystemExit as e:
+        pytest.skip(f"the program is not built: {e}")
+    words = ["train", "quickstart", "--set", "train.max_steps=2", "--set", "train.run_dir=" + str(tmp_path / "run"), "--quiet"]
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(f"next:       {os.path.basename(sys.executable)} -m sindri eval --checkpoint ")
+    script = tmp_path / "bin" / "sindri"  # as pip installs it
+    script.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\nfrom sindri.__main__ import main\nmain()\n", encoding="utf-8")
+    script.chmod(0o755)
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(ms.__file__)), "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}
+    for call, name in (("sindri", "sindri"), (str(script), "sindri")):
+        done = subprocess.run([call, *words], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1].startswith(f"next:       {name} eval --checkpoint ")
+
+
 def test_help_names_every_verb():
     from sindri.__main__ import _program
     try:

@@ -12,7 +12,7 @@ namespace sindri::app {
 
 /// What a training takes besides its settings.
 struct TrainRequest {
-  std::string program = "sindri";  ///< as it was called, for the commands a run suggests
+  std::string program = "sindri";  ///< as it was called, in words of a shell, for the commands that a run suggests
   std::string command_line;  ///< recorded in env.json
   bool resume = false;  ///< continue from the newest good checkpoint of train.run_dir
   std::string checkpoint;  ///< start from these weights, all of which must fit, or resume from this file when `resume`; see also train.init_from

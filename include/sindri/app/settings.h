@@ -43,7 +43,8 @@ class SINDRI_API Settings {
   /// The registry whose things a section ("boost") switches on beside each other; null for other sections.
   static const RegistryBase* switched_registry(const std::string& section);
 
-  /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. Throws IoError when it cannot be read.
+  /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. If `configs/NAME.yaml` does not exist, reads the
+  /// installed example of that name. Throws SettingsError if there is no such file, IoError if it cannot be read.
   void load_yaml(const std::string& path);
   /// The same for text in memory; `origin` stands for the file name in messages.
   void load_yaml_text(const std::string& text, const std::string& origin);
