@@ -20,6 +20,12 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/SindriConfigVersion
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SindriConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/SindriConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sindri
   COMPONENT dev)
 file(RELATIVE_PATH sindri_prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+# A program that is linked against ~/.local or another prefix finds the library there without LD_LIBRARY_PATH. The folder of a distribution
+# (lib/<architecture>), which the loader searches, needs no run path.
+set(sindri_pc_rpath "")
+if(NOT CMAKE_INSTALL_LIBDIR MATCHES "/")
+  set(sindri_pc_rpath " -Wl,-rpath,\${libdir}")
+endif()
 configure_file(cmake/sindri.pc.in ${CMAKE_CURRENT_BINARY_DIR}/sindri.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sindri.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
