@@ -90,13 +90,19 @@ step "tests ($preset)"
 ctest_ok=1
 if [[ $only != python && $only != lab ]]; then ctest "${ctest_args[@]}" || ctest_ok=0; fi
 
-# The Python package, from the build tree, in an environment of its own. pytest writes JUnit results beside GoogleTest's.
+# The Python package: first what users get, the installed wheel, then from the build tree the tests that the wheel alone cannot run. With --fast or --only
+# everything runs from the build tree. pytest writes JUnit results next to GoogleTest's.
 if [[ $with_python -eq 1 ]]; then
-  step "python"
   python=$(bash scripts/python_env.sh)
-  quick_args=()
-  if [[ $quick -eq 1 ]]; then quick_args=(-m "not slow"); fi
-  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q --in-tree -p no:cacheprovider -n "$jobs" --dist loadfile --junitxml="$results/python.xml" "${quick_args[@]}" || ctest_ok=0
+  python_args=(-n "$jobs" --dist loadfile)
+  if [[ $quick -eq 1 ]]; then python_args+=(-m "not slow"); fi
+  if [[ -z $only && $fast -eq 0 ]]; then
+    step "python, installed wheel"
+    bash scripts/test_wheel.sh "$results/python_wheel.xml" "${python_args[@]}" || ctest_ok=0
+    if [[ -s $results/python_wheel.xml ]]; then python_args+=(--passed-before "$results/python_wheel.xml"); fi
+  fi
+  step "python, build tree"
+  env -u GTEST_OUTPUT PYTHONPATH=python "$python" -m pytest tests/python -q --in-tree -p no:cacheprovider --junitxml="$results/python.xml" "${python_args[@]}" || ctest_ok=0
 fi
 
 # Hosts that are network namespaces (tests/lab): real programs, one case at a time, as they measure times. Skipped without root.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs a build into a temporary prefix, builds docs/examples against the installed package with warnings as errors, and runs them.
+# Installs a build into a temporary prefix, builds docs/examples against it and against the Debian packages with warnings as errors, and runs them.
 #   scripts/test_package.sh [BUILD_DIR]     (default: build/release)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,42 +12,47 @@ trap 'rm -rf "$temp"' EXIT
 run() { echo "+ $*" >&2; "$@"; }
 
 run cmake --install "$build_dir" --prefix "$temp/prefix" >"$temp/install.log" || { cat "$temp/install.log"; exit 1; }
-# A copy, so that nothing of the example can come from the source tree.
-cp -r docs/examples/train_mlp "$temp/example"
-for limit in "main.cc 40" "CMakeLists.txt 6"; do
+for limit in "train_mlp/main.cc 40" "train_mlp/CMakeLists.txt 6" "boost_lookahead/lookahead.cc 80"; do
   read -r file most <<<"$limit"
-  lines=$(wc -l <"$temp/example/$file")
-  [[ $lines -le $most ]] || { echo "error: docs/examples/train_mlp/$file has $lines lines, the bar is $most" >&2; exit 1; }
+  lines=$(wc -l <"docs/examples/$file")
+  [[ $lines -le $most ]] || { echo "error: docs/examples/$file has $lines lines, the bar is $most" >&2; exit 1; }
 done
-run cmake -S "$temp/example" -B "$temp/build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >"$temp/configure.log" ||
-  { cat "$temp/configure.log"; exit 1; }
-run cmake --build "$temp/build"
-(cd "$temp" && run "$temp/build/train_mlp" && [[ -s spirals.ckpt ]])
-# A training algorithm of a library outside the tree: from C++, and from a settings file.
-cp -r docs/examples/boost_lookahead "$temp/boost"
-lines=$(wc -l <"$temp/boost/lookahead.cc")
-[[ $lines -le 80 ]] || { echo "error: docs/examples/boost_lookahead/lookahead.cc has $lines lines, the bar is 80" >&2; exit 1; }
-run cmake -S "$temp/boost" -B "$temp/boost-build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" \
-  >"$temp/configure.log" || { cat "$temp/configure.log"; exit 1; }
-run cmake --build "$temp/boost-build"
-run "$temp/boost-build/train_lookahead"
-SINDRI_LIBRARIES=$temp/boost-build/liblookahead.so "$temp/prefix/bin/sindri" boost explain --set boost.lookahead.enabled=true | grep -q "^1. lookahead" ||
-  { echo "error: the library's algorithm is not known to the program" >&2; exit 1; }
-cp -r docs/examples/own_optimizer "$temp/own"
-run cmake -S "$temp/own" -B "$temp/own_build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >"$temp/configure.log" ||
-  { cat "$temp/configure.log"; exit 1; }
-run cmake --build "$temp/own_build"
-(cd "$temp" && run "$temp/own_build/own_optimizer" "$temp/prefix/share/sindri/configs/digits.yaml" train.epochs=2 optimizer.momentum=0.9 lr.max=0.001 \
-  train.run_dir=own_run && grep -q "name: signum" own_run/config.resolved.yaml && grep -q "schedule: inverse_root" own_run/config.resolved.yaml)
-# A network and a kind of data of a library outside the tree, which the installed program trains from their settings file.
-cp -r docs/examples/own_data "$temp/own_data"
-lines=$(cat "$temp"/own_data/* | wc -l)
+lines=$(cat docs/examples/own_data/* | wc -l)
 [[ $lines -le 100 ]] || { echo "error: docs/examples/own_data has $lines lines, the bar is 100" >&2; exit 1; }
-run cmake -S "$temp/own_data" -B "$temp/own_data_build" -DCMAKE_PREFIX_PATH="$temp/prefix" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" \
-  >"$temp/configure.log" || { cat "$temp/configure.log"; exit 1; }
-run cmake --build "$temp/own_data_build"
-(cd "$temp" && SINDRI_LIBRARIES=$temp/own_data_build/libown_data.so run "$temp/prefix/bin/sindri" train --config "$temp/own_data/bars.yaml" --quiet \
-  --set train.run_dir=bars_run && grep -q "kind: bars" bars_run/config.resolved.yaml && grep -q "kernel: 5" bars_run/config.resolved.yaml)
+
+# examples NAME PREFIX: builds the programs and libraries of docs/examples against the package under PREFIX, with warnings as errors, and runs them.
+examples() {
+  local prefix=$2 example sindri=$2/bin/sindri work=$temp/examples-$1
+  mkdir -p "$work"
+  for example in train_mlp boost_lookahead own_optimizer own_data; do
+    # A copy, so that nothing of the example can come from the source tree.
+    cp -r "docs/examples/$example" "$work/$example"
+    run cmake -G Ninja -S "$work/$example" -B "$work/$example/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >"$temp/configure.log" || { cat "$temp/configure.log"; exit 1; }
+    run cmake --build "$work/$example/build" >"$temp/build.log" || { cat "$temp/build.log"; exit 1; }
+  done
+  cd "$work"
+  run train_mlp/build/train_mlp
+  [[ -s spirals.ckpt ]]
+  # A training algorithm of a library outside the tree: from C++, and from a settings file.
+  run boost_lookahead/build/train_lookahead
+  SINDRI_LIBRARIES=$work/boost_lookahead/build/liblookahead.so "$sindri" boost explain --set boost.lookahead.enabled=true | grep -q "^1. lookahead" ||
+    { echo "error: the library's algorithm is not known to the program" >&2; exit 1; }
+  # From a folder without the sources: the settings and the digits are those of the installation, named as pages name them.
+  SINDRI_LIBRARIES=$work/boost_lookahead/build/liblookahead.so run "$sindri" train --config configs/digits.yaml \
+    --set train.max_steps=3 --set boost.lookahead.enabled=true --quiet >"$temp/digits.log" || { cat "$temp/digits.log"; exit 1; }
+  run own_optimizer/build/own_optimizer "$prefix/share/sindri/configs/digits.yaml" train.epochs=2 optimizer.momentum=0.9 lr.max=0.001 train.run_dir=own_run
+  grep -q "name: signum" own_run/config.resolved.yaml && grep -q "schedule: inverse_root" own_run/config.resolved.yaml
+  # A network and a kind of data, which the installed program trains from their settings file.
+  SINDRI_LIBRARIES=$work/own_data/build/libown_data.so run "$sindri" train --config own_data/bars.yaml --quiet --set train.run_dir=bars_run
+  grep -q "kind: bars" bars_run/config.resolved.yaml && grep -q "kernel: 5" bars_run/config.resolved.yaml
+  for words in "digits" "quickstart" "--config configs/digits.yaml"; do
+    # shellcheck disable=SC2086  # words
+    run "$sindri" train $words --set train.max_steps=3 --quiet >"$temp/digits.log" || { cat "$temp/digits.log"; exit 1; }
+  done
+  cd "$OLDPWD"
+}
+examples prefix "$temp/prefix"
 # The installed program finds its library beside it, and tells the same version as the package.
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||
@@ -64,6 +69,11 @@ pc=$(find "$temp/prefix" -name sindri.pc)
 pkg() { PKG_CONFIG_PATH=${pc%/*} pkg-config "$@" sindri; }
 [[ "sindri $(pkg --modversion)" == "$version" && -e $(pkg --variable=libdir)/libsindri.so && -e $(pkg --variable=includedir)/sindri/version.h ]] ||
   { echo "error: $pc names another version, or folders without the library and its headers" >&2; exit 1; }
+# The program of the guide's page, as a reader builds it: it finds the library of this prefix by itself.
+awk '/^```cpp/ { on = 1; next } /^```/ { on = 0 } on' docs/guide/cpp.md >"$temp/digits.cc"
+# shellcheck disable=SC2046
+run g++ -std=c++20 "$temp/digits.cc" $(pkg --cflags --libs) -o "$temp/digits"
+"$temp/digits" | grep -q "^accuracy: 0.9" || { echo "error: the program of docs/guide/cpp.md does not train" >&2; exit 1; }
 for page in sindri sindri-train sindri-manual; do
   : >"$temp/page.log"
   if command -v man >/dev/null; then LC_ALL=C.UTF-8 man -l --warnings=all "$temp/prefix/share/man/man1/$page.1.gz" >/dev/null 2>"$temp/page.log"; fi
@@ -73,12 +83,6 @@ bash -n "$temp/prefix/share/bash-completion/completions/sindri"
 # shellcheck disable=SC2016  # for the inner shell
 [[ $(bash -c 'source "$1"; COMP_WORDS=(sindri train --pri) COMP_CWORD=2; _sindri; echo "${COMPREPLY[*]}"' _ "$temp/prefix/share/bash-completion/completions/sindri") == --print-config ]] ||
   { echo "error: bash does not complete --pri" >&2; exit 1; }
-# From a folder without the sources: the settings and the digits are those of the installation.
-(cd "$temp" && SINDRI_LIBRARIES=$temp/boost-build/liblookahead.so run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" \
-  --set train.max_steps=3 --set boost.lookahead.enabled=true --quiet >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
-(cd "$temp" && run "$temp/prefix/bin/sindri" train --config "$temp/prefix/share/sindri/configs/digits.yaml" --set train.max_steps=3 --quiet >"$temp/digits.log") ||
-  { cat "$temp/digits.log"; exit 1; }
-(cd "$temp" && run "$temp/prefix/bin/sindri" train quickstart --set train.max_steps=3 --quiet >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
 # The wheel: its size, what it needs of the machine, and that it runs from where it is unpacked. On a machine without anything: scripts/package/test_bare.sh.
 if [[ -x build/venv/bin/python && $build_dir == build/release ]]; then
   run bash scripts/package.sh wheel >"$temp/wheel.log" || { cat "$temp/wheel.log"; exit 1; }
@@ -109,9 +113,9 @@ if command -v dpkg-shlibdeps >/dev/null && [[ $build_dir == build/release ]]; th
   [[ -L $temp/debian/usr/bin/msrun && -x $temp/debian/usr/share/sindri/scripts/run_node1.sh && -f $temp/debian/usr/share/sindri/scripts/rank_table_16pcs.json ]] ||
     { echo "error: the Debian package lacks msrun or the launch scripts" >&2; exit 1; }
   [[ $(LD_LIBRARY_PATH=${library%/*} "$temp/debian/usr/bin/sindri" --version) == "$version" ]] || { echo "error: Debian's program has no or another version" >&2; exit 1; }
-  run cmake -S "$temp/example" -B "$temp/debian-build" -DCMAKE_PREFIX_PATH="$temp/debian/usr" -DCMAKE_BUILD_TYPE=Release >"$temp/configure.log" ||
-    { cat "$temp/configure.log"; exit 1; }
-  run cmake --build "$temp/debian-build"
-  (cd "$temp" && run "$temp/debian-build/train_mlp" >"$temp/digits.log") || { cat "$temp/digits.log"; exit 1; }
+  (
+    export LD_LIBRARY_PATH=${library%/*}
+    examples debian "$temp/debian/usr"
+  )
 fi
-echo "package: $version, example built without warnings and trained"
+echo "package: $version, examples built without warnings and trained"

@@ -1,5 +1,6 @@
 """Fixtures of the Python tests. They run against `import sindri` as it is found: installed, or PYTHONPATH=python in a build tree."""
 import signal
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -13,7 +14,31 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the backgrou
 
 def pytest_addoption(parser):
     """--in-tree: a test that needs this tree's library, its sources or a compiler fails where it finds none, instead of being skipped."""
+    parser.addoption("--passed-before", metavar="XML", help="leave out the tests that passed in an earlier run, by its JUnit results")
     parser.addoption("--in-tree", action="store_true", help="fail where the library of this tree, its sources or a compiler are missing; scripts/test.sh says so")
+
+
+def _passed(path):
+    """(class name, name) of every test of a JUnit file that passed."""
+    cases = xml.etree.ElementTree.parse(path).iter("testcase")
+    return {(c.get("classname"), c.get("name")) for c in cases if not {child.tag for child in c} & {"failure", "error", "skipped"}}
+
+
+def _junit_name(item):
+    """(class name, name) under which pytest writes a test's result."""
+    path, bracket, parameters = item.nodeid.partition("[")
+    file, *names = path.split("::")
+    return ".".join([file.removesuffix(".py").replace("/", "."), *names[:-1]]), names[-1] + bracket + parameters
+
+
+def pytest_collection_modifyitems(config, items):
+    """Deselects what --passed-before names: the suite runs against the installed wheel first, and from the build tree what the wheel alone cannot run."""
+    path = config.getoption("--passed-before")
+    if not path:
+        return
+    passed = _passed(path)
+    config.hook.pytest_deselected(items=[item for item in items if _junit_name(item) in passed])
+    items[:] = [item for item in items if _junit_name(item) not in passed]
 
 
 def pytest_configure(config):

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs the Python tests, examples and pages' blocks against the wheel, installed in an environment that holds nothing else of Sindri, from a copy of the
+# tracked files that has no build. Tests that need sources, a compiler or the build tree are skipped there; scripts/test.sh runs those from the tree.
+#   scripts/test_wheel.sh RESULTS [pytest arguments]       RESULTS: the JUnit file to write
+# build/venv-wheel is the environment and build/wheel-tree the copy. PACKAGED=1: the wheel in build/packages is taken as it is.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+if [[ $# -lt 1 || $1 == -h || $1 == --help ]]; then sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0; fi
+results=$(realpath -m -- "$1")
+shift
+
+[[ ${PACKAGED:-0} == 1 ]] || bash scripts/package.sh wheel >/dev/null
+wheel=$(find "$PWD/build/packages" -name 'sindri-*.whl')
+base=$(bash scripts/python_env.sh) venv=$PWD/build/venv-wheel
+if ! "$venv/bin/python" -c "import numpy, pytest, xdist, yaml" >/dev/null 2>&1; then
+  "$base" -m venv --clear "$venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist pyyaml
+fi
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
+
+# What a reader of the sources has who installed the wheel and built nothing.
+tree=$PWD/build/wheel-tree
+rm -rf "$tree"
+mkdir -p "$tree"
+if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -z; else find . -path ./build -prune -o -path ./.git -prune -o -type f ! -name '*.so' -print0; fi |
+  tar --null --files-from=- --ignore-failed-read -cf - | tar -C "$tree" -xf -
+rm -rf "$tree/python/sindri"
+if [[ -d ../shared ]]; then ln -sfn "$(realpath ../shared)" "$tree/../shared"; fi  # the data sets that some tests read
+
+cd "$tree"
+# -P: neither the folder nor PYTHONPATH leads to another package.
+env -u PYTHONPATH -u GTEST_OUTPUT PATH="$venv/bin:$PATH" SINDRI_PROGRAM="$("$venv/bin/python" -P -c 'import sindri; print(sindri.__path__[0])')/bin/sindri" \
+  "$venv/bin/python" -P -m pytest tests/python -q -p no:cacheprovider --junitxml="$results" "$@"
