@@ -1,4 +1,4 @@
-"""README's picture is the one that scripts/scaling_picture.py draws from the program's model and the committed points."""
+"""The plot of docs/guide/distributed.md is the one that scripts/scaling_picture.py draws from the program's model and the committed points."""
 import os
 import pathlib
 import subprocess
