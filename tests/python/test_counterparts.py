@@ -58,7 +58,7 @@ def test_pytorchs_names_of_the_table_exist():
                     except ImportError:
                         pass
                 found = getattr(found, part, None)
-            if found is None and name not in ("torch.optim.Optimizer.param_groups",):
+            if found is None and name not in ("torch.optim.Optimizer.param_groups", "torch.utils.tensorboard.SummaryWriter"):  # of an object; another package
                 missing.append(name)
     assert missing == []
 
