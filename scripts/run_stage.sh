@@ -10,7 +10,7 @@ take_dataset() {
   if [[ $1 == digits ]]; then return; fi
   need_folder DATASET "$1"
   need_folder DATASET/train "$1/train"
-  if [[ ! -d $1/val && ! -d $1/validation_preprocess ]]; then fail "DATASET=$1 has neither val nor validation_preprocess, the images to test with"; fi
+  if [[ ! -d $1/val && ! -d $1/validation_preprocess && ! -d $1/test ]]; then fail "DATASET=$1 has no images to test with: val/, validation_preprocess/ or test/"; fi
   data=$(absolute "$1")
 }
 

@@ -22,11 +22,16 @@ namespace fs = std::filesystem;
 constexpr const char* kRun = R"(import importlib.util, sys
 if sys.argv[1]:
     sys.path.insert(0, sys.argv[1])
-if importlib.util.find_spec("sindri") is None:
-    print(f"error[E2020] sindri {sys.argv[2]} is written in Python, and this Python has no package sindri\n  where: {sys.executable}\n"
+why = "this Python has no package sindri" if importlib.util.find_spec("sindri") is None else ""
+if not why:
+    try:
+        from sindri.tools import cli
+    except ImportError as e:
+        why = f"this Python cannot import the package: {e}"
+if why:
+    print(f"error[E2020] sindri {sys.argv[2]} is written in Python, and {why}\n  where: {sys.executable}\n"
           "  fix: install the wheel there, or set SINDRI_PYTHON to a Python that has it", file=sys.stderr)
     sys.exit(2)
-from sindri.tools import cli
 sys.exit(cli.main(sys.argv[2:])))";
 
 // In a wheel the program lies in sindri/bin.

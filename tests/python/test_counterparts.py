@@ -162,6 +162,21 @@ def test_it_is_a_verb(start):
 
 
 @pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
+@pytest.mark.parametrize(("body", "text"), [(None, "this Python has no package sindri"), ("import no_such_module\n", "No module named 'no_such_module'")])
+def test_a_python_without_the_package_is_named(tmp_path, body, text):
+    """The program found a Python that cannot run the verb."""
+    if body is not None:
+        (tmp_path / "sindri").mkdir()
+        (tmp_path / "sindri/__init__.py").write_text(body)
+    env = {**os.environ, "SINDRI_PYTHON": sys.executable, "PYTHONPATH": str(tmp_path)}
+    probe = subprocess.run([sys.executable, "-c", "import sindri"], env=env, cwd=tmp_path, capture_output=True, check=False)
+    if body is None and probe.returncode == 0:
+        pytest.skip("the package is installed in this Python")
+    done = subprocess.run([PROGRAM, "map", "torch.nn.Linear"], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and text in done.stderr and f"where: {sys.executable}" in done.stderr and "SINDRI_PYTHON" in done.stderr
+
+
+@pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 def test_the_program_knows_the_flags_of_pythons_verbs():
     """Help, man pages and completion of convert, compare and map have every flag that Python's command lines read, and no other."""
     def flags(parser):

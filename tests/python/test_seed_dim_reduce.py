@@ -141,7 +141,7 @@ def test_refusals_name_what_is_missing(tmp_path):
     """A data set without images to test with; one with fewer images than a batch."""
     data_set(tmp_path / "data", "elsewhere", classes=1, train=2, test=1)
     r = run("sh", "run_stage_1.sh", "./data", folder=tmp_path)
-    assert r.returncode == 2 and "has neither val nor validation_preprocess" in r.stderr
+    assert r.returncode == 2 and "has no images to test with: val/, validation_preprocess/ or test/" in r.stderr
     (tmp_path / "data" / "elsewhere").rename(tmp_path / "data" / "val")
     r = run("bash", "run_stage_1.sh", "./data", "--net", "small", folder=tmp_path)
     assert r.returncode != 0 and "0 batches: 2 rows, batch_size=256" in r.stderr + r.stdout and "use a smaller batch_size" in r.stderr + r.stdout

@@ -16,7 +16,7 @@ from sindri import ParallelMode, context, nn, set_seed  # noqa: E402
 from sindri.communication import get_group_size, init  # noqa: E402
 from sindri.dataset import Dataset  # noqa: E402
 
-EVAL_FOLDERS = ("val", "validation_preprocess")
+EVAL_FOLDERS = ("val", "validation_preprocess", "test")
 LAUNCHED = ("SINDRI_RANK", "RANK_SIZE", "RANK_TABLE_FILE", "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID", "MS_ROLE")  # one of these says which rank this is
 
 
@@ -72,7 +72,7 @@ def eval_data(args: argparse.Namespace) -> Dataset:
         return create_digits(False, 32)
     folders = [f for f in (os.path.join(args.data_path, name) for name in EVAL_FOLDERS) if os.path.isdir(f)]
     if not folders:
-        raise SystemExit(f"error: the data set has no images to test with: neither {' nor '.join(EVAL_FOLDERS)}\n  where: {args.data_path}\n"
+        raise SystemExit(f"error: the data set has no images to test with: none of {', '.join(EVAL_FOLDERS)}\n  where: {args.data_path}\n"
                          "  fix: put the class folders of the test images there")
     return create_dataset(dataset_path=folders[0], do_train=False, batch_size=args.batch_size, eval_image_size=args.image_size, target=args.device_target,
                           num_parallel_workers=args.num_parallel_workers)
