@@ -1,6 +1,7 @@
 """Optimizers: formulas MindSpore's CPU build lacks, groups, learning rates, parts that subclasses call, state, errors."""
 import copy
 import gc
+import inspect
 import pickle
 import weakref
 
@@ -618,3 +619,42 @@ def test_copies_train_their_own_network(kind, how):
         made(gradients)  # the same step from the same state
         np.testing.assert_array_equal(net.weight.asnumpy(), other_net.weight.asnumpy())
     assert copy.copy(made).parameters[0] is made.parameters[0]
+
+
+def _optimizers():
+    """Every optimizer of the package, made of parameters."""
+    net = nn.Dense(3, 2)
+    out = {name: (lambda cls=getattr(nn, name): cls(params())) for name in nn.optim.__all__
+           if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), nn.Optimizer) and name not in ("Optimizer", "LARS", "THOR", "Momentum")}
+    out["Lamb"] = lambda: nn.Lamb(params(), 0.1)
+    out["Momentum"] = lambda: nn.Momentum(params(), 0.1, 0.9)
+    out["LARS"] = lambda: nn.LARS(nn.Momentum(params(), 0.1, 0.9))
+    out["THOR"] = lambda: nn.THOR(net, 0.1, 0.1, 0.9)
+    return out
+
+
+@pytest.mark.parametrize("name", sorted(_optimizers()))
+def test_each_argument_given_later_counts_or_is_refused(name):
+    """Of every optimizer, each argument of its constructor."""
+    make = _optimizers()[name]
+    arguments = [a for a in inspect.signature(type(make()).__init__).parameters if a not in ("self", "params", "net", "optimizer", "parameters")]
+    assert arguments
+    for argument in arguments:
+        opt = make()
+        if argument == "learning_rate" and not opt.is_group_lr or argument == "weight_decay" and not opt.is_group:
+            setattr(opt, argument, 0.25)
+            rate = opt.get_lr() if argument == "learning_rate" else opt.get_weight_decay()
+            assert float(rate) == 0.25 and (argument == "learning_rate" or opt.exec_weight_decay)
+            continue
+        with pytest.raises(AttributeError, match="fixed when the optimizer is made"):
+            setattr(opt, argument, 0.123)
+
+
+def test_a_weight_decay_given_later(mode):
+    """To an optimizer that was made without one, with a loss scale beside it."""
+    later, made = nn.Momentum(params(), 0.1, 0.9, loss_scale=4.0), nn.Momentum(params(), 0.1, 0.9, weight_decay=0.25, loss_scale=4.0)
+    later.weight_decay = 0.25
+    for t in range(3):
+        step(later, t), step(made, t)
+    for a, b in zip(later.parameters, made.parameters):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-6, 1e-7)

@@ -56,7 +56,11 @@ def opt_init_args_register(fn: _F) -> _F:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 given.update(given.pop(name))
         params, rate, inner = (given.pop(name, None) for name in ("params", "learning_rate", "optimizer"))
+        self.__dict__["_cell_before"] = frozenset(self.__dict__)  # a subclass's own
+        self.__dict__["_cell_making"] = True  # until then attributes are what the class itself gives
         fn(self, *args, **kwargs)
+        self.__dict__["_cell_making"] = False
+        self.__dict__["_cell_made"] = True
         self.__dict__["init_params"] = {"params": params} if inner is None else dict(getattr(inner, "init_params", {"params": params}))
         self.__dict__["init_learning_rate"] = None if isinstance(rate, Cell) else rate.asnumpy().tolist() if isinstance(rate, Tensor) else rate
         self.__dict__["init_args"] = given
@@ -148,10 +152,12 @@ class Optimizer(Cell):
     """
 
     # What opt_init_args_register keeps, and what a call leaves there while it runs.
-    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_made", "_cell_skip",
+    _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_made", "_cell_making", "_cell_before", "_cell_skip",
                                                              "_cell_inv_scale", "_cell_controlled"}
 
     _support_parallel_optimizer = False
+    is_group: bool
+    dynamic_decay_flags: Any
 
     wants_uses: bool = False  # True: a call needs `uses`, the ParamUses of `parameters`, for precondition
     current_variant: Optional[int] = None  # what select_variant took; graphs depend on it
@@ -160,9 +166,8 @@ class Optimizer(Cell):
     _PARTS = ("flatten_gradients", "decay_weight", "gradients_centralization", "scale_grad", "_grad_sparse_indices_deduplicate", "get_weight_decay", "get_lr")
     _SHARED = frozenset((*_PARTS, "learning_rate", "group_lr", "dynamic_lr", "weight_decay", "decay_flags", "exec_weight_decay", "loss_scale", "need_scale",
                          "reciprocal_scale", "grad_centralization", "grad_centralization_flags"))
-    # Numbers of the rules, which the library takes when an optimizer is made. What a subclass calls so without the rule knowing it is its own.
-    _FIXED = frozenset(("beta1", "beta2", "eps", "use_nesterov", "nesterov", "use_amsgrad", "dampening", "update_slots", "rho", "epsilon", "decay", "centered",
-                        "l1", "l2", "lr_power", "lr", "momentum", "etaminus", "etaplus", "step_size_min", "step_size_max"))
+    # Arguments that may be given another value later. All others of the library's optimizers are taken when an optimizer is made.
+    _LIVE = frozenset(("learning_rate", "weight_decay"))
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
         self._build("", learning_rate, parameters, weight_decay, loss_scale)
@@ -170,20 +175,46 @@ class Optimizer(Cell):
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
         if state.get("_cell_made"):
-            taken = name in state["_cell_taken"] and type(self).construct is NativeOptimizer.construct
-            if taken and not (is_number(value) and name in state and value == state[name]):
+            if self._is_fixed(name) and not (is_number(value) and name in state and is_number(state[name]) and value == state[name]):
                 fail(AttributeError, f"{self.cls_name}: {name} is fixed when the optimizer is made", "make another optimizer")
+            if name == "weight_decay":
+                value = self._later_decay(value)
             if name in self._SHARED and not (name == "learning_rate" and isinstance(state.get(name), Parameter) and not isinstance(value, Parameter)):
                 state["_cell_staged"] = True
         super().__setattr__(name, value)
 
+    def _is_fixed(self, name: str) -> bool:
+        """Whether the optimizer has taken the attribute when it was made, so that another value would change nothing. What a subclass calls so and reads
+        itself is its own."""
+        cls = type(self)
+        fixed = cls.__dict__.get("_fixed_names")
+        if fixed is None:
+            names: set = set()
+            for base in cls.__mro__:
+                if base.__module__.startswith("sindri.") and issubclass(base, Optimizer) and "__init__" in vars(base):
+                    names.update(inspect.signature(base.__init__).parameters)
+            fixed = frozenset(names - {"self", "parameters"} - Optimizer._LIVE) if cls.construct.__module__.startswith("sindri.") else frozenset(("loss_scale",))
+            setattr(cls, "_fixed_names", fixed)
+        return name in fixed or name in self.__dict__["_cell_taken"] and cls.construct is NativeOptimizer.construct
+
+    def _later_decay(self, value: Any) -> Any:
+        """Another weight decay, as the attribute holds it: times loss_scale."""
+        if self.is_group:
+            fail(AttributeError, f"{self.cls_name}: weight_decay is one of each group and fixed when the optimizer is made", "make another optimizer")
+        decay = self._preprocess_weight_decay(value)
+        self.dynamic_decay_flags = self.dynamic_weight_decay = isinstance(decay, Cell)
+        self.exec_weight_decay = self.dynamic_decay_flags or decay > 0
+        return decay
+
     def _build(self, rule: str, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0, **settings: Any) -> None:
         """Everything but the rule's own attributes. rule: an optimizer of the library by name, with its settings; empty: construct is the subclass's."""
+        given_before = frozenset(self.__dict__)
         super().__init__(auto_prefix=False)
         state = self.__dict__
         state["_cell_advanced"] = state["_cell_rate_read"] = state["_cell_made"] = state["_cell_staged"] = False
         state["_cell_skip"] = state["_cell_inv_scale"] = None
-        state["_cell_rule"], state["_cell_taken"] = rule, self._FIXED & state.keys()
+        taken = {name for name in given_before - state.get("_cell_before", given_before) if not name.startswith("_")}
+        state["_cell_rule"], state["_cell_taken"] = rule, taken | (settings.keys() & given_before)
         parameters = self._parameters_base_check(parameters, "parameters")
         if not (all(isinstance(p, Parameter) for p in parameters) or all(isinstance(p, dict) for p in parameters)):
             fail(TypeError, f"{self.cls_name}: parameters must be Parameters or dicts that each hold a group, got "
@@ -208,7 +239,7 @@ class Optimizer(Cell):
         self.global_step = native.global_step
         self._init_opt_attrs(rate, groups, decays, native)
         self.add_flags(skip_auto_parallel_compile=True)
-        state["_cell_made"] = True
+        state["_cell_made"] = not state.get("_cell_making", False)
 
     # Making.
 
@@ -307,7 +338,7 @@ class Optimizer(Cell):
             self.group_params, self.group_weight_decay, self.group_grad_centralization = params, [m[2] for m in members], [m[3] for m in members]
             self.weight_decay: Any = tuple(self.group_weight_decay)
             self.decay_flags = tuple(isinstance(w, Cell) or w > 0 for w in self.weight_decay)
-            self.dynamic_decay_flags: Any = tuple(isinstance(w, Cell) for w in self.weight_decay)
+            self.dynamic_decay_flags = tuple(isinstance(w, Cell) for w in self.weight_decay)
             self.grad_centralization_flags = tuple(self.group_grad_centralization)
             self.exec_weight_decay = any(self.decay_flags)
         else:

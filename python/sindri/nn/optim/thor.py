@@ -48,6 +48,7 @@ class THOR(NativeOptimizer):
         self.use_nesterov, self.enable_clip_grad = check_bool("thor", "use_nesterov", use_nesterov), check_bool("thor", "enable_clip_grad", enable_clip_grad)
         self._frequency_given = frequency is not None
         self.frequency, batch_size = 100 if frequency is None else _whole("frequency", frequency, 1), _whole("batch_size", batch_size, 1)
+        self.__dict__["_cell_making"] = True
         params = list(net.trainable_params())
         if not params:
             fail(ValueError, "thor: the net has no parameters to train", "has everything requires_grad=False?")
@@ -63,6 +64,7 @@ class THOR(NativeOptimizer):
         self.moments = self._states(0)
         self.split_indices = self._split(split_indices)
         self.thor = True
+        self.__dict__["_cell_making"], self.__dict__["_cell_made"] = False, True
 
     @staticmethod
     def _split(indices: Optional[Sequence[int]]) -> list:
@@ -106,7 +108,7 @@ class THOR(NativeOptimizer):
         frequency = _whole("frequency", frequency, 1)
         if self._frequency_given and frequency != self.frequency:
             fail(ValueError, f"thor: the model's frequency is {frequency}, the optimizer was given {self.frequency}", "give it once")
-        self.frequency = frequency
+        self.__dict__["frequency"] = frequency
         self.__dict__["_cell_native"].set_frequency(frequency)
 
     @property
