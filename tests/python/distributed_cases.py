@@ -241,6 +241,22 @@ def batch_norm_over_ranks(rank, size):
 
 
 @case
+def sync_batch_norm_keeps_float64(rank, size):
+    """The statistics of all ranks in float64, where those of float32 have lost the digits."""
+    rng = np.random.default_rng(4)
+    data = 1e6 + rng.standard_normal((2 * size, 3, 2, 2))
+    layer = nn.SyncBatchNorm(3, dtype=ms.float64).set_train()
+    y = layer(Tensor(data[2 * rank:2 * rank + 2]))
+    mean, var = data.mean((0, 2, 3)), data.var((0, 2, 3))
+    expected = (data - mean[:, None, None]) / np.sqrt(var[:, None, None] + 1e-5)
+    assert y.dtype == ms.float64
+    np.testing.assert_allclose(y.asnumpy(), expected[2 * rank:2 * rank + 2], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(layer.moving_mean.asnumpy(), 0.1 * mean, rtol=1e-14)
+    half = nn.SyncBatchNorm(3).set_train()
+    assert half(Tensor(data[2 * rank:2 * rank + 2] - 1e6)).dtype == ms.float64 and half.moving_mean.dtype == ms.float32
+
+
+@case
 def random_numbers_are_of_the_rank(rank, size):
     x = Tensor(np.ones((16, 8), np.float32))
     ms.set_seed(11)

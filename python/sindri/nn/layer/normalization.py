@@ -176,17 +176,19 @@ class SyncBatchNorm(_BatchNorm):
         """Sums travel twice: for the mean, then for the squares around it. Their gradients are sums over ranks, too, so that of x sees all ranks' losses."""
         axes = tuple(i for i in range(len(x.shape)) if i != 1)
         channels = (1, self.num_features) + (1,) * (len(x.shape) - 2)
-        full = _ops.cast(x, mstype.float32)
-        mine = _ops.full((self.num_features,), x.size // self.num_features, mstype.float32)
+        wide = mstype.float64 if x.dtype == mstype.float64 else mstype.float32
+        full = _ops.cast(x, wide)
+        mine = _ops.full((self.num_features,), x.size // self.num_features, wide)
         total, count = _ops.all_reduce((_ops.sum(full, axes), mine), group=group, what="SyncBatchNorm mean")
         mean = _ops.div(total, count)
         centred = _ops.sub(full, _ops.reshape(mean, channels))
         squares = _ops.all_reduce((_ops.sum(_mul(centred, centred), axes),), group=group, what="SyncBatchNorm variance")[0]
         var = _ops.div(squares, count)
-        scale = _mul(_ops.rsqrt(_add(var, self.eps)), self.gamma)
-        y = _add(_mul(centred, _ops.reshape(scale, channels)), _ops.reshape(self.beta, channels))
+        scale = _mul(_ops.rsqrt(_add(var, self.eps)), _ops.cast(self.gamma, wide))
+        y = _add(_mul(centred, _ops.reshape(scale, channels)), _ops.reshape(_ops.cast(self.beta, wide), channels))
         unbiased = _mul(var, _ops.div(count, _ops.maximum(_ops.sub(count, 1.0), 1.0)))
-        self._update_moving(_ops.stop_gradient(mean), _ops.stop_gradient(unbiased), 1.0)
+        kept = self.moving_mean.dtype
+        self._update_moving(_ops.cast(_ops.stop_gradient(mean), kept), _ops.cast(_ops.stop_gradient(unbiased), kept), 1.0)
         return _ops.cast(y, x.dtype)
 
 
