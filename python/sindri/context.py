@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 from sindri import _core
+from sindri.common.no_effect import CONTEXT_KEYS, PARALLEL_KEYS, no_effect
 from sindri.common.not_yet import not_yet
 
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "set_context", "get_context", "set_auto_parallel_context", "get_auto_parallel_context",
@@ -64,7 +65,8 @@ def set_context(**kwargs: Any) -> None:
     for also where there is no such device: then the CPU computes, and the first time a warning says so (SINDRI_STRICT_TARGET=1: an error).
 
     mode, device_target, device_id, max_device_memory (a limit, of other devices than the CPU), save_graphs, save_graphs_path, runtime_num_threads
-    and deterministic act; the other keys are stored and can be read back. Raises ValueError for an unknown key or a value out of range, TypeError for
+    and deterministic act; the other keys are stored and can be read back, with a warning, once, for those that would change results or resources in
+    MindSpore (sindri.common.no_effect lists them). Raises ValueError for an unknown key or a value out of range, TypeError for
     a value of another type, DeviceError for a device that is not there.
     """
     for key, value in kwargs.items():
@@ -74,6 +76,8 @@ def set_context(**kwargs: Any) -> None:
             raise TypeError(f"expected {_TYPES[key]}, got {value!r} | set_context({key}=…)")
     for key, value in kwargs.items():
         _check_and_act(key, value, kwargs)
+        if key in CONTEXT_KEYS and value != _STORED[key]:
+            no_effect(f"set_context({key}={value!r})", CONTEXT_KEYS[key])
         _values[key] = value
 
 
@@ -203,6 +207,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             raise TypeError(f"{key} must be a bool, got {value!r} | set_auto_parallel_context")
         if isinstance(_PARALLEL_DEFAULTS[key], dict):
             value = {**_parallel[key], **value}
+        if key in PARALLEL_KEYS and value != _PARALLEL_DEFAULTS[key]:
+            no_effect(f"set_auto_parallel_context({key}={value!r})", PARALLEL_KEYS[key])
         _parallel[key] = list(value) if key == "all_reduce_fusion_config" else value
         _given.add(key)
 

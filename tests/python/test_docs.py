@@ -8,6 +8,7 @@ import pytest
 
 import sindri as ms
 from sindri import context
+from sindri.common import no_effect
 from sindri.common.not_yet import PARTS, NotYetError
 
 GUIDE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs", "guide")
@@ -18,7 +19,9 @@ def text(name):
         return f.read()
 
 
-@pytest.mark.parametrize("mark, table", [("stored-context", context._STORED), ("acting-context", context._ACTING)])
+@pytest.mark.parametrize("mark, table", [("stored-context", context._STORED), ("acting-context", context._ACTING),
+                                         ("warned-context", no_effect.CONTEXT_KEYS), ("warned-parallel", no_effect.PARALLEL_KEYS),
+                                         ("warned-profiler", no_effect.PROFILER_OPTIONS)])
 def test_context_keys_are_listed(mark, table):
     listed = re.search(rf"<!-- {mark} -->(.*?)<!-- end -->", text("python.md"), re.S)[1]
     assert set(re.findall(r"`(\w+)`", listed)) == set(table)

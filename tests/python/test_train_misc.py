@@ -57,6 +57,45 @@ def test_a_warning_can_be_said_once(fresh_log, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_what_has_no_effect_is_said_once(fresh_log, capsys):
+    from sindri.common import no_effect
+
+    def said():
+        return capsys.readouterr().err
+
+    kept = {key: ms.get_context(key) for key in no_effect.CONTEXT_KEYS}
+    try:
+        for key, instead in no_effect.CONTEXT_KEYS.items():
+            other = not kept[key] if isinstance(kept[key], bool) else {**kept[key], 'x': 1} if isinstance(kept[key], dict) else 7 if isinstance(kept[key], int) else 'O1'
+            ms.set_context(**{key: kept[key]})
+            assert not said(), key
+            ms.set_context(**{key: other})
+            text = said()
+            assert f'set_context({key}=' in text and instead in text, key
+            ms.set_context(**{key: other})
+            assert not said(), key
+    finally:
+        ms.set_context(**kept)
+    cell = nn.Dense(2, 2)
+    assert cell.shard(((1, 1),)) is cell and 'Cell.shard' in said()
+    ms.dataset.DatasetCache(1)
+    assert 'DatasetCache' in said()
+    rows = ms.dataset.NumpySlicesDataset({'x': np.ones(4, np.float32)})
+    rows.batch(2, per_batch_map=lambda x, info: (x,), python_multiprocessing=True)
+    assert 'batch(python_multiprocessing=True)' in said()
+    ms.dataset.GeneratorDataset([(1,)], ['x'], num_parallel_workers=2)
+    assert 'GeneratorDataset' in said()
+    ms.dataset.GeneratorDataset([(1,)], ['x'])
+    assert not said()
+    ms.profiler.profile(start_profile=False, with_stack=True)
+    assert "option 'with_stack'" in said()
+    ms.boost.AutoBoost('O1', {'boost': {'mode': 'manual', 'less_bn': True, 'grad_freeze': False}, 'less_bn': {'gradient_split_groups': [1, 2]}})
+    assert 'gradient_split_groups' in said()
+    ms.set_auto_parallel_context(grad_accumulation_step=2)
+    ms.reset_auto_parallel_context()
+    assert 'grad_accumulation_step' in said()
+
+
 def test_log_into_files(fresh_log, tmp_path, capsys):
     fresh_log.setenv('GLOG_logtostderr', '0')
     fresh_log.setenv('GLOG_log_dir', str(tmp_path))

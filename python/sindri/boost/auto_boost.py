@@ -9,6 +9,7 @@ from sindri._check import check_bool, check_choice, check_int, check_type, fail,
 from sindri.boost.base import optimizer_of_changed
 from sindri.boost.group_loss_scale import GroupLossScaleManager
 from sindri.boost.less_batch_normalization import LessBN
+from sindri.common.no_effect import no_effect
 
 __all__ = ["AutoBoost"]
 
@@ -58,6 +59,9 @@ def _check_stored(section: str, values: Dict[str, Any]) -> None:
     timeout = values.get("timeout")
     if timeout is not None and (not is_number(timeout) or timeout <= 0):
         fail(ValueError, f"'{section}.timeout' must be a number of seconds above 0, got {timeout!r}", "AutoBoost")
+    for name in _STORED:
+        if values.get(name) is not None:
+            no_effect(f"boost_config_dict['{section}']['{name}']", "buckets and time limits are those of the job")
 
 
 class AutoBoost:

@@ -10,6 +10,7 @@ from sindri._compile import Graphs, clock, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.common.hook_handle import HookHandle
+from sindri.common.no_effect import no_effect
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
 from sindri.nn._recording import Form, Inputs, Recording, tensors_in
@@ -519,7 +520,8 @@ class Cell:
         raise RuntimeError("parameter server mode is off | Cell.set_param_ps | leave enable_parameter_server out")
 
     def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> Self:
-        """Sharding annotation: on one rank the Cell itself."""
+        """The Cell itself, with a warning: layers are not split over ranks."""
+        no_effect("Cell.shard", "every rank has the whole layer; split the data with parallel_mode='data_parallel'")
         return self
 
     def set_parallel_input_with_inputs(self, *inputs: Any) -> None:

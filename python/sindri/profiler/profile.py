@@ -4,12 +4,13 @@ from typing import Any, Callable, Optional
 
 from sindri.profiler._recording import Recording
 from sindri.profiler.common import _ExperimentalConfig
+from sindri.profiler.profiler import _warn_of_options
 from sindri.profiler.schedule import ProfilerAction
 
 
 class profile:  # pylint: disable=invalid-name
     """Records the steps that `schedule` chooses (all without one); `step()` ends a step. `on_trace_ready(self)` is called at the end of each active
-    stretch; without it the reports go to `./data/profiler`. The other arguments concern other devices and are stored only.
+    stretch; without it the reports go to `./data/profiler`. The other arguments are stored only, with a warning for those that would record more.
     TypeError: schedule or on_trace_ready not callable; RuntimeError: step outside start and stop."""
 
     def __init__(self, activities: Any = None, with_stack: bool = False, profile_memory: bool = False, data_process: bool = False,
@@ -25,6 +26,7 @@ class profile:  # pylint: disable=invalid-name
         self._hints = dict(activities=activities, with_stack=with_stack, profile_memory=profile_memory, data_process=data_process,
                            parallel_strategy=parallel_strategy, hbm_ddr=hbm_ddr, pcie=pcie, sync_enable=sync_enable, record_shapes=record_shapes,
                            experimental_config=experimental_config)
+        _warn_of_options(self._hints)
         self._schedule = schedule
         self._ready = on_trace_ready
         self._recording: Any = None

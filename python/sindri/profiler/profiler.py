@@ -4,6 +4,7 @@ import os
 from typing import Any, Dict, List, Optional
 
 from sindri import log as logger
+from sindri.common.no_effect import PROFILER_OPTIONS, no_effect
 from sindri.profiler._recording import Recording
 
 _live: Optional['Profiler'] = None
@@ -14,9 +15,16 @@ _HINTS = {'profile_communication', 'profile_memory', 'aicore_metrics', 'aic_metr
           'is_show_op_path', 'export_type', 'record_shapes'}
 
 
+def _warn_of_options(given: Dict[str, Any]) -> None:
+    """Says which of the options ask for what is not recorded."""
+    for name in PROFILER_OPTIONS:
+        if given.get(name):
+            no_effect(f"the profiler's option '{name}'", "kernels are recorded, with their times")
+
+
 class Profiler:
     """Records kernels from its construction (start_profile) until `analyse`, which writes `<output_path>/profiler/ASCEND_PROFILER_OUTPUT/trace_view.json`
-    and `op_statistic.csv`. The other options concern other devices and are stored only. RuntimeError: two live profilers, analyse twice;
+    and `op_statistic.csv`. The other options are stored only, with a warning for those that would record more. RuntimeError: two live profilers, analyse twice;
     TypeError: unknown option, wrong type."""
 
     def __init__(self, output_path: str = './data', profile_communication: bool = False, profile_memory: bool = False, start_profile: bool = True,
@@ -31,6 +39,7 @@ class Profiler:
         for name in kwargs:
             if name not in _HINTS:
                 raise TypeError(f"Profiler: unknown option '{name}'")
+        _warn_of_options(dict(kwargs, profile_communication=profile_communication, profile_memory=profile_memory))
         self._recording = Recording()
         self._hints = dict(kwargs, profile_communication=profile_communication, profile_memory=profile_memory)
         self._output_path = os.path.join(os.path.realpath(output_path), 'profiler')

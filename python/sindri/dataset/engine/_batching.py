@@ -9,6 +9,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import ArgumentError, check_bool, check_int32, check_names, fail, is_int
+from sindri.common.no_effect import no_effect
 from sindri.dataset.engine._rows import after_map, map_columns, ordered, project
 from sindri.dataset.engine._values import storable
 from sindri.dataset.engine.datasets import BatchInfo, Dataset
@@ -33,7 +34,8 @@ class BatchDataset(Dataset):
         self.column_order = check_names("batch", "column_order", column_order)
         if self.output_columns and per_batch_map is None:
             fail(ValueError, "input_columns and output_columns need a per_batch_map", "batch")
-        check_bool("batch", "python_multiprocessing", python_multiprocessing)
+        if check_bool("batch", "python_multiprocessing", python_multiprocessing):
+            no_effect("batch(python_multiprocessing=True)", "its function runs in threads; do the heavy work in map(python_multiprocessing=True)")
         super().__init__([child], num_parallel_workers)
 
     def get_batch_size(self) -> int:

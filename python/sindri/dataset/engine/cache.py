@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from sindri._check import check_bool, check_int32, fail
+from sindri.common.no_effect import no_effect
 
 __all__ = ["DatasetCache"]
 
@@ -11,7 +12,7 @@ __all__ = ["DatasetCache"]
 class DatasetCache:
     """Stands for a cache of rows. There is no cache server: a pipeline given one reads its rows as without it, with the same results.
 
-    The arguments are checked and kept. Raises TypeError or ValueError.
+    A warning says so once. The arguments are checked and kept. Raises TypeError or ValueError.
     """
 
     def __init__(self, session_id: int, size: int = 0, spilling: bool = False, hostname: Optional[str] = None, port: Optional[int] = None,
@@ -25,6 +26,7 @@ class DatasetCache:
         self.hostname = hostname
         self.port = None if port is None else check_int32(who, "port", port, 1025, 65535)
         self.num_connections = None if num_connections is None else check_int32(who, "num_connections", num_connections, 1)
+        no_effect("DatasetCache", "rows are read again in each epoch; keep those that are slow to make in a record file")
         self.prefetch_size = None if prefetch_size is None else check_int32(who, "prefetch_size", prefetch_size, 1)
 
     def get_stat(self) -> "DatasetCache.Stat":

@@ -13,6 +13,7 @@ from sindri import _core
 from sindri._check import ArgumentError, INT32_MAX, check_bool, check_names, fail, is_int, named
 from sindri.dataset._transform import RowScope, add_note, random_key
 from sindri.dataset.core import config
+from sindri.common.no_effect import no_effect
 from sindri.dataset.engine._values import as_columns, storable
 from sindri.dataset.engine.datasets import MappableDataset, Schema
 from sindri.dataset.engine.iterators import Row, Run
@@ -69,7 +70,8 @@ class GeneratorDataset(_InPython):
                  num_shards: Optional[int] = None, shard_id: Optional[int] = None, python_multiprocessing: bool = True, max_rowsize: Any = None,
                  batch_sampler: Any = None, collate_fn: Any = None):
         who = "GeneratorDataset"
-        check_bool(who, "python_multiprocessing", python_multiprocessing)
+        if check_bool(who, "python_multiprocessing", python_multiprocessing) and is_int(num_parallel_workers) and num_parallel_workers > 1:
+            no_effect("GeneratorDataset(python_multiprocessing=True)", "rows are made in threads; do the heavy work in map(python_multiprocessing=True)")
         self.source = source
         self.column_names = check_names(who, "column_names", column_names)
         types = list(column_types or [])
