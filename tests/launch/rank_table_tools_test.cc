@@ -100,6 +100,8 @@ TEST_F(Tools, MergeNumbersRanksAnew) {
   EXPECT_EQ(t.servers[0].server_id, "10.0.0.10");
   EXPECT_EQ(t.servers[1].devices[0].rank, 3);
   EXPECT_EQ(table({"merge", "--by-address", "--out", "c.json", "b.json", "a.json"}).code, 0);
+  // As run_node2.sh calls it: no RANK_ID yet, which is not rank 0 on another server.
+  EXPECT_EQ(table({"check", "c.json"}, {{"RANK_SIZE", std::to_string(t.size())}, {"SERVER_ID", "1"}}).code, 0);
   EXPECT_EQ(read("c.json").servers[0].server_id, "10.0.0.9") << "by value, not by letters";
   expect_error(table({"merge", "a.json", "c.json"}), 2, "E2211", {"RT11 server_id 10.0.0.9 appears twice", "a.json and c.json"});
   write("bad.json", "{}");
