@@ -50,7 +50,7 @@ RESULTS = {
     "DType.__eq__": "bool", "DType.__ne__": "bool", "DType.__reduce__": "str | tuple[Any, ...]", "CompiledFn.__call__": "tuple[Tensor, ...]",
     "NativeCell.parameters": "list[tuple[str, Parameter]]", "from_dlpack": "Tensor", "recompute": "tuple[Tensor, ...]", "run_op": "tuple[Tensor, ...]",
     "load_checkpoint": "list[tuple[str, Any]]", "custom_gradient": "tuple[Tensor, ...]", "Tape.backward": "tuple[tuple[Tensor, ...], tuple[Tensor, ...]]",
-    "Tape.backward_with_uses": "tuple[tuple[Tensor, ...], tuple[tuple[Any, ...], ...]]", "param_use_input": "Tensor | None",
+    "Tape.backward_with_uses": "tuple[tuple[Tensor, ...], tuple[Tensor, ...], tuple[tuple[Any, ...], ...]]", "param_use_input": "Tensor | None",
     "reduce_gradients": "tuple[Tensor, ...]", "CompiledFn.info": "dict[str, Any]", "describe_op": "dict[str, Any]",
 }
 # A Tensor instead of the bool that `object` promises; an update in place instead of Tensor's new value.

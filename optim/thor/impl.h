@@ -54,6 +54,7 @@ struct Thor::Impl {
   bool is_ready = false;  ///< the host's knowledge of it
   double failed = 0;  ///< inversions that were told of
   bool told_nothing = false;
+  std::vector<thor::Layer> known;  ///< of the last refresh, without its uses: steps that give none use these
   std::map<int, std::unique_ptr<Parameter>> mine;  ///< by variant: which blocks this rank inverts; not state
   double balance = 0;  ///< of that: mean over the most that a rank has; 0: every rank inverts all
   int ranks = 1;

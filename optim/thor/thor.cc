@@ -109,6 +109,8 @@ std::string Thor::variant_name(int variant) const {
 
 bool Thor::measures_anew(int variant) const { return variant != kReuse; }
 
+bool Thor::knows_layers() const { return !thor_->known.empty(); }
+
 void Thor::set_damping(const LearningRate& damping) {
   check_damping(damping);
   thor_->o.damping = damping;
@@ -213,8 +215,14 @@ void Thor::Impl::clip(const std::vector<Layer>& layers, const TensorList& grads,
 
 Gradients Thor::precondition(Gradients g) {
   Impl& t = *thor_;
-  const std::vector<std::vector<Layer>> parts = parts_of(parameters(), g, t.o.fold_bias);
+  const bool from_memory = g.uses.empty() && g.variant == kReuse && !t.known.empty();
+  const std::vector<std::vector<Layer>> parts =
+      from_memory ? std::vector<std::vector<Layer>>(std::max<size_t>(1, g.parts.size()), t.known) : parts_of(parameters(), g, t.o.fold_bias);
   const std::vector<Layer>& layers = parts[0];
+  if (!g.uses.empty() && (g.variant != kReuse || t.known.empty())) {
+    t.known = layers;
+    for (Layer& layer : t.known) layer.uses.clear();
+  }
   const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
   if (!any && !std::exchange(t.told_nothing, true))
     log::write(log::Level::kWarn, "optim", "THOR: no parameter belongs to a matrix product, convolution, embedding or layer norm: this is Momentum");

@@ -29,9 +29,10 @@ from typing import Any, Optional
 
 import numpy as np
 
-from sindri import _core, _graph_key
+from sindri import _core, _graph_key, _uses
 from sindri._core import Parameter, Tensor, TracedValueError
 from sindri._graph_key import Flat, State, around, clock, rebuild
+from sindri._uses import watching
 
 __all__ = ["Flat", "Graphs", "RecordRuns", "State", "clock", "entrance", "graph_text", "local", "outermost", "rebuild", "run_eagerly", "run_within"]
 
@@ -257,6 +258,8 @@ class _Entry:
         self.looks = self.runs = 0  # runs that ended eagerly as they looked at a value, and the others
         self.failed = False  # the latest trace threw before anything had run
         self.differentiated: list[Any] = []  # Cells whose recordings its gradients would take over
+        self.queries: list[Any] = []  # what its gradients asked of optimizers (_uses): with another answer it is another graph
+        self.after: dict[int, Any] = {}  # by path: (place among the outputs, uses) that the run hands to optimizers outside, the optimizers that it calls
 
     def run(self, tensors: list[Tensor], only_compile: bool = False) -> Any:
         """Its result. Where a path is taken for the first time, the state is that behind the trace."""
@@ -275,6 +278,8 @@ class _Entry:
                 self.changed = True
         if only_compile:
             return None
+        if self.after:
+            out = self._handed_over(path if path >= 0 else self.traces - 1, out)
         if path >= 0:
             self.runs += 1
             return self.results[path].restored(self, out, tensors) if self.apart else _restore(self.results[path], iter(out))
@@ -285,6 +290,17 @@ class _Entry:
         if not self.went_on:  # at the end something outside held what it had computed
             self.stay_eager()
         return result.restored(self, out, tensors)
+
+    def _handed_over(self, path: int, out: Any) -> Any:
+        """The outputs of a run that are results: the others are uses, which optimizers get. Those that it called count the update."""
+        if path in self.after:
+            begin, uses, updates = self.after[path]
+            for steps in updates:
+                steps.done()
+            if uses:
+                _uses.hand_over(uses, iter(out[begin:]))
+                return out[:begin]
+        return out
 
     def stay_eager(self) -> None:
         """Calls of this signature run eagerly from now on."""
@@ -303,6 +319,9 @@ class _Entry:
         self._take(clock[0], State(self.roots))
 
     def fits(self) -> bool:
+        for query in self.queries:
+            if (watching or query.answer) and not query.holds():
+                return False
         time = clock[0]
         if self.time == time and (self.loose is None or self.loose.quiet()) or self._unchanged(time):
             return True
@@ -347,6 +366,8 @@ class Graphs:
         self.small = self.open = False  # all of it runs eagerly; only what it calls is compiled
 
     def call(self, args: Any, kwargs: Any, root: Any = None) -> Any:
+        if watching:
+            _uses.select()
         flat = Flat(args, kwargs)
         entry = self._find(flat.key)
         if entry is None:
@@ -375,6 +396,8 @@ class Graphs:
             return run_within(self.fn, args, kwargs)
         if self.open:
             return self._run_open(args, kwargs, whole)
+        if watching:
+            _uses.select()
         flat = Flat(args, kwargs)
         if flat.objects and not flat.plain():
             return self._run_open(args, kwargs, whole)
@@ -423,7 +446,7 @@ class Graphs:
         except _Tied:
             entry.stay_eager()
             entry.specialise(entry.roots + entry.seen)
-            self.small = not any(c._cells for c in entry.roots if isinstance(c, _graph_key.cell_class))
+            self.small = not any(q.answer for q in entry.queries) and not any(c._cells for c in entry.roots if isinstance(c, _graph_key.cell_class))
         except Exception:
             if not entry.failed:
                 raise
@@ -503,6 +526,7 @@ class Graphs:
 
     def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
         """What a call of this signature needs is made; nothing runs and no state changes."""
+        _uses.select()
         flat = Flat(args, kwargs)
         if not any(entry.fits() for entry in self.entries.get(flat.key, ())):
             entry = self._new(flat, args, kwargs, root)
@@ -546,17 +570,23 @@ class Graphs:
             entry.traces += 1
             local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin = 0, 0, 0, [], seen, Tensor(0)._id
             local.called, local.marked, local.differentiated = [], entry.marked, entry.differentiated
+            uses = _uses.Traced(entry.queries)
             try:
                 result = self.fn(*a, **k)
                 if apart and entry.would_take_over(before[3]) and not _core.traced_call_has_run():
                     raise _NotNow()
                 structure, out = _hand_out(entry, result, outside, form_of) if outside else (_skeleton(result), _collected(result))
+                left, handed = uses.left()
+                if left or uses.updates:
+                    entry.after[number] = (len(out), left, uses.updates)
+                    out = [*out, *handed]
             except Exception:
                 entry.failed = not _core.traced_call_has_run()
                 raise
             finally:
                 (local.depth, local.tapes, local.recording, local.recorded, local.seen, local.begin, local.called, local.marked,
                  local.differentiated) = before
+                uses.end()
                 entry.seen = seen
             entry.touched = not state.unchanged() and state.key != State(met).key
             entry.results[number] = local.result = structure

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Callable, List, Optional, Sequence, Type
 
-from sindri import _core, context
+from sindri import _core, _uses, context
 from sindri._check import check_choice, check_int, check_type, fail, is_number
 from sindri._compile import clock
 from sindri.boost.auto_boost import BOOST_LEVELS, AutoBoost
@@ -311,6 +311,7 @@ class StaticLossScaler(LossScaler):
     def scale(self, inputs: Any) -> Any:
         """The loss (or a tuple) times the scale, each in its type."""
         value = self.scale_value.value()
+        _uses.scaled_by(self.scale_value)
         return _map(lambda x: _ops.mul(x, _ops.cast(value, x.dtype)), inputs)
 
     def unscale(self, inputs: Any) -> Any:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable, NamedTuple, Optional, Union
 
-from sindri import _core
+from sindri import _core, _uses
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.nn.cell import Cell
@@ -59,12 +59,12 @@ def value_and_grad_with_uses(fn: Callable[..., Any], weights: Union[Parameter, I
 
     def run(*args: Any, **kwargs: Any) -> Any:
         scale = kwargs.pop("loss_scale", None)
-        tape, out, _ = forward_on_tape(fn, args, kwargs, _core.Tape(uses=True))
+        tape, out, _ = forward_on_tape(fn, args, kwargs, _uses.UsesTape())
         if has_aux and not isinstance(out, (tuple, list)):
             raise ValueError("with has_aux the function must return (value, aux, …) | value_and_grad_with_uses | return a tuple")
         outputs = _float_tensors(out[0] if has_aux else out)
         seeds = None if scale is None else _seeds(outputs, [scale] * len(outputs))
-        return (out, *tape.backward_with_uses(outputs, seeds, chosen if chosen is not None else _weights_list(None, fn)), scale)
+        return (out, *tape.backward_with_uses(outputs, seeds, chosen if chosen is not None else _weights_list(None, fn))[1:], tape.scale(scale))
 
     compiled = _outer(None, run, "value_and_grad_with_uses")
 

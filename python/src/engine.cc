@@ -104,12 +104,12 @@ py::tuple use_tuple(const ParamUse& use, const std::vector<Parameter*>& params) 
                         use.operand, py::tuple(operands), py::tuple(path), or_none(use.output_grad));
 }
 
-py::tuple backward_with_uses(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& params) {
+py::tuple backward_with_uses(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& params, const py::object& inputs) {
   const std::vector<Parameter*> slots = params_of(params);
-  const Gradients g = run_backward(t, outputs, seeds, py::tuple(), slots);
+  const Gradients g = run_backward(t, outputs, seeds, inputs, slots);
   py::list uses;
   for (const ParamUse& use : g.uses) uses.append(use_tuple(use, slots));
-  return py::make_tuple(to_python_tuple(g.of_params), py::tuple(uses));
+  return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params), py::tuple(uses));
 }
 
 // A Python object that C++ may copy and drop on any thread, with or without the interpreter lock.
@@ -204,8 +204,9 @@ void bind_gradients(py::module_& m) {
   tape.def("__exit__", [](PyTape& t, const py::args&) { t.exit(); });
   tape.def("backward", &backward, py::arg("outputs"), py::arg("seeds"), py::arg("inputs"), py::arg("params"),
            "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
-  tape.def("backward_with_uses", &backward_with_uses, py::arg("outputs"), py::arg("seeds"), py::arg("params"),
-           "(gradients of params, their uses), of a tape made with uses=True. A use: (index in params, op, attrs, operand, operands, path, output_grad).");
+  tape.def("backward_with_uses", &backward_with_uses, py::arg("outputs"), py::arg("seeds"), py::arg("params"), py::arg("inputs") = py::tuple(),
+           "(gradients of inputs, of params, the params' uses), of a tape made with uses=True. A use: (index in params, op, attrs, operand, operands, path, "
+           "output_grad).");
   tape.def("form", &form_of, py::arg("results"), py::arg("inputs"),
            "Of a tape filled while a graph is traced: (its form, the tensors that each run has to give it, results and inputs as the form knows them). "
            "None where it cannot be had on other data: it holds a rule made in Python.");

@@ -142,6 +142,10 @@ class PyOptimizer {
     if (thor == nullptr) throw InternalError(optimizer_->name() + " has no frequency");
     thor->set_frequency(frequency);
   }
+  bool knows_layers() const {
+    const auto* const thor = dynamic_cast<const optim::Thor*>(optimizer_.get());
+    return thor != nullptr && thor->knows_layers();
+  }
   /// (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.
   py::list curvature() const {
     const auto* const thor = dynamic_cast<const optim::Thor*>(optimizer_.get());
@@ -295,6 +299,7 @@ void bind_optim(py::module_& m) {
       .def("expect_state", &PyOptimizer::expect_state, py::arg("stored"), "What a file holds, (shape, type) by name, before state is read from it.")
       .def("set_damping", &PyOptimizer::set_damping, py::arg("damping"), "THOR's: a number, a list or a Cell of the step.")
       .def("set_frequency", &PyOptimizer::set_frequency, py::arg("frequency"), "THOR's updates from one refresh to the next.")
+      .def("knows_layers", &PyOptimizer::knows_layers, "THOR's: whether steps between refreshes need no uses.")
       .def("curvature", &PyOptimizer::curvature, "THOR's: (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.")
       .def("order", &PyOptimizer::order)
       .def("states", &PyOptimizer::states, py::arg("slot"))

@@ -1,5 +1,5 @@
-"""A training with THOR as one of several ranks: `python distributed_thor.py FOLDER NAME DISTRIBUTE`. Each rank takes its part of batches of 16; rank 0 writes weights
-and curvature to FOLDER/NAME.npz."""
+"""A training with THOR as one of several ranks: `python distributed_thor.py FOLDER NAME DISTRIBUTE [FORM]`. Each rank takes its part of batches of 16; rank 0 writes
+weights and curvature to FOLDER/NAME.npz. FORM: "cell", a TrainOneStepCell; "loop", value_and_grad, the reducer and the optimizer one by one."""
 import pathlib
 import sys
 
@@ -10,7 +10,7 @@ from sindri import nn
 from sindri.communication import get_group_size, get_rank, init
 
 
-def main(folder, name, distribute):
+def main(folder, name, distribute, form="cell"):
     init()
     rank, size = get_rank(), get_group_size()
     ms.set_context(mode=ms.GRAPH_MODE)
@@ -21,9 +21,16 @@ def main(folder, name, distribute):
     x, y = rng.standard_normal((64, 6)).astype(np.float32), rng.integers(0, 3, 64).astype(np.int32)
     rows = 16 // size
     optimizer = nn.thor(net, 0.05, 0.1, 0.9, batch_size=rows, frequency=3, block_size=3, distribute=distribute, split_indices=[0])
-    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")), optimizer).set_train()
+    net_with_loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    if form == "cell":
+        step = nn.TrainOneStepCell(net_with_loss, optimizer).set_train()
+    else:
+        gradients, reducer = ms.value_and_grad(net_with_loss, None, optimizer.parameters), nn.DistributedGradReducer(optimizer.parameters)
+
+        def step(*batch):
+            optimizer(reducer(gradients(*batch)[1]))
+
     for i in range(10):
-        optimizer.select_variant(i)
         begin = i % 4 * 16 + rank * rows
         step(ms.Tensor(x[begin:begin + rows]), ms.Tensor(y[begin:begin + rows]))
     if rank == 0:

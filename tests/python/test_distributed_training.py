@@ -98,13 +98,16 @@ def check(by_settings, how, mode):
 
 
 def test_thor_on_ranks(tmp_path):
-    """Factors are averaged over ranks: four learn what one with the whole batch does; and it makes no difference to the bits who inverts what."""
-    for name, size, distribute in (('one', 1, 'auto'), ('four', 4, 'replicate'), ('shared', 4, 'shard')):
-        ended = ranks.run(os.path.join(HERE, 'distributed_thor.py'), [tmp_path, name, distribute], size)
+    """Factors are averaged over ranks: four learn what one with the whole batch does; and it makes no difference to the bits who inverts what, or
+    in which form a step is written."""
+    runs = {'one': (1, 'auto', 'cell'), 'four': (4, 'replicate', 'cell'), 'shared': (4, 'shard', 'cell'), 'loop': (4, 'replicate', 'loop')}
+    for name, (size, distribute, form) in runs.items():
+        ended = ranks.run(os.path.join(HERE, 'distributed_thor.py'), [tmp_path, name, distribute, form], size)
         assert [e.code for e in ended] == [0] * size, ranks.text(ended)
-    one, four, shared = (dict(np.load(tmp_path / f'{name}.npz')) for name in ('one', 'four', 'shared'))
+    one, four, shared, loop = (dict(np.load(tmp_path / f'{name}.npz')) for name in runs)
     assert 'matrix_a_inv.0.weight' in four
     assert four.keys() == shared.keys() == one.keys()
     for name, value in four.items():
         np.testing.assert_array_equal(shared[name], value, err_msg=name)
+        np.testing.assert_array_equal(loop[name], value, err_msg=name)
         np.testing.assert_allclose(one[name], value, rtol=1e-4, atol=1e-6, err_msg=name)

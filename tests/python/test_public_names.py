@@ -17,7 +17,7 @@ OTHERS = {
     "mindspore.ops.operations": "LoadIm2Col ResizeBilinear",
     "mindspore.ops.functional": "control_depend load",
     "mindspore.ops.composite": "clip_by_global_norm clip_by_value",
-    "mindspore.nn": "ResizeBilinear THOR",
+    "mindspore.nn": "ResizeBilinear THOR THOR_Ascend THOR_GPU ThorAscend ThorGpu",
     "mindspore.numpy": "NINF PINF around copy inf matrix_power nan pi round uint",
     "mindspore.mint": "clip equal fix ge item linspace ones trunc unique",
     "mindspore.mint.nn": "functional",

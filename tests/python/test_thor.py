@@ -193,7 +193,7 @@ def test_embeddings_and_cells_of_ones_own(mode):
     ids = rng.integers(0, 11, (16, 4)).astype(np.int32)
     labels = (ids[:, 0] % 3).astype(np.int32)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, loss()), optimizer)
-    losses = [float(step(ms.Tensor(ids), ms.Tensor(labels)).asnumpy()) for _ in range(60)]  # every step refreshes: nobody says its number
+    losses = [float(step(ms.Tensor(ids), ms.Tensor(labels)).asnumpy()) for _ in range(60)]
     assert losses[-1] < 0.5 * losses[0]
     assert [c[:4] for c in optimizer.curvature()] == [("w", "matmul", 6, 3), ("table.embedding_table", "embedding", 11, 6)]
 

@@ -549,9 +549,6 @@ def test_optimizer_without_its_uses_says_so(mode):
     net = fill(LeastSquares())
     optimizer = Kfac(net.trainable_params())
     grads = (t(np.ones((2, 3))),)
-    with pytest.raises(ValueError, match="no variant is selected.*select_variant"):
-        optimizer(grads)
-    optimizer.select_variant(0)
     with pytest.raises(ValueError, match="needs the uses of its parameters.*value_and_grad_with_uses"):
         optimizer(grads)
 

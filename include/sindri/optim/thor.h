@@ -75,8 +75,10 @@ class SINDRI_API Thor final : public Optimizer {
   ~Thor() override;
 
   bool wants_uses() const override { return true; }
-  /// The natural gradients, and unscaled ones of everything else. Throws ValueError where the step gives no uses.
+  /// The natural gradients, and unscaled ones of everything else. A step that refreshes nothing needs no uses once knows_layers().
   Gradients precondition(Gradients g) override;
+  /// Whether a step with uses has been seen (traced or run), so that it is known what each parameter belongs to.
+  bool knows_layers() const;
   /// 0: curvature is taken and inverted; 1: what is there is used; 2 + p: piece p of `stagger` is refreshed. Throws ValueError behind the end of a table of dampings.
   int variant(int64_t step) const override;
   std::string variant_name(int variant) const override;

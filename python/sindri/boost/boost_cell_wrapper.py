@@ -4,7 +4,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
-from sindri import _core
+from sindri import _core, _uses
 from sindri._check import check_type, fail
 from sindri._compile import clock
 from sindri.boost._freeze_opt import FreezeOpt
@@ -132,6 +132,7 @@ class _Boosted(TrainOneStepCell):
         stages = self._stages(self, inputs)
         self._boost_step.set_variant(self._boost_variant)
         stages.loss, _ = self._boost_step.run(inputs, stages)  # an algorithm may have asked for gradients more than once
+        _uses.drop(self.optimizer)
         return stages
 
     def boost_event(self, name: str, step: int, steps_per_epoch: int, open_data: Any = None, epoch_complete: bool = False) -> None:

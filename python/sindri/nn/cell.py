@@ -5,9 +5,10 @@ import functools
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, ValuesView
 
-from sindri import _compile, _core, _graph_key
+from sindri import _compile, _core, _graph_key, _uses
 from sindri._compile import Graphs, clock, local, outermost, run_eagerly
 from sindri._core import Parameter, Tensor
+from sindri._uses import watching
 from sindri.common import dtype as mstype
 from sindri.common.hook_handle import HookHandle
 from sindri.common.no_effect import no_effect
@@ -237,7 +238,8 @@ class Cell:
 
     def _recorded_run(self, args: Any, kwargs: Any) -> Any:
         """A forward run on a tape of its own, which a gradient call that follows takes over."""
-        run, tape, inputs = Recording(self, args, kwargs), _core.Tape(), Inputs(args)
+        run, inputs = Recording(self, args, kwargs), Inputs(args)
+        tape = _uses.UsesTape() if (watching or local.seen is not None) and _uses.ask(self.get_parameters) else _core.Tape()
         local.recording += 1
         local.tapes += 1
         try:

@@ -12,7 +12,7 @@ from sindri.nn.optim.optimizer import Optimizer  # noqa: F401
 from sindri.nn.optim.rmsprop import *  # noqa: F401,F403
 from sindri.nn.optim.rprop import *  # noqa: F401,F403
 from sindri.nn.optim.sgd import *  # noqa: F401,F403
-from sindri.nn.optim.thor import THOR, thor  # noqa: F401
+from sindri.nn.optim.thor import *  # noqa: F401,F403
 
 __all__ = ["Optimizer", *momentum.__all__, *sgd.__all__, *adam.__all__, *lamb.__all__, *lars.__all__, *ada_grad.__all__, *rmsprop.__all__, *ftrl.__all__,
-           *rprop.__all__, *asgd.__all__, *adasum.__all__, "thor", "THOR"]
+           *rprop.__all__, *asgd.__all__, *adasum.__all__, "thor", "THOR", "THOR_Ascend", "THOR_GPU", "ThorAscend", "ThorGpu"]

@@ -19,9 +19,10 @@ from sindri.nn.optim.optimizer import Optimizer as Optimizer
 from sindri.nn.optim.rmsprop import *
 from sindri.nn.optim.rprop import *
 from sindri.nn.optim.sgd import *
-from sindri.nn.optim.thor import THOR as THOR, thor as thor
+from sindri.nn.optim.thor import *
 
 __all__ = [
     "Optimizer", "Momentum", "SGD", "Adam", "AdamOffload", "AdamWeightDecay", "LazyAdam", "AdaMax", "Lamb", "LARS", "Adagrad", "Adadelta",
-    "ProximalAdagrad", "RMSProp", "FTRL", "Rprop", "ASGD", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR",
+    "ProximalAdagrad", "RMSProp", "FTRL", "Rprop", "ASGD", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "thor", "THOR", "THOR_Ascend",
+    "THOR_GPU", "ThorAscend", "ThorGpu",
 ]

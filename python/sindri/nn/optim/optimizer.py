@@ -13,13 +13,14 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar, Unio
 
 import numpy as np
 
-from sindri import _core, context
+from sindri import _core, _uses, context
 from sindri._compile import Graphs, local, outermost
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
 from sindri._check import check_bool, check_float, fail, is_number
+from sindri.autograd import ParamUse
 from sindri.nn.cell import Cell
 from sindri.nn.layer.container import CellList
 from sindri.nn.learning_rate_schedule import LearningRateSchedule
@@ -123,6 +124,8 @@ def expect_state(net: Cell, held: dict) -> None:
     """Tells every optimizer in the net what a file holds that its parameters are about to be loaded from."""
     for _, cell in net.cells_and_names():
         if isinstance(cell, Optimizer):
+            if "_cell_steps" in cell.__dict__:
+                cell.__dict__["_cell_steps"].restart()
             cell.expect_state(held)
 
 
@@ -142,8 +145,8 @@ class Optimizer(Cell):
         weight_decay: a number or a Cell of the step. Without groups it skips parameters whose names contain 'beta' or 'gamma'.
         loss_scale: the gradients are divided by it.
 
-    A second-order optimizer overrides `precondition`, sets `wants_uses = True` and is called with the uses of its parameters beside the gradients
-    (sindri.autograd.value_and_grad_with_uses). One whose steps differ overrides `variant`.
+    A second-order optimizer overrides `precondition` and sets `wants_uses = True` in its class: gradient calls then record the uses of its parameters for
+    it (sindri.autograd.ParamUse), of several calls before an update the latest. One whose steps differ overrides `variant`.
 
     A subclass defines `construct(self, gradients)` from decay_weight, gradients_centralization, scale_grad and get_lr. Where the rate (or decay)
     depends on global_step, this advances by one with every update that asked for the rate, unless construct did so itself. Parameters `global_step` int32 [1] and `learning_rate`.
@@ -153,13 +156,13 @@ class Optimizer(Cell):
 
     # What opt_init_args_register keeps, and what a call leaves there while it runs.
     _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_made", "_cell_making", "_cell_before", "_cell_skip",
-                                                             "_cell_inv_scale", "_cell_controlled"}
+                                                             "_cell_inv_scale", "_cell_controlled", "_cell_steps"}
 
     _support_parallel_optimizer = False
     is_group: bool
     dynamic_decay_flags: Any
 
-    wants_uses: bool = False  # True: a call needs `uses`, the ParamUses of `parameters`, for precondition
+    wants_uses: bool = False  # True: precondition needs the ParamUses of `parameters`
     current_variant: Optional[int] = None  # what select_variant took; graphs depend on it
 
     # The parts of a step that subclasses may override, and what scripts may give another value; where one is, the parts run one by one.
@@ -240,6 +243,8 @@ class Optimizer(Cell):
         self._init_opt_attrs(rate, groups, decays, native)
         self.add_flags(skip_auto_parallel_compile=True)
         state["_cell_made"] = not state.get("_cell_making", False)
+        if self.wants_uses or type(self).variant is not Optimizer.variant:
+            _uses.watch(self)
 
     # Making.
 
@@ -441,16 +446,26 @@ class Optimizer(Cell):
         return 0
 
     def select_variant(self, step: int) -> int:
-        """Takes variant(step) for what runs from here on. Where variant is overridden, a training step calls it on the host before it runs.
-        Raises TypeError unless variant gives an int, ValueError for one below 0."""
+        """Takes variant(step) for the next update. Where nobody calls it, updates are counted: the variant is that of their number, which after loading
+        continues from global_step. Raises TypeError unless variant gives an int, ValueError for one below 0."""
         value = self.variant(step)
         if not isinstance(value, int) or isinstance(value, bool):
             fail(TypeError, f"{self.cls_name}: variant must give an int, got {value!r}")
         if value < 0:
             fail(ValueError, f"{self.cls_name}: variant must not be negative, got {value}")
-        if self.current_variant != value:
+        if self.__dict__.get("current_variant") != value:  # of its own, also where the class has that value: the state of graphs
             self.current_variant = value
+        steps = self.__dict__.get("_cell_steps")
+        if steps is not None:
+            steps.at(step)
         return value
+
+    def _updates_so_far(self) -> int:
+        return int(self.global_step.asnumpy()[0])
+
+    def _wants_uses_now(self) -> bool:
+        """Whether the update of current_variant reads uses."""
+        return self.wants_uses
 
     def _preconditions(self) -> bool:
         return self.wants_uses or type(self).precondition is not Optimizer.precondition
@@ -459,9 +474,29 @@ class Optimizer(Cell):
         """The arguments of construct."""
         uses = kwargs.get("uses")
         if self.wants_uses and uses is None:
-            fail(ValueError, f"{self.cls_name}: it needs the uses of its parameters, the training step gave gradients only",
-                 "call it as optimizer(gradients, uses=uses), with both from sindri.autograd.value_and_grad_with_uses")
+            recorded = self.__dict__["_cell_steps"].take() if "_cell_steps" in self.__dict__ else []
+            if not recorded and self._wants_uses_now():
+                fail(ValueError, f"{self.cls_name}: it needs the uses of its parameters, and no gradient of these was taken since its last update",
+                     "take the gradients by ops.GradOperation, grad or value_and_grad after the optimizer is made, and call the optimizer where they are "
+                     "taken or outside of any compiled function, or call optimizer(gradients, uses=uses) with both from "
+                     "sindri.autograd.value_and_grad_with_uses")
+            uses = tuple(map(ParamUse._make, recorded))
         return (tuple(self.precondition(args[0], uses)), *args[1:]), {k: v for k, v in kwargs.items() if k != "uses"}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__call__ is Cell.__call__ and (cls.wants_uses or cls.variant is not Optimizer.variant):  # others are not slowed down
+            setattr(cls, "__call__", Optimizer._call_with_uses)
+
+    def _call_with_uses(self, *args: Any, **kwargs: Any) -> Any:
+        """As __call__: the variant of this update, and the uses that gradient calls have recorded for it."""
+        steps = self.__dict__.get("_cell_steps")
+        if steps is not None and _uses.scope.pending is None:
+            steps.select()
+            recorded = steps.take()  # as arguments, where the call is compiled
+            if recorded and "uses" not in kwargs:
+                kwargs["uses"] = tuple(map(ParamUse._make, recorded))
+        return Cell.__call__(self, *args, **kwargs)
 
     def flatten_gradients(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
         """The gradients as they are: parameters are not kept in one piece."""
@@ -517,17 +552,20 @@ class Optimizer(Cell):
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """The update, which then advances global_step, unless construct did: optimizers written for MindSpore 1.x leave that to get_lr."""
-        if self.current_variant is None and type(self).variant is not Optimizer.variant:
-            fail(ValueError, f"{self.cls_name}: no variant is selected, though the optimizer has several", "call optimizer.select_variant(step) before each step")
+        state = self.__dict__
+        steps = state.get("_cell_steps")
+        if steps is not None and self.current_variant is None:
+            steps.select()
         if self._preconditions():
             args, kwargs = self._preconditioned(args, kwargs)
-        state = self.__dict__
         step, state["_cell_rate_read"] = self.global_step.value()._id, False
         out = super()._run(args, kwargs)
         if state["_cell_rate_read"]:
             state["_cell_rate_read"] = False
             if self.global_step.value()._id == step:
                 self._advance()
+        if steps is not None:
+            steps.updated()
         return out
 
     def _group_rates(self) -> Tuple[Tensor, ...]:
@@ -682,6 +720,7 @@ class NativeOptimizer(Optimizer):
 def _remade(cls: Any, args: tuple, kwargs: dict, state: dict) -> Any:
     """Another optimizer of these arguments, with this state."""
     made = cls(*args, **kwargs)
+    made.expect_state({name: (value.shape, Tensor(value).dtype) for name, value in state.items()})
     for name, p in made.parameters_and_names():
         if name in state:
             p.set_data(Tensor(state[name], p.dtype))

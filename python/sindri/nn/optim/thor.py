@@ -12,7 +12,7 @@ from sindri.nn.cell import Cell
 from sindri.nn.learning_rate_schedule import LearningRateSchedule
 from sindri.nn.optim.optimizer import NativeOptimizer
 
-__all__ = ["thor", "THOR"]
+__all__ = ["thor", "THOR", "THOR_Ascend", "THOR_GPU", "ThorAscend", "ThorGpu"]
 
 
 def _whole(name: str, value: Any, least: int) -> int:
@@ -25,10 +25,12 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 class THOR(NativeOptimizer):
     """U = G⁻¹·dW·A⁻¹ for the weights of matrix products, convolutions and embeddings, then weight decay and momentum (Chen et al., AAAI 2021; MindSpore:
-    nn.thor). The net stays as it is: what its weights meet is read from the step (sindri.autograd.ParamUse), so any Cell works, also one written by hand.
+    nn.thor). The net stays as it is. Gradient calls record what its weights meet (sindri.autograd.ParamUse), so any Cell and any form of training step works:
+    Model, a training cell, a Cell of the script that takes gradients and calls the optimizer, a loop around value_and_grad.
 
     The arguments are those of `thor`. State: `moments.<param>`, `momentum`; from the first refresh on `matrix_a_inv.<param>`, `matrix_g_inv.<param>` and
-    `thor_ready`. A step that nobody gives a number (a TrainOneStepCell called without Model) refreshes, as in MindSpore; select_variant(step) gives one.
+    `thor_ready`. Updates are counted, and those whose number is a multiple of the frequency refresh; select_variant(step) gives the next one another number.
+    Of several gradient calls before an update the latest counts, as in MindSpore.
     """
 
     wants_uses = True
@@ -128,6 +130,10 @@ class THOR(NativeOptimizer):
         """Whether that step takes the curvature: of all layers, or of a part of them."""
         return self.variant(step) != 1
 
+    def _wants_uses_now(self) -> bool:
+        """Between refreshes it knows what the layers are, and needs nothing of the step."""
+        return self.current_variant != 1 or not self.__dict__["_cell_native"].knows_layers()
+
     def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
         """The natural gradients, where a parameter has one."""
         native = self.__dict__["_cell_native"]
@@ -157,6 +163,19 @@ class THOR(NativeOptimizer):
             super()._apply_unless(skip, gradients, inv_scale, uses)
         finally:
             self.__dict__["_cell_skip"] = None
+
+
+class ThorAscend(THOR):
+    """THOR with the arguments of MindSpore's class for Ascend, which has no use_nesterov: decay_filter is the eighth. The same computation."""
+
+    def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
+                 decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None, enable_clip_grad: bool = False,
+                 frequency: Optional[int] = None) -> None:
+        super().__init__(net, learning_rate, damping, momentum, weight_decay, loss_scale, batch_size, False, decay_filter, split_indices, enable_clip_grad, frequency)
+
+
+ThorGpu = THOR_GPU = THOR
+THOR_Ascend = ThorAscend
 
 
 def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,

@@ -4,8 +4,8 @@ from __future__ import annotations
 from types import FunctionType, MethodType
 from typing import Any, Dict, NoReturn, Optional, Sequence, Tuple
 
-from sindri import _core, context
-from sindri.autograd import value_and_grad_with_uses
+from sindri import _core, _uses, context
+from sindri._uses import watching
 from sindri.common import dtype as mstype
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter, ParameterTuple
@@ -13,6 +13,7 @@ from sindri.common.tensor import Tensor
 from sindri._check import check_bool, check_int, check_type, fail
 from sindri.nn.cell import Cell, cast_tensors
 from sindri.nn.layer.basic import Identity
+from sindri.nn.optim.optimizer import Optimizer
 from sindri.nn.wrap.grad_reducer import DistributedGradReducer, device_count
 from sindri.ops.composite.grad import GradOperation
 
@@ -107,14 +108,7 @@ class Stages:
         self.cell, self.inputs = cell, inputs
         self.loss: Any = None
         self.grads: Tuple[Tensor, ...] = ()
-        self.uses: Any = None  # of the parameters, for an optimizer that wants them
         self.weights = cell.weights if hasattr(cell, "weights") else ()  # that the step trains
-
-    def forward_with_uses(self, sens: Any) -> Tuple[Tensor, ...]:
-        """The gradients, where the loss's starts with sens; sets loss and uses. The network runs on a tape of its own, which keeps more."""
-        cell = self.cell
-        self.loss, self.grads, self.uses = value_and_grad_with_uses(cell.network, self.weights)(*self.inputs, loss_scale=sens)
-        return self.grads
 
     def forward(self, *inputs: Any) -> Any:
         """The loss alone."""
@@ -128,9 +122,6 @@ class Stages:
         """(loss, gradients of the weights of these numbers, None: of all; what is still to be multiplied onto these: a scalar tensor or None)."""
         cell = self.cell
         self.train_only(trained)
-        if getattr(cell.optimizer, "wants_uses", False):
-            grads = self.forward_with_uses(cell.sens)
-            return self.loss, grads, None
         loss = self.loss = cell.network(*self.inputs)
         sens = cell.sens if isinstance(cell.sens, Tensor) else _ops.full(loss.shape, cell.sens, loss.dtype)
         self.grads = cell.grad(cell.network, self.weights)(*self.inputs, sens)
@@ -143,10 +134,7 @@ class Stages:
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
         """The optimizer's rule, written to the parameters."""
-        if self.uses is None:
-            self.cell.optimizer(grads)
-        else:
-            self.cell.optimizer(grads, uses=self.uses)
+        self.cell.optimizer(grads)
 
 
 # Steps without algorithms hold nothing, so all cells share them.
@@ -173,6 +161,10 @@ class TrainOneStepCell(Cell):
         self.optimizer = check_type(who, "optimizer", optimizer, Cell)
         if not hasattr(optimizer, "parameters"):
             fail(TypeError, f"{who}: optimizer must be an Optimizer, got {type(optimizer).__name__}")
+        trained = {id(p) for p in optimizer.parameters}
+        if any(isinstance(cell, Optimizer) and any(id(p) in trained for p in cell.parameters) for _, cell in network.cells_and_names()):
+            fail(ValueError, f"{who}: network is a training step already ({type(network).__name__} holds an optimizer of the same parameters), and every step "
+                 "would update them twice", "give the network without its training step, or use the training cell as it is: Model(cell)")
         self.weights = optimizer.parameters
         self.grad = GradOperation(get_by_list=True, sens_param=True)
         self.grad_no_sens = GradOperation(get_by_list=True)
@@ -197,6 +189,8 @@ class TrainOneStepCell(Cell):
     def _run_stages(self, inputs: Tuple[Any, ...]) -> Any:
         stages = self._stages(self, inputs)
         _STEPS[stages.guarded].run(inputs, stages)
+        if watching:
+            _uses.drop(self.optimizer)
         return stages
 
     def _named(self, grads: Tuple[Tensor, ...]) -> Dict[str, Tensor]:

@@ -97,15 +97,12 @@ class ScaledStages(Stages):
 
     def gradients(self, trained: Optional[Sequence[int]] = None) -> Tuple[Any, Tuple[Tensor, ...], Any]:
         self.train_only(trained)
-        cell, uses = self.cell, getattr(self.cell.optimizer, "wants_uses", False)
-        self.loss = None if uses else cell.network(*self.inputs)
+        cell = self.cell
+        self.loss = cell.network(*self.inputs)
         self.status, self.scale = cell.start_overflow_check(self.loss, cell.scale_sense.value())
         scale = _ops.reshape(self.scale, ())
-        if uses:
-            self.forward_with_uses(self.scale)
-        else:
-            seed = _ops.mul(_ops.ones_like(self.loss), _ops.cast(scale, self.loss.dtype))
-            self.grads = cell.grad(cell.network, self.weights)(*self.inputs, seed)
+        seed = _ops.mul(_ops.ones_like(self.loss), _ops.cast(scale, self.loss.dtype))
+        self.grads = cell.grad(cell.network, self.weights)(*self.inputs, seed)
         return self.loss, self.grads, _core.inverse_scale(scale, self.grads)
 
     def written(self) -> Tuple[Parameter, ...]:
@@ -129,10 +126,10 @@ class ScaledStages(Stages):
         return skip if isinstance(skip, Tensor) else Tensor(bool(skip))
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
-        if self.uses is None:
-            self.cell._update_unless(skip, grads, inverse)
+        if getattr(self.cell.optimizer, "wants_uses", False):  # which counts steps, those left out too, alike in both modes
+            self.cell.optimizer._apply_unless(skip, grads)
         else:
-            self.cell.optimizer._apply_unless(skip, grads, uses=self.uses)
+            self.cell._update_unless(skip, grads, inverse)
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):

@@ -4,9 +4,10 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Optional, Union
 
-from sindri import _core
+from sindri import _core, _uses
 from sindri._compile import Graphs, RecordRuns, entrance, local, outermost, run_eagerly, run_within
 from sindri._core import Parameter, Tensor
+from sindri._uses import watching
 from sindri.common.parameter import ParameterTuple
 from sindri.nn._recording import Inputs, tensors_in
 from sindri.nn.cell import Cell
@@ -14,9 +15,13 @@ from sindri.nn.cell import Cell
 __all__ = ["GradOperation", "grad", "value_and_grad", "get_grad", "jvp", "vjp"]
 
 
-def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None) -> Any:
+_NO_WEIGHTS: Any = ()
+
+
+def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None, weights: Any = _NO_WEIGHTS) -> Any:
     """(tape, output, the arguments as the tape knows them) of fn(*args): the recording of a run that just took place when there is one, else
-    a run of its own. With a tape given always the latter, on that tape."""
+    a run of its own. With a tape given always the latter, on that tape. weights: the Parameters whose gradients follow (None: the Cell's trainable ones);
+    where an optimizer wants their uses, the tape keeps these."""
     if tape is None:
         if isinstance(fn, Cell) and not kwargs:
             for r in reversed(local.recorded):
@@ -28,7 +33,8 @@ def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None) ->
             if fn.training and not local.recording and local.seen is not None and not local.apart and fn in local.called and fn not in local.marked:
                 if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
                     raise RecordRuns(fn)
-        tape = _core.Tape()
+        record = (watching or local.seen is not None) and weights is not _NO_WEIGHTS and _uses.ask(lambda: _known_weights(weights, fn))
+        tape = _uses.UsesTape() if record else _core.Tape()
     inputs = Inputs(args)
     local.tapes += 1
     local.recording += 1  # Cells inside need no recording of their own
@@ -61,6 +67,11 @@ def _slots(fn: Any) -> Any:
         near += [plain.__globals__[name] for name in plain.__code__.co_names if name in plain.__globals__]
     found = [p for v in near for p in (v.get_parameters() if isinstance(v, Cell) else tensors_in(v, [])) if isinstance(p, Parameter)]
     return [(p, p.value()) for p in {id(p): p for p in found}.values()]
+
+
+def _known_weights(weights: Any, fn: Any) -> Any:
+    """The weights of a gradient, where they are known before fn has run."""
+    return () if weights is None and not isinstance(fn, Cell) else _weights_list(weights, fn)
 
 
 def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
@@ -129,11 +140,15 @@ def _weights_list(weights: Any, fn: Any) -> Any:
 
 
 def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) -> Any:
-    """Gradients of inputs (any nesting of tensors) and weights."""
+    """Gradients of inputs (any nesting of tensors) and weights; the optimizers that want the weights' uses get them."""
     flat = tensors_in([v for v in inputs if not isinstance(v, dict)], [])
     plain = [t for t in flat if not isinstance(t, Parameter)]
     params = [t for t in flat if isinstance(t, Parameter)]
-    of_inputs, of_params = tape.backward(outputs, seeds, plain, params + weights)
+    if weights and isinstance(tape, _uses.UsesTape):
+        of_inputs, of_params, uses = tape.backward_with_uses(outputs, seeds, params + weights, plain)
+        _uses.note(params + weights, uses, tape.scale(None if seeds is None else seeds[0]))
+    else:
+        of_inputs, of_params = tape.backward(outputs, seeds, plain, params + weights)
     plain_it, param_it = iter(of_inputs), iter(of_params[:len(params)])
 
     def rebuild(v: Any) -> Any:
@@ -241,7 +256,7 @@ class GradOperation:
             raise ValueError("there is no input to differentiate | GradOperation | give inputs, or get_by_list=True")
         integers = sens is None and not self.get_by_list and _only_integers(args, kwargs)
         before = _slots(fn) if integers else ()
-        tape, out, inputs = forward_on_tape(fn, args, kwargs)
+        tape, out, inputs = forward_on_tape(fn, args, kwargs, weights=weights if self.get_by_list else _NO_WEIGHTS)
         again = integers and not _float_tensors(out)
         if again:
             tape, out, inputs = _again_on_floats(fn, args, kwargs, before)
@@ -276,7 +291,7 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
         raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
     integers = weights is None and _only_integers(args, kwargs)
     before = _slots(fn) if integers else ()
-    tape, out, inputs = forward_on_tape(fn, args, kwargs)
+    tape, out, inputs = forward_on_tape(fn, args, kwargs, weights=_NO_WEIGHTS if weights is None else weights)
     if has_aux and not isinstance(out, (tuple, list)):
         raise ValueError("with has_aux the function must return (value, aux, …) | grad | return a tuple")
     value = out[0] if has_aux else out
@@ -344,7 +359,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """(fn's value, a function giving the gradient for an output gradient) at these inputs."""
-    tape, out, inputs = forward_on_tape(fn, inputs)
+    tape, out, inputs = forward_on_tape(fn, inputs, weights=_NO_WEIGHTS if weights is None else weights)
     primal = out[0] if has_aux else out
     outputs = tensors_in(primal, [])
 

@@ -26,8 +26,9 @@ class ConvertModelUtils:
     @staticmethod
     def convert_to_thor_model(model: Any, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, amp_level: str = "O0",
                               loss_scale_manager: Any = None, keep_batchnorm_fp32: bool = False, frequency: Optional[int] = None) -> Any:
-        """The model, where the optimizer is another. With THOR a ModelThor of the arguments; `frequency`, which MindSpore 1.2 has here, then holds
-        for the optimizer too. Raises ValueError for a frequency beside another one that the optimizer was given."""
+        """Returns the model if the optimizer is not THOR, else a ModelThor of the arguments. `frequency`, which MindSpore 1.2 has here, is set on the
+        optimizer. network may be a training cell that calls the optimizer itself; then each step is one call of that cell, as in MindSpore. Raises
+        ValueError if the optimizer was given another frequency, and as ModelThor."""
         if not isinstance(optimizer, THOR):
             return model
         settings: dict = {"amp_level": amp_level}

@@ -1,0 +1,257 @@
+"""Which optimizers ask for the uses of their parameters (sindri.autograd.ParamUse), and the uses that gradient calls record for them.
+
+A gradient call records uses when an optimizer of the parameters it differentiates wants them for the step to come. It hands them to that optimizer, which
+takes them with its next update. So any step works, whether it is one of the training cells, a Cell of the script, or a loop around value_and_grad.
+
+Within a graph that is traced, the uses are handed over inside the graph. Uses that no optimizer has taken by the end of the trace become further outputs
+of the graph, and every run hands them over (_compile). A program without such an optimizer pays one look at an empty list.
+"""
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any, Iterable, Iterator, Optional
+
+from sindri import _core
+from sindri._core import Parameter, Tensor
+
+__all__ = ["Query", "Steps", "Traced", "UsesTape", "ask", "drop", "due", "hand_over", "note", "scaled_by", "scope", "select", "watch", "watching"]
+
+watching: list[Any] = []  # weak references to the optimizers that want uses or whose steps differ
+_epoch = [0]  # advanced when that list changes
+
+
+class _Scope(threading.local):
+    """Of this thread: what the trace under way has recorded, None outside of traces; tapes that keep uses."""
+
+    def __init__(self) -> None:
+        self.pending: Optional[dict[int, tuple[Steps, frozenset[int], list[Any]]]] = None  # by Steps: uses not taken yet, and of which parameters
+        self.updates: list[Steps] = []  # of the optimizers called in the trace
+        self.queries: list[Query] = []  # what the trace's gradients asked
+        self.tapes: list[UsesTape] = []
+
+
+scope = _Scope()
+
+
+class Steps:
+    """The steps of one optimizer, as the host counts them, and the uses that wait for its next update."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.owner = weakref.ref(optimizer, _forget)
+        self.params = frozenset(id(p) for p in optimizer.parameters)
+        self.number: Optional[int] = None  # of the step to come; None: to be read from global_step
+        self.selected = self.failed = False  # whether the optimizer has taken the variant of that step, or could not
+        self._taken: list[Any] = []
+
+    def select(self) -> None:
+        """Lets the optimizer take the variant of the step to come."""
+        optimizer = self.owner()
+        if optimizer is not None and not self.selected:
+            if self.number is None:
+                self.number = optimizer._updates_so_far()
+            optimizer.select_variant(self.number)
+
+    def at(self, number: int) -> None:
+        """The variant of that step is selected."""
+        self.number, self.selected, self.failed = number, True, False
+
+    def updated(self) -> None:
+        """An update has run, or is traced, which runs with every run of the graph."""
+        if scope.pending is not None:
+            scope.updates.append(self)
+        else:
+            self.done()
+
+    def done(self) -> None:
+        self._taken = []
+        if self.number is not None:
+            self.number += 1
+        self.selected = self.failed = False
+
+    def restart(self) -> None:
+        """Counts on from the optimizer's global_step, which is about to be loaded."""
+        self.number, self.selected, self.failed = None, False, False
+
+    def is_due(self) -> bool:
+        optimizer = self.owner()
+        return optimizer is not None and optimizer._wants_uses_now()
+
+    def put(self, params: frozenset[int], uses: list[Any]) -> None:
+        """Uses of one gradient call: of each parameter the latest count."""
+        if scope.pending is None:
+            self._taken = [u for u in self._taken if id(u[0]) not in params] + uses
+        else:
+            _, before, held = scope.pending.get(id(self), (self, frozenset(), []))
+            scope.pending[id(self)] = (self, before | params, [u for u in held if id(u[0]) not in params] + uses)
+
+    def take(self) -> list[Any]:
+        """The uses recorded since the latest update, as tuples of ParamUse's fields; they are given once."""
+        if scope.pending is not None:
+            return scope.pending.pop(id(self), (self, frozenset(), []))[2]
+        held, self._taken = self._taken, []
+        return held
+
+
+class Traced:
+    """What a trace records, until end(): the uses of its gradients, and the optimizers that it calls."""
+
+    def __init__(self, queries: list[Query]) -> None:
+        self._before = (scope.pending, scope.updates, scope.queries, scope.tapes)
+        self.updates: list[Steps] = []
+        scope.pending, scope.updates, scope.queries, scope.tapes = {}, self.updates, queries, []
+
+    def left(self) -> tuple[list[Any], list[Tensor]]:
+        """Uses that no optimizer in the trace has taken, as hand_over wants them, and their tensors."""
+        found = [entry for entry in (scope.pending or {}).values() if entry[2]]
+        forms = [(steps, params, [_form_of(use) for use in held]) for steps, params, held in found]
+        return forms, [t for _, _, held in found for use in held for t in (*use[4], use[6], use[7]) if t is not None]
+
+    def end(self) -> None:
+        scope.pending, scope.updates, scope.queries, scope.tapes = self._before
+
+
+def _form_of(use: Any) -> Any:
+    """A use with True in the place of its tensors."""
+    param, op, attrs, operand, operands, path, grad, scale = use
+    return param, op, attrs, operand, (True,) * len(operands), path, None if grad is None else True, None if scale is None else True
+
+
+def hand_over(left: list[Any], tensors: Iterator[Tensor]) -> None:
+    """Gives optimizers the uses that a trace has left, with the tensors of a run."""
+    for steps, params, held in left:
+        uses = []
+        for param, op, attrs, operand, operands, path, grad, scale in held:
+            given = tuple([next(tensors) for _ in operands])
+            uses.append((param, op, attrs, operand, given, path, None if grad is None else next(tensors), None if scale is None else next(tensors)))
+        steps.put(params, uses)
+
+
+def _forget(reference: Any) -> None:
+    if reference in watching:
+        watching.remove(reference)
+    _epoch[0] += 1
+
+
+def watch(optimizer: Any) -> Steps:
+    """Makes an optimizer known to the gradient calls that follow."""
+    steps = Steps(optimizer)
+    optimizer.__dict__["_cell_steps"] = steps
+    watching.append(steps.owner)
+    _epoch[0] += 1
+    return steps
+
+
+def _all() -> list[Steps]:
+    return [o.__dict__["_cell_steps"] for o in [r() for r in watching] if o is not None]
+
+
+def select() -> None:
+    """Before a call from the outside: optimizers take the variant of the step to come. Where one cannot, its next update says why, if there is one."""
+    if scope.pending is None:
+        for steps in _all():
+            if not steps.selected and not steps.failed:
+                try:
+                    steps.select()
+                except Exception:
+                    steps.failed = True
+                    optimizer: Any = steps.owner()
+                    if optimizer is not None and optimizer.current_variant is not None:
+                        optimizer.current_variant = None
+
+
+def drop(optimizer: Any) -> None:
+    """A training step is over: what its gradient calls recorded is of no use to the next one."""
+    steps = optimizer.__dict__.get("_cell_steps")
+    if steps is not None:
+        steps.take()
+
+
+class Query:
+    """Which optimizers of these parameters want uses now: a graph with gradients depends on the answer."""
+
+    def __init__(self, params: Iterable[Parameter]) -> None:
+        self._params = tuple(params)
+        self._ids = frozenset(map(id, self._params))
+        self._epoch = -1
+        self._relevant: list[Steps] = []
+        self.answer = self._now()
+
+    def _now(self) -> tuple[Steps, ...]:
+        if self._epoch != _epoch[0]:
+            self._epoch = _epoch[0]
+            self._relevant = [s for s in _all() if not s.params.isdisjoint(self._ids)]
+        return tuple([s for s in self._relevant if s.is_due()])
+
+    def holds(self) -> bool:
+        """Whether the answer is still the same."""
+        return not watching and not self.answer or self._now() == self.answer
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Query) and self._ids == other._ids
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def due(params: Iterable[Parameter]) -> list[Steps]:
+    """Steps of the optimizers that want the uses of some of these parameters now."""
+    params = list(params)
+    return [s for s in _all() if any([id(p) in s.params for p in params]) and s.is_due()]
+
+
+def ask(params: Any) -> bool:
+    """Whether a gradient that is about to be taken by these parameters (a function gives them) is to record their uses."""
+    if scope.pending is None and not watching:
+        return False
+    if scope.pending is not None:
+        query = Query(params())
+        if query not in scope.queries:
+            scope.queries.append(query)
+        return bool(query.answer)
+    select()
+    return bool(due(params()))
+
+
+class UsesTape(_core.Tape):
+    """A tape that keeps uses, and notes the loss scalers that were asked to scale while it recorded."""
+
+    def __init__(self) -> None:
+        super().__init__(uses=True)
+        self.scales: list[Parameter] = []
+
+    def __enter__(self) -> UsesTape:
+        super().__enter__()
+        scope.tapes.append(self)
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        scope.tapes.remove(self)
+        super().__exit__(*args)
+
+    def scale(self, seed: Optional[Tensor]) -> Optional[Tensor]:
+        """What the gradients are multiplied by: the seed of the output, times the scale of a loss scaler. None: nothing is known of either."""
+        if len(self.scales) > 1:
+            raise ValueError("the loss was multiplied by several loss scales | GradOperation | use one loss scaler")
+        if seed is not None and seed.size != 1:  # of a loss of several numbers, which all start alike
+            seed = _core.ops.slice(_core.ops.reshape(seed, (-1,)), (0,), (1,))
+        if seed is not None and seed.shape:
+            seed = _core.ops.reshape(seed, ())
+        if not self.scales:
+            return seed
+        scale = self.scales[0].value()
+        return scale if seed is None else _core.ops.mul(_core.ops.cast(seed, scale.dtype), scale)
+
+
+def scaled_by(scale: Parameter) -> None:
+    """A loss scaler multiplies the loss by this Parameter's value."""
+    for tape in scope.tapes:
+        if not any(known is scale for known in tape.scales):
+            tape.scales.append(scale)
+
+
+def note(params: list[Parameter], uses: Any, loss_scale: Optional[Tensor]) -> None:
+    """Hands the uses of one gradient call to the optimizers that want them. uses: as Tape.backward_with_uses gives them."""
+    ids = frozenset(map(id, params))
+    full = [(params[use[0]], *use[1:], loss_scale) for use in uses]
+    for steps in due(params):
+        steps.put(ids, [use for use in full if id(use[0]) in steps.params])
