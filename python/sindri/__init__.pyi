@@ -82,6 +82,7 @@ from sindri.parallel import (
 from sindri.profiler import DynamicProfilerMonitor as DynamicProfilerMonitor, Profiler as Profiler
 from sindri.common.not_yet import NotYetError as NotYetError
 from sindri.hal import device_count as device_count
+from sindri.inspection import summary as summary
 from sindri.runtime import run_check as run_check
 
 __all__ = [
