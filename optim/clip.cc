@@ -8,6 +8,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/ops/elementwise.h"
+#include "sindri/ops/power.h"
 #include "sindri/ops/shape.h"
 
 namespace sindri::optim {
@@ -63,7 +64,7 @@ Tensor global_norm(const TensorList& xs) {
     const Tensor s = in_type(ops::sum(ops::square(wide(x))), dtype);
     total = total.defined() ? ops::add(total, s) : s;
   }
-  return ops::sqrt(total);
+  return ops::power_or_zero(total, 0.5);
 }
 
 TensorList clip_by_global_norm(const TensorList& xs, double clip_norm) {
@@ -82,10 +83,10 @@ Tensor total_norm(const TensorList& xs, double p) {
   TensorList parts;
   for (const Tensor& x : xs) {
     const Tensor size = ops::abs(in_type(wide(x), dtype));
-    parts.push_back(std::isinf(p) ? ops::max(size) : ops::sum(ops::pow(size, p)));
+    parts.push_back(std::isinf(p) ? ops::max(size) : ops::sum(p < 2 ? ops::power_or_zero(size, p) : ops::pow(size, p)));
   }
   const Tensor all = ops::stack(parts, 0);
-  return std::isinf(p) ? ops::max(all) : ops::pow(ops::sum(all), 1.0 / p);
+  return std::isinf(p) ? ops::max(all) : ops::power_or_zero(ops::sum(all), 1.0 / p);
 }
 
 TensorList clip_by_total_norm(const TensorList& xs, double max_norm, const Tensor& norm) {

@@ -9,6 +9,7 @@
 #include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
 #include "sindri/ops/elementwise.h"
+#include "sindri/ops/power.h"
 #include "sindri/ops/shape.h"
 #include "src/op/quick_call.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 using namespace elementwise;
 
-enum Saves { kSavesNothing, kSavesX, kSavesY, kNoGradient };
+enum Saves { kSavesNothing, kSavesX, kSavesY, kFlat, kNoGradient };
 
 void check_domain(const char* op, Domain domain, const TensorMeta& m) {
   if (domain == kFloating) check_floating(op, m, "the input");
@@ -70,6 +71,11 @@ constexpr OpTraits binary_traits(std::string_view op, Domain domain, uint32_t in
           .role = role_of(op)};
 }
 
+// The rule of ops whose derivative is 0 wherever it exists, so that what depends on them can be differentiated again. Results that are never floats
+// need none.
+std::vector<Tensor> no_gradients(const VjpContext& c) { return std::vector<Tensor>(c.in.size()); }
+constexpr bool makes_floats(Domain domain) { return domain != kPredicate && domain != kIntegral; }
+
 // Integers become float32 for ops of floating results.
 Tensor as_domain(const Tensor& x, Domain domain) { return domain == kFloating && !is_floating(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
 
@@ -103,6 +109,11 @@ Tensor pow_exponent_gradient(const Tensor& dy, const Tensor& a, const Tensor& b,
   const Tensor zero = ops::scalar_like(a, 0);
   const Tensor at_zero = ops::logical_and(ops::equal(a, zero), ops::greater_equal(b, zero));
   return ops::where(at_zero, zero, dy * (y * ops::log(a)));
+}
+
+// The gradient of a of maximum(a, b). What is smaller has no part in it, also where dy is infinite or NaN.
+Tensor share_of_larger(const Tensor& dy, const Tensor& a, const Tensor& b) {
+  return ops::where(ops::less(a, b), ops::scalar_like(dy, 0), dy * ops::larger_share(a, b));
 }
 
 // Second derivative of gelu. Tanh form with u = k(x + c x^3), t = tanh(u):
@@ -163,7 +174,7 @@ Tensor silu_curvature(const Tensor& x) {
   }                                                                                                                      \
   BINARY_RECORD(op, AttrsT, domain, in_mask, out_mask, expression, vjp_##op, text)
 #define BINARY(op, ...) BINARY_WITH(op, NoAttrs, __VA_ARGS__)
-#define BINARY_FLAT(op, domain, expression, text) BINARY_RECORD(op, NoAttrs, domain, kSavesNone, kSavesNone, expression, nullptr, text)
+#define BINARY_FLAT(op, domain, expression, text) BINARY_RECORD(op, NoAttrs, domain, kSavesNone, kSavesNone, expression, makes_floats(domain) ? no_gradients : nullptr, text)
 #include "ops/elementwise/binary.def"
 #undef BINARY
 #undef BINARY_FLAT
@@ -207,6 +218,11 @@ Tensor clamp(const Tensor& x, double lo, double hi) {
   if (std::isnan(lo) || std::isnan(hi)) throw ValueError(fmt::format("clamp: bounds must be numbers, got [{}, {}]", lo, hi));
   const bool fraction = std::floor(lo) != lo || std::floor(hi) != hi;
   return apply_unary(k_clamp, fraction ? kFloating : kNumeric, Attrs::of(ClampAttrs{lo, hi}), x);
+}
+
+Tensor power_or_zero(const Tensor& x, double exponent) {
+  const Tensor base = as_domain(x, kFloating), zero = scalar_like(base, 0), none = equal(base, zero), safe = where(none, scalar_like(base, 1), base);
+  return where(none, zero, exponent == 0.5 ? sqrt(safe) : exponent == 1 ? safe : pow(safe, exponent));
 }
 
 Tensor scalar_like(const Tensor& x, double value) {

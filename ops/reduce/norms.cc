@@ -49,9 +49,10 @@ std::vector<Tensor> norm_vjp(const VjpContext& c) {
     const Tensor zero = ops::scalar_like(y, 0), at_zero = ops::equal(y, zero);
     return {x * ops::where(at_zero, zero, dy / ops::where(at_zero, ops::scalar_like(y, 1), y))};
   }
-  const Tensor hit = ops::cast(ops::equal(ops::abs(x), y), x.dtype());
+  const Tensor hit = ops::equal(ops::abs(x), y);
   const DType wide = count_type(x.dtype());
-  return {ops::sign(x) * hit * ops::cast(ops::cast(dy, wide) / ops::sum(ops::cast(hit, wide), a.axes, true), x.dtype())};
+  const Tensor share = ops::cast(ops::cast(dy, wide) / ops::sum(ops::cast(hit, wide), a.axes, true), x.dtype());
+  return {ops::where(hit, ops::sign(x) * share, ops::scalar_like(x, 0))};
 }
 
 const OpDef& kNorm = register_op({
@@ -89,15 +90,23 @@ std::vector<TensorMeta> infer_prod(const Attrs& attrs, Span<const TensorMeta> in
   return {out};
 }
 
-// The product of the other elements: y / x without zeros; with one zero only that element has any; with more none has.
+// The product of the other elements: of those before each times those after it. Nothing is divided by, so zeros need no case of their own in this
+// derivative or the next ones. In float64, where partial products neither overflow nor vanish sooner than the whole one.
 std::vector<Tensor> prod_vjp(const VjpContext& c) {
   const auto& axes = c.attrs.as<ReduceAttrs>().axes;
-  const Tensor &x = c.in[0], zero = ops::scalar_like(x, 0), one = ops::scalar_like(x, 1);
-  const Tensor is_zero = ops::equal(x, zero), zeros = ops::sum(ops::cast(is_zero, x.dtype()), axes, true);
-  const Tensor nonzero = ops::where(is_zero, one, x), product = ops::prod(nonzero, axes, true);
-  const Tensor at_zero = ops::where(ops::equal(zeros, one), product, zero);
-  const Tensor elsewhere = ops::where(ops::equal(zeros, zero), product, zero) / nonzero;
-  return {ops::where(is_zero, at_zero, elsewhere) * with_kept_dims(c.dout[0], x, axes)};
+  const Tensor& x = c.in[0];
+  const AxisSet reduced = reduced_dims("prod", axes, x.rank());
+  std::vector<int64_t> perm, back(static_cast<size_t>(x.rank()));
+  for (const bool last : {false, true})
+    for (int d = 0; d < x.rank(); ++d)
+      if (reduced[static_cast<size_t>(d)] == last) perm.push_back(d);
+  for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  Shape rows = reduced_shape(x.shape(), reduced, false);
+  rows.push_back(reduced_count(x.shape(), reduced));
+  const Tensor moved = ops::transpose(ops::cast(x, DType::kFloat64), perm), t = ops::reshape(moved, rows);
+  const auto products = [&](bool reverse) { return visited_before(bind_one(find_op("cumprod"), Attrs::of(CumprodAttrs{-1, reverse}), {&t}), -1, reverse, 1); };
+  const Tensor others = ops::transpose(ops::reshape(products(false) * products(true), moved.shape()), back);
+  return {ops::cast(others, x.dtype()) * with_kept_dims(c.dout[0], x, axes)};
 }
 
 const OpDef& kProd = register_op({

@@ -94,10 +94,12 @@ std::vector<Tensor> mean_vjp(const VjpContext& c) {
 // Equal extrema share the gradient.
 std::vector<Tensor> extremum_vjp(const VjpContext& c) {
   const Tensor& x = c.in[0];
-  const Tensor hit = ops::cast(ops::equal(x, with_kept_dims(c.out[0], x, c.attrs)), x.dtype());
+  const Tensor hit = ops::equal(x, with_kept_dims(c.out[0], x, c.attrs));
   const DType wide = count_type(x.dtype());
   const Tensor hits = ops::sum(ops::cast(hit, wide), c.attrs.as<ReduceAttrs>().axes, true);
-  return {hit * ops::cast(ops::cast(with_kept_dims(c.dout[0], x, c.attrs), wide) / hits, x.dtype())};
+  // Chosen and not multiplied: the others have no part in a gradient that is infinite or NaN. Where all are NaN, none is equal to the extremum.
+  const Tensor share = ops::cast(ops::cast(with_kept_dims(c.dout[0], x, c.attrs), wide) / hits, x.dtype());
+  return {ops::where(hit, share, ops::scalar_like(x, 0))};
 }
 
 constexpr OpTraits kReadsNothing = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone};

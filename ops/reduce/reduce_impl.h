@@ -59,6 +59,9 @@ struct TopkGradAttrs {
 /// The type to divide by a count in, for a gradient of type `t`: half types hold no counts above 65504 (float16) or 256 exactly (bfloat16).
 inline DType count_type(DType t) { return is_half(t) ? DType::kFloat32 : t; }
 
+/// At each place what t holds at the place a scan along `axis` visits before it; `first` where it begins.
+Tensor visited_before(const Tensor& t, int64_t axis, bool reverse, double first);
+
 /// reduced[d] says whether dimension d is reduced. Throws ValueError for an axis out of range or named twice.
 using AxisSet = std::array<bool, Shape::kMaxRank>;
 AxisSet reduced_dims(const char* op, const std::vector<int64_t>& axes, int rank);

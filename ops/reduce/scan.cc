@@ -10,6 +10,19 @@
 #include "sindri/ops/shape.h"
 
 namespace sindri {
+
+Tensor reduce::visited_before(const Tensor& t, int64_t axis, bool reverse, double first) {
+  const int rank = t.rank();
+  if (rank == 0) return ops::full({}, first, t.dtype());
+  const auto d = static_cast<size_t>(normalize_axis(axis, rank, "scan"));
+  const int64_t size = t.dim(axis);
+  if (size == 0) return t;
+  std::vector<int64_t> begin(static_cast<size_t>(rank), 0), end = t.shape().vec(), pads(2 * static_cast<size_t>(rank), 0);
+  (reverse ? begin[d] : end[d]) = reverse ? 1 : size - 1;
+  pads[2 * d + (reverse ? 1 : 0)] = 1;
+  return ops::pad(ops::slice(t, begin, end), pads, first);
+}
+
 namespace {
 
 using namespace reduce;
@@ -31,19 +44,6 @@ std::vector<TensorMeta> infer_linear_scan(const Attrs& attrs, Span<const TensorM
   TensorMeta out = in[0];
   out.layout = Layout::kContiguous;
   return {out};
-}
-
-// At each place what t holds at the place a scan visits before it; `first` where it begins.
-Tensor visited_before(const Tensor& t, int64_t axis, bool reverse, double first) {
-  const int rank = t.rank();
-  if (rank == 0) return ops::full({}, first, t.dtype());
-  const auto d = static_cast<size_t>(normalize_axis(axis, rank, "scan"));
-  const int64_t size = t.dim(axis);
-  if (size == 0) return t;
-  std::vector<int64_t> begin(static_cast<size_t>(rank), 0), end = t.shape().vec(), pads(2 * static_cast<size_t>(rank), 0);
-  (reverse ? begin[d] : end[d]) = reverse ? 1 : size - 1;
-  pads[2 * d + (reverse ? 1 : 0)] = 1;
-  return ops::pad(ops::slice(t, begin, end), pads, first);
 }
 
 Tensor linear_scan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs) { return bind_one(find_op("linear_scan"), Attrs::of(attrs), {a, b}); }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "sindri/ops/power.h"
+
 namespace sindri::nn {
 
 namespace {
@@ -29,10 +31,10 @@ const auto& kMse = losses().add({.name = "mse", .doc = "(logits - labels)²", .m
                                    return {.terms = [](Tensors t) { return ops::square(ops::sub(t[0], t[1])); }};
                                  }});
 
-const auto& kRmse =
-    losses().add({.name = "rmse", .doc = "root of the mean of (logits - labels)²", .make = [](const SettingValues&) -> LossRule {
-                    return {.reduced = [](Tensors t, const std::string&) { return ops::sqrt(reduce_loss(ops::square(ops::sub(t[0], t[1])), "mean")); }};
-                  }});
+const auto& kRmse = losses().add(
+    {.name = "rmse", .doc = "root of the mean of (logits - labels)²", .make = [](const SettingValues&) -> LossRule {
+       return {.reduced = [](Tensors t, const std::string&) { return ops::power_or_zero(reduce_loss(ops::square(ops::sub(t[0], t[1])), "mean"), 0.5); }};
+     }});
 
 const auto& kSmoothL1 = losses().add({.name = "smooth_l1",
                                       .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
@@ -65,17 +67,20 @@ const auto& kSoftMargin =
                     return rule;
                   }});
 
-// MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that is 0.
+// MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that is 0. It is added to numbers below 1e-8 only:
+// above, it would cost digits.
 Tensor binary_cross_entropy(Tensors t) {
   check_same_shape("BCELoss", t[0], t[1]);
   Tensor p = t[0], y = t[1];
   to_common_type(&p, &y);
   const DType dtype = p.dtype();
-  constexpr double kEps = 1e-12;
+  const auto above_zero = [](const Tensor& x) { return ops::where(ops::greater(x, ops::scalar_like(x, 1e-8)), x, ops::add(x, 1e-12)); };
   p = ops::check_probabilities(wide(p));
   y = wide(y);
-  const Tensor positive = ops::mul(y, ops::log(ops::add(p, kEps)));
-  const Tensor negative = ops::mul(one_minus(y), ops::log(ops::add(1.0 - p, kEps)));
+  const Tensor positive = ops::mul(y, ops::log(above_zero(p)));
+  // What 1 - p lost to rounding comes back to the first order, so that its logarithm has all digits also where p is small.
+  const Tensor q = 1.0 - p, safe = above_zero(q), lost = ops::stop_gradient(ops::div(ops::sub(p, 1.0 - q), safe));
+  const Tensor negative = ops::mul(one_minus(y), ops::sub(ops::log(safe), lost));
   const Tensor loss = ops::neg(ops::add(positive, negative));
   return ops::cast(t[2].defined() ? ops::mul(loss, t[2]) : loss, dtype);
 }
@@ -208,7 +213,7 @@ const auto& kHinge = losses().add({.name = "hinge_embedding",
 // With the p-norm along the last dimension; eps keeps its gradient finite.
 Tensor p_distance(const Tensor& a, const Tensor& b, double p, double eps) {
   const Tensor d = ops::abs(ops::add(ops::sub(a, b), eps));
-  return p == 1 || p == 2 ? ops::norm(d, p, {-1}) : ops::pow(ops::sum(ops::pow(d, p), {-1}), 1 / p);
+  return p == 1 || p == 2 ? ops::norm(d, p, {-1}) : ops::power_or_zero(ops::sum(ops::power_or_zero(d, p), {-1}), 1 / p);
 }
 
 const auto& kTriplet =

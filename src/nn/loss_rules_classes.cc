@@ -1,6 +1,7 @@
 // Losses of class scores: softmax cross entropy in its forms, negative log likelihood, focal, margins, Dice.
 #include <numeric>
 
+#include "sindri/ops/power.h"
 #include "src/nn/loss_rules.h"
 
 namespace sindri::nn {
@@ -195,7 +196,9 @@ Tensor focal(Tensors t, double gamma) {
     const Tensor share = ops::cast(labels, logp.dtype());
     weight = weight.defined() ? ops::mul(weight, share) : share;
   }
-  Tensor loss = ops::mul(ops::neg(ops::pow(1.0 - ops::exp(logp), gamma)), logp);
+  // A certain prediction has loss and gradient 0, also for gamma below 1, where the power's own slope is infinite.
+  const Tensor wrong = ops::neg(ops::expm1(logp));
+  Tensor loss = ops::mul(ops::neg(gamma > 0 ? ops::power_or_zero(wrong, gamma) : ops::pow(wrong, gamma)), logp);
   if (weight.defined()) loss = ops::mul(loss, weight);
   return ops::mean(loss, {sparse ? 1 : 2});
 }

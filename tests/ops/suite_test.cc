@@ -193,6 +193,59 @@ TEST_P(OpSuite, GradientIsNumericallyRight) {
   }
 }
 
+// Weights of the gradients, others than those of the outputs, that turn them into one number.
+Tensor second_weights(const Sample& s, const Tensor& t, size_t k) { return weight_like(s, t, 50 + static_cast<int>(k)); }
+double weighted_gradient(const Sample& s, const TensorList& in) {
+  const TensorList g = gradient(s, in);
+  double total = 0;
+  for (size_t k = 0; k < g.size(); ++k) {
+    const std::vector<double> v = g[k].to_vector<double>();
+    for (size_t i = 0; i < v.size(); ++i) total += v[i] * weight_at(s, 50 + static_cast<int>(k), i);
+  }
+  return total;
+}
+TensorList second_gradient(const Sample& s, const TensorList& in) {
+  Tape tape;
+  TensorList g, weights, wrt;
+  {
+    const TraceScope scope(tape);
+    g = gradient(s, in);
+  }
+  for (size_t k = 0; k < g.size(); ++k) weights.push_back(second_weights(s, g[k], k));
+  for (int i : differentiable_inputs(s)) wrt.push_back(in[static_cast<size_t>(i)]);
+  return tape.backward(g, weights, wrt, {}).of_inputs;
+}
+
+// Every gradient can be differentiated, unless the op's documentation says that it is "Differentiable once".
+TEST_P(OpSuite, SecondDerivativeIsNumericallyRight) {
+  const Sample& s = sample();
+  if (!s.gradient || find_op(s.op).vjp == nullptr || differentiable_inputs(s).empty()) return;
+  const TensorList in = make_inputs(s, DType::kFloat64);
+  if (std::string_view(find_op(s.op).doc).find("Differentiable once") != std::string_view::npos) {
+    EXPECT_THROW(second_gradient(s, in), ValueError) << "it is documented as differentiable once";
+    return;
+  }
+  const TensorList second = second_gradient(s, in);
+  const std::vector<int> args = differentiable_inputs(s);
+  for (size_t k = 0; k < args.size(); ++k) {
+    const Tensor& x = in[static_cast<size_t>(args[k])];
+    ASSERT_EQ(second[k].shape(), x.shape());
+    const std::vector<double> analytic = second[k].to_vector<double>();
+    for (const int64_t at : positions(x.numel(), 8)) {
+      constexpr double kStep = 1e-6;
+      const Tensor host = x.to({});
+      const auto moved = [&](double by) {
+        TensorList there = in;
+        there[static_cast<size_t>(args[k])] = nudged(host, at, by).to(x.device());
+        return weighted_gradient(s, there);
+      };
+      const double numeric = (moved(kStep) - moved(-kStep)) / (2 * kStep), value = analytic[static_cast<size_t>(at)];
+      const double bound = s.tolerance * (1e-6 + 1e-5 * std::max(std::abs(numeric), std::abs(value)));
+      ASSERT_NEAR(value, numeric, bound) << "input " << args[k] << ", element " << at;
+    }
+  }
+}
+
 TEST_P(OpSuite, GraphEqualsEager) {
   const Sample& s = sample();
   const TensorList in = make_inputs(s, DType::kFloat32);
