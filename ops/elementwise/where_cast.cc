@@ -55,10 +55,7 @@ const OpDef& kCast = register_op({
     .attrs = attrs_type<CastAttrs>(),
     .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .elementwise = true, .rearranges = true, .role = OpRole::kCast},
     .infer = infer_cast,
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      if (!is_floating(c.in[0].dtype())) return {Tensor()};
-      return {ops::cast(c.dout[0], c.in[0].dtype())};
-    },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {ops::cast(c.dout[0], c.in[0].dtype())}; },
     .expr = "x",
 });
 

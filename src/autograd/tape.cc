@@ -149,21 +149,26 @@ namespace {
 
 using GradMap = std::unordered_map<uint64_t, Tensor>;
 
+// The gradient of an integer has its type, rounded towards 0, as in MindSpore.
 void accumulate(GradMap* grads, const Tensor& of, const Tensor& g) {
-  const auto [it, fresh] = grads->emplace(of.id(), g);
-  if (!fresh) it->second = ops::add(it->second, g);
+  const Tensor own = is_floating(of.dtype()) || g.dtype() == of.dtype() ? g : ops::cast(g, of.dtype());
+  const auto [it, fresh] = grads->emplace(of.id(), own);
+  if (!fresh) it->second = ops::add(it->second, own);
 }
 
 // Its values come from elsewhere, from another rank, say: and so the gradient must go there, whatever it is asked for here.
 bool is_source(const Record& r) { return r.op != nullptr && r.in.empty() && r.op->traits.host_effect && r.op->vjp != nullptr; }
 
-// The tensors the requested leaves can reach, so that no gradient is computed for the others.
+// The tensors the requested leaves can reach, so that no gradient is computed for the others. Integers are reached from integer leaves only: what a float
+// was rounded to has no gradient.
 std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::unordered_set<uint64_t> from) {
   for (const Record& r : records) {
-    const bool hit = is_source(r) || std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()); });
-    if (!hit) continue;
+    const auto hit = [&](bool integers_only) {
+      return std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return from.contains(t.id()) && !(integers_only && is_floating(t.dtype())); });
+    };
+    if (!is_source(r) && !hit(false)) continue;
     for (const Tensor& t : r.out)
-      if (is_floating(t.dtype())) from.insert(t.id());
+      if (is_floating(t.dtype()) || hit(true)) from.insert(t.id());
   }
   return from;
 }
@@ -171,9 +176,12 @@ std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::
 constexpr size_t kFewInputs = 16;
 
 TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted, UseRequest* uses) {
-  if (r.op != nullptr && r.op->vjp == nullptr)
+  if (r.op != nullptr && r.op->vjp == nullptr) {
+    const bool floats = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return is_floating(t.dtype()) && wanted.contains(t.id()); });
+    if (!floats) return TensorList(r.in.size());  // integers that choose: class numbers, places
     throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), where_of(r),
                      "wrap its input in ops::stop_gradient");
+  }
   // span<const bool> needs contiguous bools.
   std::array<bool, kFewInputs> few;
   std::unique_ptr<bool[]> many(r.in.size() > kFewInputs ? new bool[r.in.size()] : nullptr);
