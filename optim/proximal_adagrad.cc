@@ -27,7 +27,10 @@ class ProximalAdagrad final : public Optimizer {
   Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                 const std::vector<Parameter*>& state) override {
     const Tensor g = whole_gradient(p, grad, weight_decay, control), sum = ops::add(state[0]->value(), ops::square(g));
-    const Tensor step = ops::mul(ops::rsqrt(sum), ops::cast(lr, p.dtype())), v = ops::sub(p.value(), ops::mul(step, g));
+    // A sum that is still 0 has met gradients of 0 only: no step is made, where lr/sqrt(0) would be infinite and its product with 0 a NaN.
+    const Tensor zero = ops::full({}, 0, p.dtype()), untouched = ops::equal(sum, zero);
+    const Tensor scaled = ops::mul(ops::rsqrt(ops::where(untouched, ops::full({}, 1, p.dtype()), sum)), ops::cast(lr, p.dtype()));
+    const Tensor step = ops::where(untouched, zero, scaled), v = ops::sub(p.value(), ops::mul(step, g));
     const Tensor shrunk = ops::maximum(ops::sub(ops::abs(v), ops::mul(step, o_.l1)), ops::full({}, 0, p.dtype()));
     return unless_skipped(p, ops::div(ops::mul(ops::sign(v), shrunk), ops::add(ops::mul(step, o_.l2), 1.0)), state, {sum}, control);
   }

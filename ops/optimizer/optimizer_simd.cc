@@ -38,7 +38,8 @@ SINDRI_SIMD_INLINE void adam_loop(const AdamScalars& k, int64_t n, const T* p, c
     const T x = p[i], d = static_cast<T>(widen(g[i])) * scale + l2 * x;
     const T first = b1 * m[i] + c1 * d, second = b2 * v[i] + c2 * (d * d);
     const T direction = kNesterovStep ? b1 * first + c1 * d : first;
-    new_p[i] = x - lr * (direction / (simd_math::sqrt(second) + eps) + decay * x);
+    const T ratio = direction / (simd_math::sqrt(second) + eps), step = direction == 0 ? direction : ratio;  // 0/0 where nothing has moved yet and eps is 0
+    new_p[i] = x - lr * (step + decay * x);
     new_m[i] = first;
     new_v[i] = second;
   }

@@ -33,6 +33,12 @@ SINDRI_SIMD_INLINE float power(float x, float y) { return __builtin_powf(x, y); 
 SINDRI_SIMD_INLINE double power(double x, double y) { return __builtin_pow(x, y); }
 template <class T> SINDRI_SIMD_INLINE T larger(T a, T b) { return a > b || a != a ? a : b; }  // as ops::maximum: NaN stays
 
+/// m / d, and 0 for a numerator of 0: where nothing has moved yet and no epsilon is added, d is 0 as well.
+template <class T> SINDRI_SIMD_INLINE T quotient(T m, T d) {
+  const T q = m / d;  // before the choice, which vectors take as a mask
+  return m == 0 ? m : q;
+}
+
 // Each operator() gets the parameter, three states, of which the rule uses its own, and the gradient.
 
 /// a += g², unless slots are not updated; p -= lr·g/sqrt(a) (Duchi et al. 2011).
@@ -43,7 +49,7 @@ template <class T> struct Adagrad {
   SINDRI_SIMD_MEMBER explicit Adagrad(const double* k) : lr(static_cast<T>(k[2])), slots(k[3] != 0) {}
   SINDRI_SIMD_MEMBER void operator()(T& p, T& a, T&, T&, T g) const {
     a = slots ? a + g * g : a;
-    p -= lr * g / sqrt(a);
+    p -= quotient(lr * g, sqrt(a));
   }
 };
 
@@ -55,7 +61,7 @@ template <class T> struct Adadelta {
       : lr(static_cast<T>(k[2])), keep(static_cast<T>(k[3])), take(static_cast<T>(1 - k[3])), eps(static_cast<T>(k[4])) {}
   SINDRI_SIMD_MEMBER void operator()(T& p, T& a, T& d, T&, T g) const {
     a = keep * a + take * (g * g);
-    const T u = sqrt(d + eps) / sqrt(a + eps) * g;
+    const T u = quotient(sqrt(d + eps) * g, sqrt(a + eps));
     d = keep * d + take * (u * u);
     p -= lr * u;
   }
@@ -69,7 +75,7 @@ template <class T> struct RmsProp {
       : lr(static_cast<T>(k[2])), keep(static_cast<T>(k[3])), take(static_cast<T>(1 - k[3])), momentum(static_cast<T>(k[4])), eps(static_cast<T>(k[5])) {}
   SINDRI_SIMD_MEMBER void operator()(T& p, T& s, T& v, T&, T g) const {
     s = keep * s + take * (g * g);
-    v = momentum * v + lr * g / sqrt(s + eps);
+    v = momentum * v + quotient(lr * g, sqrt(s + eps));
     p -= v;
   }
 };
@@ -83,7 +89,8 @@ template <class T> struct RmsPropCentered {
   SINDRI_SIMD_MEMBER void operator()(T& p, T& s, T& v, T& c, T g) const {
     s = keep * s + take * (g * g);
     c = keep * c + take * g;
-    v = momentum * v + lr * g / sqrt(s - c * c + eps);
+    // A variance: rounding takes it below 0 where the gradients are nearly constant.
+    v = momentum * v + quotient(lr * g, sqrt(larger(s - c * c, static_cast<T>(0)) + eps));
     p -= v;
   }
 };
@@ -124,7 +131,7 @@ template <class T> struct AdaMax {
   SINDRI_SIMD_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
     m = b1 * m + c1 * g;
     v = larger(b2 * v, abs(g));
-    p -= lr * m / (v + eps);
+    p -= quotient(lr * m, v + eps);
   }
 };
 
@@ -143,7 +150,7 @@ template <class T> struct AmsGrad {
     m = b1 * m + c1 * g;
     v = b2 * v + c2 * (g * g);
     largest = larger(largest, v);
-    p -= lr * m / (sqrt(largest) + eps);
+    p -= quotient(lr * m, sqrt(largest) + eps);
   }
 };
 
@@ -163,7 +170,7 @@ template <class T> struct LambDirection {
   SINDRI_SIMD_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
     m = b1 * m + c1 * g;
     v = b2 * v + c2 * (g * g);
-    p = m / correct1 / (sqrt(v / correct2) + eps) + decay * p;
+    p = quotient(m / correct1, sqrt(v / correct2) + eps) + decay * p;
   }
 };
 

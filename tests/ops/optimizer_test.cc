@@ -248,5 +248,52 @@ TEST(GroupUpdate, BadArguments) {
   EXPECT_EQ(call("momentum_update", 1, {moved, moved, moved, lr, lr})[0].layout(), Layout::kChannelsLast);
 }
 
+// Without an epsilon the root of what has met gradients of 0 only is 0: 0/0 is no step, not a NaN. The other element moves.
+TEST_P(OptimizerSteps, AWeightWithoutGradientStaysWithoutEpsilon) {
+  const DType t = GetParam();
+  struct Case {
+    const char* op;
+    int states;
+    std::vector<double> scalars;
+    AttrFields attrs = {{"eps", 0.0}};
+  };
+  const std::vector<Case> cases = {
+      {"adagrad_update", 1, {0.1}, {}},      {"adadelta_update", 2, {0.1}},          {"rmsprop_update", 2, {0.1}},     {"rmsprop_centered_update", 3, {0.1}},
+      {"adam_update", 2, {0.1, 0.9, 0.999}}, {"adam_weight_decay_update", 2, {0.1}}, {"adamax_update", 2, {0.1, 0.9}}, {"amsgrad_update", 3, {0.1, 0.9, 0.999}},
+      {"lamb_direction", 2, {0.9, 0.999}}};
+  for (const Case& c : cases) {
+    TensorList in{Tensor::from_values({2}, {1, 2}, t)};
+    for (int i = 0; i < c.states; ++i) in.push_back(Tensor::zeros({2}, t));
+    in.push_back(Tensor::from_values({2}, {0, 1}, t));
+    for (const double v : c.scalars) in.push_back(scalar(v, t));
+    const OpDef& op = find_op(c.op);
+    for (const KernelDef* kernel : kernels_of(c.op)) {
+      const ForceKernel force(kernel->name);
+      const std::vector<double> p = sindri::bind(op, op.attrs.make(c.attrs), in)[0].to_vector<double>();
+      EXPECT_EQ(p[0], std::string_view(c.op) == "lamb_direction" ? 0 : 1) << c.op << ", kernel " << kernel->name;
+      EXPECT_TRUE(std::isfinite(p[1]) || std::string_view(c.op) == "adadelta_update") << c.op << ", kernel " << kernel->name << ": " << p[1];
+    }
+  }
+}
+
+// s - c² of RMSProp is a variance, which rounding takes below 0 when the gradients are all alike.
+TEST_P(OptimizerSteps, CenteredRmsPropOfConstantGradientsStaysFinite) {
+  const DType t = GetParam();
+  const OpDef& op = find_op("rmsprop_centered_update");
+  for (const KernelDef* kernel : kernels_of(op.name)) {
+    const ForceKernel force(kernel->name);
+    TensorList state{Tensor::zeros({kSize}, t), Tensor::zeros({kSize}, t), Tensor::zeros({kSize}, t), Tensor::zeros({kSize}, t)};
+    std::vector<double> g;
+    for (size_t i = 0; i < kSize; ++i) g.push_back(0.1 + 0.37 * static_cast<double>(i));
+    for (int step = 0; step < 300; ++step) {
+      TensorList in = state;
+      in.push_back(Tensor::from_values({kSize}, g, t));
+      in.push_back(scalar(0.01, t));
+      state = sindri::bind(op, op.attrs.make({{"decay", 0.9}, {"eps", 1e-30}}), in);
+    }
+    for (const double p : state[0].to_vector<double>()) ASSERT_FALSE(std::isnan(p)) << kernel->name;
+  }
+}
+
 }  // namespace
 }  // namespace sindri

@@ -657,3 +657,28 @@ def test_a_weight_decay_given_later(mode):
         step(later, t), step(made, t)
     for a, b in zip(later.parameters, made.parameters):
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), 1e-6, 1e-7)
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: nn.Adagrad(p, accum=0.0, learning_rate=0.1), lambda p: nn.ProximalAdagrad(p, accum=0.0, learning_rate=0.1),
+    lambda p: nn.ProximalAdagrad(p, accum=0.0, learning_rate=0.1, l2=0.1), lambda p: nn.Adadelta(p, epsilon=0.0),
+    lambda p: nn.FTRL(p, initial_accum=0.0, learning_rate=0.1), lambda p: nn.LARS(nn.Momentum(p, 0.1, 0.9), epsilon=0.0), lambda p: nn.Rprop(p, 0.1),
+])
+def test_a_weight_without_gradient_is_not_lost(make, mode):
+    """Where nothing has moved, the denominators without an epsilon are 0 as well: no NaN."""
+    w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    opt = make([w])
+    for _ in range(3):
+        opt((ms.Tensor([0.0, 1.0]),))
+    assert np.isfinite(w.asnumpy()).all()
+    if not isinstance(opt, nn.FTRL):  # which sets a weight without gradient to 0
+        assert w.asnumpy()[0] == 1
+
+
+def test_adagrad_from_an_empty_sum(mode):
+    w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    nn.Adagrad([w], accum=0.0, learning_rate=0.1)((ms.Tensor([0.0, 1.0]),))
+    np.testing.assert_allclose(w.asnumpy(), [1, 1.9], rtol=1e-6)
+    v, accum = ms.Parameter(ms.Tensor([1.0, 2.0]), name="v"), ms.Parameter(ms.Tensor([0.0, 0.0]), name="a")
+    P.ApplyAdagrad()(v, accum, 0.1, ms.Tensor([0.0, 1.0]))
+    np.testing.assert_allclose(v.asnumpy(), [1, 1.9], rtol=1e-6)

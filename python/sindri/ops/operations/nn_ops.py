@@ -264,6 +264,12 @@ def _moments(m: Parameter, v: Parameter, grad: Tensor, beta1: Any, beta2: Any) -
     return new_m, new_v
 
 
+def _quotient(moved: Tensor, root: Tensor) -> Tensor:
+    """moved / root, and 0 where nothing has moved: there root is 0 as well when no epsilon is added."""
+    still = core.equal(moved, 0)
+    return core.where(still, moved, core.div(moved, core.where(still, 1.0, root)))
+
+
 def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
           gradient: Tensor,
           use_nesterov: bool) -> tuple:
@@ -274,7 +280,7 @@ def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_po
     rate = core.div(core.mul(core.sqrt(core.sub(1.0, as_tensor(beta2_power))), lr), core.sub(1.0, as_tensor(beta1_power)))
     if use_nesterov:
         new_m = core.add(core.mul(new_m, beta1), core.mul(grad, core.sub(1.0, as_tensor(beta1))))
-    var.assign(core.sub(var, core.div(core.mul(new_m, rate), core.add(core.sqrt(new_v), epsilon))))
+    var.assign(core.sub(var, _quotient(core.mul(new_m, rate), core.add(core.sqrt(new_v), epsilon))))
     return var, m, v
 
 
@@ -283,7 +289,7 @@ def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta
     """var -= lr·(m/(sqrt(v) + epsilon) + decay·var), without bias correction; returns (var, m, v)."""
     _state("ops.AdamWeightDecay", var, m, v)
     new_m, new_v = _moments(m, v, core.cast(gradient, m.dtype), beta1, beta2)
-    step = core.add(core.div(new_m, core.add(core.sqrt(new_v), epsilon)), core.mul(core.cast(var, m.dtype), decay))
+    step = core.add(_quotient(new_m, core.add(core.sqrt(new_v), epsilon)), core.mul(core.cast(var, m.dtype), decay))
     var.assign(core.cast(core.sub(core.cast(var, m.dtype), core.mul(step, lr)), var.dtype))
     return var, m, v
 
@@ -294,7 +300,7 @@ def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2
     _state("ops.Lamb", var, m, v)
     new_m, new_v = _moments(m, v, core.cast(gradient, m.dtype), beta1, beta2)
     correct = lambda x, beta: core.div(x, core.sub(1.0, core.pow(_number(beta), _number(global_step))))
-    step = core.add(core.div(correct(new_m, beta1), core.add(core.sqrt(correct(new_v, beta2)), epsilon)), core.mul(var, decay))
+    step = core.add(_quotient(correct(new_m, beta1), core.add(core.sqrt(correct(new_v, beta2)), epsilon)), core.mul(var, decay))
     size, step_size = core.norm(var), core.norm(step)
     usable = core.logical_and(core.greater(size, 0), core.greater(step_size, 0))
     ratio = core.where(usable, core.div(size, core.where(usable, step_size, 1.0)), 1.0)
@@ -306,7 +312,7 @@ def _adagrad(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, update_slo
     _state("ops.ApplyAdagrad", var, accum)
     total = core.add(accum, core.square(grad)) if update_slots else accum.value()
     accum.assign(total)
-    var.assign(core.sub(var, core.div(core.mul(grad, lr), core.sqrt(total))))
+    var.assign(core.sub(var, _quotient(core.mul(grad, lr), core.sqrt(total))))
     return var, accum
 
 
@@ -316,7 +322,7 @@ def _rmsprop(var: Parameter, mean_square: Parameter, moment: Parameter, learning
     var."""
     _state("ops.ApplyRMSProp", var, mean_square, moment)
     square = core.add(core.mul(mean_square, decay), core.mul(core.square(grad), 1 - decay))
-    step = core.add(core.mul(moment, momentum), core.div(core.mul(grad, learning_rate), core.sqrt(core.add(square, epsilon))))
+    step = core.add(core.mul(moment, momentum), _quotient(core.mul(grad, learning_rate), core.sqrt(core.add(square, epsilon))))
     mean_square.assign(square)
     moment.assign(step)
     return var.assign(core.sub(var, step))
