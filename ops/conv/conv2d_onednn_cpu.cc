@@ -405,6 +405,11 @@ std::string reject_common(const KernelQuery& q) {
   if (conv::direction_of(q) == Direction::kForward && q.in[0].dtype == DType::kBFloat16 && cpu_isa() == CpuIsa::kAvx512Amx && g.kh * g.kw > 1 &&
       g.c_per_group() <= kFewChannels)
     return "oneDNN's tiles look past the window of a kernel over four channels or fewer";
+  // Its bfloat16 instructions multiply pairs of channels. The last of an odd number is paired with the first one of the next pixel, times a weight of
+  // zero. Depthwise kernels have no pairs.
+  const int64_t channels = conv::direction_of(q) == Direction::kInputGrad ? g.o_per_group() : g.c_per_group();
+  const bool paired = conv::direction_of(q) != Direction::kWeightGrad && q.in[0].dtype == DType::kBFloat16 && !(g.groups > 1 && channels == 1);
+  if (paired && channels % 2 != 0) return "oneDNN pairs the last of an odd number of bfloat16 channels with the next pixel";
   return "";
 }
 
