@@ -114,11 +114,11 @@ class LossFunction {
       given_.swap(given), rule_ = std::move(made);
     }
     const std::shared_ptr<const nn::LossRule> rule = rule_;  // another thread may settle meanwhile
-    if (args.size() <= reduction) return op_result(without_lock(elements, [&] { return rule->terms ? rule->terms(in) : rule->reduced(in, "mean"); }));
+    if (args.size() <= reduction) return op_result(without_lock(elements, [&] { return nn::compute_loss(*rule, in, ""); }));
     if (!PyUnicode_Check(args[reduction])) fail("reduction must be a str, got " + std::string(py::repr(args[reduction])));
     const std::string how = py::cast<std::string>(py::handle(args[reduction]));
-    if (rule->reduced) nn::check_reduction(entry_.name, how);
-    return op_result(without_lock(elements, [&] { return rule->terms ? nn::reduce_loss(rule->terms(in), how) : rule->reduced(in, how); }));
+    if (rule->reduced || how.empty()) nn::check_reduction(entry_.name, how);
+    return op_result(without_lock(elements, [&] { return nn::compute_loss(*rule, in, how); }));
   }
 
   [[noreturn]] void fail(const std::string& message) const { throw py::type_error(entry_.name + ": " + message + (where_.empty() ? "" : " | " + where_)); }

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "sindri/amp/amp.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
@@ -70,7 +73,27 @@ Tensor RuleLoss::compute(const Tensor& logits, const Tensor& labels) { return of
 
 Tensor RuleLoss::of(std::vector<Tensor> inputs) const {
   inputs.insert(inputs.end(), optional_.begin(), optional_.end());
-  return rule_.reduced ? rule_.reduced(inputs, reduction()) : get_loss(rule_.terms(inputs));
+  return compute_loss(rule_, std::move(inputs), reduction());
+}
+
+// Half types hold neither the squares nor the sums on the way.
+Tensor compute_loss(const LossRule& rule, std::vector<Tensor> tensors, const std::string& reduction) {
+  std::optional<DType> result;
+  bool narrow = false;
+  for (const Tensor& t : tensors) {
+    if (!t.defined() || !is_floating(t.dtype())) continue;
+    result = result ? promote_types(*result, t.dtype()) : t.dtype();
+    narrow = narrow || is_half(t.dtype());
+  }
+  if (narrow) {
+    const DType inside = is_half(*result) ? DType::kFloat32 : *result;
+    for (Tensor& t : tensors)
+      if (t.defined() && is_floating(t.dtype()) && t.dtype() != inside) t = ops::cast(t, inside);
+  }
+  Tensor loss;
+  if (rule.reduced) loss = rule.reduced(tensors, reduction.empty() ? "mean" : reduction);
+  else loss = reduction.empty() ? rule.terms(tensors) : reduce_loss(rule.terms(tensors), reduction);
+  return narrow && loss.dtype() != *result ? ops::cast(loss, *result) : loss;
 }
 
 LossRule of_class_numbers(LossRule rule) {

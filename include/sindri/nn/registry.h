@@ -29,4 +29,8 @@ SINDRI_API Registry<MakeMetric>& metrics();
 SINDRI_API CellPtr make_loss(const std::string& name, const std::map<std::string, SettingValue>& settings = {}, const std::string& reduction = "mean",
                              std::map<std::string, Tensor> optional = {});
 
+/// The loss of a rule's inputs and optional tensors (undefined: left out). reduction "mean", "sum" or "none"; "": terms still to be reduced, or the mean
+/// where the rule reduces in its own way. Half types are computed in float32 and rounded once; the result has the common floating type. Throws as the rule.
+SINDRI_API Tensor compute_loss(const LossRule& rule, std::vector<Tensor> tensors, const std::string& reduction);
+
 }  // namespace sindri::nn
