@@ -666,3 +666,21 @@ def test_losses_of_ones_own_reduce_and_weigh(mode):
     assert base.get_loss(ms.Tensor([60000.0, 60000.0], ms.float16)).dtype == ms.float16
     with pytest.raises(TypeError, match="labels must be a Tensor"):
         loss(x, 1.0)
+
+
+@pytest.mark.parametrize("settings", [
+    {"stride": 1, "output_padding": 1, "dilation": 2}, {"stride": 2, "output_padding": 1}, {"stride": 2, "output_padding": (2, 1), "dilation": 3},
+    {"stride": (1, 3), "output_padding": (1, 2), "dilation": (2, 1), "padding": 1}, {"stride": 3, "output_padding": 2, "padding": 0}])
+@pytest.mark.parametrize("kernel", [1, 2, 3])
+def test_transposed_convolution_computes_what_the_function_does(kernel, settings, rng):
+    pad = settings.get("padding", 0) if kernel > 1 else 0
+    x = ms.Tensor(rng.standard_normal((1, 2, 5, 4)).astype(np.float32))
+    net = ms.nn.Conv2dTranspose(2, 3, kernel, pad_mode="pad", has_bias=True, **{**settings, "padding": pad})
+    wanted = ms.ops.conv_transpose2d(x, net.weight, net.bias, settings["stride"], pad, settings["output_padding"], 1, settings.get("dilation", 1))
+    got = net(x)
+    np.testing.assert_array_equal(got.asnumpy(), wanted.asnumpy())
+    # The transpose is the gradient of the convolution: <conv(z), x> = <z, transpose(x)> for every z, but for what no window reaches.
+    z = ms.Tensor(rng.standard_normal(got.shape).astype(np.float32))
+    forward = ms.ops.conv2d(z, net.weight, None, settings["stride"], "pad", pad, settings.get("dilation", 1))[:, :, :5, :4]
+    bias = (z * net.bias.reshape(1, 3, 1, 1)).sum()
+    np.testing.assert_allclose((forward * x).sum().asnumpy(), ((z * got).sum() - bias).asnumpy(), rtol=1e-3, atol=1e-3)

@@ -1,9 +1,10 @@
 """Checks and conversions shared by the functions and primitives of sindri.ops."""
 from __future__ import annotations
 
+import functools
 import math
 from numbers import Number
-from typing import Any, NoReturn, Optional, Sequence, Union
+from typing import Any, Callable, NoReturn, Optional, Sequence, TypeVar, Union
 
 import numpy as np
 
@@ -140,15 +141,53 @@ def floating(x: Any) -> Tensor:
 
 def wide(x: Tensor) -> Tensor:
     """x, or x as float32 when it is of a half type, which holds neither large counts nor sums: for what is reduced and divided on the way."""
-    return core.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
+    return core.cast(x, mstype.float32) if x.dtype in _HALF_TYPES else x
 
 
-def in_common_type(x: Tensor, y: Tensor) -> tuple:
-    """Both in the type that holds both when they are of two floating ones: what is computed of the narrower alone would lose its digits."""
-    if x.dtype == y.dtype or not is_float(x.dtype) or not is_float(y.dtype):
-        return x, y
-    kind = mstype.promote_types(x.dtype, y.dtype)
-    return core.cast(x, kind), core.cast(y, kind)
+Formula = TypeVar("Formula", bound=Callable)
+_HALF_TYPES = (mstype.float16, mstype.bfloat16)
+
+
+def rounded_once(least: Any = mstype.float32) -> Callable[[Formula], Formula]:
+    """Decorates a formula of several operators. Operands of a half type (or of any narrower than `least`), and operands of differing types, are
+    cast to the type that holds all of them, at least `least`; the result is rounded once, to the operands' common type. Integers alone stay."""
+    own = (mstype.float64,) if least is mstype.float64 else (mstype.float32, mstype.float64)
+
+    def decorate(formula: Formula) -> Formula:
+        @functools.wraps(formula)
+        def rounded(*args: Any, **kwargs: Any) -> Any:
+            kinds = {v.dtype for v in (*args, *kwargs.values()) if isinstance(v, Tensor)}
+            if not any(is_float(k) for k in kinds):
+                if least is not mstype.float64:
+                    return formula(*args, **kwargs)
+                kinds.add(mstype.float32)  # what the formula would make of integers
+            if len(kinds) == 1 and next(iter(kinds)) in own:
+                return formula(*args, **kwargs)
+            kind = functools.reduce(mstype.promote_types, kinds)
+            inside = mstype.promote_types(kind, least)
+
+            def widen(v: Any) -> Any:
+                return core.cast(v, inside) if isinstance(v, Tensor) and v.dtype is not mstype.bool_ else v
+
+            def narrow(v: Any) -> Any:
+                return core.cast(v, kind) if isinstance(v, Tensor) and v.dtype is inside else v
+            out = formula(*[widen(v) for v in args], **{k: widen(v) for k, v in kwargs.items()})
+            return tuple(narrow(v) for v in out) if isinstance(out, tuple) else narrow(out)
+        return rounded  # type: ignore[return-value]
+    return decorate
+
+
+def sloped(x: Tensor, slope: Tensor) -> Tensor:
+    """x above 0, slope * x else. The product sees a 0 where it is not chosen: an infinite x would make the slope's gradient NaN."""
+    positive = core.greater(x, 0)
+    return core.where(positive, x, core.mul(core.where(positive, 0, x), slope))
+
+
+def filled(shape: Sequence[int], value: Any, dtype: Any) -> Tensor:
+    """A tensor with every element the number, which is cast to dtype; an integer that a float would round goes into int64 as it is."""
+    if is_long(value) and dtype is mstype.int64:
+        return core.broadcast_to(Tensor(int(value), mstype.int64), list(shape))
+    return core.full(shape, float(value), dtype)
 
 
 def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list:
@@ -200,3 +239,16 @@ def zeros_around(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: 
         count -= (count - 1) * s >= size  # a window of padding alone does not count
         pads[2 * i + 1] = max(pads[2 * i + 1], (count - 1) * s + k - size)
     return core.pad(x, [0] * (2 * first) + pads) if any(pads) else x
+
+
+def transposed_conv2d(x: Tensor, weight: Tensor, stride: Sequence[int], pads: Sequence[int], extra: Sequence[int], dilation: Sequence[int],
+                      groups: int) -> Tensor:
+    """[n, c, h, w] with weight [c, o/groups, kh, kw] -> [n, o, h', w'], h' = (h - 1)·stride + dilation·(kh - 1) + 1 - top - bottom + extra. Rows and
+    columns that `extra` adds lie after what the padding cuts off; those that no window reaches are zeros."""
+    ends, beyond, size = list(pads), [0, 0], [0, 0]
+    for i in (0, 1):
+        after = pads[2 * i + 1] - extra[i]
+        ends[2 * i + 1], beyond[i] = max(0, after), max(0, -after)
+        size[i] = (x.shape[2 + i] - 1) * stride[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1 - ends[2 * i] - ends[2 * i + 1]
+    out = core.conv2d_input_grad(x, weight, (x.shape[0], weight.shape[1] * groups, *size), list(stride), ends, list(dilation), groups)
+    return core.pad(out, [0, 0, 0, 0, 0, beyond[0], 0, beyond[1]]) if any(beyond) else out

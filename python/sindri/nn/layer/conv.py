@@ -13,6 +13,7 @@ from sindri._check import check_bool, check_choice, check_int, fail, sizes
 from sindri.nn._padding import Padder, check_padding, same_pads
 from sindri.nn.cell import Cell
 from sindri.nn.layer.basic import Init, dense_inits
+from sindri.ops._util import transposed_conv2d
 
 __all__ = ["Conv2d", "Conv2dTranspose", "Conv1d", "Conv1dTranspose"]
 
@@ -158,17 +159,15 @@ class _ConvTranspose(_Conv):
     """The gradient of a convolution with respect to its input, as a layer: x [N, in, h, w] -> [N, out, H, W]."""
 
     def _transposed(self, x: Tensor) -> Tensor:
-        height, width = x.shape[2:]
-        out: List[int] = []
         pads: List[int] = []
-        for i, size in enumerate((height, width)):
-            args = (self.kernel_size[i], self.stride[i], self.dilation[i])
-            own = self._fixed_pads[2 * i:2 * i + 2]
-            extent = _transposed_size(self.pad_mode, size, *args, own) + self._output_padding[i]
-            out.append(extent)
-            pads += same_pads(extent, *args) if self.pad_mode == "same" else own
-        shape = (x.shape[0], self.out_channels, out[0], out[1])
-        y = _ops.conv2d_input_grad(x, self.weight, shape, self.stride, pads, self.dilation, self.group)
+        extra: List[int] = []
+        for i, size in enumerate(x.shape[2:]):
+            kernel, stride, dilation = self.kernel_size[i], self.stride[i], self.dilation[i]
+            extent = _transposed_size(self.pad_mode, size, kernel, stride, dilation, self._fixed_pads[2 * i:2 * i + 2])
+            own = same_pads(extent, kernel, stride, dilation) if self.pad_mode == "same" else self._fixed_pads[2 * i:2 * i + 2]
+            pads += own
+            extra.append(extent + self._output_padding[i] - ((size - 1) * stride + dilation * (kernel - 1) + 1 - sum(own)))
+        y = transposed_conv2d(x, self.weight, self.stride, pads, extra, self.dilation, self.group)
         return _ops.add(y, _ops.reshape(self.bias, self._bias_shape)) if self.has_bias and self.bias is not None else y
 
 

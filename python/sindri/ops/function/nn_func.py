@@ -6,7 +6,8 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, floating, in_common_type, pair, perm_moving, to_axis, to_int, to_ints
+from sindri.ops._util import (Parameter, Size, Tensor, as_tensor, core, exported, filled, floating, is_float, pair, perm_moving, rounded_once, sloped,
+                              to_axis, to_int, to_ints, transposed_conv2d)
 from sindri.ops.function.linalg_func import matmul
 from sindri.ops.function.random_func import keep_mask
 
@@ -36,11 +37,13 @@ def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
     return core.elu(input_x, float(alpha))
 
 
+@rounded_once()
 def selu(input_x: Tensor) -> Tensor:
     """1.0507 * (x above 0, 1.6733 * (exp(x) - 1) else) (Klambauer et al. 2017)."""
     return core.mul(core.elu(input_x, 1.6732632423543772), 1.0507009873554805)
 
 
+@rounded_once()
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """x above 0, alpha * (exp(x/alpha) - 1) else. Raises ValueError for alpha 0."""
     if alpha == 0:
@@ -56,16 +59,19 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     return core.gelu(input, check_choice("ops.gelu", "approximate", approximate, ("none", "tanh")) == "tanh")
 
 
+@rounded_once()
 def fast_gelu(x: Tensor) -> Tensor:
     """x/(1 + exp(-1.702·|x|))·exp(0.851·(x - |x|)), which is x·sigmoid(1.702·x)."""
     return core.mul(x, core.sigmoid(core.mul(x, 1.702)))
 
 
+@rounded_once()
 def mish(x: Tensor) -> Tensor:
     """x·tanh(softplus(x))."""
     return core.mul(x, core.tanh(core.softplus(x)))
 
 
+@rounded_once()
 def softplus(input: Tensor, beta: Union[int, float] = 1, threshold: Union[int, float] = 20) -> Tensor:
     """log(1 + exp(beta·x))/beta, and x itself where beta·x is above threshold."""
     scaled = input if beta == 1 else core.mul(input, beta)
@@ -73,6 +79,7 @@ def softplus(input: Tensor, beta: Union[int, float] = 1, threshold: Union[int, f
     return core.where(core.greater(scaled, threshold), input, out)
 
 
+@rounded_once()
 def softsign(x: Tensor) -> Tensor:
     """x/(1 + |x|)."""
     return core.div(x, core.add(core.abs(x), 1.0))
@@ -83,6 +90,7 @@ def logsigmoid(x: Tensor) -> Tensor:
     return core.neg(core.softplus(core.neg(x)))
 
 
+@rounded_once()
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x moved towards 0 by lambd, 0 within."""
     return core.sub(input, core.clamp(input, -float(lambd), float(lambd)))
@@ -101,6 +109,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tens
     return core.clamp(input, float(min_val), float(max_val))
 
 
+@rounded_once()
 def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x)."""
     return core.sub(input, core.tanh(input))
@@ -108,7 +117,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def threshold(input: Tensor, thr: Union[int, float], value: Union[int, float]) -> Tensor:
     """x above thr, `value` else."""
-    return core.where(core.greater(input, thr), input, core.full((), float(value), input.dtype))
+    return core.where(core.greater(input, thr), input, filled((), value, input.dtype))
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -120,15 +129,16 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         weight = core.reshape(weight, [-1 if d == 1 else 1 for d in range(len(input.shape))])
     elif weight.shape:
         weight = core.reshape(weight, ())
-    return core.where(core.greater(input, 0), input, core.mul(input, weight))
+    return sloped(input, core.cast(weight, input.dtype) if is_float(input.dtype) else weight)
 
 
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
     """x above 0, a·x else, a drawn from [lower, upper) for each element."""
     slope = core.random_uniform(input.shape, float(lower), float(upper), input.dtype)
-    return core.where(core.greater(input, 0), input, core.mul(input, slope))
+    return sloped(input, slope)
 
 
+@rounded_once()
 def glu(x: Tensor, axis: int = -1) -> Tensor:
     """The first half along axis times the sigmoid of the second. Raises ValueError for an odd size."""
     a = to_axis(axis, len(x.shape), "ops.glu")
@@ -138,6 +148,7 @@ def glu(x: Tensor, axis: int = -1) -> Tensor:
     return core.mul(left, core.sigmoid(right))
 
 
+@rounded_once()
 def swiglu(input: Tensor, dim: int = -1) -> Tensor:
     """silu of the first half along dim times the second."""
     a = to_axis(dim, len(input.shape), "ops.swiglu")
@@ -219,9 +230,10 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
     return core.where(padded, core.stop_gradient(out), out)
 
 
+@rounded_once()
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1·x2/(max(|x1|, eps)·max(|x2|, eps)) along dim."""
-    x1, x2 = in_common_type(floating(x1), floating(as_tensor(x2)))
+    x1, x2 = floating(x1), floating(as_tensor(x2))
     length = core.mul(core.maximum(core.norm(x1, 2.0, [dim]), eps), core.maximum(core.norm(x2, 2.0, [dim]), eps))
     return core.div(core.sum(core.mul(x1, x2), [dim]), length)
 
@@ -292,14 +304,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
     where = "ops.conv_transpose2d"
     s, p, op, d = (pair(v, n, where) for v, n in ((stride, "stride"), (padding, "padding"), (output_padding, "output_padding"),
                                                   (dilation, "dilation")))
-    size = [(input.shape[2 + i] - 1) * s[i] - 2 * p[i] + d[i] * (weight.shape[2 + i] - 1) + op[i] + 1 for i in (0, 1)]
-    # Rows that output_padding adds lie behind what the padding cuts off.
-    pads = [p[0], p[0] - op[0], p[1], p[1] - op[1]]
-    extra = [max(0, -pads[1]), max(0, -pads[3])]
-    pads[1], pads[3] = max(0, pads[1]), max(0, pads[3])
-    shape = (input.shape[0], weight.shape[1] * groups, size[0] - extra[0], size[1] - extra[1])
-    out = core.conv2d_input_grad(input, weight, shape, s, pads, d, groups)
-    out = core.pad(out, [0, 0, 0, 0, 0, extra[0], 0, extra[1]]) if any(extra) else out
+    out = transposed_conv2d(input, weight, s, [p[0], p[0], p[1], p[1]], op, d, groups)
     return out if bias is None else bias_add(out, bias)
 
 
@@ -346,6 +351,7 @@ def layer_norm(input: Tensor, normalized_shape: Size, weight: Optional[Tensor] =
     return core.layer_norm(input, weight, bias, len(input.shape) - len(shape), float(eps))
 
 
+@rounded_once()
 def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axis: int = 1, begin_params_axis: int = 1,
                           epsilon: float = 1e-7) -> tuple:
     """(y, mean, variance) of the normalisation from begin_norm_axis on; gamma and beta have the dimensions from begin_params_axis on."""
@@ -360,6 +366,7 @@ def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axi
     return core.add(core.mul(y, gamma), beta), mean, var
 
 
+@rounded_once()
 def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
     """Normalised over each of num_groups groups of channels (dimension 1), times weight, plus bias, both [c]. Raises ValueError."""
     n, c, *rest = input.shape
@@ -373,6 +380,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, 
     return y if bias is None else core.add(y, core.reshape(bias, along))
 
 
+@rounded_once()
 def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
     """(x/sqrt(mean of squares + epsilon)·gamma, the reciprocal root) over the dimensions of gamma."""
     axes = list(range(len(x.shape) - len(gamma.shape), len(x.shape)))
@@ -385,6 +393,7 @@ def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5)
     return group_norm(x, x.shape[1], gamma, beta, epsilon)
 
 
+@rounded_once()
 def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, norm_region: str = "ACROSS_CHANNELS") -> Tensor:
     """x/(bias + alpha·the sum of squares of 2·depth_radius + 1 neighbouring channels)^beta (Krizhevsky et al. 2012)."""
     check_choice("ops.lrn", "norm_region", norm_region, ("ACROSS_CHANNELS",))
@@ -395,6 +404,7 @@ def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
     return core.div(x, core.pow(core.add(core.mul(core.reshape(total, x.shape), alpha), bias), beta))
 
 
+@rounded_once()
 def l2_normalize(x: Tensor, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
     """x/sqrt(max(sum of squares along axis, epsilon))."""
     total = core.sum(core.square(x), list(to_ints(axis, "axis", "ops.L2Normalize")), True)
