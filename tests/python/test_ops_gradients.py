@@ -231,6 +231,57 @@ def test_gradient(name, mode):
         assert np.abs(numeric).max() > 0  # a case that cannot fail is worth nothing
 
 
+# Functions with a second derivative that central differences cannot see.
+FURTHER = {
+    "abs": (lambda x: x * ops.abs(x), [(S, 0.2, 2)]),
+    "erfinv": (ops.erfinv, [(S, -0.8, 0.8)]),
+    "prod": (lambda x: ops.prod(x, 1), [(S, 0.5, 2)]),
+    "prod_with_zero": (lambda x: ops.prod(ops.concat([x, x[:, :1] - x[:, :1]], 1), 1), [(S, 0.5, 2)]),
+    "prod_of_all": (lambda x: ops.prod(x), [(S, 0.5, 2)]),
+    "maximum": (lambda x, y: ops.maximum(x, y) ** 2, [(S, -1, 1), (S, -1, 1)]),
+    "amax": (lambda x: ops.amax(x, 1) ** 2, [(S, -1, 1)]),
+    "norm_1": (lambda x: ops.norm(x, 1, 1) ** 2, [(S, 0.2, 1)]),
+    "norm_1.5": (lambda x: ops.norm(x, 1.5, 1), [(S, 0.2, 1)]),
+    "norm_negative": (lambda x: ops.norm(x, -2, 1), [(S, 0.2, 1)]),
+    "norm_inf_squared": (lambda x: ops.norm(x, float("inf"), 1) ** 2, [(S, -1, 1)]),
+    "clip_by_norm": (lambda x: ops.clip_by_norm(x, 0.5), [(S, 0.2, 1)]),
+    "l1_loss": (lambda x, y: ops.l1_loss(x, y, "none") ** 2, [(S, -1, 1), (S, -1, 1)]),
+    "smooth_l1_near": (lambda x, y: ops.smooth_l1_loss(x, y, 3.0, "none") * x, [(S, -1, 1), (S, -1, 1)]),
+    "huber_far": (lambda x, y: ops.huber_loss(x, y, "none", 0.1) * x, [(S, 1, 2), (S, -1, 0)]),
+    "floor": (lambda x: ops.floor(x * 3) * x * x, [(S, -1, 1)]),
+    "floor_mod": (lambda x: ops.floor_mod(x, 0.7) ** 2, [(S, -1, 1)]),
+    "grid_sample": (lambda x, g: ops.grid_sample(x, g), [(IMG, -1, 1), ((2, 2, 2, 2), -0.9, 0.9)]),
+}
+
+
+@pytest.mark.parametrize("name", [*CASES, *FURTHER])
+def test_second_derivative(name):
+    fn, ranges = {**CASES, **FURTHER}[name]
+    values = _inputs(ranges)
+    first = ops.GradOperation(get_all=True, sens_param=True)(fn)
+    seed = ms.Tensor(np.random.RandomState(5).uniform(-1, 1, fn(*(ms.Tensor(a) for a in values)).shape))
+    weights = [np.random.RandomState(6 + k).uniform(-1, 1, v.shape) for k, v in enumerate(values)]
+
+    def directed(*inputs):
+        return sum(((g * ms.Tensor(w)).sum() for g, w in zip(first(*inputs, seed), weights)), ms.Tensor(0.0, ms.float64))
+
+    second = ops.GradOperation(get_all=True)(directed)(*(ms.Tensor(v) for v in values))
+    for k, (v, g) in enumerate(zip(values, second)):
+        for at in list(np.ndindex(v.shape))[:6]:
+            near = [np.array(a) for a in values]
+            near[k][at] += 1e-5
+            high = directed(*(ms.Tensor(a) for a in near)).item()
+            near[k][at] -= 2e-5
+            numeric = (high - directed(*(ms.Tensor(a) for a in near)).item()) / 2e-5
+            np.testing.assert_allclose(g.asnumpy()[at], numeric, rtol=1e-4, atol=1e-6, err_msg=f"input {k} at {at}")
+
+
+def test_known_second_derivatives():
+    twice = lambda f: ops.grad(lambda x: ops.grad(f)(x).sum())  # noqa: E731
+    np.testing.assert_array_equal(twice(lambda x: (x * ops.abs(x)).sum())(D([1.5, -2])).asnumpy(), [2, -2])
+    np.testing.assert_allclose(twice(lambda x: ops.erfinv(x).sum())(D([0.5])).asnumpy(), [1.1807463], rtol=1e-7)  # pi/2·y·exp(2y²), y = erfinv(1/2)
+
+
 @pytest.mark.parametrize("fn", [ops.sign, ops.floor, ops.ceil, ops.round, ops.rint, ops.trunc, P.Floor(), P.Round(), lambda x: ops.floor_div(x, 0.3)])
 def test_steps_have_gradient_zero(fn):
     g = ops.grad(lambda x: fn(x) + x)(D([0.4, -1.7]))

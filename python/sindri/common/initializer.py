@@ -94,6 +94,11 @@ class Constant(Initializer):
         self.value = value
         self._native = _init.Constant(float(value))
 
+    def _draw(self, shape: Sequence[int], dtype: Any) -> Tensor:
+        if isinstance(self.value, numbers.Integral) and abs(int(self.value)) > 2 ** 53 and dtype == mstype.int64:  # the engine's rule has a float
+            return Tensor(np.full(tuple(shape), int(self.value), np.int64))
+        return super()._draw(shape, dtype)
+
 
 @_register()
 class Normal(Initializer):

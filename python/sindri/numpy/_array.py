@@ -453,16 +453,13 @@ def rot90(a: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
 
 
 def pad(arr: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Tensor:
-    """Padded by pad_width (a number, a pair, or a pair per dimension); modes constant, reflect, symmetric, edge and wrap. Raises ValueError, for
-    a constant integer beyond 2^53, too."""
+    """Padded by pad_width (a number, a pair, or a pair per dimension); modes constant, reflect, symmetric, edge and wrap. Raises ValueError."""
     arr = as_tensor(arr)
     check_choice("numpy.pad", "mode", mode, ("constant", "reflect", "symmetric", "edge", "wrap"))
     pairs = np.broadcast_to(np.asarray(pad_width), (len(arr.shape), 2)).tolist()
-    if is_int(constant_values) and abs(constant_values) > 2 ** 53:
-        fail(ValueError, f"constant_values {constant_values} is more than 2^53, up to which every integer is exact", "numpy.pad")
     if mode == "wrap":
         return F.pad(arr, [v for p in pairs[::-1] for v in p], "circular")
-    return F.pad_pairs(arr, pairs, mode, float(constant_values))
+    return F.pad_pairs(arr, pairs, mode, constant_values)
 
 
 # --- indexing ---------------------------------------------------------------------------------------------------------------------------

@@ -257,7 +257,7 @@ def nanvar(a: Any, axis: Axis = None, dtype=None, ddof: int = 0, keepdims: bool 
 
 def nanstd(a: Any, axis: Axis = None, dtype=None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """Standard deviation of the elements that are not NaN."""
-    return core.sqrt(nanvar(a, axis, dtype, ddof, keepdims))
+    return core.power_or_zero(nanvar(a, axis, dtype, ddof, keepdims), 0.5)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None) -> Tensor:

@@ -22,7 +22,7 @@ from sindri.ops import _tensor_facts as facts
 from sindri.ops import function
 from sindri.ops._method_names import METHODS, with_both_names
 from sindri.ops._tensor_facts import give, shape_of
-from sindri.ops._util import as_tensor, to_axis
+from sindri.ops._util import as_tensor, filled, to_axis
 from sindri.ops.function import array_func, choose_func, creation_func, index_func, reduce_func
 
 _ops = _core.ops
@@ -397,7 +397,7 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
     if len(args) == 1:
         if self.size != 1:
             raise ValueError(f"itemset(value) needs one element, the tensor has shape {self.shape} | Tensor.itemset | give an index too")
-        return _ops.cast(_ops.full(self.shape, float(args[0])), self.dtype)
+        return filled(self.shape, args[0], self.dtype)
     index, value = args
     return with_item(self, index if isinstance(index, tuple) else tuple(int(i) for i in np.unravel_index(index, self.shape)), value)
 

@@ -8,6 +8,7 @@ from sindri import ops as _ops_
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
 from sindri.mint import softmax
+from sindri.ops._util import rounded_once
 from sindri.ops import (elu, fold, grid_sample, hardshrink, hardsigmoid, hardswish, hardtanh, mish, pixel_shuffle, prelu, relu,
                         relu6, selu, sigmoid, silu, softplus, softshrink, tanh, unfold)
 
@@ -57,6 +58,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     return _ops_.dropout(input, p, training)
 
 
+@rounded_once()
 def layer_norm(input: Tensor, normalized_shape: Any, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
     """input less its mean, over its deviation, in the last dimensions; times weight, plus bias."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -121,6 +123,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return _ops_.one_hot(tensor, count, Tensor(1, _types.int64), Tensor(0, _types.int64))
 
 
+@rounded_once()
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """input over its p-norm along dim, which counts as eps at least."""
     return _ops_.div(input, _ops_.maximum(_ops_.norm(input, p, dim, True), eps))

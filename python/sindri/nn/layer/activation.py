@@ -10,6 +10,7 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri._check import check_bool, check_float, check_int, check_type, fail, is_int
 from sindri.nn.cell import Cell
+from sindri.ops._util import sloped
 from sindri.ops.function.nn_func import celu, lrn, rrelu
 
 __all__ = ["CELU", "Softmin", "Softmax2d", "Softmax", "LogSoftmax", "ELU", "ReLU", "ReLU6", "LeakyReLU", "SeLU", "SiLU", "Tanh", "Tanhshrink",
@@ -234,7 +235,7 @@ class PReLU(Cell):
         w: Tensor = self.w
         if len(x.shape) > 2 and w.shape[0] > 1:
             w = _ops.reshape(w, (1, w.shape[0]) + (1,) * (len(x.shape) - 2))
-        return _ops.where(_ops.greater(x, 0.0), x, _ops.mul(x, w))
+        return sloped(x, _ops.cast(w, x.dtype))
 
 
 class GLU(Cell):

@@ -15,6 +15,7 @@ from sindri._check import check_bool, check_choice, check_float, check_int, fail
 from sindri.nn._padding import same_pads
 from sindri.nn.cell import Cell
 from sindri.nn.layer.activation import get_activation
+from sindri.ops._util import filled, is_long, rounded_once
 from sindri.ops.function.pooling_func import windows
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatten", "Identity", "Dense", "ClipByNorm", "Norm", "OneHot", "Pad",
@@ -247,10 +248,16 @@ class OneHot(Cell):
         self.axis, self.depth = check_int("OneHot", "axis", axis, -1), check_int("OneHot", "depth", depth, 1)
         self.dtype = dtype
         self.on_value, self.off_value = on_value, off_value
-        self._values = tuple(float(v.item()) if isinstance(v, Tensor) else check_float("OneHot", "a value", v) for v in (on_value, off_value))
+        self._values = tuple(v.item() if isinstance(v, Tensor) else v for v in (on_value, off_value))
+        for v in self._values:
+            check_float("OneHot", "a value", v)
 
     def construct(self, indices: Tensor) -> Tensor:
-        y = _ops.one_hot(indices, self.depth, self._values[0], self._values[1], self.dtype)
+        if self.dtype is mstype.int64 and any(is_long(v) for v in self._values):  # the engine's op takes floats
+            on, off = (filled((), v, self.dtype) for v in self._values)
+            y = _ops.where(_ops.one_hot(indices, self.depth, 1.0, 0.0, mstype.bool_), on, off)
+        else:
+            y = _ops.one_hot(indices, self.depth, float(self._values[0]), float(self._values[1]), self.dtype)
         rank = len(indices.shape)
         if self.axis in (-1, rank):
             return y
@@ -360,12 +367,14 @@ class BiDense(Cell):
         if tuple(input2.shape[:-1]) != lead or input1.shape[-1:] != (self.in1_channels,) or input2.shape[-1:] != (self.in2_channels,):
             fail(ValueError, f"BiDense: the inputs must be [..., {self.in1_channels}] and [..., {self.in2_channels}], got shapes "
                  f"{tuple(input1.shape)} and {tuple(input2.shape)}")
-        left = _ops.reshape(_ops.transpose(self.weight, (1, 0, 2)), (self.in1_channels, -1))
+        return _ops.reshape(self._form(input1, input2, self.weight, self.bias), lead + (self.out_channels,))
+
+    @rounded_once()
+    def _form(self, input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
+        left = _ops.reshape(_ops.transpose(weight, (1, 0, 2)), (self.in1_channels, -1))
         rows = _ops.reshape(_ops.matmul(_ops.reshape(input1, (-1, self.in1_channels)), left), (-1, self.out_channels, self.in2_channels))
         y = _ops.sum(_ops.mul(rows, _ops.reshape(input2, (-1, 1, self.in2_channels))), (2,))
-        if self.bias is not None:
-            y = _ops.add(y, self.bias)
-        return _ops.reshape(y, lead + (self.out_channels,))
+        return y if bias is None else _ops.add(y, bias)
 
     def extend_repr(self) -> str:
         return (f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}, has_bias={self.has_bias}")

@@ -8,6 +8,7 @@ from sindri.common import dtype as mstype
 from sindri.common.tensor import Tensor
 from sindri._check import check_bool, check_float, check_int, fail, is_int, is_number
 from sindri.nn.cell import Cell
+from sindri.ops._util import rounded_once
 
 __all__ = ["ReduceLogSumExp", "Range", "CosineSimilarity", "MatMul", "Moments", "MatInverse"]
 
@@ -67,6 +68,10 @@ class CosineSimilarity(Cell):
         self.dim, self.eps = check_int("CosineSimilarity", "dim", dim), check_float("CosineSimilarity", "eps", eps, least=0)
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return self._cosine(x1, x2)
+
+    @rounded_once()
+    def _cosine(self, x1: Tensor, x2: Tensor) -> Tensor:
         axes = (self.dim,)
         norms = _ops.mul(_ops.norm(x1, 2.0, axes), _ops.norm(x2, 2.0, axes))
         return _ops.div(_ops.sum(_ops.mul(x1, x2), axes), _ops.maximum(norms, self.eps))
@@ -99,7 +104,7 @@ class Moments(Cell):
 
     def construct(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         dtype = x.dtype
-        wide = _ops.cast(x, mstype.float32) if dtype == mstype.float16 else x
+        wide = _ops.cast(x, mstype.float32) if dtype in (mstype.float16, mstype.bfloat16) else x
         mean = _ops.mean(wide, self._axes, True)
         variance = _ops.mean(_ops.square(_ops.sub(wide, mean)), self._axes, self._keep)
         if not self._keep:

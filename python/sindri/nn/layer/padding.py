@@ -47,7 +47,8 @@ class _ConstantPad(_Pad):
 
     def __init__(self, padding: Padding, value: Any) -> None:
         super().__init__(padding)
-        self.value = check_float(self.cls_name, "value", value)
+        check_float(self.cls_name, "value", value)
+        self.value = value
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.pad(x, self.padding, "constant", self.value)

@@ -8,7 +8,12 @@ from sindri.ops.function.array_func import *
 from sindri.ops.function.choose_func import *
 from sindri.ops.function.clip_func import *
 from sindri.ops.function.creation_func import *
-from sindri.ops.function.image_func import *
+from sindri.ops.function.image_func import (
+    iou as iou, bounding_box_encode as bounding_box_encode, bounding_box_decode as bounding_box_decode, check_valid as check_valid,
+    nms_with_mask as nms_with_mask, crop_and_resize as crop_and_resize, roi_align as roi_align, space_to_depth as space_to_depth,
+    depth_to_space as depth_to_space, pixel_shuffle as pixel_shuffle, pixel_unshuffle as pixel_unshuffle, channel_shuffle as channel_shuffle,
+    batch_to_space as batch_to_space, space_to_batch as space_to_batch,
+)
 from sindri.ops.function.index_func import *
 from sindri.ops.function.linalg_func import *
 from sindri.ops.function.loss_func import *
@@ -18,8 +23,8 @@ from sindri.ops.function.math_func import (
     add as add, sub as sub, mul as mul, floor_mod as floor_mod, pow as pow, maximum as maximum, minimum as minimum, equal as equal,
     not_equal as not_equal, less as less, less_equal as less_equal, greater as greater, greater_equal as greater_equal, logical_and as logical_and,
     bitwise_and as bitwise_and, bitwise_or as bitwise_or, bitwise_xor as bitwise_xor, bitwise_left_shift as bitwise_left_shift,
-    bitwise_right_shift as bitwise_right_shift, logical_or as logical_or, logical_xor as logical_xor, sign as sign, floor as floor, ceil as ceil,
-    rint as rint, floor_div as floor_div, absolute as absolute, negative as negative, inv as inv, multiply as multiply, floor_divide as floor_divide,
+    bitwise_right_shift as bitwise_right_shift, logical_or as logical_or, logical_xor as logical_xor, ceil as ceil, rint as rint,
+    floor_div as floor_div, absolute as absolute, negative as negative, inv as inv, multiply as multiply, floor_divide as floor_divide,
     remainder as remainder, eq as eq, ne as ne, lt as lt, le as le, gt as gt, ge as ge, tensor_add as tensor_add, tensor_sub as tensor_sub,
     tensor_mul as tensor_mul, tensor_pow as tensor_pow, tensor_mod as tensor_mod, tensor_floordiv as tensor_floordiv, tensor_exp as tensor_exp,
     tensor_expm1 as tensor_expm1, tensor_lt as tensor_lt, tensor_le as tensor_le, tensor_gt as tensor_gt, tensor_ge as tensor_ge,
@@ -62,7 +67,7 @@ __all__ = [
     "global_norm", "clip_by_global_norm", "fill", "full", "full_like", "fills", "zeros", "ones", "zeros_like", "ones_like", "eye", "arange", "range",
     "tensor_range", "linspace", "logspace", "meshgrid", "tril_indices", "triu_indices", "vander", "bartlett_window", "hann_window", "hamming_window",
     "blackman_window", "kaiser_window", "tril", "triu", "diagonal", "trace", "diag", "diagflat", "diag_embed", "diag_part", "block_diag",
-    "matrix_band_part", "iou", "bounding_box_encode", "bounding_box_decode", "check_valid", "nms_with_mask", "crop_and_resize", "roi_align",
+    "matrix_band_part", "floor", "iou", "bounding_box_encode", "bounding_box_decode", "check_valid", "nms_with_mask", "crop_and_resize", "roi_align",
     "space_to_depth", "depth_to_space", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "batch_to_space", "space_to_batch", "gather",
     "gather_elements", "gather_d", "gather_nd", "index_select", "take", "embedding_lookup", "unsorted_segment_sum", "unsorted_segment_max",
     "unsorted_segment_min", "unsorted_segment_prod", "tensor_scatter_update", "tensor_scatter_add", "tensor_scatter_sub", "tensor_scatter_mul",
@@ -110,9 +115,9 @@ __all__ = [
     "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero", "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax",
     "cummin", "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort", "median", "nanmedian", "kthvalue", "norm", "vector_norm", "matrix_norm",
     "lp_norm", "square_sum_all", "reduce_std", "pad", "pad_pairs", "mirror_pad", "resize_nearest", "resize_bilinear", "interpolate", "upsample",
-    "abs", "lgamma", "mvlgamma", "digamma", "polygamma", "i0", "erfinv", "bincount", "histc", "cov", "diff", "trapz", "nextafter", "common_divisor",
-    "common_multiple", "gcd", "lcm", "segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod", "fold", "affine_grid",
-    "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d",
+    "abs", "floor", "sign", "lgamma", "mvlgamma", "digamma", "polygamma", "i0", "erfinv", "bincount", "histc", "cov", "diff", "trapz", "nextafter",
+    "common_divisor", "common_multiple", "gcd", "lcm", "segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod", "fold",
+    "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d",
 ]
 
 PUBLIC: list[Any]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sindri._check import check_choice, fail, is_int
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, as_tensor, core, exported, is_float, is_long, perm_moving, to_count, to_int
+from sindri.ops._util import Tensor, as_tensor, core, exported, filled, is_float, is_long, perm_moving, to_count, to_int
 from sindri.ops.function.array_func import ravel, stack
 from sindri.ops.function.creation_func import meshgrid
 
@@ -36,12 +36,7 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float])
     """input_x with value where mask holds, in input_x's type. Raises TypeError for a fraction among integers, which it would lose."""
     if not isinstance(value, Tensor) and not is_float(input_x.dtype) and not float(value).is_integer():
         fail(TypeError, f"value: {value} is no whole number, the tensor is of {input_x.dtype}", "ops.masked_fill", "cast the tensor to float32 first")
-    if isinstance(value, Tensor):
-        value = core.cast(value, input_x.dtype)
-    elif input_x.dtype is mstype.int64 and is_int(value) and 2 ** 53 < abs(value) < 2 ** 63:
-        value = Tensor(np.asarray(value, np.int64))  # `full` takes a double, which rounds it
-    else:
-        value = core.full((), float(value), input_x.dtype)
+    value = core.cast(value, input_x.dtype) if isinstance(value, Tensor) else filled((), value, input_x.dtype)
     return core.where(_condition(mask), value, input_x)
 
 
@@ -101,12 +96,13 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 
 def unique(input: Tensor) -> tuple:
-    """(the different elements in the order of their first appearance, the int32 place of each element among them). Runs eagerly."""
+    """(the different elements in the order of their first appearance, the place of each element among them: int64 for int64 elements, else int32). Runs
+    eagerly."""
     values, first, inverse = np.unique(input.asnumpy().reshape(-1), return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return Tensor(values[order]), Tensor(place[inverse.reshape(-1)].astype(np.int32).reshape(input.shape))
+    return Tensor(values[order]), Tensor(place[inverse.reshape(-1)].astype(np.int64 if input.dtype is mstype.int64 else np.int32).reshape(input.shape))
 
 
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: None = None) -> Union[Tensor, tuple]:
@@ -131,7 +127,7 @@ def unique_with_pad(x: Tensor, pad_num: Union[Tensor, int, float]) -> tuple:
     values, places = unique(x)
     rest = core.full((x.shape[0] - values.shape[0],), 0.0, x.dtype)
     padded = core.concat([values, core.add(rest, core.cast(as_tensor(pad_num, x), x.dtype))], 0)
-    return padded, core.cast(places, mstype.int64) if x.dtype is mstype.int64 else places
+    return padded, places
 
 
 def cartesian_prod(*inputs: Tensor) -> Tensor:
@@ -173,7 +169,10 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = F
 
 def bucketize(input: Tensor, boundaries: Sequence[float], *, right: bool = False) -> Tensor:
     """Number of the boundaries (ascending) that lie below each element (right: at or below), int32."""
-    edges = core.cast(Tensor(np.asarray(boundaries, np.float64)), input.dtype if is_float(input.dtype) else mstype.float64)
+    if not is_float(input.dtype) and all(is_int(b) for b in boundaries):
+        edges, input = Tensor(np.asarray(boundaries, np.int64)), core.cast(input, mstype.int64)
+    else:
+        edges = core.cast(Tensor(np.asarray(boundaries, np.float64)), input.dtype if is_float(input.dtype) else mstype.float64)
     return core.cast(core.searchsorted(edges, input, right), mstype.int32)
 
 

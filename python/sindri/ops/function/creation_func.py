@@ -9,8 +9,8 @@ import numpy as np
 from sindri._check import check_choice, fail, is_int
 from sindri.common import dtype as mstype
 from sindri.common._views import diagonal_of, viewed
-from sindri.ops._util import (FEW_PARTS, Size, Tensor, as_tensor, core, exported, floating, is_float, is_long, is_number, perm_moving, to_axis,
-                              to_count, to_int, to_ints, to_number)
+from sindri.ops._util import (FEW_PARTS, Size, Tensor, as_tensor, core, exported, filled, floating, is_float, is_long, is_number, perm_moving,
+                              rounded_once, to_axis, to_count, to_int, to_ints, to_number)
 from sindri.ops.function.array_func import concat, ravel
 
 _range = range
@@ -27,9 +27,7 @@ def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
         if math.prod(value.shape) != 1:
             fail(ValueError, f"value: expected one element, got a tensor of {value.shape}", "ops.fill", "use ops.broadcast_to for values that differ")
         return core.broadcast_to(core.reshape(core.cast(value, type), ()), dims)
-    if is_long(value) and type is mstype.int64:
-        return core.broadcast_to(core.cast(Tensor(int(value)), type), dims)
-    return core.full(dims, float(value), type)
+    return filled(dims, value, type)
 
 
 def full(size: Size, fill_value: Union[int, float, bool, Tensor], *, dtype=None) -> Tensor:
@@ -128,7 +126,11 @@ def linspace(start: Union[int, float, Tensor], end: Union[int, float, Tensor], s
     if not isinstance(start, Tensor) and not isinstance(end, Tensor):
         return Tensor(np.linspace(start, end, steps).astype(np.float32))
     start = floating(as_tensor(start, end if isinstance(end, Tensor) else None))
-    end = core.cast(as_tensor(end, start), start.dtype)
+    return _evenly_spaced(start, core.cast(as_tensor(end, start), start.dtype), steps)
+
+
+@rounded_once()
+def _evenly_spaced(start: Tensor, end: Tensor, steps: int) -> Tensor:
     # Both halves count from their own end, so that the last number is `end` itself.
     ramp = core.arange(0.0, float(steps), 1.0, start.dtype)
     step = core.div(core.sub(end, start), float(max(steps - 1, 1)))

@@ -8,11 +8,12 @@ import numpy as np
 
 from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, exported, to_count, to_int, to_ints
+from sindri.ops._util import Tensor, core, exported, rounded_once, to_count, to_int, to_ints
 from sindri.ops.function.array_func import swapaxes, unstack
 from sindri.ops.function.math_func import floor
 
 
+@rounded_once()
 def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
     """[m, n]: overlap of gt_boxes [m, 4] with anchor_boxes [n, 4], divided by their union ('iou') or by the gt area ('iof'). Borders count as
     pixels."""
@@ -33,6 +34,7 @@ def _centres(boxes: Tensor) -> tuple:
     return core.mul(core.add(x0, x1), 0.5), core.mul(core.add(y0, y1), 0.5), w, h
 
 
+@rounded_once()
 def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
                         stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
     """[n, 4]: offsets of the centre in units of the anchor's size and logarithms of the size ratios, less means, divided by stds."""
@@ -47,6 +49,7 @@ def _constant(values: Any, like: Tensor) -> Tensor:
     return core.cast(Tensor(np.asarray(values, np.float64)), like.dtype)
 
 
+@rounded_once()
 def bounding_box_decode(anchor_box: Tensor, deltas: Tensor, max_shape: Sequence[int], means: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
                         stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0), wh_ratio_clip: float = 0.016) -> Tensor:
     """[n, 4]: the boxes that bounding_box_encode made deltas of, cut to max_shape (height, width). Size ratios stay within wh_ratio_clip and
@@ -100,12 +103,15 @@ def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -
     dy, dx = core.sub(y, y0), core.sub(x, x0)
     row = lambda v: core.cast(core.clamp(v, 0.0, float(h - 1)), mstype.int64)
     column = lambda v: core.cast(core.clamp(v, 0.0, float(w - 1)), mstype.int64)
-    total = None
+    total, nothing = None, core.full((), 0.0, image.dtype)
     for yy, wy in ((row(y0), core.sub(1.0, dy)), (row(core.add(y0, 1.0)), dy)):
         for xx, wx in ((column(x0), core.sub(1.0, dx)), (column(core.add(x0, 1.0)), dx)):
             place = core.add(core.mul(core.add(core.mul(batch, h), yy), w), xx)
-            weight = core.where(valid, core.mul(wy, wx), core.full((), 0.0, y.dtype))
-            part = core.mul(core.gather(flat, place, 0), core.cast(core.expand_dims(weight, -1), image.dtype))
+            # What has no weight takes no part, forward or back: a NaN there stays where it is.
+            weight = core.cast(core.expand_dims(core.mul(wy, wx), -1), image.dtype)
+            here = core.expand_dims(valid, -1)
+            part = core.mul(core.where(here, core.gather(flat, place, 0), nothing), weight)
+            part = core.where(core.logical_and(here, core.not_equal(weight, 0)), part, nothing)
             total = part if total is None else core.add(total, part)
     return total
 
@@ -139,6 +145,7 @@ def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size
     return core.where(core.expand_dims(valid, -1), out, float(extrapolation_value))
 
 
+@rounded_once()
 def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2,
               roi_end_mode: int = 1) -> Tensor:
     """[k, c, pooled_height, pooled_width]: means of sample_num² bilinear samples per cell of regions (image number, x0, y0, x1, y1) of features

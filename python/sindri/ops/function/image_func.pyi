@@ -4,13 +4,14 @@ Written by scripts/python_stubs.py; do not edit."""
 
 from collections.abc import Sequence
 from typing import Any
-from sindri._core import Tensor
+from sindri._core import Tensor, _TensorLike as TensorLike
 
 __all__ = [
-    "iou", "bounding_box_encode", "bounding_box_decode", "check_valid", "nms_with_mask", "crop_and_resize", "roi_align", "space_to_depth",
+    "floor", "iou", "bounding_box_encode", "bounding_box_decode", "check_valid", "nms_with_mask", "crop_and_resize", "roi_align", "space_to_depth",
     "depth_to_space", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "batch_to_space", "space_to_batch",
 ]
 
+def floor(input: TensorLike) -> Tensor: ...
 def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = 'iou') -> Tensor: ...
 def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Sequence[float] = ..., stds: Sequence[float] = ...) -> Tensor: ...
 def bounding_box_decode(

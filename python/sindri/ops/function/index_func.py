@@ -9,7 +9,8 @@ import numpy as np
 
 from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, is_float, perm_moving, to_axis, to_int, to_ints, to_number
+from sindri.ops._util import Parameter, Size, Tensor, as_tensor, core, exported, filled, is_float, perm_moving, to_axis, to_int, to_ints, to_number
+from sindri.ops.function.math_func import real_div
 
 
 def _indices(value: Any, where: str) -> Tensor:
@@ -125,40 +126,51 @@ def unsorted_segment_sum(input_x: Tensor, segment_ids: Tensor, num_segments: int
     return core.scatter_add(start, core.where(counted, ids, 0), x, 0)
 
 
-def _segment_reduce(x: Tensor, ids: Tensor, count: int, reduce: Callable, nothing: float) -> Tensor:
-    """Reduces slices of x by segment through a mask of [count, n, …] elements: right for any operation, costly for many segments.
+_LIMITS = {mstype.uint8: (0, 255), mstype.int32: (-2 ** 31, 2 ** 31 - 1), mstype.int64: (-2 ** 63, 2 ** 63 - 1), mstype.float16: (-65504.0, 65504.0),
+           mstype.bfloat16: (-3.3895313892515355e38, 3.3895313892515355e38), mstype.float32: (-3.4028234663852886e38, 3.4028234663852886e38),
+           mstype.float64: (-1.7976931348623157e308, 1.7976931348623157e308)}
+
+
+def _limit(dtype: Any, sign: int, finite: bool) -> Tensor:
+    """The type's smallest (sign -1) or largest number; an infinity where the type has one, unless a finite one is asked for."""
+    return filled((), sign * math.inf if is_float(dtype) and not finite else _LIMITS[dtype][sign > 0], dtype)
+
+
+def _segment_reduce(x: Tensor, ids: Tensor, count: int, reduce: Callable, nothing: Tensor) -> tuple:
+    """(reduced slices of x by segment, whether there are any: [count, 1, …]) through a mask of [count, n, …] elements: right for any operation, costly
+    for many segments. `nothing` does not change a reduction that it takes part in.
 
     Negative numbers are left out; numbers from count on raise ValueError, as for the sums."""
     counted = core.greater_equal(ids, 0)
     ids = core.where(counted, core.gather(core.arange(0, count), core.where(counted, ids, 0), 0), -1)
     mask = core.equal(core.reshape(core.arange(0, count), (count, 1)), core.reshape(core.cast(ids, mstype.int64), (1, -1)))
+    some = core.reshape(core.any(mask, [1]), (count,) + (1,) * (len(x.shape) - 1))
     mask = core.reshape(mask, mask.shape + (1,) * (len(x.shape) - 1))
-    return reduce(core.where(mask, core.expand_dims(x, 0), core.full((), nothing, x.dtype)), [1])
+    if not x.shape[0]:  # nothing to reduce
+        return core.broadcast_to(nothing, (count,) + x.shape[1:]), some
+    return reduce(core.where(mask, core.expand_dims(x, 0), nothing), [1]), some
 
 
-def _extreme(dtype, sign: int) -> float:
-    limits = {mstype.int32: 2147483647, mstype.int64: 2 ** 63 - 1024, mstype.uint8: 255, mstype.float16: 65504.0,
-              mstype.float32: 3.4028234663852886e38,
-              mstype.bfloat16: 3.3895313892515355e38, mstype.float64: 1.7976931348623157e308}
-    return float(limits[dtype] if sign > 0 else 0 if dtype is mstype.uint8 else -limits[dtype])
+def _segment_extreme(x: Tensor, segment_ids: Tensor, num_segments: int, reduce: Callable, sign: int, where: str) -> Tensor:
+    rows, ids = _segments(x, segment_ids, where)
+    out, some = _segment_reduce(rows, ids, to_int(num_segments, "num_segments", where), reduce, _limit(x.dtype, sign, False))
+    return core.where(some, out, _limit(x.dtype, sign, True))
 
 
 def unsorted_segment_max(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
     """[num_segments, …]: largest of the slices with the same number; the type's smallest number where there is none."""
-    rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_max")
-    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_max"), core.max, _extreme(x.dtype, -1))
+    return _segment_extreme(x, segment_ids, num_segments, core.max, -1, "ops.unsorted_segment_max")
 
 
 def unsorted_segment_min(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
     """[num_segments, …]: smallest of the slices with the same number; the type's largest number where there is none."""
-    rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_min")
-    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_min"), core.min, _extreme(x.dtype, 1))
+    return _segment_extreme(x, segment_ids, num_segments, core.min, 1, "ops.unsorted_segment_min")
 
 
 def unsorted_segment_prod(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
     """[num_segments, …]: product of the slices with the same number; 1 where there is none."""
     rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_prod")
-    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_prod"), core.prod, 1)
+    return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_prod"), core.prod, filled((), 1, x.dtype))[0]
 
 
 # --- scatter ----------------------------------------------------------------------------------------------------------------------------
@@ -194,11 +206,13 @@ def _scatter_rows(x: Tensor, rows: Tensor, updates: Tensor, how: str) -> Tensor:
         return core.scatter_add(x, rows, core.neg(updates), 0)
     if how == "update":
         return _replace_rows(x, rows, updates)
+    # What no index names stays as it is, whatever the neutral number: it is chosen, not combined.
     if how in ("mul", "div"):
-        factor = _segment_reduce(updates, rows, n, core.prod, 1)
-        return core.mul(x, factor) if how == "mul" else core.cast(core.div(x, factor), x.dtype)
+        factor, named = _segment_reduce(updates, rows, n, core.prod, filled((), 1, x.dtype))
+        return core.where(named, core.cast(core.mul(x, factor) if how == "mul" else real_div(x, factor), x.dtype), x)
     reduce, combine, sign = (core.max, core.maximum, -1) if how == "max" else (core.min, core.minimum, 1)
-    return combine(x, _segment_reduce(updates, rows, n, reduce, _extreme(x.dtype, sign)))
+    extreme, named = _segment_reduce(updates, rows, n, reduce, _limit(x.dtype, sign, False))
+    return core.where(named, combine(x, extreme), x)
 
 
 _HOWS = ("update", "add", "sub", "mul", "div", "max", "min")
@@ -282,7 +296,7 @@ def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, a
 def scatter(input: Tensor, axis: int, index: Tensor, src: Union[Tensor, int, float]) -> Tensor:
     """input with src[i][j] at [index[i][j]][j] for axis 0. src: a tensor of at least index's shape, or a number."""
     if not isinstance(src, Tensor):
-        src = core.full(index.shape, float(src), input.dtype)
+        src = filled(index.shape, src, input.dtype)
     elif src.shape != index.shape:
         src = core.slice(src, [0] * len(index.shape), list(index.shape))
     return tensor_scatter_elements(input, index, src, axis)
@@ -310,7 +324,7 @@ def index_fill(x: Tensor, axis: int, index: Tensor, value: Union[Tensor, int, fl
     a = to_axis(axis, len(x.shape), "ops.index_fill")
     index = core.reshape(_checked_rows(index, x.shape, a, "ops.index_fill"), (-1,))
     hit = core.any(core.equal(core.reshape(core.arange(0, x.shape[a]), (-1, 1)), core.reshape(index, (1, -1))), [1])
-    value = core.cast(value, x.dtype) if isinstance(value, Tensor) else core.full((), float(value), x.dtype)
+    value = core.cast(value, x.dtype) if isinstance(value, Tensor) else filled((), value, x.dtype)
     return core.where(core.reshape(hit, [-1 if d == a else 1 for d in range(len(x.shape))]), value, x)
 
 
@@ -389,7 +403,7 @@ def fill_diagonal(input: Tensor, fill_value: Union[int, float], wrap: bool = Fal
     end = shape[-1] ** 2 if len(shape) == 2 and not wrap else None
     here = np.zeros(math.prod(shape), bool)
     here[:end:step] = True
-    return core.where(Tensor(here.reshape(shape)), core.full((), float(fill_value), input.dtype), input)
+    return core.where(Tensor(here.reshape(shape)), filled((), fill_value, input.dtype), input)
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, core, exported, floating, is_float, to_axis, wide
+from sindri.ops._util import Tensor, core, exported, floating, is_float, rounded_once, to_axis, wide
 from sindri.ops.function.array_func import swapaxes
 from sindri.ops.function.creation_func import diagonal
 from sindri.ops.function.reduce_func import matrix_norm, vector_norm
@@ -121,26 +121,31 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
     return core.sum(core.mul(x, y), [axis])
 
 
+@rounded_once()
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tensor:
     """beta * input + alpha * mat1 · mat2."""
     return core.add(_scaled(input, beta), _scaled(mm(mat1, mat2), alpha))
 
 
+@rounded_once()
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta=1, alpha=1) -> Tensor:
     """beta * input + alpha * mat · vec."""
     return core.add(_scaled(input, beta), _scaled(mv(mat, vec), alpha))
 
 
+@rounded_once()
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, beta=1, alpha=1) -> Tensor:
     """beta * x + alpha * outer(vec1, vec2)."""
     return core.add(_scaled(x, beta), _scaled(outer(vec1, vec2), alpha))
 
 
+@rounded_once()
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1) -> Tensor:
     """beta * input + alpha * the sum of the products of two rows of matrices."""
     return core.add(_scaled(input, beta), _scaled(core.sum(bmm(batch1, batch2), [0]), alpha))
 
 
+@rounded_once()
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta=1, alpha=1) -> Tensor:
     """beta * input + alpha * the products of two rows of matrices."""
     return core.add(_scaled(input, beta), _scaled(bmm(batch1, batch2), alpha))
@@ -210,6 +215,7 @@ def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
     return core.concat(parts, d)
 
 
+@rounded_once()
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     """[.., n, m]: the p-norm distances between the rows of x1 [.., n, k] and x2 [.., m, k]; p = 0 counts the places that differ.
     Raises ValueError for a negative p."""
@@ -220,9 +226,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
         return core.norm(difference, float(p), [-1])
     if p == 0:
         return core.sum(core.cast(core.not_equal(difference, 0), difference.dtype), [-1])
-    return core.pow(core.sum(core.pow(core.abs(difference), float(p)), [-1]), 1.0 / p)
+    return vector_norm(difference, float(p), -1)
 
 
+@rounded_once()
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """[.., n·(n - 1)/2]: the p-norm distances between row i and row j of input [.., n, m], for i < j. Raises ValueError for a negative p."""
     if not p >= 0 or len(input.shape) < 2:

@@ -6,7 +6,7 @@ from typing import Callable, Optional, Union
 
 from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, floating, is_float, is_number, to_int, wide
+from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, floating, is_float, is_number, rounded_once, to_int, wide
 
 Scalar = Union[Tensor, Parameter, int, float]
 
@@ -49,31 +49,11 @@ logical_or = core.logical_or
 logical_xor = core.logical_xor
 
 
-
-def _named(function: Callable, name: str, doc: str) -> Callable:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-def _flat(name: str, function: Callable, doc: str) -> Callable:
-    """A function of one operand whose derivative is 0 wherever it exists: its result passes no gradient (the engine would refuse to differentiate it)."""
-    def apply(input: Scalar) -> Tensor:
-        out = function(input)
-        return core.stop_gradient(out) if is_float(out.dtype) else out
-    return _named(apply, name, doc)
-
-
-def _flat_floor_div(input: Scalar, other: Scalar) -> Tensor:
-    out = core.floor_div(input, other)
-    return core.stop_gradient(out) if is_float(out.dtype) else out
-
-
-sign = _flat("sign", core.sign, "1, 0 or -1 by the sign of each element; gradient 0.")
-floor = _flat("floor", core.floor, "The largest whole number not above each element; gradient 0.")
-ceil = _flat("ceil", core.ceil, "The smallest whole number not below each element; gradient 0.")
-rint = _flat("rint", core.round, "The nearest whole number, halves to even; gradient 0.")
-floor_div = _named(_flat_floor_div, "floor_div", "floor(input / other); gradient 0.")
+sign = core.sign
+floor = core.floor
+ceil = core.ceil
+rint = core.round
+floor_div = core.floor_div
 
 # The same under other names.
 absolute, negative, inv = abs, neg, reciprocal
@@ -107,6 +87,7 @@ true_divide = core.div
 tensor_div = real_div
 
 
+@rounded_once()
 def subtract(input: Scalar, other: Scalar, *, alpha: Union[int, float] = 1) -> Tensor:
     """input - alpha * other."""
     return core.sub(input, other if alpha == 1 else core.mul(as_tensor(other), alpha))
@@ -117,6 +98,7 @@ def trunc(input: Tensor) -> Tensor:
     return core.where(core.less(input, 0), ceil(input), floor(input))
 
 
+@rounded_once()
 def truncate_div(x: Scalar, y: Scalar) -> Tensor:
     """The quotient rounded towards 0, in the operands' common type."""
     x, y = _two(x, y)
@@ -158,6 +140,7 @@ def _two(x: Scalar, y: Scalar) -> tuple:
     return x, as_tensor(y, x)
 
 
+@rounded_once()
 def div_no_nan(x: Scalar, y: Scalar) -> Tensor:
     """x / y, and 0 where y is 0."""
     x, y = _two(floating(x) if isinstance(x, Tensor) else x, floating(y) if isinstance(y, Tensor) else y)
@@ -171,6 +154,7 @@ def mul_no_nan(x: Tensor, y: Tensor) -> Tensor:
     return core.where(zero, 0, core.mul(core.where(zero, 0, x), y))
 
 
+@rounded_once()
 def squared_difference(x: Scalar, y: Scalar) -> Tensor:
     """(x - y) squared."""
     return core.square(core.sub(x, y))
@@ -180,10 +164,16 @@ def addn(x) -> Tensor:
     """The sum of the equal-shaped tensors of a tuple or list. Raises TypeError for anything else, ValueError for differing shapes."""
     if not isinstance(x, (tuple, list)) or not x or not all(isinstance(t, Tensor) for t in x):
         fail(TypeError, f"expected a tuple or list of tensors, got {type(x).__name__}", "ops.addn")
-    total = x[0]
     for t in x[1:]:
-        if t.shape != total.shape:
-            fail(ValueError, f"expected equal shapes, got {total.shape} and {t.shape}", "ops.addn", "use ops.add, which broadcasts")
+        if t.shape != x[0].shape:
+            fail(ValueError, f"expected equal shapes, got {x[0].shape} and {t.shape}", "ops.addn", "use ops.add, which broadcasts")
+    return _sum_of(*x)
+
+
+@rounded_once()
+def _sum_of(*terms: Tensor) -> Tensor:
+    total = terms[0]
+    for t in terms[1:]:
         total = core.add(total, t)
     return total
 
@@ -206,6 +196,7 @@ def isneginf(input: Tensor) -> Tensor:
     return core.equal(input, -math.inf) if is_float(input.dtype) else core.not_equal(input, input)
 
 
+@rounded_once()
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """|input - other| <= atol + rtol * |other|, as numpy.isclose."""
     input, other = floating(input), floating(other)
@@ -215,11 +206,13 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     return core.logical_or(out, core.logical_and(core.isnan(input), core.isnan(other))) if equal_nan else out
 
 
+@rounded_once()
 def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
     """|x - y| < tolerance."""
     return core.less(core.abs(core.sub(x, y)), tolerance)
 
 
+@rounded_once()
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number (halves to even), or the nearest with `decimals` digits behind the point; gradient 0."""
     decimals = to_int(decimals, "decimals", "ops.round")
@@ -233,19 +226,26 @@ def frac(x: Tensor) -> Tensor:
     return core.sub(x, trunc(x))
 
 
+@rounded_once(mstype.float64)
 def log2(input: Tensor) -> Tensor:
-    """Logarithm to base 2."""
+    """Logarithm to base 2; exact for powers of 2 in float32 and half types."""
     return core.div(core.log(input), math.log(2))
 
 
+@rounded_once(mstype.float64)
 def log10(input: Tensor) -> Tensor:
     """Logarithm to base 10."""
     return core.div(core.log(input), math.log(10))
 
 
 def exp2(input: Tensor) -> Tensor:
-    """2 to the power of each element."""
-    return core.exp(core.mul(floating(input), math.log(2)))
+    """2 to the power of each element; of bfloat16 float32, as MindSpore's."""
+    x = _not_bfloat16(floating(input))
+    return core.pow(core.full((), 2.0, x.dtype), x)
+
+
+def _not_bfloat16(x: Tensor) -> Tensor:
+    return core.cast(x, mstype.float32) if x.dtype is mstype.bfloat16 else x
 
 
 def positive(input: Tensor) -> Tensor:
@@ -253,11 +253,13 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+@rounded_once()
 def deg2rad(x: Tensor) -> Tensor:
     """Degrees as radians."""
     return core.mul(floating(x), math.pi / 180)
 
 
+@rounded_once()
 def rad2deg(x: Tensor) -> Tensor:
     """Radians as degrees."""
     return core.mul(floating(x), 180 / math.pi)
@@ -283,6 +285,7 @@ def erfc(input: Tensor) -> Tensor:
     return core.cast(out, floating(input).dtype)
 
 
+@rounded_once()
 def tan(input: Tensor) -> Tensor:
     """Tangent of radians."""
     return core.div(core.sin(input), core.cos(input))
@@ -296,6 +299,7 @@ def _half_exps(x: Tensor) -> tuple:
     return core.mul(up, core.stop_gradient(core.mul(up, 0.5))), core.mul(down, core.stop_gradient(core.mul(down, 0.5)))
 
 
+@rounded_once()
 def sinh(input: Tensor) -> Tensor:
     """Hyperbolic sine, accurate near 0 and up to the largest number of the type."""
     x = floating(input)
@@ -304,6 +308,7 @@ def sinh(input: Tensor) -> Tensor:
     return core.where(near, core.mul(core.add(e, core.div(e, core.add(e, 1.0))), 0.5), core.sub(*_half_exps(x)))
 
 
+@rounded_once()
 def cosh(input: Tensor) -> Tensor:
     """Hyperbolic cosine, up to the largest number of the type."""
     return core.add(*_half_exps(floating(input)))
@@ -315,27 +320,30 @@ def _log_of_twice(far: Tensor, x: Tensor, near: Tensor) -> Tensor:
     return core.where(far, core.add(out, math.log(2)), out)
 
 
+@rounded_once()
 def asinh(input: Tensor) -> Tensor:
     """Inverse hyperbolic sine: sign(x)·log1p(|x|·(1 + |x|/(1 + sqrt(1 + x²)))), and sign(x)·log(2|x|) where x² could overflow."""
     x = floating(input)
     negative_ = core.less(x, 0)
     a = core.where(negative_, core.neg(x), x)  # not abs, whose gradient at 0 is 0
-    far = core.greater(a, 250.0 if x.dtype is mstype.float16 else 1e16)
+    far = core.greater(a, 1e16)
     s = core.where(far, 1.0, a)
     ratio = core.div(s, core.add(core.sqrt(core.add(core.square(s), 1.0)), 1.0))
     y = _log_of_twice(far, a, core.mul(s, core.add(ratio, 1.0)))
     return core.where(negative_, core.neg(y), y)
 
 
+@rounded_once()
 def acosh(input: Tensor) -> Tensor:
     """Inverse hyperbolic cosine: log1p(t + sqrt(t)·sqrt(x + 1)) with t = x - 1, and log(2x) for the largest x; NaN below 1."""
     x = floating(input)
-    far = core.greater(x, 1e4 if x.dtype is mstype.float16 else 1e16)
+    far = core.greater(x, 1e16)
     s = core.where(far, 2.0, x)
     t = core.sub(s, 1.0)
     return _log_of_twice(far, x, core.add(t, core.mul(core.sqrt(t), core.sqrt(core.add(s, 1.0)))))
 
 
+@rounded_once()
 def atanh(input: Tensor) -> Tensor:
     """Inverse hyperbolic tangent: half of log((1 + x)/(1 - x))."""
     x = floating(input)
@@ -353,6 +361,7 @@ def _atan_within_1(t: Tensor) -> Tensor:
     return core.mul(core.mul(t, total), 8.0)
 
 
+@rounded_once(mstype.float64)
 def atan(input: Tensor) -> Tensor:
     """Arc tangent. |x| > 1 goes through 1/x; then the angle is halved three times (tan(a/2) = x/(1 + sqrt(1 + x²))), and the rest,
     at most pi/32, is summed by the series x - x³/3 + x⁵/5 - … of ten terms, which is exact to double precision."""
@@ -367,14 +376,12 @@ def _below_0(x: Tensor) -> Tensor:
     return core.less(core.add(x, core.reciprocal(x)), 0)
 
 
+@rounded_once(mstype.float64)
 def atan2(input: Scalar, other: Scalar) -> Tensor:
     """The angle of the point (other, input), in [-pi, pi], for zeros and infinities with a sign as in C. The smaller coordinate is divided
     by the larger one."""
     y, x = _two(input, other)
     y, x = floating(y), floating(x)
-    if y.dtype != x.dtype:
-        wider = core.add(core.full((), 0.0, y.dtype), core.full((), 0.0, x.dtype)).dtype
-        y, x = core.cast(y, wider), core.cast(x, wider)
     infinite = core.equal(core.minimum(core.abs(y), core.abs(x)), math.inf)
     y, x = core.where(infinite, sign(y), y), core.where(infinite, sign(x), x)
     steep = core.greater(core.abs(y), core.abs(x))
@@ -390,12 +397,14 @@ def _cathetus(x: Tensor) -> Tensor:
     return core.mul(core.sqrt(core.sub(1.0, x)), core.sqrt(core.add(x, 1.0)))
 
 
+@rounded_once(mstype.float64)
 def asin(input: Tensor) -> Tensor:
     """Arc sine; NaN outside [-1, 1]."""
     x = floating(input)
     return atan2(x, _cathetus(x))
 
 
+@rounded_once(mstype.float64)
 def acos(input: Tensor) -> Tensor:
     """Arc cosine; NaN outside [-1, 1]."""
     x = floating(input)
@@ -405,6 +414,7 @@ def acos(input: Tensor) -> Tensor:
 arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh = acos, acosh, asin, asinh, atan, atan2, atanh
 
 
+@rounded_once()
 def hypot(input: Tensor, other: Tensor) -> Tensor:
     """sqrt(input² + other²), without overflow and underflow on the way: the larger of the two times sqrt(1 + (smaller/larger)²). Infinite where
     one is; gradient 0 there and where both are 0."""
@@ -416,6 +426,7 @@ def hypot(input: Tensor, other: Tensor) -> Tensor:
     return core.where(infinite, math.inf, core.mul(large, core.sqrt(core.add(core.square(ratio), 1.0))))
 
 
+@rounded_once(mstype.float64)
 def sinc(input: Tensor) -> Tensor:
     """sin(pi·x)/(pi·x), and 1 at 0; for |pi·x| < 1 by its series, whose gradient keeps its digits."""
     x = core.mul(floating(input), math.pi)
@@ -428,21 +439,25 @@ def sinc(input: Tensor) -> Tensor:
     return core.where(near, total, core.div(core.sin(far), far))
 
 
+@rounded_once()
 def lerp(input: Tensor, end: Tensor, weight: Scalar) -> Tensor:
     """input + weight * (end - input)."""
     return core.add(input, core.mul(core.sub(end, input), weight))
 
 
+@rounded_once()
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
     return core.add(input, core.mul(core.mul(tensor1, tensor2), value))
 
 
+@rounded_once()
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
     return core.add(input, core.mul(core.div(tensor1, tensor2), value))
 
 
+@rounded_once()
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     """log(exp(input) + exp(other)), without overflow; of two equal infinities that infinity."""
     input, other = floating(input), floating(other)
@@ -450,28 +465,32 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     return core.add(core.maximum(input, other), core.log1p(core.exp(core.neg(distance))))
 
 
+@rounded_once()
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """log2(2^input + 2^other), without overflow."""
     ln2 = math.log(2)
-    input, other = floating(input), floating(other)
-    kind = mstype.promote_types(input.dtype, other.dtype)
-    return core.div(logaddexp(core.mul(core.cast(input, kind), ln2), core.mul(core.cast(other, kind), ln2)), ln2)
+    return core.div(logaddexp(core.mul(floating(input), ln2), core.mul(floating(other), ln2)), ln2)
 
 
+@rounded_once()
 def xlogy(input: Scalar, other: Scalar) -> Tensor:
     """input * log(other), and 0 where input is 0."""
     x, y = _two(input, other)
-    zero = core.equal(x, 0)
-    return core.where(zero, 0.0, core.mul(floating(x), core.log(core.where(zero, 1.0, floating(y)))))
+    x, y = floating(x), floating(y)
+    usual = core.logical_or(core.not_equal(x, 0), core.logical_and(core.greater(y, 0), core.isfinite(y)))  # else the logarithm is not finite
+    return core.where(usual, core.mul(x, core.log(core.where(usual, y, 1.0))), 0.0)
 
 
+@rounded_once()
 def xdivy(x: Scalar, y: Scalar) -> Tensor:
     """x / y, and 0 where x is 0."""
     x, y = _two(x, y)
-    zero = core.equal(x, 0)
-    return core.where(zero, 0.0, core.div(floating(x), core.where(zero, 1.0, floating(y))))
+    x, y = floating(x), floating(y)
+    usual = core.logical_or(core.not_equal(x, 0), core.logical_or(core.greater(y, 0), core.less(y, 0)))
+    return core.where(usual, core.div(x, core.where(usual, y, 1.0)), 0.0)
 
 
+@rounded_once()
 def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
     """log(x/(1 - x)), x first brought into [eps, 1 - eps] when eps is given."""
     x = floating(input)
@@ -488,9 +507,9 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 
 
 def copysign(x: Tensor, other: Scalar) -> Tensor:
-    """|x| with the sign of other (that of +0 for zeros)."""
+    """|x| with the sign of other (that of +0 for zeros); of bfloat16 float32, as MindSpore's."""
     x, other = _two(x, other)
-    a = core.abs(floating(x))
+    a = core.abs(_not_bfloat16(floating(x)))
     return core.where(core.less(other, 0), core.neg(a), a)
 
 
@@ -525,6 +544,7 @@ def float_power(input: Scalar, exponent: Scalar) -> Tensor:
     return core.pow(*(core.cast(t, mstype.float64) for t in _two(input, exponent)))
 
 
+@rounded_once()
 def ldexp(x: Tensor, other: Scalar) -> Tensor:
     """x * 2^other."""
     return core.mul(floating(x), exp2(as_tensor(other, x)))

@@ -12,7 +12,7 @@ from sindri import _core
 from sindri._check import fail
 from sindri.common import dtype as mstype
 from sindri.common.sparse_tensor import RowTensor
-from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, is_float, is_number, to_axes, to_axis, to_int
+from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, filled, is_float, is_number, to_axes, to_axis, to_int
 from sindri.ops.function.creation_func import fill
 
 MOST_NUMBERS = 2 ** 24  # of a tuple of Python ints: half a gigabyte
@@ -37,7 +37,7 @@ def _writable(variable: Any, value: Any, where: str) -> Any:
 def _write(variable: Any, value: Any) -> Any:
     if isinstance(variable, Parameter):
         return variable.assign(value)
-    value = core.full(variable.shape, float(value), variable.dtype) if is_number(value) else core.cast(value, variable.dtype)
+    value = filled(variable.shape, value, variable.dtype) if is_number(value) else core.cast(value, variable.dtype)
     variable._replace(core.reshape(value, variable.shape) if value.shape != variable.shape else value)
     return variable
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional, Sequence, Tuple, Union
 from sindri import _core
 from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, adaptive_sizes, check_parts, core, exported, need_divisor, pair, to_ints, zeros_around
+from sindri.ops._util import Tensor, adaptive_sizes, check_parts, core, exported, need_divisor, pair, rounded_once, to_ints, zeros_around
 from sindri.ops.function.index_func import tensor_scatter_elements
 from sindri.ops.function.nn_func import in_nchw, spatial_pads
 
@@ -200,13 +200,14 @@ def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
     return _as_images(lambda x: adaptive_max_pool2d(x, (1, output_size)), input)
 
 
+@rounded_once()
 def _lp_pool(x: Tensor, norm_type: Union[int, float], kernel: Sequence[int], stride: Sequence[int], ceil_mode: bool) -> Tensor:
     """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, h, w]; windows cut by the border count as whole ones with the mean of what is there.
     Where the sum is 0 so is the gradient."""
     p = float(norm_type)
-    total = core.mul(core.avg_pool2d(core.pow(x, p), list(kernel), list(stride), [0, 0, 0, 0], ceil_mode, False), float(math.prod(kernel)))
-    zero = core.equal(total, 0)
-    return core.where(zero, 0.0, core.pow(core.where(zero, 1.0, total), 1 / p))
+    powers = core.power_or_zero(x, p) if p > 0 else core.pow(x, p)
+    total = core.mul(core.avg_pool2d(powers, list(kernel), list(stride), [0, 0, 0, 0], ceil_mode, False), float(math.prod(kernel)))
+    return core.power_or_zero(total, 1 / p)
 
 
 def _norm_window(norm_type: Any, kernel: Sequence[int], stride: Sequence[int], where: str) -> None:

@@ -8,7 +8,7 @@ from sindri import _core
 from sindri._check import check_bool, fail
 from sindri.common import dtype as mstype
 from sindri.context import era
-from sindri.ops._util import Axis, Tensor, core, exported, floating, is_float, to_axes, to_axis, to_count, to_int, wide
+from sindri.ops._util import Axis, Tensor, core, exported, floating, is_float, rounded_once, to_axes, to_axis, to_count, to_int, wide
 from sindri.ops.function.math_func import logaddexp
 
 
@@ -38,7 +38,19 @@ def reduce_sum(x: Tensor, axis: Axis = (), keep_dims: bool = False, skip_mode: b
 
 def mean(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
     """Mean over axes; of integers in their type, rounded towards 0, as MindSpore's ReduceMean."""
-    return _in_own_type(core.mean(x, to_axes(axis, "ops.mean"), check_bool("ops.mean", "keep_dims", keep_dims)), x)
+    axes, keep = to_axes(axis, "ops.mean"), check_bool("ops.mean", "keep_dims", keep_dims)
+    if is_float(x.dtype) or x.dtype is mstype.bool_:
+        return core.mean(x, axes, keep)
+    return _mean_of_integers(x, axes, keep)
+
+
+def _mean_of_integers(x: Tensor, axes: list, keep: bool) -> Tensor:
+    """Rounded towards 0. Quotients and remainders are added up apart, so that no sum leaves int64."""
+    n, whole = _count(x.shape, axes), core.cast(x, mstype.int64)
+    rest = core.sum(core.mod(whole, n), axes, keep)
+    floor_ = core.add(core.sum(core.floor_div(whole, n), axes, keep), core.floor_div(rest, n))
+    inexact = core.logical_and(core.less(floor_, 0), core.not_equal(core.mod(rest, n), 0))
+    return core.cast(core.add(floor_, core.cast(inexact, mstype.int64)), x.dtype)
 
 
 reduce_mean = mean
@@ -194,7 +206,7 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepd
     """(standard deviation, mean) over axes."""
     x = floating(input)
     v, m = _wide_var_mean(x, axis, ddof, keepdims)
-    return core.cast(core.sqrt(v), x.dtype), core.cast(m, x.dtype)
+    return core.cast(core.power_or_zero(v, 0.5), x.dtype), core.cast(m, x.dtype)
 
 
 def nansum(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=None) -> Tensor:
@@ -299,6 +311,7 @@ def cummin(input: Tensor, axis: int) -> tuple:
     return value, core.cast(index, mstype.int32)
 
 
+@rounded_once()
 def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     """log of the running sums of exp along axis, without overflow (rounds as in scan_prod)."""
     y = floating(input)
@@ -416,7 +429,14 @@ def vector_norm(x: Tensor, ord: Union[int, float] = 2, axis: Axis = None, keepdi
         return core.min(core.abs(x), axes, keepdims)
     if ord == 0:
         return core.cast(count_nonzero(x, axes, keepdims), x.dtype)
-    return core.cast(core.pow(core.sum(core.pow(core.abs(wide(x)), float(ord)), axes, keepdims), 1.0 / ord), x.dtype)
+    size = core.abs(wide(x))
+    if ord < 0:  # an element of 0 makes the norm 0
+        zero = core.equal(size, 0)
+        powers = core.pow(core.where(zero, 1.0, size), float(ord))
+        out = core.where(core.any(zero, axes, keepdims), 0.0, core.pow(core.sum(powers, axes, keepdims), 1.0 / ord))
+    else:
+        out = core.power_or_zero(core.sum(core.power_or_zero(size, float(ord)), axes, keepdims), 1.0 / ord)
+    return core.cast(out, x.dtype)
 
 
 def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2, -1), keepdims: bool = False, *, dtype=None) -> Tensor:

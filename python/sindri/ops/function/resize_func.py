@@ -7,7 +7,8 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from sindri._check import check_choice, fail
-from sindri.ops._util import MOST_WINDOWS, Size, Tensor, core, exported, perm_moving, to_ints
+from sindri.common import dtype as mstype
+from sindri.ops._util import MOST_WINDOWS, Size, Tensor, core, exported, is_long, rounded_once, to_ints
 from sindri.ops.function.pooling_func import adaptive_avg_pool1d, adaptive_avg_pool2d
 
 
@@ -37,7 +38,14 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
         begin = [max(0, -pads[2 * d]) for d in range(rank)]
         end = [input_x.shape[d] - max(0, -pads[2 * d + 1]) for d in range(rank)]
         input_x, pads = core.slice(input_x, begin, end), [max(0, p) for p in pads]
-    return core.pad(input_x, pads, float(value or 0), {"replicate": "edge"}.get(mode, mode))
+    return _padded(input_x, pads, value or 0, {"replicate": "edge"}.get(mode, mode))
+
+
+def _padded(x: Tensor, pads: Sequence[int], value: Union[int, float], mode: str) -> Tensor:
+    """core.pad, whose constant is a float: an integer that it would round is put around by shifting x, which int64 does without loss."""
+    if is_long(value) and mode == "constant" and x.dtype is mstype.int64:
+        return core.add(core.pad(core.sub(x, int(value)), pads), int(value))
+    return core.pad(x, pads, float(value), mode)
 
 
 def _pad_circular(x: Tensor, pads: list) -> Tensor:
@@ -48,12 +56,12 @@ def _pad_circular(x: Tensor, pads: list) -> Tensor:
     return x
 
 
-def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constant", value: float = 0) -> Tensor:
+def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constant", value: Union[int, float] = 0) -> Tensor:
     """Padded by (before, after) per dimension from the first on. Raises ValueError for negative numbers or a wrong count."""
     pairs = [to_ints(p, "paddings", "ops.Pad") for p in paddings]
     if len(pairs) != len(x.shape) or any(len(p) != 2 or min(p) < 0 for p in pairs):
         fail(ValueError, f"paddings {paddings} must be one (before, after) of no negative numbers per dimension of {x.shape}", "ops.Pad")
-    return core.pad(x, [v for p in pairs for v in p], value, mode)
+    return _padded(x, [v for p in pairs for v in p], value, mode)
 
 
 def mirror_pad(input_x: Tensor, paddings: Any, mode: str = "REFLECT") -> Tensor:
@@ -63,55 +71,65 @@ def mirror_pad(input_x: Tensor, paddings: Any, mode: str = "REFLECT") -> Tensor:
     return pad_pairs(input_x, table, mode.lower())
 
 
+def _nearest_positions(size: int, out: int, align_corners: bool) -> np.ndarray:
+    """Where each of `out` output places lies among `size` input places, by the step between them."""
+    return np.arange(out) * (((size - 1) / (out - 1) if out > 1 else 0.0) if align_corners else size / out)
+
+
 def _source_positions(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> np.ndarray:
-    """Where each of `out` output places lies among `size` input places."""
+    """Where each of `out` output places lies among `size` input places. Divided last, so that places which coincide do so exactly."""
     i = np.arange(out, dtype=np.float64)
     if align_corners:
-        return i * ((size - 1) / (out - 1) if out > 1 else 0.0)
-    step = 1.0 / scale if scale else size / out
-    return (i + 0.5) * step - 0.5 if half_pixel else i * step
+        return i * (size - 1) / (out - 1) if out > 1 else i * 0.0
+    at = i + 0.5 if half_pixel else i
+    at = at / scale if scale else at * size / out
+    return at - 0.5 if half_pixel else at
 
 
-def _linear_matrix(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> np.ndarray:
-    """[out, size]: weights of linear interpolation."""
+def _linear_taps(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> tuple:
+    """([out, 2] input places, their weights) of linear interpolation."""
     at = np.clip(_source_positions(size, out, align_corners, half_pixel, scale), 0, size - 1)
     low = np.minimum(np.floor(at).astype(int), size - 1)
-    high, part = np.minimum(low + 1, size - 1), at - low
-    m = np.zeros((out, size))
-    np.add.at(m, (np.arange(out), low), 1 - part)
-    np.add.at(m, (np.arange(out), high), part)
-    return m
+    return np.stack([low, np.minimum(low + 1, size - 1)], 1), np.stack([1 - (at - low), at - low], 1)
 
 
-def _cubic_matrix(size: int, out: int, align_corners: bool, scale: Optional[float] = None) -> np.ndarray:
-    """[out, size]: weights of Keys' cubic convolution as MindSpore chooses them: with aligned corners a = -0.75 and borders repeated, else
-    a = -0.5 and what lies outside left out (the other weights grow)."""
+def _cubic_taps(size: int, out: int, align_corners: bool, scale: Optional[float] = None) -> tuple:
+    """([out, 4] input places, their weights) of Keys' cubic convolution as MindSpore chooses them: with aligned corners a = -0.75 and borders repeated,
+    else a = -0.5 and what lies outside left out (the other weights grow)."""
     at, a = _source_positions(size, out, align_corners, not align_corners, scale), -0.75 if align_corners else -0.5
-    low = np.floor(at).astype(int)
-    m = np.zeros((out, size))
-    for k in range(-1, 3):
-        x = np.abs(at - (low + k))
-        near, far = ((a + 2) * x - (a + 3)) * x * x + 1, a * (((x - 5) * x + 8) * x - 4)
-        weight = np.where(x <= 1, near, np.where(x < 2, far, 0))
-        if not align_corners:
-            weight[(low + k < 0) | (low + k >= size)] = 0
-        np.add.at(m, (np.arange(out), np.clip(low + k, 0, size - 1)), weight)
-    return m / m.sum(1, keepdims=True)
+    places = np.floor(at).astype(int)[:, None] + np.arange(-1, 3)
+    x = np.abs(at[:, None] - places)
+    weights = np.where(x <= 1, ((a + 2) * x - (a + 3)) * x * x + 1, np.where(x < 2, a * (((x - 5) * x + 8) * x - 4), 0))
+    if not align_corners:
+        weights[(places < 0) | (places >= size)] = 0
+    return np.clip(places, 0, size - 1), weights / weights.sum(1, keepdims=True)
 
 
-def _resample(x: Tensor, axis: int, matrix: np.ndarray) -> Tensor:
-    """x with its dimension axis multiplied by a constant matrix."""
-    rank = len(x.shape)
-    moved = core.transpose(x, perm_moving(rank, [axis], [rank - 1])) if axis != rank - 1 else x
-    flat = core.reshape(moved, (math.prod(moved.shape[:-1]), moved.shape[-1]))
-    out = core.reshape(core.matmul(flat, core.cast(Tensor(matrix), x.dtype), False, True), moved.shape[:-1] + (matrix.shape[0],))
-    return core.transpose(out, perm_moving(rank, [rank - 1], [axis])) if axis != rank - 1 else out
+def _resample(x: Tensor, axis: int, taps: tuple) -> Tensor:
+    """Sums of elements along axis: for each output the input places [out, k] times weights [out, k]. A place of weight 0 takes no part, forward or
+    back: a NaN there stays where it is."""
+    places, weights = taps
+    if places.shape[0] == x.shape[axis] and np.all((weights == 0) | ((weights == 1) & (places == np.arange(x.shape[axis])[:, None]))):
+        return x
+    along = [-1 if d == axis else 1 for d in range(len(x.shape))]
+    total = None
+    for place, weight in zip(places.T, weights.T):
+        used = weight != 0
+        if not used.any():
+            continue
+        part = core.gather(x, Tensor(place.astype(np.int64)), axis)
+        if not (weight[used] == 1).all():
+            part = core.mul(part, core.reshape(core.cast(Tensor(weight), x.dtype), along))
+        if not used.all():
+            part = core.where(core.reshape(Tensor(used), along), part, 0.0)
+        total = part if total is None else core.add(total, part)
+    return total
 
 
 def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
     """[n, c, h, w] -> [n, c, size]: the nearest element of each place."""
     for d, out in zip((2, 3), to_ints(size, "size", "ops.ResizeNearestNeighbor")):
-        at = _source_positions(x.shape[d], out, align_corners, False)
+        at = _nearest_positions(x.shape[d], out, align_corners)
         if half_pixel_centers and not align_corners:
             at = (np.arange(out) + 0.5) * x.shape[d] / out
         place = np.floor(at + 0.5) if align_corners else np.floor(at)
@@ -121,9 +139,17 @@ def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixe
 
 def resize_bilinear(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
     """[n, c, h, w] -> [n, c, size] by linear interpolation in both directions."""
-    for d, out in zip((2, 3), to_ints(size, "size", "ops.ResizeBilinear")):
-        x = _resample(x, d, _linear_matrix(x.shape[d], out, align_corners, half_pixel_centers))
-    return x
+    sizes = to_ints(size, "size", "ops.ResizeBilinear")
+    return _resampled(x, [_linear_taps(x.shape[d], out, align_corners, half_pixel_centers) for d, out in zip((2, 3), sizes)])
+
+
+@rounded_once()
+def _resampled(x: Tensor, taps: Sequence[tuple]) -> Tensor:
+    """x resampled along each dimension from the third on; of equal sizes a copy."""
+    out = x
+    for d, own in enumerate(taps, start=2):
+        out = _resample(out, d, own)
+    return out if out is not x else core.reshape(x, x.shape)
 
 
 def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
@@ -153,18 +179,16 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
         fail(ValueError, f"sizes {sizes} must be at most {MOST_WINDOWS}", where)
     if mode == "area":
         return adaptive_avg_pool2d(input, tuple(sizes)) if rank == 4 else adaptive_avg_pool1d(input, sizes[0])
-    out = input
-    for d, (n, scale) in enumerate(zip(sizes, scales), start=2):
-        if mode in ("nearest", "nearest-exact"):
+    if mode in ("nearest", "nearest-exact"):
+        out = input
+        for d, (n, scale) in enumerate(zip(sizes, scales), start=2):
             step = 1 / scale if scale else out.shape[d] / n
             place = np.floor((np.arange(n) + (0.5 if mode == "nearest-exact" else 0.0)) * step)
             out = core.gather(out, Tensor(np.clip(place, 0, out.shape[d] - 1).astype(np.int64)), d)
-        else:
-            corners = bool(align_corners)
-            build = _cubic_matrix(out.shape[d], n, corners, scale) if mode == "bicubic" else _linear_matrix(out.shape[d], n, corners, not corners,
-                                                                                                            scale)
-            out = _resample(out, d, build)
-    return out
+        return out
+    corners = bool(align_corners)
+    return _resampled(input, [_cubic_taps(size_, n, corners, scale) if mode == "bicubic" else _linear_taps(size_, n, corners, not corners, scale)
+                              for size_, n, scale in zip(dims, sizes, scales)])
 
 
 def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,

@@ -7,9 +7,10 @@ from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
+from sindri import _core
 from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import FEW_PARTS, Tensor, as_tensor, core, exported, floating, is_float, pair, to_axis, to_count, to_int, to_ints, wide
+from sindri.ops._util import FEW_PARTS, Tensor, as_tensor, core, exported, floating, is_float, pair, rounded_once, to_axis, to_count, to_int, to_ints, wide
 from sindri.ops.function.array_func import concat, narrow
 from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
 from sindri.ops.function.math_func import abs, floor, round, sign, tan
@@ -166,19 +167,28 @@ def i0(input: Tensor) -> Tensor:
 
 
 def _erfinv(x: Tensor) -> Tensor:
-    """Steps of Halley's method from Winitzki's approximation (2008), which is right to 2e-3; the last one carries the gradient."""
+    """Steps of Halley's method from Winitzki's approximation (2008), which is right to 2e-3. They carry no gradient: that is the inverse function's,
+    dx·exp(y²)·sqrt(pi)/2 with y the result, in which the next derivatives see y again."""
     inside = core.less(abs(x), 1.0)
-    y = core.where(inside, x, 0.0)
+    given = core.where(inside, x, 0.0)
+    y = core.stop_gradient(given)
     a, tail = 0.147, core.log(core.mul(core.sub(1.0, y), core.add(1.0, y)))
     b = core.add(core.mul(tail, 0.5), 2 / (math.pi * a))
     root = core.sqrt(core.maximum(core.sub(core.sqrt(core.sub(core.square(b), core.div(tail, a))), b), 0.0))
     out = core.mul(sign(y), root)
     for _ in range(4):
-        out = core.stop_gradient(out)
-        slope = core.mul(core.exp(core.square(out)), math.sqrt(math.pi) / 2)
-        step = core.mul(core.sub(core.erf(out), y), slope)
-        out = core.sub(out, core.div(step, core.stop_gradient(core.add(core.mul(out, step), 1.0))))
+        step = core.mul(core.sub(core.erf(out), y), core.mul(core.exp(core.square(out)), math.sqrt(math.pi) / 2))
+        out = core.sub(out, core.div(step, core.add(core.mul(out, step), 1.0)))
+    out = _inverse_of_erf(given, core.stop_gradient(out))
     return core.where(inside, out, core.where(core.equal(abs(x), 1.0), core.mul(sign(x), math.inf), math.nan))
+
+
+def _inverse_of_erf(x: Tensor, y: Tensor) -> Tensor:
+    """y, which is erfinv(x), with its gradient."""
+    def rule(inputs: Sequence[Tensor], outputs: Sequence[Tensor], gradients: Sequence[Tensor]) -> list:
+        slope = core.mul(core.exp(core.square(_inverse_of_erf(inputs[0], inputs[1]))), math.sqrt(math.pi) / 2)
+        return [core.mul(gradients[0], slope), core.zeros_like(inputs[1])]
+    return _core.custom_gradient(lambda inputs: [core.add(inputs[1], 0.0)], [x, y], rule)[0]
 
 
 def erfinv(input: Tensor) -> Tensor:
@@ -202,6 +212,7 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
     return unsorted_segment_sum(counted, input, count)
 
 
+@rounded_once()
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:  # noqa: A002
     """How many elements lie in each of `bins` equal parts of [min, max], in input's type; of equal bounds the smallest and largest element are taken
     (such code runs eagerly). Elements outside are left out. Raises ValueError."""
@@ -221,6 +232,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
     return core.cast(unsorted_segment_sum(core.full(x.shape, 1.0), place, bins), input.dtype)
 
 
+@rounded_once()
 def cov(input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None, aweights: Optional[Tensor] = None) -> Tensor:
     """The covariances of the rows of a matrix, columns being observations: divided by their number less correction. fweights: how often, aweights: with
     what weight each one counts."""
@@ -261,6 +273,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Optional[Tensor] = None
     return out
 
 
+@rounded_once()
 def trapz(y: Tensor, x: Optional[Tensor] = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """The integral of y along dim by the trapezium rule, at places x (a vector, or as many as y has) or dx apart."""
     y = floating(y)
@@ -403,6 +416,7 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
     return core.slice(core.reshape(image, (n, c, whole[0], whole[1])), [0, 0, p[0], p[1]], [n, c, p[0] + size[0], p[1] + size[1]])
 
 
+@rounded_once()
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
     """[n, h, w, 2] (or [n, d, h, w, 3]): where each element of an image of this size lies in the image that theta [n, 2, 3] ([n, 3, 4]) maps, in units of
     -1 to 1, the last coordinate first. Raises ValueError."""
@@ -426,6 +440,7 @@ def _reflected(x: Tensor, low: float, high: float) -> Tensor:
     return core.add(core.where(core.equal(core.mod(turns, 2.0), 0.0), rest, core.sub(span, rest)), low)
 
 
+@rounded_once()
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False) -> Tensor:
     """[n, c, *places]: the image [n, c, h, w] (or [n, c, d, h, w]) at the places of grid [n, *places, 2] (or 3), in units of -1 to 1, the last coordinate
     first. mode: 'bilinear' or 'nearest'; padding_mode beyond the border: 'zeros', 'border' or 'reflection'. Raises ValueError."""
@@ -446,7 +461,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
             x = _reflected(x, 0.0, size - 1.0) if align_corners else _reflected(x, -0.5, size - 0.5)
         at.append(x if padding_mode == "zeros" else core.clamp(x, 0.0, size - 1.0))
     first = core.reshape(core.arange(0, n), (n, 1))
-    out = None
+    out, nothing = None, core.full((), 0.0, input.dtype)
     for corner in range(1 if mode == "nearest" else 2 ** d):
         weight, index, inside = core.full((n, count), 1.0, input.dtype), first, None
         for axis, (x, size) in enumerate(zip(at, sizes)):
@@ -456,8 +471,10 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
             there = core.logical_and(core.greater_equal(whole, 0.0), core.less(whole, float(size)))
             inside = there if inside is None else core.logical_and(inside, there)
             index = core.add(core.mul(index, size), core.cast(core.where(there, whole, 0.0), mstype.int64))
-        part = core.gather(flat, core.reshape(index, (-1,)), 0)
-        part = core.mul(part, core.reshape(core.where(inside, weight, 0.0), (-1, 1)))
+        # What lies outside or has no weight takes no part, forward or back: a NaN there stays where it is.
+        taken = core.reshape(core.logical_and(inside, core.not_equal(weight, 0)), (-1, 1))
+        part = core.where(core.reshape(inside, (-1, 1)), core.gather(flat, core.reshape(index, (-1,)), 0), nothing)
+        part = core.where(taken, core.mul(part, core.reshape(weight, (-1, 1))), nothing)
         out = part if out is None else core.add(out, part)
     out = core.reshape(out, (n, count, c))
     return core.reshape(core.transpose(out, [0, 2, 1]), (n, c, *grid.shape[1:-1]))

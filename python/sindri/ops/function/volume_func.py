@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Optional, Sequence
 
 from sindri._check import fail
 from sindri.common import dtype as mstype
-from sindri.ops._util import Tensor, adaptive_sizes, core, exported, need_divisor, to_int, to_ints, volume_pads, zeros_around
+from sindri.ops._util import Tensor, adaptive_sizes, core, exported, need_divisor, rounded_once, to_int, to_ints, volume_pads, zeros_around
 from sindri.ops.function.nn_func import bias_add, conv_transpose2d
 from sindri.ops.function.pooling_func import adaptive_max_pool, max_pool_with_places
 
@@ -33,6 +33,7 @@ def _depths(x: Tensor, first: int, count: int, step: int) -> Tensor:
     return core.slice(x, begin, end, steps)
 
 
+@rounded_once()
 def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
            dilation: Any = 1, groups: int = 1) -> Tensor:
     """[n, c, d, h, w] with weight [o, c/groups, kd, kh, kw] -> [n, o, d', h', w']. padding (with pad_mode 'pad'): one number, (depth, height, width)
@@ -94,6 +95,7 @@ def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[i
     return core.reshape(y, shape), core.reshape(place, shape)
 
 
+@rounded_once()
 def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1,
                      output_padding: Any = 0) -> Tensor:
     """[n, c, d, h, w] with weight [c, o/group, kd, kh, kw] -> [n, o, d', h', w']: the gradient of conv3d with respect to its input. 'same': the
@@ -148,6 +150,7 @@ def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     return _pool3d(lambda v, k, s, p: core.max_pool2d(v, k, s, p, ceil_mode), x, kernel, step, pads, where)
 
 
+@rounded_once()
 def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int = 0) -> Tensor:
     """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
@@ -163,6 +166,7 @@ def _lead(x: Tensor, where: str) -> tuple:
     return tuple(x.shape[:-3])
 
 
+@rounded_once()
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Means over output_size windows that cover [n, c, d, h, w] (or [c, d, h, w]) evenly; None keeps a size. Raises TypeError, ValueError."""
     where = "ops.adaptive_avg_pool3d"
