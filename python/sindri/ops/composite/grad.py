@@ -49,7 +49,7 @@ def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None, we
 
 
 def _only_integers(args: Any, kwargs: Any) -> bool:
-    """Whether the arguments hold tensors, none of them floating: the tape follows floats only."""
+    """Whether the arguments hold tensors, none of them floating."""
     tensors = tensors_in((args, kwargs), [])
     return bool(tensors) and not any(t.dtype.is_floating for t in tensors)
 
@@ -217,7 +217,8 @@ class GradOperation:
     Without flags the gradient of the first input; get_all: a tuple over the inputs; get_by_list: a tuple over `weights` (a ParameterTuple;
     default: the Cell's trainable ones); both: (inputs, weights). sens_param: the last argument is the gradient of the output, else ones.
     A forward run of the same Cell on the same inputs just before is taken over: batch statistics and random numbers advance once.
-    What is no tensor has no gradient: () for the first input, left out by get_all. Where inputs and outputs hold integers only, fn runs a
+    What is no tensor has no gradient: () for the first input, left out by get_all. The gradient of integers is rounded
+    towards 0, in their type. Where inputs and outputs hold integers only, fn runs a
     second time on float32 copies, from the values that its Cells and Parameters had before; they keep those of the first run.
     Raises TypeError for flags that are no bool or a function that is not callable.
     """
@@ -324,7 +325,8 @@ def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None
     grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
     ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
     behind the first), which are not differentiated.
-    An input that is no tensor has no gradient: (), and None within a tuple. Where inputs and outputs hold integers only, fn runs a second
+    An input that is no tensor has no gradient: (), and None within a tuple. The gradient of integers is rounded
+    towards 0, in their type. Where inputs and outputs hold integers only, fn runs a second
     time as GradOperation says.
     Raises ValueError when neither is given. Gradients of gradients come from nesting.
     """
