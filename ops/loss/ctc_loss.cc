@@ -58,7 +58,8 @@ const OpDef& kLoss = register_op({
     .doc = "log_probs [T, N, C], targets [N, S] (or one after the other, [sum of target_lengths]), input_lengths [N], target_lengths [N] -> negative log "
            "likelihoods [N] of the targets with any repeats and blanks (Graves et al. 2006). Infinite where the steps are too few, 0 there with "
            "zero_infinity. The gradient is with respect to log_probs as they are: what exp(log_probs) adds in PyTorch, log_softmax's gradient takes out "
-           "again. Throws DataError for a length or a label out of range.",
+           "again. Differentiable once: the gradient is a kernel, the backward recursion over all paths. Throws DataError for a length or a label out of "
+           "range.",
     .attrs = attrs_type<CtcAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
