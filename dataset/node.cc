@@ -14,7 +14,7 @@
 namespace sindri::dataset {
 
 Source& opened_source(Node& node) {
-  std::call_once(node.opened, [&] {
+  node.opened.call([&] {
     const DeviceScope host(Device{});
     node.source->open();
   });

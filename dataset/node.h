@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "dataset/source.h"
 #include "sindri/dataset/dataset.h"
 #include "sindri/dataset/shard.h"
+#include "src/core/once.h"
 
 namespace sindri::dataset {
 
@@ -28,7 +28,7 @@ struct Node {
 
   std::shared_ptr<Source> source;  // kSource
   OrderSpec order;
-  std::once_flag opened;
+  Once opened;
   std::vector<Transform> ops;  // kMap
   std::vector<std::string> in_names, out_names;  // kMap, kRename, kProject
   int64_t count = 0;  // batch size, buffer size, repeats (-1: endless), rows to skip or take

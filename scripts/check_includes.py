@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: the layer table below, device-library headers, and that public headers need the standard library only.
+"""Checks who includes whom: the layer table below, device-library headers, and that public headers need the standard library only. Also
+refuses std::call_once and its kin, through which nothing may throw (src/core/once.h).
 
 usage: check_includes.py [--self-test] [ROOT]
 
@@ -28,7 +29,7 @@ LAYERS = {
     "nn": (BELOW_NN, {"core", "op", "autograd"}),
     "optim": (BELOW_NN, {"core", "op"}),
     "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "comm", "op", "autograd"}),  # says which step it is at
-    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, {"train"}),  # files that are whole or absent, what one rank does for all
+    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, {"core", "train"}),  # files that may be replaced; whole or absent; what one rank does for all
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
     "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "train"}),
@@ -40,6 +41,7 @@ LAYERS = {
 ROOT_LAYERS = ("ops", "optim", "models", "boost", "dataset", "python")
 DEVICE_LIBRARY = re.compile(r"^(dnnl\w*\.h(pp)?|oneapi/dnnl/.*|cudnn\w*\.h|cublas\w*\.h|cuda\w*\.h|nvrtc\.h|mpi\.h|nccl\.h|gloo/.*)$")
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
+CALL_ONCE = re.compile(r"\b(std::call_once|std::once_flag|pthread_once|gil_safe_call_once\w*)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 
@@ -90,6 +92,9 @@ def check_file(path, text):
         return [f"{path}:1: unknown layer {layer} (add it to LAYERS)"]
     errors = []
     for number, line in enumerate(text.splitlines(), 1):
+        forbidden = CALL_ONCE.search(line.split("//")[0])
+        if forbidden:
+            errors.append(f"{path}:{number}: {forbidden.group(1)}: an exception through it ends the process of a wheel; use Once of src/core/once.h")
         match = INCLUDE.match(line)
         if not match:
             continue
@@ -137,8 +142,20 @@ CASES = [
 ]
 
 
+# (line, is it allowed)
+LINES = [
+    ("std::call_once(flag, [] {});", False), ("  std::once_flag flag;", False), ("pthread_once(&once, f);", False),
+    ("static py::gil_safe_call_once_and_store<int> x;", False), ("#include <pybind11/gil_safe_call_once.h>", False),
+    ("// not std::call_once, which", True), ("Once opened;", True),
+]
+
+
 def self_test():
     failures = 0
+    for line, allowed in LINES:
+        if (not check_file("src/core/a.cc", f"// text\n{line}\n")) != allowed:
+            failures += 1
+            print(f"self-test: {line!r}: expected {'no error' if allowed else 'an error'}")
     for path, include, allowed in CASES:
         errors = check_file(path, f"// text\n#include {include}\n")
         if (not errors) != allowed or (errors and not errors[0].startswith(f"{path}:")):
@@ -151,7 +168,7 @@ def self_test():
         if check_tree(pathlib.Path(folder)) != (["src/core/bad.cc:1: core must not include nn"], 1):
             failures += 1
             print("self-test: a wrong edge in a tree on disk was not reported")
-    print(f"check_includes: self-test, {len(CASES) + 1} cases, {failures} failed")
+    print(f"check_includes: self-test, {len(CASES) + len(LINES) + 1} cases, {failures} failed")
     return 1 if failures else 0
 
 
@@ -162,7 +179,7 @@ def main():
     root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parent.parent)
     errors, files = check_tree(root)
     print("\n".join(errors), end="\n" if errors else "")
-    print(f"check_includes: {files} files, {len(errors)} wrong includes")
+    print(f"check_includes: {files} files, {len(errors)} errors")
     return 1 if errors else 0
 
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <mutex>
 
 #include "dataset/transforms/vision_ops.h"
 #include "sindri/core/runtime.h"
 #include "sindri/dataset/dataset.h"
+#include "src/core/once.h"
 
 namespace sindri::dataset {
 
@@ -157,13 +157,13 @@ constinit RuntimeSlot<std::atomic<uint32_t>> places;
 struct Transform::Calls {
   /// Place among the random transforms called by hand so far, taken at the first call: no two of them draw the same numbers.
   uint32_t place() {
-    std::call_once(placed, [this] { place_ = places.get().fetch_add(1); });
+    placed.call([this] { place_ = places.get().fetch_add(1); });
     return place_;
   }
   std::atomic<int64_t> count{0};
 
  private:
-  std::once_flag placed;
+  Once placed;
   uint32_t place_ = 0;
 };
 

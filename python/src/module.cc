@@ -20,6 +20,8 @@ PYBIND11_MODULE(_core, m) {
   using namespace sindri::python;
   m.doc() = "Sindri's engine: tensors, ops, gradients, compiled functions, data pipelines, checkpoints.";
   m.attr("version") = SINDRI_VERSION_STRING;
+  // pybind11 imports NumPy within std::call_once, where nothing may throw (src/core/once.h). Done here first, it is a plain ImportError.
+  pybind11::module_::import("numpy");
   sindri::set_around_long_wait(&without_interpreter_lock);
   bind_errors(m);
   bind_dtype(m);

@@ -1,6 +1,5 @@
 // Tensor: construction from Python values, NumPy and DLPack without copies, methods.
 #include <fmt/format.h>
-#include <pybind11/gil_safe_call_once.h>
 
 #include <limits>
 
@@ -273,8 +272,13 @@ Tensor to_tensor(py::handle h) {
 }
 
 py::handle numpy_generic() {
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> generic;  // never destroyed: the interpreter is gone by then
-  return generic.call_once_and_store_result([] { return py::object(py::module_::import("numpy").attr("generic")); }).get_stored();
+  // Never destroyed: the interpreter is gone by then. An import may give up the interpreter lock, so another thread may have come first.
+  static PyObject* generic = nullptr;
+  if (generic == nullptr) {
+    py::object found = py::module_::import("numpy").attr("generic");
+    if (generic == nullptr) generic = found.release().ptr();
+  }
+  return generic;
 }
 
 Tensor number_of(py::handle number, DType dtype) {

@@ -33,7 +33,7 @@ def main() -> None:
 
     import sindri as ms
     from sindri import nn
-    from sindri.dataset import DigitsDataset, vision
+    from sindri.dataset import Cifar10Dataset, DigitsDataset, ImageFolderDataset, MnistDataset, vision
     home = os.path.dirname(os.path.abspath(ms.__file__))
     x = ms.Tensor(np.ones((2, 3), np.float32))
     assert nn.Dense(3, 4)(x).shape == (2, 4)
@@ -46,6 +46,16 @@ def main() -> None:
             assert type(error).__module__.startswith(("sindri", "builtins")) and str(error), repr(error)
         else:
             raise AssertionError(f"no {kind.__name__}")
+    # An error of a data source that opens on first use, where the runtime's own unwinder must pass no frame of glibc's.
+    with tempfile.TemporaryDirectory() as folder:
+        for source in (ImageFolderDataset(folder), MnistDataset(folder), Cifar10Dataset(folder)):
+            for _ in range(2):
+                try:
+                    source.get_dataset_size()
+                except RuntimeError as error:
+                    assert str(error), repr(source)
+                else:
+                    raise AssertionError(f"{type(source).__name__} opened an empty folder")
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "a.ckpt")
         with open(file, "wb") as f:

@@ -24,7 +24,6 @@
 #include <ctime>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <sstream>
 
@@ -49,11 +48,10 @@ void close_in_child() {
 }
 
 void remember(int fd) {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  [[maybe_unused]] static const bool watches_forks = [] {
     ours();
-    pthread_atfork(nullptr, nullptr, close_in_child);
-  });
+    return pthread_atfork(nullptr, nullptr, close_in_child) == 0;
+  }();
   if (fd < 0 || fd >= kMostDescriptors) return;
   int highest = g_highest.load();
   while (highest < fd && !g_highest.compare_exchange_weak(highest, fd)) {}
