@@ -2,6 +2,7 @@
 // compared with the size of the file before anything is allocated by it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <isa-l/crc.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,6 +25,21 @@ using nlohmann::json;
 constexpr int64_t kMaxHeader = 100'000'000;  // as the format's own reader has it
 constexpr int kMaxDepth = 4;
 constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kIntegrity = "sindri.integrity";
+constexpr const char* kHeaderSum = "sindri.header";
+
+// CRC-32 as zlib has it, in eight digits.
+std::string crc32_text(const void* data, size_t size) {
+  uint32_t crc = 0;
+  const auto* p = static_cast<const unsigned char*>(data);
+  while (size > 0) {
+    const size_t n = std::min(size, size_t{1} << 30);
+    crc = crc32_gzip_refl(crc, p, n);
+    p += n;
+    size -= n;
+  }
+  return fmt::format("{:08x}", crc);
+}
 
 // Their names for element types; of those that tensors do not have, MindSpore's (ckpt::find_narrow_type).
 const std::map<std::string, std::string>& type_names() {
@@ -68,8 +84,10 @@ class Reader {
     if (at != file_.size() - data_) file_.damaged(data_ + at, fmt::format("{} bytes behind the last tensor", file_.size() - data_ - at));
     LoadedCheckpoint out;
     out.path = file_.path();
-    out.notice = "no integrity data";
-    for (const Stored& s : all) out.entries.push_back(read_tensor(s));
+    const std::vector<std::string> sums = check_integrity(header, all);
+    out.verified = !sums.empty();
+    if (sums.empty()) out.notice = "no integrity data";
+    for (size_t i = 0; i < all.size(); ++i) out.entries.push_back(read_tensor(all[i], sums.empty() ? "" : sums[i]));
     return out;
   }
 
@@ -88,6 +106,7 @@ class Reader {
     file_.read_at(8, text.data(), static_cast<int64_t>(length));
     if (text[0] != '{') file_.damaged(8, "its header does not begin with '{'");
     if (const int64_t bad = first_invalid_utf8(text); bad >= 0) file_.damaged(8 + bad, "its header is not UTF-8");
+    header_text_ = text;
     std::vector<std::set<std::string>> open;  // keys of the objects that are being read
     const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
       if (depth > kMaxDepth) file_.damaged(8, fmt::format("its header is nested deeper than {} levels", kMaxDepth));
@@ -107,6 +126,34 @@ class Reader {
   void check_metadata(const json& value) {
     const bool texts = value.is_object() && std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_string(); });
     if (!texts) file_.damaged(8, "its metadata holds other things than texts");
+  }
+
+  // Checksums that Sindri writes (python/sindri/tools/_safetensors.py): of the header, and here returned, of each tensor; empty for files of others. Each
+  // of the two metadata entries says that the other is there, so that damage to a key is seen, too.
+  std::vector<std::string> check_integrity(const json& header, const std::vector<Stored>& all) {
+    const json metadata = header.value(kMetadata, json::object());
+    const std::string text = metadata.value(kIntegrity, ""), sum = metadata.value(kHeaderSum, "");
+    const bool promised = text.find("\"header\":1") != std::string::npos;
+    if (!sum.empty() || promised) check_header(sum, promised);
+    if (text.empty()) return {};
+    const json stated = json::parse(text, nullptr, false);
+    std::vector<std::string> sums;
+    try {
+      stated.at("crc32").get_to(sums);
+      if (stated.at("tensors").get<size_t>() != all.size() || stated.at("bytes").get<int64_t>() != file_.size() - data_ || sums.size() != all.size())
+        file_.damaged(8, "it does not hold the tensors that its metadata states");
+    } catch (const json::exception&) { file_.damaged(8, fmt::format("its metadata '{}' cannot be read", kIntegrity)); }
+    return sums;
+  }
+
+  void check_header(const std::string& sum, bool promised) {
+    const auto entry = [](const std::string& digits) { return fmt::format("\"{}\":\"{}\"", kHeaderSum, digits); };
+    const size_t at = header_text_.find(entry(sum));
+    if (sum.empty() || !promised || at == std::string::npos) file_.damaged(8, "of its header's two checksums one is missing");
+    header_text_.replace(at, entry(sum).size(), entry(std::string(sum.size(), '0')));
+    if (const std::string got = crc32_text(header_text_.data(), header_text_.size()); got != sum)
+      file_.damaged(8, fmt::format("its header has the CRC-32 {}, expected {}", got, sum));
+    header_text_.clear();
   }
 
   Stored read_entry(const std::string& name, const json& value) {
@@ -155,7 +202,14 @@ class Reader {
     return empty ? 0 : bytes;
   }
 
-  CheckpointEntry read_tensor(const Stored& s) {
+  // `sum` is empty where none is known.
+  CheckpointEntry read_tensor(const Stored& s, const std::string& sum) {
+    const auto check = [&](const void* bytes) {
+      if (sum.empty()) return;
+      const std::string got = crc32_text(bytes, static_cast<size_t>(s.end - s.begin));
+      if (got != sum) file_.damaged(data_ + s.begin, fmt::format("tensor {} has the CRC-32 {}, expected {}", quoted(s.name), got, sum));
+    };
+
     CheckpointEntry e;
     e.name = s.name;
     const int64_t bytes = s.end - s.begin;
@@ -168,12 +222,14 @@ class Reader {
       e.stored_type = s.type;
       std::string raw(static_cast<size_t>(bytes), '\0');
       file_.read_at(data_ + s.begin, raw.data(), bytes);
+      check(raw.data());
       if (!ckpt::widen(*narrow, raw.data(), e.tensor.numel(), e.tensor.mutable_raw_data()))
         throw CheckpointError(fmt::format("tensor {} holds values beyond Int64, which Sindri does not have", quoted(s.name)), file_.path(),
                               "cast it before saving");
       return e;
     }
     file_.read_at(data_ + s.begin, e.tensor.mutable_raw_data(), bytes);
+    check(e.tensor.raw_data());
     if (type == DType::kBool) {
       const auto* b = static_cast<const uint8_t*>(e.tensor.raw_data());
       if (std::any_of(b, b + bytes, [](uint8_t v) { return v > 1; }))
@@ -184,6 +240,7 @@ class Reader {
 
   FileReader file_;
   int64_t data_ = 0;  // where the tensors begin
+  std::string header_text_;
 };
 
 }  // namespace

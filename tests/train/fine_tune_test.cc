@@ -16,6 +16,8 @@
 #include "sindri/optim/momentum.h"
 #include "sindri/train/train_step.h"
 #include "sindri/train/training_state.h"
+#include "source_dir.h"
+#include "tests/train/checkpoint_util.h"
 #include "tests/train/temp_folder.h"
 
 namespace sindri::train::fine_tune_test {
@@ -217,6 +219,29 @@ TEST_F(Safetensors, ValuesOfEveryTypeAreRead) {
   EXPECT_EQ(c.find("h")->tensor.item(), 1);
   EXPECT_EQ(c.find("none")->tensor.numel(), 0);
   EXPECT_EQ(c.notice, "no integrity data");
+}
+
+// data/checksums.safetensors was written by python/sindri/tools/_safetensors.py, whose checksums are zlib's.
+TEST_F(Safetensors, EveryFlippedBitOfAFileWithChecksumsIsRefused) {
+  const std::string whole = read_all(std::string(SINDRI_SOURCE_DIR) + "/tests/train/data/checksums.safetensors");
+  const LoadedCheckpoint c = load(whole);
+  EXPECT_TRUE(c.verified);
+  EXPECT_EQ(c.notice, "");
+  EXPECT_THAT(c.find("conv1.weight")->tensor.to_vector<double>(), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(c.find("bias")->tensor.to_vector<int64_t>(), ElementsAre(1, -2));
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+    EXPECT_THROW(load(flipped), CheckpointError) << "bit " << bit;
+  }
+  // Files from before the header had a checksum still load.
+  const size_t sum = whole.find(R"(,"sindri.header":")");
+  ASSERT_NE(sum, std::string::npos);
+  std::string older = whole.substr(8, whole.find("}}", sum) + 2 - 8);
+  older.erase(sum - 8, std::strlen(R"(,"sindri.header":"00000000")"));
+  const std::string mark = R"(,\"header\":1)";
+  older.erase(older.find(mark), mark.size());
+  EXPECT_TRUE(load(safetensors(older, whole.substr(whole.size() - 30))).find("bias") != nullptr);
 }
 
 TEST_F(Safetensors, HostileFilesAreRefused) {
