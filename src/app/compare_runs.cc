@@ -15,6 +15,7 @@
 #include "sindri/app/picture.h"
 #include "sindri/app/settings.h"
 #include "sindri/core/error.h"
+#include "src/core/replaceable.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::app {
@@ -175,6 +176,7 @@ std::string comparison_json(const RunComparison& c) {
 }
 
 void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against) {
+  check_replaceable(path, FileKind::kPng, "picture");
   if (against != "epochs" && against != "steps" && against != "seconds")
     throw ValueError(fmt::format("curves are not drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
   RunPicture picture{.title = "training loss and accuracy",

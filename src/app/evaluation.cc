@@ -9,6 +9,7 @@
 
 #include "sindri/app/picture.h"
 #include "sindri/core/error.h"
+#include "src/core/replaceable.h"
 
 namespace sindri::app {
 
@@ -138,6 +139,7 @@ std::string evaluation_json(const Evaluation& e) {
 }
 
 void write_evaluation_picture(const Evaluation& e, const std::string& title, const std::string& path) {
+  check_replaceable(path, FileKind::kPng, "picture");
   RunPicture p;
   p.title = title;
   p.confusion = e.confusion;

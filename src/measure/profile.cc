@@ -12,6 +12,7 @@
 #include "sindri/op/timeline.h"
 #include "sindri/version.h"
 #include "src/core/machine.h"
+#include "src/core/replaceable.h"
 #include "src/measure/benchmark_report.h"
 #include "src/measure/machine.h"
 #include "src/measure/workload.h"
@@ -352,6 +353,7 @@ std::string header(const ProfileRequest& q, const Measured& m) {
 ProfileReport profile(const ProfileRequest& q) {
   check_workload(q.workload);
   if (q.steps < 1 || q.rows < 1) throw ValueError(fmt::format("profile: steps and rows must be at least 1, got {} and {}", q.steps, q.rows));
+  if (!q.trace_file.empty()) check_replaceable(q.trace_file, FileKind::kJson, "timeline");
   std::unique_ptr<train::OutputFile> file;
   if (!q.json_file.empty()) file = std::make_unique<train::OutputFile>(q.json_file, "JSON file");
   const Measured m = measure(q);

@@ -13,6 +13,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "src/core/descriptor.h"
+#include "src/core/replaceable.h"
 
 namespace sindri {
 
@@ -74,6 +75,7 @@ int64_t Timeline::dropped() const {
 
 void Timeline::write(const std::string& path) const {
   const std::lock_guard lock(impl_->mutex);
+  check_replaceable(path, FileKind::kJson, "timeline");
   const std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [" + impl_->events + "\n]}\n";
   if (const int error = write_text_file(path, text); error != 0)
     throw IoError(fmt::format("cannot write the timeline: {}", std::strerror(error)), path, "name a file in a folder that can be written");

@@ -10,6 +10,7 @@
 
 #include "sindri/core/error.h"
 #include "src/core/descriptor.h"
+#include "src/core/replaceable.h"
 
 namespace sindri::train {
 
@@ -34,6 +35,7 @@ std::string resolved(const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path, std::string what) : path_(path), what_(std::move(what)) {
+  check_replaceable(path, FileKind::kJson, what_);
   struct stat file {};
   if (stat(path.c_str(), &file) != 0) {
     const int error = errno;

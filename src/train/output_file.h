@@ -1,4 +1,4 @@
-// A file that the user named for a result (--json): unlike a checkpoint it may be anything that can be written to.
+// A file that the user named for a result in JSON (--json): unlike a checkpoint it may be anything that can be written to.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace sindri::train {
 
-/// Opened before the work starts, so that a path that cannot be written is known then. A plain file, or one behind a symbolic link, is
+/// Opened before the work starts, so that a path that cannot be written, or holds something else than JSON (check_replaceable), is known then. A plain file, or one behind a symbolic link, is
 /// replaced when its new content is on disk. A device, a pipe, a file with several hard links and the file that the standard output goes
 /// to are written through: replacing them would leave a plain file where they were.
 class SINDRI_API OutputFile {

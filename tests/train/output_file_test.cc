@@ -9,8 +9,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "sindri/core/error.h"
+#include "src/core/replaceable.h"
 #include "tests/train/checkpoint_util.h"
 #include "tests/train/temp_folder.h"
 
@@ -23,23 +25,46 @@ void write(const std::string& path, const std::string& text) { OutputFile(path, 
 
 TEST(OutputFile, PlainFilesAndLinksToThemAreReplaced) {
   const TempFolder temp;
-  std::ofstream(temp.file("old")) << "a longer text that was there";
+  std::ofstream(temp.file("old")) << "[\"a longer text that was there\"]";
   fs::create_symlink("old", temp.file("link"));
   fs::create_symlink("later", temp.file("dangling"));
   for (const char* name : {"new", "link", "dangling"}) {
-    write(temp.file(name), "new");
-    EXPECT_EQ(read_all(temp.file(name)), "new") << name;
+    write(temp.file(name), "[]");
+    EXPECT_EQ(read_all(temp.file(name)), "[]") << name;
   }
-  EXPECT_EQ(read_all(temp.file("old")), "new");
+  EXPECT_EQ(read_all(temp.file("old")), "[]");
   EXPECT_TRUE(fs::is_symlink(temp.file("link")));
   EXPECT_TRUE(fs::is_symlink(temp.file("dangling")));
   { const OutputFile unused(temp.file("old"), "JSON file"); }
-  EXPECT_EQ(read_all(temp.file("old")), "new") << "opening alone changes nothing";
+  EXPECT_EQ(read_all(temp.file("old")), "[]") << "opening alone changes nothing";
+}
+
+// A photo or a checkpoint that was named by mistake, and what its owner has made read-only.
+TEST(OutputFile, OtherKindsAndReadOnlyFilesAreKept) {
+  const TempFolder temp;
+  const std::string json = "\n {\"a\": 1}", png = "\x89PNG\r\n", npy = "\x93NUMPY";
+  const std::map<FileKind, std::string> own = {{FileKind::kJson, json}, {FileKind::kPng, png}, {FileKind::kNpy, npy}};
+  for (const std::string& content :
+       {json, png, npy, std::string("\xff\xd8\xff\xe0 a photo"), std::string("\x0a\x15\x0a a checkpoint"), std::string("text"), std::string()}) {
+    const std::string path = temp.file("file");
+    for (const auto& [kind, begins] : own) {
+      std::ofstream(path, std::ios::binary) << content;
+      if (content.empty() || content == begins) EXPECT_NO_THROW(check_replaceable(path, kind, "result")) << content;
+      else EXPECT_THROW(check_replaceable(path, kind, "result"), IoError) << content;
+    }
+    if (!content.empty() && content != json) EXPECT_THROW(OutputFile(path, "JSON file"), IoError) << content;
+    EXPECT_EQ(read_all(path), content);
+  }
+  overwrite(temp.file("kept"), json);
+  fs::permissions(temp.file("kept"), fs::perms::owner_read);
+  EXPECT_THROW(OutputFile(temp.file("kept"), "JSON file"), IoError);
+  for (const FileKind kind : {FileKind::kJson, FileKind::kPng})
+    for (const std::string& passes : {std::string("/dev/null"), temp.file("absent"), temp.path()}) EXPECT_NO_THROW(check_replaceable(passes, kind, "result"));
 }
 
 TEST(OutputFile, WhatIsNoPlainFileStays) {
   const TempFolder temp;
-  std::ofstream(temp.file("one")) << "a longer text that was there";
+  std::ofstream(temp.file("one")) << "{\"a longer\": \"text that was there\"}";
   fs::create_hard_link(temp.file("one"), temp.file("two"));
   write(temp.file("two"), "new");
   EXPECT_EQ(read_all(temp.file("one")), "new");
