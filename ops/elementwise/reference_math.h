@@ -10,7 +10,8 @@
 
 namespace sindri::reference {
 
-using Int = elementwise::WrappingInt<struct ReferenceTag>;
+struct ReferenceTag;
+using Int = elementwise::WrappingInt<ReferenceTag>;
 
 using std::abs, std::ceil, std::cos, std::erf, std::exp, std::expm1, std::floor, std::log, std::log1p, std::pow, std::rint, std::sin, std::sqrt, std::tanh;
 
@@ -56,7 +57,7 @@ template <class E, class C> E store(C c) {
     else return c != 0;
   } else if constexpr (std::is_integral_v<E>) {
     if constexpr (std::is_same_v<C, Int>) return static_cast<E>(c.v);
-    else return static_cast<E>(Int(static_cast<double>(c)).v);
+    else return elementwise::truncated<ReferenceTag, E>(static_cast<double>(c));
   } else if constexpr (std::is_same_v<E, float16> || std::is_same_v<E, bfloat16>) {
     if constexpr (std::is_same_v<C, Int>) return E(static_cast<float>(c.v));
     else return E(static_cast<float>(c));

@@ -50,8 +50,8 @@ std::vector<TensorMeta> infer_cast(const Attrs& attrs, Span<const TensorMeta> in
 
 const OpDef& kCast = register_op({
     .name = "cast",
-    .doc = "Conversion of the element type. Floats round to nearest even; float to integer truncates, NaN gives 0 and values out of range "
-           "saturate at 64 bits and wrap below; to bool: != 0.",
+    .doc = "Conversion of the element type. Floats round to nearest even; float to integer truncates; NaN and values out "
+           "of range give the smallest int32 or int64, for uint8 the low bits of the int32, as in MindSpore on x86-64; to bool: != 0.",
     .attrs = attrs_type<CastAttrs>(),
     .traits = {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .elementwise = true, .rearranges = true, .role = OpRole::kCast},
     .infer = infer_cast,

@@ -17,7 +17,7 @@ template <class E> struct WhereLoop {
   }
 };
 
-// Float to integer goes through the saturating conversion of WrappingInt; integer to half through float.
+// Integer to half goes through float.
 SINDRI_SIMD_INLINE void convert(Int v, Bool* out) { out->u = v.v != 0; }
 SINDRI_SIMD_INLINE void convert(float v, Bool* out) { out->u = v != 0; }
 SINDRI_SIMD_INLINE void convert(double v, Bool* out) { out->u = v != 0; }
@@ -25,9 +25,12 @@ SINDRI_SIMD_INLINE void convert(float v, double* out) { *out = v; }
 SINDRI_SIMD_INLINE void convert(double v, double* out) { *out = v; }
 SINDRI_SIMD_INLINE void convert(Int v, double* out) { *out = static_cast<double>(v.v); }
 SINDRI_SIMD_INLINE void convert(Int v, float* out) { *out = static_cast<float>(v.v); }
-template <class V> SINDRI_SIMD_INLINE void convert(V v, uint8_t* out) { store(Int(v), out); }
-template <class V> SINDRI_SIMD_INLINE void convert(V v, int32_t* out) { store(Int(v), out); }
-template <class V> SINDRI_SIMD_INLINE void convert(V v, int64_t* out) { store(Int(v), out); }
+SINDRI_SIMD_INLINE void convert(Int v, uint8_t* out) { store(v, out); }
+SINDRI_SIMD_INLINE void convert(Int v, int32_t* out) { store(v, out); }
+SINDRI_SIMD_INLINE void convert(Int v, int64_t* out) { store(v, out); }
+template <class V> SINDRI_SIMD_INLINE void convert(V v, uint8_t* out) { *out = elementwise::truncated<SimdTag, uint8_t>(v); }
+template <class V> SINDRI_SIMD_INLINE void convert(V v, int32_t* out) { *out = elementwise::truncated<SimdTag, int32_t>(v); }
+template <class V> SINDRI_SIMD_INLINE void convert(V v, int64_t* out) { *out = elementwise::truncated<SimdTag, int64_t>(v); }
 template <class V> SINDRI_SIMD_INLINE void convert(V v, float* out) { *out = static_cast<float>(v); }
 SINDRI_SIMD_INLINE void convert(Int v, F16* out) { store(static_cast<float>(v.v), out); }
 SINDRI_SIMD_INLINE void convert(Int v, Bf16* out) { store(static_cast<float>(v.v), out); }

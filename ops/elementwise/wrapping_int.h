@@ -59,4 +59,14 @@ template <class Tag> struct WrappingInt {
   }
 };
 
+/// A float or double as an integer, as NumPy and MindSpore convert on x86-64: toward zero; what is out of range, and NaN, gives the smallest value of
+/// int32 or int64, and for narrower types the low bits of the int32. The tag is as above.
+template <class Tag, class To, class From> inline To truncated(From v) {
+  if constexpr (sizeof(To) == 8) {
+    return v >= static_cast<From>(-0x1p63) && v < static_cast<From>(0x1p63) ? static_cast<To>(v) : INT64_MIN;
+  } else {
+    return static_cast<To>(v >= static_cast<From>(-0x1p31) && v < static_cast<From>(0x1p31) ? static_cast<int32_t>(v) : INT32_MIN);
+  }
+}
+
 }  // namespace sindri::elementwise

@@ -49,10 +49,15 @@ TEST(OutputFile, OtherKindsAndReadOnlyFilesAreKept) {
     const std::string path = temp.file("file");
     for (const auto& [kind, begins] : own) {
       std::ofstream(path, std::ios::binary) << content;
-      if (content.empty() || content == begins) EXPECT_NO_THROW(check_replaceable(path, kind, "result")) << content;
-      else EXPECT_THROW(check_replaceable(path, kind, "result"), IoError) << content;
+      if (content.empty() || content == begins) {
+        EXPECT_NO_THROW(check_replaceable(path, kind, "result")) << content;
+      } else {
+        EXPECT_THROW(check_replaceable(path, kind, "result"), IoError) << content;
+      }
     }
-    if (!content.empty() && content != json) EXPECT_THROW(OutputFile(path, "JSON file"), IoError) << content;
+    if (!content.empty() && content != json) {
+      EXPECT_THROW(OutputFile(path, "JSON file"), IoError) << content;
+    }
     EXPECT_EQ(read_all(path), content);
   }
   overwrite(temp.file("kept"), json);
