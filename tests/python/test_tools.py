@@ -702,8 +702,10 @@ def test_suggested_commands_are_as_the_program_was_called(tmp_path):
         entry._program()
     except SystemExit as e:
         pytest.skip(f"the program is not built: {e}")
-    words = ["train", "quickstart", "--set", "train.max_steps=2", "--set", "train.run_dir=" + str(tmp_path / "run"), "--quiet"]
-    done = run(*words)
+
+    def words(number):
+        return ["train", "quickstart", "--set", "train.max_steps=2", "--set", f"train.run_dir={tmp_path / str(number)}", "--quiet"]
+    done = run(*words(0))
     assert done.returncode == 0, done.stderr
     last = done.stdout.splitlines()[-1]
     assert last.startswith(f"next:       {os.path.basename(sys.executable)} -m sindri eval --checkpoint ")
@@ -712,10 +714,10 @@ def test_suggested_commands_are_as_the_program_was_called(tmp_path):
     script.write_text(f"#!{sys.executable}\nfrom sindri.__main__ import main\nmain()\n", encoding="utf-8")
     script.chmod(0o755)
     env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(ms.__file__)), "PATH": f"{script.parent}{os.pathsep}{os.environ['PATH']}"}
-    for call, name in (("sindri", "sindri"), (str(script), "sindri")):
-        done = subprocess.run([call, *words], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
+    for number, call in enumerate(("sindri", str(script)), 1):
+        done = subprocess.run([call, *words(number)], capture_output=True, text=True, check=False, env=env, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1].startswith(f"next:       {name} eval --checkpoint ")
+        assert done.stdout.splitlines()[-1].startswith("next:       sindri eval --checkpoint ")
 
 
 def test_help_names_every_verb():
