@@ -2,10 +2,11 @@
 # Packs what scripts/build.sh has built, into build/packages, and prints the packages' paths and sizes.
 #   scripts/package.sh wheel    a wheel of the Python package that carries its libraries: no compiler, no other Debian package is needed to run it
 #   scripts/package.sh deb      Debian packages: libsindriX.Y, libsindri-mpi, libsindri-dev, sindri
-# The wheel is of the Python that the extension module was built for (PYTHON=python3.12 scripts/python_env.sh chooses another). What is not built yet is built.
+# Missing build dependencies are installed and what is not built yet is built. The wheel is of the Python that the extension module was built for
+# (PYTHON=python3.12 scripts/python_env.sh chooses another).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-usage() { sed -n '2,5s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,6s/^# \{0,1\}//p' "$0"; }
 
 out=$PWD/build/packages build_dir=build/release
 show() { du -k --apparent-size "$@" | awk '{ print $2, $1 " KiB" }'; }
@@ -53,8 +54,10 @@ deb() {
 }
 
 case "${1:-}" in
-  wheel) wheel ;;
-  deb) deb ;;
+  wheel | deb)
+    bash scripts/install_deps.sh --build-only
+    "$1"
+    ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
