@@ -1,5 +1,8 @@
 """nn.thor in every form of training step: Model, a converted training cell, a Cell of the script, a loop around value_and_grad. They train alike to the bit."""
 import copy
+import os
+import subprocess
+import sys
 import warnings
 import weakref
 
@@ -508,6 +511,13 @@ def test_several_scalers_are_refused():
     step = ms.value_and_grad(lambda x, y: scalers[0].scale(loss_fn(net(x), y)) + scalers[1].scale(loss_fn(net(x), y)), None, optimizer.parameters)
     with pytest.raises(ValueError, match="several loss scales"):
         step(*next(batches()))
+
+
+def test_mindspore_1s_era():
+    """Data sinks in chunks there, and a fixed learning rate does not count updates: THOR's damping and refreshes do."""
+    run = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "all_forms or loop_continues"],
+                         env={**os.environ, "SINDRI_MINDSPORE_ERA": "1"}, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0 and "4 passed" in run.stdout, run.stdout[-3000:]
 
 
 # Names, and the lines of MindSpore's recipes.

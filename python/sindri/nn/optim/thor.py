@@ -61,6 +61,7 @@ class THOR(NativeOptimizer):
                     statistics=statistics, stagger=_whole("stagger", stagger, 0), reduce=reduce, distribute=distribute, compat=compat,
                     split_indices=self._split(split_indices))
         self.__dict__["_cell_native"].set_damping(self._damping(damping))
+        self.__dict__["_cell_native"].count_every_update(True)  # in MindSpore 1's era too, where THOR has cov_step for it
         (self.momentum,) = self._shared_states()
         self.params = self.parameters
         self.moments = self._states(0)
