@@ -8,6 +8,7 @@
 #include "dataset/node.h"
 #include "dataset/sources/byte_files.h"
 #include "dataset/transforms/tail_simd.h"
+#include "sindri/core/log.h"
 #include "sindri/dataset/registry.h"
 
 namespace sindri::dataset {
@@ -91,11 +92,9 @@ class CifarSource : public Source {
     throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", who_, what), o_.dataset_dir, "the data set is not complete; unpack or download it again");
   }
 
-  // A file that is missing or was cut between two records shows by the others only. The published sets, told by the list of names that comes
-  // with them or by the size of a file, have their known sizes; of others the numbers in the names must go through.
+  // A file that was cut between two records shows by its size only: those of the published sets, told by the list of names that comes with them or by
+  // a file of their size, are known. Whole files of which others are missing are a smaller data set, which may be meant: a warning names the missing ones.
   void check_complete(const std::vector<DirEntry>& entries, const std::vector<std::string>& names) const {
-    const std::vector<std::string> numbered = {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"};
-    const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
     bool published =
         std::any_of(entries.begin(), entries.end(), [&](const DirEntry& e) { return e.name == (hundred_ ? "fine_label_names.txt" : "batches.meta.txt"); });
     for (size_t i = 0; i < files_.size() && !hundred_; ++i) published |= records_in(i) == 10'000;
@@ -104,10 +103,21 @@ class CifarSource : public Source {
       if (published && records_in(i) != whole) raise_incomplete(fmt::format("{} has {} records, expected {}", names[i], records_in(i), whole));
     }
     if (hundred_ || o_.usage == "test") return;
-    const size_t last = published ? numbered.size() : static_cast<size_t>(std::count_if(numbered.begin(), numbered.end(), has));
-    for (size_t i = 0; i < last; ++i) {
-      if (has(numbered[0]) && !has(numbered[i])) raise_incomplete(fmt::format("{} is missing beside {} others", numbered[i], names.size()));
+    std::vector<std::string> missing, gaps;
+    int64_t rows = 0;
+    for (int i = 1; i <= 5; ++i) {
+      const std::string name = fmt::format("data_batch_{}.bin", i);
+      const auto at = std::find(names.begin(), names.end(), name);
+      if (at == names.end()) {
+        missing.push_back(name);
+        continue;
+      }
+      rows += records_in(static_cast<size_t>(at - names.begin()));
+      gaps = missing;
     }
+    if (published) gaps = missing;  // five files, else as many as the largest number says
+    if (rows > 0 && !gaps.empty())
+      log::warn("data", fmt::format("{}: {} has no {}; the other files hold {} training rows", who_, o_.dataset_dir, fmt::join(gaps, ", "), rows));
   }
   int64_t records_in(size_t file) const { return ends_[file] - (file == 0 ? 0 : ends_[file - 1]); }
 
