@@ -32,29 +32,17 @@ bool is_image_suffix(const std::string& suffix) {
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* k) { return lower == k; });
 }
 
-// Empty for a link that leads nowhere.
-std::string real_path(const std::string& path) {
-  char* p = ::realpath(path.c_str(), nullptr);
-  if (p == nullptr && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-    throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
-  if (p == nullptr) return {};
-  std::string s = p;
-  std::free(p);
-  return s;
-}
-
 class ImageFolderSource : public Source {
  public:
   explicit ImageFolderSource(ImageFolderDataset::Options o) : o_(std::move(o)) {}
 
   std::string str() const override {
     return fmt::format("ImageFolder(extensions=[{}], class_indexing=[{}], decode={})", fmt::join(o_.extensions, ","), fmt::join(o_.class_indexing, ","),
-                       o_.decode);
+                       o_.decode);  // any_extension shows in the listing
   }
 
   void open() override {
     const auto entries = list_folder(o_.dataset_dir, "ImageFolderDataset");
-    root_ = real_path(o_.dataset_dir);
     int64_t loose = 0;
     std::vector<std::string> classes;
     for (const auto& e : entries) {
@@ -127,18 +115,18 @@ class ImageFolderSource : public Source {
     return std::string_view(names_).substr(begin, ends_[static_cast<size_t>(row)] - begin);
   }
 
-  // Follows links that stay inside the root; others are counted and left out.
+  // Follows links, which may lead anywhere: subsets of large data sets are folders of links. Those that lead nowhere are counted and skipped.
   unsigned char type_of(const std::string& path, unsigned char type) {
     if (type == DT_REG || type == DT_DIR) return type;
     if (type != DT_LNK && type != DT_UNKNOWN) return type;
-    const std::string target = real_path(path);
-    if (target.empty() || (target.rfind(root_ + "/", 0) != 0)) {
-      ++outside_;
+    struct stat st {};
+    if (::stat(path.c_str(), &st) != 0) {
+      if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+        throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
+      ++broken_;
       return DT_UNKNOWN;
     }
-    if (is_folder(path)) return DT_DIR;
-    struct stat st {};
-    return ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) ? DT_REG : DT_UNKNOWN;
+    return S_ISDIR(st.st_mode) ? DT_DIR : S_ISREG(st.st_mode) ? DT_REG : DT_UNKNOWN;
   }
 
   void choose_classes(const std::vector<std::string>& found) {
@@ -159,10 +147,11 @@ class ImageFolderSource : public Source {
     const std::string dir = o_.dataset_dir + "/" + cls;
     for (const auto& e : list_folder(dir, "ImageFolderDataset")) {
       const std::string suffix = suffix_of(e.name);
-      const bool wanted = o_.extensions.empty() ? e.name[0] != '.' && is_image_suffix(suffix)
+      const bool wanted = o_.extensions.empty() ? e.name[0] != '.' && (o_.any_extension || is_image_suffix(suffix))
                                                 : std::find(o_.extensions.begin(), o_.extensions.end(), suffix) != o_.extensions.end();
-      if (!wanted || type_of(dir + "/" + e.name, e.type) != DT_REG) {
-        ++skipped_[e.type == DT_DIR ? "(folder)" : suffix];
+      const unsigned char type = wanted ? type_of(dir + "/" + e.name, e.type) : e.type;
+      if (!wanted || type != DT_REG) {
+        ++skipped_[type == DT_DIR ? "(folder)" : suffix];
         continue;
       }
       names_.append(cls).append("/").append(e.name);
@@ -175,28 +164,28 @@ class ImageFolderSource : public Source {
     std::string seen;
     for (const auto& [suffix, n] : skipped_) seen += fmt::format("{}{} x {}", seen.empty() ? "" : ", ", n, suffix);
     if (label_.empty()) {
-      throw DataError(
-          ErrorCode::kDataEmpty,
-          fmt::format("no images in the {} class folders of {}; other entries: {}", order_.size(), o_.dataset_dir, seen.empty() ? "none" : seen),
-          o_.dataset_dir,
-          o_.extensions.empty() ? "images end in .jpg .jpeg .png .bmp .webp .tif or .tiff" : fmt::format("extensions is [{}]", fmt::join(o_.extensions, ", ")));
+      throw DataError(ErrorCode::kDataEmpty,
+                      fmt::format("no images in the {} class folders of {}; other entries: {}", order_.size(), o_.dataset_dir, seen.empty() ? "none" : seen),
+                      o_.dataset_dir,
+                      o_.any_extension            ? "put images into the class folders"
+                          : o_.extensions.empty() ? "images end in .jpg .jpeg .png .bmp .webp .tif or .tiff"
+                                                  : fmt::format("extensions is [{}]", fmt::join(o_.extensions, ", ")));
     }
     if (!empty.empty() && !o_.allow_empty_classes)
       throw DataError(ErrorCode::kDataEmpty, fmt::format("class folders without images: {}", fmt::join(empty, ", ")), o_.dataset_dir,
                       "fill or remove them, or set allow_empty_classes");
     if (!empty.empty()) log::warn("data", fmt::format("{}: class folders without images keep their labels: {}", o_.dataset_dir, fmt::join(empty, ", ")));
     if (!skipped_.empty()) log::warn("data", fmt::format("{}: entries left out: {}", o_.dataset_dir, seen));
-    if (outside_ > 0) log::warn("data", fmt::format("{}: {} links lead out of the folder or nowhere and are left out", o_.dataset_dir, outside_));
+    if (broken_ > 0) log::warn("data", fmt::format("{}: {} broken links are skipped", o_.dataset_dir, broken_));
   }
 
   ImageFolderDataset::Options o_;
-  std::string root_;
   std::vector<std::pair<std::string, int32_t>> order_;  // class folders with their labels
   std::string names_;
   std::vector<uint64_t> ends_;
   std::vector<int32_t> label_;
   std::map<std::string, int64_t> skipped_;
-  int64_t outside_ = 0;
+  int64_t broken_ = 0;
   uint64_t hash_ = 0;
 };
 

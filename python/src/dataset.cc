@@ -168,8 +168,10 @@ Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
   const py::array a(py::reinterpret_borrow<py::object>(value));  // raises what NumPy, or the value's own __array__, does
   const char kind = a.dtype().kind();
   if (kind == 'U' || kind == 'S' || kind == 'O') {
-    throw DTypeError(fmt::format("value {} is {}, expected numbers", k, kind == 'O' ? "an array of Python objects" : "text"), who,
-                     "text columns need a source or transform that says so: yield text from the first row on, or use the transforms of dataset.text");
+    if (kind == 'O')
+      throw DTypeError(fmt::format("value {} is {}, a Python object that no column holds", k, py::cast<std::string>(py::type::of(value).attr("__name__"))), who,
+                       "return numbers, bools, text or a dict");
+    throw DTypeError(fmt::format("value {} is text, the first row's was not", k), who, "give text from the first row on");
   }
   const DeviceScope host(Device{});
   return from_numpy(a, false);
@@ -378,6 +380,7 @@ void bind_sources(py::module_& m) {
           data::ImageFolderDataset::Options o;
           o.dataset_dir = dir;
           o.extensions = extensions;
+          o.any_extension = extensions.empty();
           o.class_indexing = class_indexing;
           o.decode = decode;
           return data::ImageFolderDataset::make(with(std::move(o), c));

@@ -91,15 +91,18 @@ TEST(Cifar, RefusesDamageAndOtherForms) {
   EXPECT_THROW(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "trian"}), ValueError);
 }
 
-// A batch that is missing, empty, or cut between two records.
-TEST(Cifar, RefusesIncompleteFolders) {
+// Whole files are read whatever others are missing, with a warning; a file that is empty or cut between two records is refused.
+TEST(Cifar, MissingFilesAreAWarningAndShortOnesAnError) {
   const auto error = [](const TempDir& dir, const char* usage) {
     return open_error<DataError>(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = usage})).message();
   };
   const auto record = cifar_record(1, 3, 0);
   TempDir gap;
   for (const char* name : {"data_batch_1.bin", "data_batch_3.bin", "test_batch.bin"}) write_bytes(gap / name, record);
-  EXPECT_NE(error(gap, "train").find("data_batch_2.bin is missing"), std::string::npos);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Cifar10Dataset::make({.dataset_dir = gap.str(), .usage = "train"})->get_dataset_size(), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("has no data_batch_2.bin; the other files hold 2 training rows"), std::string::npos) << said;
   EXPECT_EQ(Cifar10Dataset::make({.dataset_dir = gap.str(), .usage = "test"})->get_dataset_size(), 1);
   write_bytes(gap / "data_batch_2.bin", {});
   EXPECT_NE(error(gap, "train").find("data_batch_2.bin is empty"), std::string::npos);
@@ -108,6 +111,16 @@ TEST(Cifar, RefusesIncompleteFolders) {
   write_bytes(gap / "batches.meta.txt", {'\n'});  // the published set has 10,000 records in each of six files
   EXPECT_NE(error(gap, "train").find("1 records, expected 10000"), std::string::npos);
   EXPECT_NE(error(gap, "test").find("1 records, expected 10000"), std::string::npos);
+  TempDir one;  // as a tutorial downloads it: one file of the published set
+  std::vector<uint8_t> whole;
+  for (int i = 0; i < 10'000; ++i) whole.insert(whole.end(), record.begin(), record.end());
+  write_bytes(one / "data_batch_1.bin", whole);
+  for (const char* usage : {"train", "all"}) EXPECT_EQ(Cifar10Dataset::make({.dataset_dir = one.str(), .usage = usage})->get_dataset_size(), 10'000);
+  whole.resize(whole.size() - record.size());
+  write_bytes(one / "data_batch_2.bin", whole);
+  EXPECT_NE(error(one, "train").find("data_batch_2.bin has 9999 records, expected 10000"), std::string::npos);
+  write_bytes(one / "data_batch_2.bin", std::vector<uint8_t>(whole.begin(), whole.end() - 7));
+  EXPECT_NE(error(one, "train").find("multiple of 3073"), std::string::npos);
 }
 
 TEST(Fingerprint, TellsContentsOrTimesApart) {
@@ -253,15 +266,39 @@ TEST(ImageFolder, GifIsNoImage) {
   }
 }
 
-TEST(ImageFolder, LinksStayInsideTheRoot) {
+// Subsets of ImageNet are folders of links into the whole set.
+TEST(ImageFolder, FollowsLinksToImagesAndClassFolders) {
   TempDir dir, outside;
   const auto jpg = encoded(picture(8, 8, 1));
   write_bytes(dir / "a/1.jpg", jpg);
-  write_bytes(outside / "secret.jpg", jpg);
+  write_bytes(outside / "elsewhere.jpg", jpg);
+  write_bytes(outside / "b/1.jpg", jpg);
   ASSERT_EQ(::symlink("1.jpg", (dir / "a/2.jpg").c_str()), 0);
-  ASSERT_EQ(::symlink((outside / "secret.jpg").c_str(), (dir / "a/3.jpg").c_str()), 0);
+  ASSERT_EQ(::symlink((outside / "elsewhere.jpg").c_str(), (dir / "a/3.jpg").c_str()), 0);
   ASSERT_EQ(::symlink("nothing.jpg", (dir / "a/4.jpg").c_str()), 0);
-  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = dir.str()})->get_dataset_size(), 2);
+  ASSERT_EQ(::symlink((outside / "b").c_str(), (dir / "b").c_str()), 0);
+  ASSERT_EQ(::symlink("..", (dir / "a/loop").c_str()), 0);
+  ASSERT_EQ(::symlink("5.jpg", (dir / "a/5.jpg").c_str()), 0);
+  testing::internal::CaptureStderr();
+  const auto d = ImageFolderDataset::make({.dataset_dir = dir.str(), .shuffle = false, .decode = true});
+  EXPECT_EQ(d->get_dataset_size(), 4);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("2 broken links are skipped"), std::string::npos) << said;
+  EXPECT_EQ(d->get_class_indexing(), (std::map<std::string, int32_t>{{"a", 0}, {"b", 1}}));
+  std::vector<int32_t> labels;
+  std::vector<Tensor> row;
+  const auto it = d->create_iterator({.num_epochs = 1});
+  while (it->next(&row)) labels.push_back(row[1].data<int32_t>()[0]);
+  EXPECT_EQ(labels, (std::vector<int32_t>{0, 0, 0, 1}));
+}
+
+// As MindSpore: without a list of extensions every file of a class folder is a row.
+TEST(ImageFolder, AnyExtension) {
+  TempDir dir;
+  for (const char* f : {"a/1.jpg", "a/2.gif", "a/hash", "a/notes.txt", "a/.hidden.jpg", "a/sub/3.jpg"}) write_bytes(dir / f, {1});
+  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = dir.str()})->get_dataset_size(), 1);
+  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = dir.str(), .any_extension = true})->get_dataset_size(), 4);
+  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = dir.str(), .extensions = {".gif"}, .any_extension = true})->get_dataset_size(), 1);
 }
 
 TEST(ImageFolder, FileThatVanishesIsABadSample) {

@@ -234,6 +234,8 @@ struct SINDRI_API ImageFolderDataset {
     SINDRI_DATASET_SOURCE_OPTIONS
     /// Suffixes with dot, case-sensitive; none: .jpg .jpeg .png .bmp .webp .tif .tiff in any case, no dot files.
     std::vector<std::string> extensions = {};
+    /// Without extensions: every file of a class folder that is no dot file, whatever its suffix.
+    bool any_extension = false;
     /// Folder -> label; folders not named are left out.
     std::map<std::string, int32_t> class_indexing = {};
     bool decode = false;

@@ -29,8 +29,8 @@ class ImageFolderDataset(MappableDataset):
     """Images in folders, one per class: column image, the bytes of the file (uint8 [n]) or with decode the pixels (uint8 [H, W, 3]), and label
     (int32).
 
-    Classes are the folder names in order, or those of class_indexing (name to label). extensions: suffixes with dot; without, those of image files.
-    Raises TypeError, ValueError or ArgumentError (also for a folder that is not there); at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
+    Classes are the folder names in order, or those of class_indexing (name to label). extensions: suffixes with dot; without, every file of a class
+    folder but dot files. Links to files and folders are followed. Raises TypeError, ValueError or ArgumentError (also for a folder that is not there); at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
     """
 
     @named
