@@ -154,7 +154,8 @@ Transform ConvertColor(const std::string& from, const std::string& to) {
                            for (int k = 0; k < gives; ++k) {
                              if (source[static_cast<size_t>(k)] >= 0) pairs.insert(pairs.end(), {source[static_cast<size_t>(k)], k});
                            }
-                           if (static_cast<int>(pairs.size()) < 2 * gives) out.setTo(cv::Scalar::all(255));
+                           // Opaque: the largest of the whole numbers, 1 of floats, as cv::cvtColor has it.
+                           if (static_cast<int>(pairs.size()) < 2 * gives) out.setTo(cv::Scalar::all(in.depth() == CV_8U ? 255 : 1));
                            cv::mixChannels(&in, 1, &out, 1, pairs.data(), pairs.size() / 2);
                            return true;
                          });

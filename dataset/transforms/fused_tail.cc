@@ -55,7 +55,7 @@ class FusedTailOp : public RowOp {
   void set_normalize(const NormalizeOp& n) {
     f_.normalize = true;
     channels_ = n.channels();
-    for (size_t c = 0; c < 3; ++c) {
+    for (size_t c = 0; c < 3 && (c < channels_ || channels_ == 1); ++c) {  // images of other channels take run_parts
       f_.scale[c] = n.scale[channels_ == 1 ? 0 : c];
       f_.bias[c] = n.bias[channels_ == 1 ? 0 : c];
     }
@@ -67,7 +67,7 @@ class FusedTailOp : public RowOp {
     return key.sequence();
   }
 
-  // Inputs the loops below do not know (float images, [H, W]): each part by itself.
+  // Inputs the loops below do not know (float images, [H, W], other channels, batches): each part by itself.
   void run_parts(RowCall& call) const {
     Value value = call.inputs[0];
     for (size_t i = 0; i < parts_.size(); ++i) {

@@ -138,6 +138,7 @@ Transform PillowResize(Size size, bool cubic_filter, LongEdge long_edge) {
   return pixel_transform({.who = "Resize",
                           .parameters = fmt::format("({}, {}), {}, {}", size.height, size.width, cubic_filter ? "PILCUBIC" : "PILLINEAR",
                                                     long_edge == LongEdge::kRound ? "rounded" : "cut"),
+                          .batches = true,
                           .size = target},
                          [cubic_filter](const cv::Mat& in, cv::Mat& out, PhiloxSequence&) {
                            if (in.depth() == CV_8U) resize_as_pillow<uint8_t>(in, out, cubic_filter);

@@ -27,6 +27,7 @@ class PixelOp : public RowOp {
     ColumnInfo c = in[0];
     if (c.dtype_known && !takes(c.dtype)) throw DTypeError(type_message(c.dtype), "", type_fix());
     if (!c.rank_known) return {c};
+    if (rules_.batches && is_batch(c.shape)) return infer_each(*this, c);
     if (!takes_shape(c.shape)) throw ShapeError(shape_message(c.shape), "", c.shape.rank() == 1 ? "put Decode before it" : "put it before HWC2CHW and batch()");
     const PixelDims d = result_dims(dims_of(c.shape));
     c.shape = d.channels == 0 ? Shape{d.height, d.width} : Shape{d.height, d.width, d.channels};
@@ -37,6 +38,7 @@ class PixelOp : public RowOp {
     single_threaded_opencv();
     const Value& in = call.inputs[0];
     if (!takes(in.dtype)) throw BadSample(type_message(in.dtype), "", type_fix());
+    if (rules_.batches && is_batch(in.shape)) return run_each(*this, call);
     if (!takes_shape(in.shape) || in.shape.numel() == 0) throw BadSample(shape_message(in.shape), "", "put Decode before it");
     const PixelDims d = dims_of(in.shape);
     if (d.height > kMaxImageSide || d.width > kMaxImageSide)

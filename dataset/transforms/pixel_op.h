@@ -23,6 +23,7 @@ struct PixelRules {
   bool random = false;
   bool bytes_only = false;  // uint8 alone; else float32 too, and the other floats by way of it
   std::vector<int> channels = {};  // accepted ones; none: 1 to 4
+  bool batches = false;  // takes [..., H, W, C] too, image by image with the same draws
   std::function<PixelDims(const PixelDims&)> size = {};  // of the result; none: the input's
   bool size_is_drawn = false;  // `out` is empty and made by the function
 };

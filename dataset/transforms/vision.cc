@@ -22,23 +22,45 @@ ImageDims image_dims(const Value& v, const char* who) {
                   "put Decode before it");
 }
 
-void check_image(const ColumnInfo& c, const char* who) {
-  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32)
-    throw DTypeError(fmt::format("{}: column '{}' is {}, expected uint8 or float32", who, c.name, dtype_name(c.dtype)), "", "put it before TypeCast");
-  if (!c.rank_known) return;
-  const bool rank = c.shape.rank() == 2 || c.shape.rank() == 3;
-  const bool channels = c.shape.rank() != 3 || c.shape[2] < 0 || c.shape[2] == 1 || c.shape[2] == 3;
-  if (!rank || !channels)
-    throw ShapeError(fmt::format("{}: column '{}' has shape {}, expected [H, W], [H, W, 1] or [H, W, 3]", who, c.name, c.shape.str()), "",
-                     c.shape.rank() == 1 ? "put Decode before it" : "put it before HWC2CHW and before batch()");
-}
-
 std::pair<int64_t, int64_t> size_by_short_edge(int64_t height, int64_t width, int64_t edge, vision::LongEdge long_edge) {
   const float exact = static_cast<float>(std::max(height, width)) / static_cast<float>(std::min(height, width)) * static_cast<float>(edge);
   // Not above what is refused anyway: a larger number has no place in 64 bits.
   const float bounded = std::min(exact, static_cast<float>(4 * kMaxResizedSide));
   const int64_t longer = long_edge == vision::LongEdge::kRound ? std::lround(bounded) : static_cast<int64_t>(bounded);
   return height <= width ? std::pair(edge, longer) : std::pair(longer, edge);
+}
+
+std::vector<ColumnInfo> infer_each(const RowOp& op, const ColumnInfo& c) {
+  const int lead = c.shape.rank() - 3;
+  ColumnInfo one = c;
+  one.shape = Shape{c.shape[lead], c.shape[lead + 1], c.shape[lead + 2]};
+  const ColumnInfo made = op.infer(std::span<const ColumnInfo>(&one, 1))[0];
+  ColumnInfo out = made;
+  std::vector<int64_t> dims(c.shape.begin(), c.shape.begin() + lead);
+  for (int64_t n : made.shape) dims.push_back(n);
+  out.shape = Shape(dims);
+  return {out};
+}
+
+void run_each(const RowOp& op, RowCall& call) {
+  const Value& in = call.inputs[0];
+  const int lead = in.shape.rank() - 3;
+  Value one{in.data, in.dtype, {in.shape[lead], in.shape[lead + 1], in.shape[lead + 2]}};
+  const int64_t bytes = one.nbytes();
+  if (in.shape.numel() == 0) throw BadSample(fmt::format("{}: the batch {} has no images, or none with pixels", op.str(), value_str(in)));
+  uint8_t* out = nullptr;
+  for (int64_t i = 0, n = in.nbytes() / bytes; i < n; ++i) {
+    one.data = in.data + i * bytes;
+    Value made;
+    RowCall inner(call.scratch, call.draws_key, std::span<const Value>(&one, 1), std::span<Value>(&made, 1), {});
+    op.run(inner);
+    if (out == nullptr) {
+      std::vector<int64_t> dims(in.shape.begin(), in.shape.begin() + lead);
+      for (int64_t k : made.shape) dims.push_back(k);
+      out = call.output(0, made.dtype, Shape(dims));
+    }
+    std::memcpy(out + i * made.nbytes(), made.data, static_cast<size_t>(made.nbytes()));
+  }
 }
 
 namespace {
@@ -142,8 +164,9 @@ class ResizeOp : public RowOp {
     return fmt::format("Resize(size={}, interpolation={}{})", size_str(size_), inter_name(inter_), rounds ? ", long edge rounded" : "");
   }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
-    check_image(in[0], "Resize");
     ColumnInfo c = in[0];
+    if (c.rank_known && is_batch(c.shape)) return infer_each(*this, c);
+    check_resizable(c, "Resize", inter_);
     if (!c.rank_known) return {c};
     if (size_.width > 0) c.shape = with_size(c, size_.height, size_.width);
     else if (c.shape[0] > 0 && c.shape[1] > 0) {
@@ -155,7 +178,8 @@ class ResizeOp : public RowOp {
     return {c};
   }
   void run(RowCall& call) const override {
-    const ImageDims d = image_dims(call.inputs[0], "Resize");
+    if (is_batch(call.inputs[0].shape)) return run_each(*this, call);
+    const ImageDims d = resizable_image(call.inputs[0], "Resize", inter_);
     const auto [h, w] = resized(d.height, d.width);
     if (h > kMaxSide || w > kMaxSide || h * w > kMaxPixels)
       throw BadSample(fmt::format("Resize: {} x {} would become {} x {}, too large", d.height, d.width, h, w));
@@ -200,13 +224,15 @@ class RandomResizedCropOp : public RowOp {
       c.rank_known = c.dtype_known = true;
       return {c};
     }
-    check_image(c, name());
+    if (c.rank_known && is_batch(c.shape)) return infer_each(*this, c);
+    check_resizable(c, name(), o_.interpolation);
     if (c.rank_known) c.shape = with_size(c, size_.height, size_.width);
     return {c};
   }
   void run(RowCall& call) const override {
     if (!decodes_) {
-      const ImageDims d = image_dims(call.inputs[0], name());
+      if (is_batch(call.inputs[0].shape)) return run_each(*this, call);
+      const ImageDims d = resizable_image(call.inputs[0], name(), o_.interpolation);
       return resize_window(call, d, crop_box(d, call.draws()), size_.height, size_.width, o_.interpolation);
     }
     const OpenedImage image = open_image(call.inputs[0], call.scratch);
@@ -282,14 +308,16 @@ std::function<Window(const ImageDims&, PhiloxSequence)> window_of(const RowOp& c
 }
 
 std::vector<ColumnInfo> CropOp::infer(std::span<const ColumnInfo> in) const {
-  check_any_image(in[0], "crop");
   ColumnInfo c = in[0];
+  if (c.rank_known && is_batch(c.shape)) return infer_each(*this, c);
+  check_any_image(c, "crop");
   if (c.rank_known) c.shape = with_size(c, height, width);
   return {c};
 }
 
 void CropOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
+  if (is_batch(in.shape)) return run_each(*this, call);
   const ImageDims d = any_image(in, "crop");
   if (fill.size() > 1 && d.channels > static_cast<int64_t>(fill.size()))
     throw BadSample(fmt::format("crop: the image {} has more channels than the fill value", value_str(in)));
@@ -303,11 +331,12 @@ void CropOp::run(RowCall& call) const {
 
 std::string FlipOp::str() const { return random_ ? fmt::format("RandomHorizontalFlip(prob={})", prob) : "HorizontalFlip()"; }
 std::vector<ColumnInfo> FlipOp::infer(std::span<const ColumnInfo> in) const {
-  check_any_image(in[0], "RandomHorizontalFlip");
+  if (!in[0].rank_known || !is_batch(in[0].shape)) check_any_image(in[0], "RandomHorizontalFlip");
   return {in[0]};
 }
 void FlipOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
+  if (is_batch(in.shape)) return run_each(*this, call);
   const ImageDims d = any_image(in, "RandomHorizontalFlip");
   if (!flips(call.draws())) return call.forward(0, in);
   uint8_t* out = call.output(0, in.dtype, in.shape);
@@ -319,29 +348,23 @@ void FlipOp::run(RowCall& call) const {
 std::string RescaleOp::str() const { return fmt::format("Rescale({}, {})", scale, bias); }
 std::vector<ColumnInfo> RescaleOp::infer(std::span<const ColumnInfo> in) const {
   ColumnInfo c = in[0];
-  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32)
-    throw DTypeError(fmt::format("Rescale: column '{}' is {}, expected uint8 or float32", c.name, dtype_name(c.dtype)), "", "put it before TypeCast");
   c.dtype = DType::kFloat32;
   c.dtype_known = true;
   return {c};
 }
 void RescaleOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
-  if (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32)
-    throw BadSample(fmt::format("Rescale: the input is {}, expected uint8 or float32", value_str(in)));
   float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
   const int64_t n = in.shape.numel();
-  if (in.dtype == DType::kUInt8) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in.data[i]) * scale + bias;
-  } else {
-    const float* x = reinterpret_cast<const float*>(in.data);
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i] * scale + bias;
-  }
+  dispatch_dtype(in.dtype, [&]<class T>() {
+    const T* const x = reinterpret_cast<const T*>(in.data);
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(x[i]) * scale + bias;
+  });
 }
 
 NormalizeOp::NormalizeOp(std::vector<double> mean, std::vector<double> std, bool is_hwc) : hwc(is_hwc), mean_(std::move(mean)), std_(std::move(std)) {
-  if (mean_.size() != std_.size() || (mean_.size() != 1 && mean_.size() != 3))
-    throw ValueError(fmt::format("Normalize: {} means and {} standard deviations, expected 1 or 3 of each", mean_.size(), std_.size()));
+  if (mean_.size() != std_.size() || mean_.empty())
+    throw ValueError(fmt::format("Normalize: {} means and {} standard deviations, expected one of each, or one per channel", mean_.size(), std_.size()));
   for (size_t i = 0; i < mean_.size(); ++i) {
     if (!(std_[i] > 0) || !std::isfinite(std_[i]) || !std::isfinite(mean_[i]))
       throw ValueError(fmt::format("Normalize: mean {} and std {} of channel {}: std must be positive", mean_[i], std_[i], i));
@@ -353,15 +376,13 @@ NormalizeOp::NormalizeOp(std::vector<double> mean, std::vector<double> std, bool
 std::string NormalizeOp::str() const { return fmt::format("Normalize(mean=({}), std=({}), is_hwc={})", fmt::join(mean_, ", "), fmt::join(std_, ", "), hwc); }
 std::vector<ColumnInfo> NormalizeOp::infer(std::span<const ColumnInfo> in) const {
   ColumnInfo c = in[0];
-  if (hwc) check_image(c, "Normalize");
+  if (c.rank_known && is_batch(c.shape)) return infer_each(*this, c);
   if (c.rank_known) {
     const int64_t channels = c.shape.rank() == 2 ? 1 : c.shape.rank() == 3 ? c.shape[hwc ? 2 : 0] : 0;
     if (channels == 0 || (channels > 0 && scale.size() > 1 && channels != static_cast<int64_t>(scale.size())))
       throw ShapeError(fmt::format("Normalize: column '{}' has shape {} (is_hwc={}), the mean has {} values", c.name, c.shape.str(), hwc, scale.size()), "",
-                       "give one mean and std per channel");
+                       c.shape.rank() < 2 ? "put Decode before it" : "give one mean and std per channel");
   }
-  if (c.dtype_known && c.dtype != DType::kUInt8 && c.dtype != DType::kFloat32)
-    throw DTypeError(fmt::format("Normalize: column '{}' is {}, expected uint8 or float32", c.name, dtype_name(c.dtype)));
   c.dtype = DType::kFloat32;
   c.dtype_known = true;
   return {c};
@@ -369,23 +390,22 @@ std::vector<ColumnInfo> NormalizeOp::infer(std::span<const ColumnInfo> in) const
 void NormalizeOp::run(RowCall& call) const {
   const Value& in = call.inputs[0];
   const int rank = in.shape.rank();
-  if ((rank != 2 && rank != 3) || (in.dtype != DType::kUInt8 && in.dtype != DType::kFloat32))
-    throw BadSample(fmt::format("Normalize: the input is {}, expected an image", value_str(in)));
+  if (is_batch(in.shape)) return run_each(*this, call);
+  if (rank != 2 && rank != 3) throw BadSample(fmt::format("Normalize: the input is {}, expected an image", value_str(in)));
   const int64_t channels = rank == 2 ? 1 : in.shape[hwc ? 2 : 0];
   if (scale.size() > 1 && channels != static_cast<int64_t>(scale.size()))
     throw BadSample(fmt::format("Normalize: the image {} has {} channels, the mean has {} values", value_str(in), channels, scale.size()));
   float* out = reinterpret_cast<float*>(call.output(0, DType::kFloat32, in.shape));
   const int64_t plane = channels == 0 ? 0 : in.shape.numel() / channels;
-  auto normalize = [&](const auto* x) {
+  dispatch_dtype(in.dtype, [&]<class T>() {
+    const T* const x = reinterpret_cast<const T*>(in.data);
     const bool one = scale.size() == 1;
     for (int64_t k = 0; k < channels; ++k) {
       const float a = scale[one ? 0 : static_cast<size_t>(k)], b = bias[one ? 0 : static_cast<size_t>(k)];
       const int64_t first = hwc ? k : k * plane, step = hwc ? channels : 1;
       for (int64_t i = 0; i < plane; ++i) out[first + i * step] = static_cast<float>(x[first + i * step]) * a + b;
     }
-  };
-  if (in.dtype == DType::kUInt8) normalize(in.data);
-  else normalize(reinterpret_cast<const float*>(in.data));
+  });
 }
 
 std::vector<ColumnInfo> HwcToChwOp::infer(std::span<const ColumnInfo> in) const {

@@ -40,12 +40,17 @@ struct ImageDims {
   int64_t height, width, channels;
 };
 ImageDims image_dims(const Value& v, const char* who);
-/// The same for what is known ahead; throws ValueError when no row could be an image of uint8 or float32.
-void check_image(const ColumnInfo& c, const char* who);
 
 /// The same for operations that only move pixels: any element type, any number of channels.
 ImageDims any_image(const Value& v, const std::string& who);
 void check_any_image(const ColumnInfo& c, const std::string& who);
+
+/// Batches of images [..., H, W, C], four dimensions or more: operations that take them run each image with the same draws.
+inline bool is_batch(const Shape& s) { return s.rank() > 3; }
+/// What `op` infers for a batch: that of one image below the leading dimensions.
+std::vector<ColumnInfo> infer_each(const RowOp& op, const ColumnInfo& c);
+/// Runs `op` on each image of call.inputs[0]; the results, of one shape, make output 0. Throws BadSample for a batch of none.
+void run_each(const RowOp& op, RowCall& call);
 
 /// A window into an image, possibly reaching over its edges, where `fill` stands.
 struct Window {

@@ -85,6 +85,7 @@ Transform Rotate(Range degrees, const RotateOptions& o) {
                           .parameters = fmt::format("({}, {}), {}, expand={}, center=({}), fill={}", degrees[0], degrees[1], inter_name(o.interpolation),
                                                     o.expand, fmt::join(o.center, ", "), fill_str(o.fill)),
                           .random = random,
+                          .batches = true,
                           .size_is_drawn = o.expand},
                          [degrees, o, colour, random](const cv::Mat& in, cv::Mat& out, PhiloxSequence& draws) {
                            rotate(in, out, random ? draw_between(draws, degrees[0], degrees[1]) : degrees[0], o, colour);
@@ -181,6 +182,7 @@ Transform RandomResize(Size size, LongEdge long_edge) {
   return pixel_transform({.who = "RandomResize",
                           .parameters = fmt::format("({}, {}), {}", size.height, size.width, long_edge == LongEdge::kRound ? "rounded" : "cut"),
                           .random = true,
+                          .batches = true,
                           .size =
                               [size, long_edge](const PixelDims& d) {
                                 if (size.width > 0) return PixelDims{size.height, size.width, d.channels};

@@ -127,11 +127,12 @@ class VerticalFlipOp : public RowOp {
   std::string str() const override { return random_ ? fmt::format("RandomVerticalFlip(prob={})", prob_) : "VerticalFlip()"; }
   bool random() const override { return random_; }
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override {
-    check_any_image(in[0], str());
+    if (!in[0].rank_known || !is_batch(in[0].shape)) check_any_image(in[0], str());
     return {in[0]};
   }
   void run(RowCall& call) const override {
     const Value& in = call.inputs[0];
+    if (is_batch(in.shape)) return run_each(*this, call);
     const ImageDims d = any_image(in, str());
     if (random_ && call.draws().next_double() >= prob_) return call.forward(0, in);
     uint8_t* const out = call.output(0, in.dtype, in.shape);

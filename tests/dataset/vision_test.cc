@@ -8,6 +8,7 @@
 
 #include "dataset/codec/jpeg.h"
 #include "dataset/codec/jpeg_segments.h"
+#include "sindri/dataset/augment.h"
 #include "sindri/dataset/seekable.h"
 #include "tests/dataset/helpers.h"
 
@@ -321,9 +322,54 @@ TEST(Resize, SizesAndPixelsAsOpenCv) {
   EXPECT_NE(rounding.str(), vision::Resize(10).str()) << "a pipeline that rounds is another one for the fingerprint";
   EXPECT_THROW(vision::Resize(60000)(image(1, 2000, 1)), Error) << "120,000,000 pixels wide";
   EXPECT_THROW(vision::Resize(0), ValueError);
-  EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 3}, DType::kInt32)), DTypeError);
-  EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 2}, DType::kUInt8)), ShapeError);
+  EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 3}, DType::kInt64)), DTypeError);
+  EXPECT_EQ(vision::Resize({2, 2}, vision::Inter::kNearest)(Tensor::full({4, 4, 3}, 1e15, DType::kInt64)).data<int64_t>()[11], 1000000000000000);
+  EXPECT_THROW(vision::Resize({4, 4}, vision::Inter::kArea)(Tensor::zeros({4, 4, 5}, DType::kUInt8)), ShapeError);
   EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4}, DType::kUInt8)), ShapeError);
+}
+
+// Any number of channels and other element types, as cv::resize has them where it has them itself.
+TEST(Resize, ChannelsAndElementTypes) {
+  for (int channels : {2, 4, 5}) {
+    const Tensor in = image(20, 17, 4, channels);
+    cv::Mat expected;
+    cv::resize(cv::Mat(20, 17, CV_8UC(channels), const_cast<void*>(in.raw_data())), expected, {7, 9}, 0, 0, cv::INTER_LINEAR);
+    expect_same(vision::Resize({9, 7})(in), Tensor::from_data({9, 7, channels}, DType::kUInt8, expected.data));
+  }
+  const Tensor in = image(12, 11, 2);
+  for (const auto& [dtype, depth] : {std::pair{DType::kFloat64, CV_64F}, {DType::kInt32, CV_16U}, {DType::kFloat32, CV_32F}}) {
+    cv::Mat wide, expected;
+    as_mat(in).convertTo(wide, depth);
+    cv::resize(wide, expected, {7, 9}, 0, 0, cv::INTER_CUBIC);
+    expected.convertTo(expected, depth == CV_16U ? CV_32S : depth);
+    expect_same(vision::Resize({9, 7}, vision::Inter::kCubic)(transforms::TypeCast(dtype)(in)), Tensor::from_data({9, 7, 3}, dtype, expected.data));
+  }
+}
+
+// Operations that take batches give each image what they give it alone.
+TEST(Batches, EachImageAsAlone) {
+  const Tensor a = image(9, 13, 1), b = image(9, 13, 2);
+  std::vector<uint8_t> both(static_cast<const uint8_t*>(a.raw_data()), static_cast<const uint8_t*>(a.raw_data()) + a.nbytes());
+  both.insert(both.end(), static_cast<const uint8_t*>(b.raw_data()), static_cast<const uint8_t*>(b.raw_data()) + b.nbytes());
+  const Tensor batch = Tensor::from_data({2, 1, 9, 13, 3}, DType::kUInt8, both.data());
+  const std::vector<Transform> all = {vision::Resize({5, 6}),
+                                      vision::Resize(5),
+                                      vision::CenterCrop({12, 5}),
+                                      vision::HorizontalFlip(),
+                                      vision::VerticalFlip(),
+                                      vision::Rotate({20, 20}, {}),
+                                      vision::Normalize({10, 20, 30}, {2, 4, 5}),
+                                      vision::Rescale(0.5, -1),
+                                      vision::PillowResize({5, 6}, true, vision::LongEdge::kCut)};
+  for (const Transform& t : all) {
+    const Tensor out = t(batch), one = t(a), other = t(b);
+    ASSERT_EQ(out.dim(0) * out.dim(1), 2) << t.str();
+    ASSERT_EQ(out.nbytes(), one.nbytes() + other.nbytes()) << t.str();
+    EXPECT_EQ(std::memcmp(out.raw_data(), one.raw_data(), static_cast<size_t>(one.nbytes())), 0) << t.str();
+    EXPECT_EQ(std::memcmp(static_cast<const uint8_t*>(out.raw_data()) + one.nbytes(), other.raw_data(), static_cast<size_t>(one.nbytes())), 0) << t.str();
+  }
+  EXPECT_THROW(vision::HWC2CHW()(batch), ShapeError);
+  EXPECT_THROW(vision::Resize(5)(Tensor::zeros({0, 9, 13, 3}, DType::kUInt8)), Error);
 }
 
 TEST(Crops, CenterCropCutsAndPads) {
@@ -426,7 +472,10 @@ TEST(Arithmetic, RescaleNormalizeFlipLayout) {
   const Tensor chw = vision::Normalize({10, 20, 30}, {2, 4, 5}, false)(t);
   expect_same(chw, vision::HWC2CHW()(n));
   EXPECT_THROW(vision::Normalize({1}, {0}), ValueError);
-  EXPECT_THROW(vision::Normalize({1, 2}, {1, 2}), ValueError);
+  EXPECT_THROW(vision::Normalize({1, 2}, {1}), ValueError);
+  EXPECT_THROW(vision::Normalize({}, {}), ValueError);
+  EXPECT_EQ(vision::Normalize({1, 2}, {1, 2})(Tensor::full({1, 1, 2}, 5, DType::kInt64)).to_vector<float>(), (std::vector<float>{4, 1.5f}));
+  EXPECT_EQ(vision::Rescale(2, 1)(Tensor::full({2}, 3, DType::kFloat64)).to_vector<float>(), (std::vector<float>{7, 7}));
   EXPECT_THROW(vision::Normalize({1, 2, 3}, {1, 2, 3})(image(4, 4, 1, 1)), ShapeError);
   EXPECT_THROW(vision::RandomHorizontalFlip(1.5), ValueError);
 }
