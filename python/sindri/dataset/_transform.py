@@ -20,7 +20,7 @@ from sindri._check import ArgumentError, fail
 from sindri.common import seed as common_seed
 from sindri.dataset.core import config
 
-__all__ = ["RowScope", "TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",
+__all__ = ["GaveObjects", "RowPlace", "RowScope", "TensorOperation", "NativeOperation", "PyOperation", "UserFunction", "Chain", "add_note", "as_operations", "compile_operations",
            "core_chain",
            "generator", "is_pil", "numpy_type", "random_key", "to_pil"]
 
@@ -241,11 +241,13 @@ def _make_again(kind: Type[TensorOperation], args: tuple, kwargs: Dict[str, Any]
 
 
 class NativeOperation(TensorOperation):
-    """A transform of the C++ pipeline. Called on arrays (or an image of Pillow, which gives one) it is applied at once, without the interpreter
-    lock; a random one then draws from a number that is drawn from the generator of the row, or of the object.
+    """A transform of the C++ pipeline. Called on arrays it is applied at once, without the interpreter lock; a random one then draws from a number
+    that is drawn from the generator of the row, or of the object. An image of Pillow gives one where the class has `_keeps_pillow`, else an array, as in
+    MindSpore.
     """
 
     _columns = 1
+    _keeps_pillow = False  # has a form for images of Pillow: _on_pillow
 
     def __init__(self, transform: Any):
         self._transform = transform
@@ -266,11 +268,16 @@ class NativeOperation(TensorOperation):
         if len(values) != self._columns:
             fail(ArgumentError, f"{self._name()} takes {self._columns} column{'s' if self._columns > 1 else ''}, it is given {len(values)}",
                  type(self).__name__, "map each column on its own" if self._columns == 1 else "")
-        pillow = is_pil(values[0])
-        results = self._transform.apply([np.asarray(values[0]), *values[1:]] if pillow else values, self._key(rng))
-        if pillow:
-            return to_pil(type(self).__name__, results[0])
+        if is_pil(values[0]):
+            if self._keeps_pillow:
+                return self._on_pillow(values[0], self._eager_rng() if self._random and rng is None else rng)
+            values = [np.asarray(values[0]), *values[1:]]
+        results = self._transform.apply(values, self._key(rng))
         return results[0] if len(results) == 1 else results
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        """What Pillow gives for an image of its own. rng: random numbers, of random transforms."""
+        raise NotImplementedError
 
     def __call__(self, *values: Any) -> Any:
         if len(values) == 1 and isinstance(values[0], (str, bytes)):
@@ -347,6 +354,40 @@ class Chain:
         return tuple(values)
 
 
+class RowPlace:
+    """Where a map makes its rows: in the engine until a function of it gives what no tensor holds. Copies of the map share it."""
+
+    in_python = False
+
+
+class GaveObjects(TypeError):
+    """A function in the engine gave text or a dict. Readers catch it before their first row and make the map's rows in Python from then on."""
+
+    def __init__(self, name: str, value: Any, place: RowPlace):
+        super().__init__(f"map: {name} gave a {type(value).__name__} after rows of numbers | map | return the same kind of value for every row")
+        self.place = place
+
+
+class _OnlyNumbers:
+    """A chain whose results must be numbers. Raises GaveObjects."""
+
+    def __init__(self, chain: Callable[..., Tuple[Any, ...]], name: str, place: RowPlace):
+        self._chain, self._name, self._place = chain, name, place
+
+    def __call__(self, *values: Any) -> Tuple[Any, ...]:
+        results = self._chain(*values)
+        for value in results:
+            if isinstance(value, np.ndarray):
+                objects = value.dtype.kind in "US"
+            elif isinstance(value, (list, tuple)):
+                objects = np.asarray(value).dtype.kind in "US"
+            else:
+                objects = isinstance(value, (str, bytes, dict))
+            if objects:
+                raise GaveObjects(self._name, value, self._place)
+        return results
+
+
 def as_operations(who: str, operations: Any) -> List[TensorOperation]:
     """A list of transforms for what users give: one or several transforms and callables. Raises TypeError or ValueError."""
     if not isinstance(operations, (list, tuple)):
@@ -372,9 +413,12 @@ def core_chain(operations: Sequence[TensorOperation]) -> Optional[List[Any]]:
     return chain if all(t is not None and t.columns == (1, 1) for t in chain) else None
 
 
-def compile_operations(operations: Sequence[TensorOperation], num_outputs: int, wrap: Callable[["Chain"], Any] = lambda chain: chain) -> Optional[List[Any]]:
-    """The C++ transforms that do the same; None when the rows must stay in Python. wrap: what runs a chain in Python."""
-    if any(op._objects for op in operations):
+def compile_operations(operations: Sequence[TensorOperation], num_outputs: int, wrap: Callable[["Chain"], Any] = lambda chain: chain,
+                       place: Optional[RowPlace] = None) -> Optional[List[Any]]:
+    """The C++ transforms that do the same; None when the rows must stay in Python. wrap: what runs a chain in Python. place: told where a user's
+    function gives objects.
+    """
+    if any(op._objects for op in operations) or (place is not None and place.in_python):
         return None
     out: List[Any] = []
     group: List[TensorOperation] = []
@@ -383,7 +427,8 @@ def compile_operations(operations: Sequence[TensorOperation], num_outputs: int, 
     def flush(results: int) -> None:
         if group:
             chain = wrap(Chain(group, results))
-            out.append(_core.dataset.function(chain.name, chain, results, chain.keyed))
+            own = place is None or not any(isinstance(op, UserFunction) for op in group)
+            out.append(_core.dataset.function(chain.name, chain if own else _OnlyNumbers(chain, chain.name, place), results, chain.keyed))
             group.clear()
 
     for operation in operations:

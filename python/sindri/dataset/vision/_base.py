@@ -7,7 +7,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import ArgumentError, check_float, check_int32, enumeration, fail, is_int, pair_of_numbers
-from sindri.dataset._transform import NativeOperation, is_pil, to_pil
+from sindri.dataset._transform import NativeOperation, is_pil
 from sindri.dataset.vision.utils import Inter
 
 FLOAT_MAX_INTEGER = 16777216  # MindSpore's bound of the numbers of image transforms
@@ -19,6 +19,13 @@ def native_inter(who: str, interpolation: Any) -> str:
     if interpolation not in NATIVE_INTER:
         fail(ValueError, f"interpolation {interpolation.name} is not supported", who, "use NEAREST, LINEAR, CUBIC or AREA")
     return NATIVE_INTER[interpolation]
+
+
+def pillow_warp_filter(who: str, interpolation: Inter) -> int:
+    """The filter of a turned or distorted image of Pillow. Raises TypeError for those that Pillow has not."""
+    if interpolation not in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC):
+        fail(TypeError, f"{interpolation.name} is not available for images of Pillow", who, "use NEAREST, BILINEAR or BICUBIC, or ToNumpy() before it")
+    return int(interpolation)
 
 
 def pillow_filter(interpolation: Inter) -> int:
@@ -66,34 +73,30 @@ def image_of(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:
 
 
 class PixelOperation(NativeOperation):
-    """A C++ transform from image to image: an image of Pillow gives one, by Pillow's own arithmetic where that differs."""
+    """A C++ transform from image to image."""
 
     _channels: Sequence[int] = ()
     _bytes = False  # uint8 only
+    _batches = False  # takes [..., H, W, C] too
 
     def _of_nothing(self, who: str, array: np.ndarray) -> np.ndarray:
         """What an image without pixels gives."""
         fail(ArgumentError, f"an image with pixels is expected, got shape {list(array.shape)}", who)
 
-    def _on_pillow(self, image: Any) -> Any:
-        """What Pillow itself gives for an image of its own; None: as for an array."""
-        return None
-
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         who = type(self).__name__
         if len(values) != 1:
             fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column on its own")
-        pillow = is_pil(values[0])
-        made = self._on_pillow(values[0]) if pillow else None
-        if made is not None:
-            return made
-        array = image_of(who, values[0], self._channels)
+        if self._keeps_pillow and is_pil(values[0]):
+            return super()._call(rng, values)
+        array = np.asarray(values[0])
+        if not self._batches or array.ndim < 4:
+            array = image_of(who, array, self._channels)
         if self._bytes and array.dtype != np.uint8:
             fail(_core.DTypeError, f"a uint8 image is expected, got {array.dtype}", who)
         if not array.size:
             return self._of_nothing(who, array)
-        result = self._transform.apply([array], self._key(rng))[0]
-        return to_pil(who, result) if pillow else result
+        return self._transform.apply([array], self._key(rng))[0]
 
 
 class ByteOperation(PixelOperation):

@@ -18,8 +18,13 @@ __all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "Ad
 class Invert(PixelOperation):
     """255 - x, for floats too."""
 
+    _keeps_pillow = True
+
     def __init__(self) -> None:
         super().__init__(_core.dataset.invert())
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.inverted(image)
 
 
 class RandomInvert(PixelOperation):
@@ -33,9 +38,13 @@ class RandomInvert(PixelOperation):
 
 
 class Grayscale(PixelOperation):
-    """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. Raises TypeError or ValueError."""
+    """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. An image of Pillow may have any mode.
+
+    Raises TypeError or ValueError.
+    """
 
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, num_output_channels: int = 1):
         if num_output_channels not in (1, 3):
@@ -43,26 +52,35 @@ class Grayscale(PixelOperation):
         self.num_output_channels = num_output_channels
         super().__init__(_core.dataset.grayscale(num_output_channels))
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.grey(image, self.num_output_channels)
+
 
 class RandomGrayscale(PixelOperation):
     """Grey, in as many equal channels as the image has, with probability prob. Raises TypeError or ValueError."""
 
     _random = True
     _channels = (1, 3)
+    _keeps_pillow = True
 
     def __init__(self, prob: float = 0.1):
         self.prob = probability("RandomGrayscale", prob)
         super().__init__(_core.dataset.random_grayscale(self.prob))
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.grey(image, 1 if image.mode == "L" else 3) if rng.random() < self.prob else image
+
 
 class AdjustBrightness(PixelOperation):
     """x * brightness_factor. Raises TypeError or ValueError."""
+
+    _keeps_pillow = True
 
     def __init__(self, brightness_factor: float):
         self.factor = check_float("AdjustBrightness", "brightness_factor", brightness_factor, 0)
         super().__init__(_core.dataset.adjust_brightness(self.factor))
 
-    def _on_pillow(self, image: Any) -> Any:
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         return _pillow.enhanced("Brightness", image, self.factor)
 
 
@@ -70,12 +88,13 @@ class AdjustContrast(PixelOperation):
     """mean * (1 - f) + x * f, mean being that of the grey image. Raises TypeError or ValueError."""
 
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, contrast_factor: float):
         self.factor = check_float("AdjustContrast", "contrast_factor", contrast_factor, 0)
         super().__init__(_core.dataset.adjust_contrast(self.factor))
 
-    def _on_pillow(self, image: Any) -> Any:
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         return _pillow.enhanced("Contrast", image, self.factor)
 
 
@@ -83,12 +102,13 @@ class AdjustSaturation(PixelOperation):
     """grey * (1 - f) + x * f. Raises TypeError or ValueError."""
 
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, saturation_factor: float):
         self.factor = check_float("AdjustSaturation", "saturation_factor", saturation_factor, 0)
         super().__init__(_core.dataset.adjust_saturation(self.factor))
 
-    def _on_pillow(self, image: Any) -> Any:
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         return _pillow.enhanced("Color", image, self.factor)
 
 
@@ -96,12 +116,13 @@ class AdjustHue(PixelOperation):
     """Turns the hue by hue_factor of a circle, -0.5 to 0.5. Raises TypeError or ValueError."""
 
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, hue_factor: float):
         self.factor = check_float("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
         super().__init__(_core.dataset.adjust_hue(self.factor))
 
-    def _on_pillow(self, image: Any) -> Any:
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         return _pillow.hue_turned(image, self.factor)
 
 
@@ -112,16 +133,18 @@ class AdjustSharpness(PixelOperation):
         self.factor = check_float("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
         super().__init__(_core.dataset.adjust_sharpness(self.factor))
 
-    def _on_pillow(self, image: Any) -> Any:
-        return _pillow.enhanced("Sharpness", image, self.factor)
-
 
 class AdjustGamma(PixelOperation):
     """gain * x^gamma on values from 0 to 1, cut to that range; for floats (gain * x)^gamma, as MindSpore has it. Raises TypeError or ValueError."""
 
+    _keeps_pillow = True
+
     def __init__(self, gamma: float, gain: float = 1):
         self.gamma, self.gain = check_float("AdjustGamma", "gamma", gamma, 0), check_float("AdjustGamma", "gain", gain)
         super().__init__(_core.dataset.adjust_gamma(self.gamma, self.gain))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.gamma_adjusted(image, self.gamma, self.gain)
 
 
 def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
@@ -140,11 +163,17 @@ class RandomColorAdjust(PixelOperation):
 
     _random = True
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, brightness: Any = (1, 1), contrast: Any = (1, 1), saturation: Any = (1, 1), hue: Any = (0, 0)):
         who = "RandomColorAdjust"
-        super().__init__(_core.dataset.random_color_adjust(_range(who, "brightness", brightness, 1), _range(who, "contrast", contrast, 1),
-                                                           _range(who, "saturation", saturation, 1), _range(who, "hue", hue, 0)))
+        self._ranges = (_range(who, "brightness", brightness, 1), _range(who, "contrast", contrast, 1), _range(who, "saturation", saturation, 1),
+                        _range(who, "hue", hue, 0))
+        super().__init__(_core.dataset.random_color_adjust(*self._ranges))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        drawn = [i for i, same in enumerate((1, 1, 1, 0)) if self._ranges[i] != (same, same)]
+        return _pillow.colours_adjusted(image, [rng.uniform(*r) for r in self._ranges], [drawn[i] for i in rng.permutation(len(drawn))])
 
 
 class RandomColor(PixelOperation):
@@ -152,20 +181,28 @@ class RandomColor(PixelOperation):
 
     _random = True
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, degrees: Any = (0.1, 1.9)):
         self.degrees = pair_of_numbers("RandomColor", "degrees", degrees, 0)
         super().__init__(_core.dataset.random_color(self.degrees))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.enhanced("Color", image, rng.uniform(*self.degrees))
 
 
 class RandomSharpness(PixelOperation):
     """Sharpness by a uniform factor from degrees. Raises TypeError or ValueError."""
 
     _random = True
+    _keeps_pillow = True
 
     def __init__(self, degrees: Any = (0.1, 1.9)):
         self.degrees = pair_of_numbers("RandomSharpness", "degrees", degrees, 0)
         super().__init__(_core.dataset.random_sharpness(self.degrees))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.enhanced("Sharpness", image, rng.uniform(*self.degrees))
 
 
 class RandomAdjustSharpness(PixelOperation):
@@ -179,17 +216,22 @@ class RandomAdjustSharpness(PixelOperation):
 
 
 class RandomLighting(PixelOperation):
-    """Adds one colour along the principal components of ImageNet's, each by a normal number of standard deviation alpha (AlexNet's).
+    """Adds one colour along the principal components of ImageNet's, each by a normal number of standard deviation alpha (AlexNet's). An image of
+    Pillow may have any mode and becomes RGB.
 
     Raises TypeError or ValueError.
     """
 
     _random = True
     _channels = (3,)
+    _keeps_pillow = True
 
     def __init__(self, alpha: float = 0.05):
         self.alpha = check_float("RandomLighting", "alpha", alpha, 0)
         super().__init__(_core.dataset.random_lighting(self.alpha))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.lit(image, rng.normal(0, self.alpha, 3))
 
 
 class Posterize(ByteOperation):
@@ -237,10 +279,12 @@ class RandomSolarize(PixelOperation):
 class Equalize(ByteOperation):
     """Spreads the histogram of each channel."""
 
+    _keeps_pillow = True
+
     def __init__(self) -> None:
         super().__init__(_core.dataset.equalize())
 
-    def _on_pillow(self, image: Any) -> Any:
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         return _pillow.equalized(image)
 
 
@@ -264,11 +308,13 @@ class AutoContrast(ByteOperation):
     Raises TypeError or ValueError.
     """
 
+    _keeps_pillow = True
+
     def __init__(self, cutoff: float = 0.0, ignore: Any = None):
         self.cutoff, self.ignore = check_float("AutoContrast", "cutoff", cutoff, 0, 50), _levels("AutoContrast", ignore)
         super().__init__(_core.dataset.auto_contrast(self.cutoff, self.ignore))
 
-    def _on_pillow(self, image: Any) -> Any:
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         return _pillow.auto_contrast(image, self.cutoff, self.ignore)
 
 
@@ -285,7 +331,8 @@ class RandomAutoContrast(ByteOperation):
 
 
 class ConvertColor(PixelOperation):
-    """Other channels, or another order of them: convert_mode is one of ConvertMode. An added alpha channel is opaque (255). Raises TypeError."""
+    """Other channels, or another order of them: convert_mode is one of ConvertMode. An added alpha channel is opaque: 255, 1.0 for
+    floats. Raises TypeError."""
 
     def __init__(self, convert_mode: ConvertMode):
         self.convert_mode = enumeration("ConvertColor", "convert_mode", convert_mode, ConvertMode)

@@ -8,7 +8,9 @@ import numpy as np
 from sindri import _core
 from sindri._check import ArgumentError, check_bool, check_float, enumeration, fail, is_number, pair_of_numbers, size_2d
 from sindri.dataset._transform import NativeOperation, PyOperation, is_pil, to_pil
-from sindri.dataset.vision._base import FLOAT_MAX_INTEGER, PixelOperation, center_of, fill_of, image_of, native_inter, probability
+from sindri.dataset.vision import _pillow
+from sindri.dataset.vision._base import (FLOAT_MAX_INTEGER, PixelOperation, center_of, fill_of, image_of, native_inter, pillow_warp_filter,
+                                          probability)
 from sindri.dataset.vision.utils import Inter
 
 __all__ = ["Affine", "FiveCrop", "Perspective", "RandomAffine", "RandomPerspective", "RandomRotation", "Rotate", "TenCrop"]
@@ -16,6 +18,8 @@ __all__ = ["Affine", "FiveCrop", "Perspective", "RandomAffine", "RandomPerspecti
 
 class _Rotation(PixelOperation):
     """Base of the rotations."""
+
+    _batches = True
 
     def _set(self, who: str, degrees: Tuple[float, float], resample: Any, expand: Any, center: Any, fill_value: Any) -> None:
         enumeration(who, "resample", resample, Inter)
@@ -36,15 +40,22 @@ class Rotate(_Rotation):
 
 
 class RandomRotation(_Rotation):
-    """Turns by a uniform angle from degrees (low, high), or (-d, d) for one number. Otherwise as Rotate."""
+    """Turns by a uniform angle from degrees (low, high), or (-d, d) for one number. Otherwise as Rotate; an image of Pillow by Pillow, whose expanded
+    image may have a pixel more.
+    """
 
     _random = True
+    _keeps_pillow = True
 
     def __init__(self, degrees: Any, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
         who = "RandomRotation"
         most = check_float(who, "degrees", degrees, 0, FLOAT_MAX_INTEGER) if is_number(degrees) else FLOAT_MAX_INTEGER
         angles = (-most, most) if is_number(degrees) else pair_of_numbers(who, "degrees", degrees, -most, most)
         self._set(who, angles, resample, expand, center, fill_value)
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        resample = pillow_warp_filter("RandomRotation", self.resample)
+        return _pillow.rotated(image, rng.uniform(*self.degrees), resample, self.expand, self.center, self.fill_value)
 
 
 def _same(value: float) -> Tuple[float, float]:
@@ -79,10 +90,12 @@ def _ranges(who: str, name: str, value: Any, least: Optional[float], most: Optio
 
 class RandomAffine(PixelOperation):
     """Affine by uniform draws: degrees from (low, high), or (-d, d) for one number; translate (x low, x high) or with (y low, y high) behind, in parts
-    of width and height; scale from (low, high); shear as translate, in degrees, or (-s, s) for one number. Raises TypeError or ValueError.
+    of width and height; scale from (low, high); shear as translate, in degrees, or (-s, s) for one number. An image of Pillow is moved by whole pixels
+    and transformed by Pillow. Raises TypeError or ValueError.
     """
 
     _random = True
+    _keeps_pillow = True
 
     def __init__(self, degrees: Any, translate: Any = None, scale: Any = None, shear: Any = None, resample: Inter = Inter.NEAREST, fill_value: Any = 0):
         who = "RandomAffine"
@@ -96,8 +109,14 @@ class RandomAffine(PixelOperation):
             bound = check_float(who, "shear", shear, 0)
             shear = (-bound, bound)
         self.shear = [(0.0, 0.0)] * 2 if shear is None else _ranges(who, "shear", shear, None, None)
-        inter, fill = native_inter(who, enumeration(who, "resample", resample, Inter)), fill_of(who, fill_value)
-        super().__init__(_core.dataset.affine(self.degrees, self.translate, self.scale, self.shear, inter, fill))
+        self.resample, self.fill_value = enumeration(who, "resample", resample, Inter), fill_of(who, fill_value)
+        super().__init__(_core.dataset.affine(self.degrees, self.translate, self.scale, self.shear, native_inter(who, resample), self.fill_value))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        resample = pillow_warp_filter("RandomAffine", self.resample)
+        degrees, scale = rng.uniform(*self.degrees), rng.uniform(*self.scale)
+        right, down = (round(rng.uniform(*share) * edge) for share, edge in zip(self.translate, image.size))
+        return _pillow.affine(image, degrees, (right, down), scale, tuple(rng.uniform(*s) for s in self.shear), resample, self.fill_value)
 
 
 def _points(who: str, name: str, points: Any) -> np.ndarray:
@@ -122,21 +141,37 @@ def _perspective(who: str, start: np.ndarray, end: np.ndarray) -> List[float]:
 class Perspective(PixelOperation):
     """The perspective that brings four points (x, y), the corners from the top left clockwise, to four others. Raises TypeError or ValueError."""
 
+    _keeps_pillow = True
+
     def __init__(self, start_points: Any, end_points: Any, interpolation: Inter = Inter.BILINEAR):
         who = "Perspective"
-        matrix = _perspective(who, _points(who, "start_points", start_points), _points(who, "end_points", end_points))
-        super().__init__(_core.dataset.warp(matrix, native_inter(who, interpolation), [0]))
+        start, end = _points(who, "start_points", start_points), _points(who, "end_points", end_points)
+        self.interpolation, self._way_back = interpolation, _perspective(who, end, start)
+        super().__init__(_core.dataset.warp(_perspective(who, start, end), native_inter(who, interpolation), [0]))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.perspective(image, self._way_back, pillow_warp_filter("Perspective", self.interpolation))
 
 
 class RandomPerspective(PixelOperation):
     """With probability prob: each corner moved inwards by up to distortion_scale of half the image. Raises TypeError or ValueError."""
 
     _random = True
+    _keeps_pillow = True
 
     def __init__(self, distortion_scale: float = 0.5, prob: float = 0.5, interpolation: Inter = Inter.BICUBIC):
         who = "RandomPerspective"
         self.distortion_scale, self.prob = check_float(who, "distortion_scale", distortion_scale, 0.0, 1.0), probability(who, prob)
+        self.interpolation = interpolation
         super().__init__(_core.dataset.random_perspective(self.distortion_scale, self.prob, native_inter(who, interpolation)))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        who = "RandomPerspective"
+        resample = pillow_warp_filter(who, self.interpolation)
+        if rng.random() >= self.prob:
+            return image
+        corners, moved = _pillow.corners_moved_inwards(image.width, image.height, self.distortion_scale, rng)
+        return _pillow.perspective(image, _perspective(who, np.asarray(moved, np.float64), np.asarray(corners, np.float64)), resample)
 
 
 class FiveCrop(PyOperation):

@@ -65,9 +65,11 @@ class Decode(NativeOperation):
 
 
 class Resize(NativeOperation):
-    """An int: the shorter edge becomes size, and the longer is cut to a whole number of pixels (with SINDRI_MINDSPORE_ERA=1 rounded); (h, w): exactly
+    """Images [H, W], [H, W, C] and batches [..., H, W, C] of any number of channels. An int: the shorter edge becomes size, and the longer is cut to a whole number of pixels (with SINDRI_MINDSPORE_ERA=1 rounded); (h, w): exactly
     these. PILCUBIC and PILLINEAR are Pillow's filters. Raises TypeError or ValueError.
     """
+
+    _keeps_pillow = True
 
     def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
         self.size = size_2d("Resize", size)
@@ -104,27 +106,26 @@ class Resize(NativeOperation):
         return (self.size[0], longer) if height <= width else (longer, self.size[0])
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
-        value = values[0]
-        if is_pil(value):
-            height, width = self._pillow_target(value.height, value.width)
-            return value.resize((width, height), pillow_filter(self.interpolation))
-        if self._transform is None:
-            fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(value).__name__}", "Resize",
+        if self._transform is None and not is_pil(values[0]):
+            fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(values[0]).__name__}", "Resize",
                  "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
         return super()._call(rng, values)
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        height, width = self._pillow_target(image.height, image.width)
+        return image.resize((width, height), pillow_filter(self.interpolation))
 
 
 class CenterCrop(NativeOperation):
     """The middle [h, w]; a smaller image is padded with 0. Raises TypeError or ValueError."""
 
+    _keeps_pillow = True
+
     def __init__(self, size: Any):
         self.size = size_2d("CenterCrop", size)
         super().__init__(_core.dataset.center_crop(self.size))
 
-    def _call(self, rng: Any, values: Sequence[Any]) -> Any:
-        image = values[0]
-        if len(values) != 1 or not is_pil(image):
-            return super()._call(rng, values)
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
         # Half pixels are rounded to even here, for an image of Pillow; it has zeros beyond its edges.
         height, width = self.size[0], self.size[-1]
         top, left = round((image.height - height) / 2), round((image.width - width) / 2)
@@ -138,6 +139,7 @@ class RandomCrop(NativeOperation):
     """
 
     _random = True
+    _keeps_pillow = True
 
     def __init__(self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         who = "RandomCrop"
@@ -147,6 +149,19 @@ class RandomCrop(NativeOperation):
         self.fill_value = fill_of(who, fill_value)
         self.padding_mode = enumeration(who, "padding_mode", padding_mode, Border)
         super().__init__(_core.dataset.random_crop(self.size, self.padding, pad_if_needed, self.fill_value, padding_mode.value))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        height, width = self.size[0], self.size[-1]
+        if self.padding:
+            image = _pillow.padded(image, sides(self.padding), self.fill_value, self.padding_mode.value)
+        right, down = (max(0, want - have) if self.pad_if_needed else 0 for want, have in zip((width, height), image.size))
+        if right or down:
+            image = _pillow.padded(image, (right, down, right, down), self.fill_value, self.padding_mode.value)
+        if height > image.height or width > image.width:
+            fail(ArgumentError, f"the crop of {height} x {width} is larger than the image of {image.height} x {image.width}", "RandomCrop",
+                 "resize first, or set padding or pad_if_needed")
+        top, left = int(rng.integers(image.height - height + 1)), int(rng.integers(image.width - width + 1))
+        return image.crop((left, top, left + width, top + height))
 
     @staticmethod
     def _sides_of(padding: List[int]) -> List[int]:
@@ -160,6 +175,7 @@ class RandomResizedCrop(NativeOperation):
     """
 
     _random = True
+    _keeps_pillow = True
     _make: Any = staticmethod(_core.dataset.random_resized_crop)
 
     def __init__(self, size: Any, scale: Any = (0.08, 1.0), ratio: Any = _RATIO, interpolation: Inter = Inter.BILINEAR, max_attempts: int = 10):
@@ -174,12 +190,12 @@ class RandomResizedCrop(NativeOperation):
         super().__init__(self._make(self.size, self.scale, self.ratio, native_inter(who, interpolation), self.max_attempts))
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
-        if not is_pil(values[0]):
-            if not np.size(values[0]):
-                fail(ArgumentError, f"an image with pixels is expected, got shape {list(np.shape(values[0]))}", type(self).__name__)
-            return super()._call(rng, values)
-        image = values[0]
-        left, top, width, height = self._box(image.width, image.height, self._eager_rng() if rng is None else rng)
+        if not is_pil(values[0]) and not np.size(values[0]):
+            fail(ArgumentError, f"an image with pixels is expected, got shape {list(np.shape(values[0]))}", type(self).__name__)
+        return super()._call(rng, values)
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        left, top, width, height = self._box(image.width, image.height, rng)
         size = (self.size[-1], self.size[0])
         return image.resize(size, pillow_filter(self.interpolation), box=(left, top, left + width, top + height))
 
@@ -198,6 +214,7 @@ class RandomResizedCrop(NativeOperation):
 class RandomCropDecodeResize(RandomResizedCrop):
     """The bytes of an image file in; the pixels of Decode, then RandomResizedCrop, but only what the crop needs is decoded. Raises as these."""
 
+    _keeps_pillow = False
     _make: Any = staticmethod(_core.dataset.random_crop_decode_resize)
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
@@ -209,10 +226,14 @@ class RandomHorizontalFlip(NativeOperation):
     """Mirrors left and right with probability prob. Raises TypeError or ValueError."""
 
     _random = True
+    _keeps_pillow = True
 
     def __init__(self, prob: float = 0.5):
         self.prob = probability("RandomHorizontalFlip", prob)
         super().__init__(_core.dataset.random_horizontal_flip(self.prob))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.flipped(image, across=True) if rng.random() < self.prob else image
 
 
 class HorizontalFlip(NativeOperation):
@@ -223,7 +244,7 @@ class HorizontalFlip(NativeOperation):
 
 
 class Rescale(NativeOperation):
-    """x * rescale + shift in float32. Raises TypeError."""
+    """x * rescale + shift in float32, of arrays of numbers of any shape. Raises TypeError."""
 
     def __init__(self, rescale: float, shift: float):
         super().__init__(_core.dataset.rescale(check_float("Rescale", "rescale", rescale), check_float("Rescale", "shift", shift)))
@@ -242,7 +263,8 @@ def _mean_std(who: str, mean: Any, std: Any) -> Tuple[List[float], List[float]]:
 
 
 class Normalize(NativeOperation):
-    """(x - mean) / std per channel in float32, in the units of the input; one value stands for all channels. is_hwc=False: [C, H, W].
+    """(x - mean) / std per channel in float32, in the units of the input; one value stands for all channels. is_hwc=False: [C, H, W]. Arrays of any
+    numbers and any number of channels, and batches of images.
 
     Raises TypeError or ValueError, also for another number of channels.
     """
@@ -365,6 +387,8 @@ class SlicePatches(PyOperation):
 class VerticalFlip(PixelOperation):
     """Mirrors top and bottom."""
 
+    _batches = True
+
     def __init__(self) -> None:
         super().__init__(_core.dataset.vertical_flip())
 
@@ -373,20 +397,30 @@ class RandomVerticalFlip(PixelOperation):
     """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
 
     _random = True
+    _batches = True
+    _keeps_pillow = True
 
     def __init__(self, prob: float = 0.5):
         self.prob = probability("RandomVerticalFlip", prob)
         super().__init__(_core.dataset.random_vertical_flip(self.prob))
 
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.flipped(image, across=False) if rng.random() < self.prob else image
+
 
 class Pad(PixelOperation):
     """Adds a border. padding as in RandomCrop. Raises TypeError or ValueError."""
+
+    _keeps_pillow = True
 
     def __init__(self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         self.padding = sides(self._sides_of(padding_of("Pad", padding)))
         self.fill_value = fill_of("Pad", fill_value)
         self.padding_mode = enumeration("Pad", "padding_mode", padding_mode, Border)
         super().__init__(_core.dataset.pad(self.padding, self.fill_value, padding_mode.value))
+
+    def _on_pillow(self, image: Any, rng: Any) -> Any:
+        return _pillow.padded(image, self.padding, self.fill_value, self.padding_mode.value)
 
     @staticmethod
     def _sides_of(padding: List[int]) -> List[int]:
@@ -421,7 +455,7 @@ class Crop(PixelOperation):
 
 
 class ResizedCrop(PixelOperation):
-    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square. On an image of Pillow with Pillow's filters.
+    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square.
 
     Raises TypeError or ValueError; RuntimeError beyond the image.
     """
@@ -435,17 +469,12 @@ class ResizedCrop(PixelOperation):
         self.interpolation = enumeration(who, "interpolation", interpolation, Inter)
         super().__init__(_core.dataset.resized_crop(self.box, self.size, native_inter(who, interpolation)))
 
-    def _on_pillow(self, image: Any) -> Any:
-        top, left, height, width = self.box
-        if top + height > image.height or left + width > image.width:
-            fail(ArgumentError, f"the crop of {height} x {width} at ({top}, {left}) is beyond the image of {image.height} x {image.width}", "ResizedCrop")
-        return image.crop((left, top, left + width, top + height)).resize((self.size[1], self.size[0]), pillow_filter(self.interpolation))
-
 
 class RandomResize(PixelOperation):
-    """Resize by an interpolation that is drawn for each image. Raises TypeError or ValueError."""
+    """Resize by an interpolation that is drawn for each image, or batch [..., H, W, C]. Raises TypeError or ValueError."""
 
     _random = True
+    _batches = True
 
     def __init__(self, size: Any):
         self.size = size_2d("RandomResize", size)
