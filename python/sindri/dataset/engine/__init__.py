@@ -1,9 +1,10 @@
 """Data sets, samplers and iterators.
 
 datasets.py has Dataset, its methods and what they share; the nodes the methods make are in _rows.py (one data set's rows changed, chosen, ordered or
-joined) and _batching.py, the bases of the sources in _sources.py, the sources in the datasets_*.py of their kind. _values.py says what a row may hold,
+joined), _batching.py and _sync.py, the bases of the sources in _sources.py, the sources in the datasets_*.py of their kind. _values.py says what a row may hold,
 iterators.py reads a tree of nodes.
 """
+from sindri.dataset.core import config
 from sindri.dataset.engine import (cache, datasets, datasets_standard_format, datasets_text, datasets_user_defined, datasets_vision, iterators,
                                    samplers)
 from sindri.dataset.engine.cache import DatasetCache

@@ -3,6 +3,7 @@
 Written by scripts/python_stubs.py; do not edit."""
 
 
+from sindri.dataset.core import config as config
 from sindri.dataset.engine import (
     cache as cache, datasets as datasets, datasets_standard_format as datasets_standard_format, datasets_text as datasets_text,
     datasets_user_defined as datasets_user_defined, datasets_vision as datasets_vision, iterators as iterators, samplers as samplers,

@@ -214,10 +214,14 @@ def _padded(values: List[np.ndarray], name: str, pad_info: dict, edge: Optional[
 
 def stack(values: Any, name: str, who: str) -> np.ndarray:
     """A batch of one column. Raises DataError (a RuntimeError) for rows of different shapes or types."""
+    if isinstance(values, dict):
+        fail(TypeError, f"column '{name}' of a batch is a dict", who, "return an array, or a list of one value per row")
     arrays = [storable(v, who) for v in values]
     if not arrays:
         fail(ArgumentError, f"column '{name}' of a batch is empty", who)
     for i, array in enumerate(arrays):
+        if isinstance(array, dict):
+            fail(TypeError, f"column '{name}' holds dicts, of which no batch can be made", who, "make arrays of them first, with map()")
         if array.shape != arrays[0].shape:
             fail(_core.DataError, f"column '{name}' of row {i} of a batch has shape {list(array.shape)}, the rows before it {list(arrays[0].shape)}",
                  who, "rows of one batch need equal shapes: crop, resize or pad them first, or use padded_batch")

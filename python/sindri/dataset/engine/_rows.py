@@ -10,13 +10,13 @@ import numpy as np
 from sindri import _core
 from sindri._check import ArgumentError, check_bool, check_int32, check_names, fail
 from sindri.dataset._processes import ProcessChain
-from sindri.dataset._transform import Chain, UserFunction, add_note, as_operations, compile_operations, generator, random_key
+from sindri.dataset._transform import Chain, RowPlace, UserFunction, add_note, as_operations, compile_operations, generator, random_key
 from sindri.dataset.core import config
 from sindri.dataset.engine import samplers
 from sindri.dataset.engine._sources import MappableDataset
 from sindri.dataset.engine._values import storable
 from sindri.dataset.engine.datasets import Dataset
-from sindri.dataset.engine.iterators import Row, Run, choose_seed
+from sindri.dataset.engine.iterators import Row, Run, choose_seed, in_python_where_needed
 
 
 def map_columns(node: Dataset, who: str, columns: List[str], inputs: List[str], outputs: List[str]) -> Tuple[List[int], List[str], List[int]]:
@@ -69,6 +69,7 @@ class MapDataset(Dataset):
         self.python_multiprocessing = check_bool("map", "python_multiprocessing", python_multiprocessing)
         if callbacks:
             fail(NotImplementedError, "callbacks are not supported", "map", "leave callbacks out")
+        self._place = RowPlace()
         super().__init__([child], num_parallel_workers, cache)
 
     def _mapped_columns(self, columns: List[str]) -> Tuple[List[int], List[str], List[int]]:
@@ -78,7 +79,7 @@ class MapDataset(Dataset):
     def _build(self, child: Any) -> Optional[Any]:
         columns = list(child.get_col_names())
         inputs, outputs, others = self._mapped_columns(columns)
-        transforms = compile_operations(self.operations, len(outputs), self._in_processes)
+        transforms = compile_operations(self.operations, len(outputs), self._in_processes, self._place)
         if transforms is None:
             return None
         handle = child.map(transforms, [columns[i] for i in inputs], outputs, self._workers())
@@ -154,14 +155,17 @@ class FlatMapDataset(Dataset):
     def _columns(self, *inputs: List[str]) -> List[str]:
         columns = inputs[0]
         if self._names is None:
-            run = Run(choose_seed(self), 1, looking=True)
-            try:
-                row = next(iter(run.rows(self.children[0], 0)), None)
-                inner = [] if row is None else self._inner(row)
-            finally:
-                run.close()
-            self._names = inner[0].get_col_names() if inner else columns
+            self._names = in_python_where_needed(self, lambda: self._first_names(columns))
         return self._names
+
+    def _first_names(self, columns: List[str]) -> List[str]:
+        run = Run(choose_seed(self), 1, looking=True)
+        try:
+            row = next(iter(run.rows(self.children[0], 0)), None)
+            inner = [] if row is None else self._inner(row)
+        finally:
+            run.close()
+        return inner[0].get_col_names() if inner else columns
 
     def _count(self, *inputs: Optional[int]) -> Optional[int]:
         return None
@@ -181,6 +185,8 @@ class ShuffleDataset(Dataset):
 
     def __init__(self, child: Dataset, buffer_size: int):
         self.buffer_size = check_int32("shuffle", "buffer_size", buffer_size, 1)
+        if any(hasattr(node, "condition_name") for node in child._walk()):
+            fail(ArgumentError, "rows that wait at a sync_wait cannot be shuffled", "shuffle", "shuffle before sync_wait")
         super().__init__([child])
 
     def _build(self, child: Any) -> Any:

@@ -10,11 +10,14 @@ from sindri import _core
 from sindri._check import ArgumentError, fail, nearest
 
 
-def storable(value: Any, who: str) -> np.ndarray:
-    """An array of a type that a column may have: what the engine lacks is widened (int8, int16 and uint16 to int32, uint32 and uint64 to int64).
+def storable(value: Any, who: str) -> Any:
+    """An array of a type that a column may have: what the engine lacks is widened (int8, int16 and uint16 to int32, uint32 and uint64 to int64). A dict
+    is returned unchanged.
 
-    Raises TypeError for Python objects and complex numbers, ValueError for numbers above 2^63 - 1.
+    Raises TypeError for other Python objects and complex numbers, ValueError for numbers above 2^63 - 1.
     """
+    if isinstance(value, dict):
+        return value
     array = value.asnumpy() if isinstance(value, _core.Tensor) else np.asarray(value)
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "i" and size < 4 or kind == "u" and size == 2:
@@ -24,16 +27,17 @@ def storable(value: Any, who: str) -> np.ndarray:
             fail(ValueError, f"the value {array.max()} does not fit into int64", who)
         return array.astype(np.int64)
     if kind not in "biufUS" or kind == "f" and size > 8:
-        fail(TypeError, f"a column cannot hold {array.dtype} (a {type(value).__name__})", who, "give numbers, bools or text")
+        fail(TypeError, f"a column cannot hold {array.dtype} (a {type(value).__name__})", who, "give numbers, bools, text or a dict")
     return array
 
 
 def as_columns(value: Any, names_: Sequence[str]) -> tuple:
-    """The columns of a row that a source gives: a tuple or list is one value each, a dict names them, anything else is a single one.
+    """The columns of a row that a source gives: a tuple or list is one value each, a dict names them, anything else is a single one; so is a dict
+    without the name of the only column.
 
     Raises ArgumentError (a RuntimeError) for another number of values, or names that are missing.
     """
-    if isinstance(value, dict):
+    if isinstance(value, dict) and (len(names_) > 1 or names_[0] in value):
         missing = [name for name in names_ if name not in value]
         if missing:
             fail(ArgumentError, f"the source gave no value for the column '{missing[0]}'", "GeneratorDataset", nearest(missing[0], map(str, value)))
@@ -43,6 +47,21 @@ def as_columns(value: Any, names_: Sequence[str]) -> tuple:
         fail(ArgumentError, f"the source gave {len(values)} values for {len(names_)} column_names", "GeneratorDataset",
              "give a tuple with one value per column")
     return values
+
+
+def in_python_only(row: Sequence[Any]) -> bool:
+    """Whether a row holds what no tensor does: text or a dict."""
+    return any(isinstance(value, dict) or np.asarray(value).dtype.kind in "US" for value in row if not isinstance(value, _core.Tensor))
+
+
+def delivered(value: Any, as_numpy: bool) -> Any:
+    """A column as an iterator gives it: a Tensor or array, text as an array. The same of all that a dict or a list in it holds."""
+    if isinstance(value, dict):
+        return {name: delivered(part, as_numpy) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(delivered(part, as_numpy) for part in value) if type(value) in (list, tuple) else value
+    array = value if isinstance(value, np.ndarray) else storable(value, "Iterator")
+    return array if as_numpy or array.dtype.kind in "USO" else _core.Tensor(array)
 
 
 def common_shape(a: list, b: list) -> list:

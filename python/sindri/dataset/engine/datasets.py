@@ -22,7 +22,7 @@ from sindri.dataset.core import config
 from sindri.dataset.engine._schema import Schema
 from sindri.dataset.engine._values import common_shape, type_of
 from sindri.dataset.engine.cache import check_cache
-from sindri.dataset.engine.iterators import DictIterator, Row, Run, TupleIterator, choose_seed, open_reader
+from sindri.dataset.engine.iterators import DictIterator, Row, Run, TupleIterator, choose_seed, in_python_where_needed, open_reader
 
 __all__ = ["BatchInfo", "Dataset", "MappableDataset", "NonMappableDataset", "Schema", "Shuffle", "SourceDataset", "zip"]
 
@@ -203,17 +203,18 @@ class Dataset:
                 raise
         if self.dataset_size is None:
             size = self._known_size()
-            if size is None:
-                run = Run(choose_seed(self), 1)
-                try:
-                    size = sum(1 for _ in run.rows(self, 0))
-                finally:
-                    run.close()
-            self.dataset_size = size
+            self.dataset_size = in_python_where_needed(self, self._counted_size) if size is None else size
         if self.dataset_size == 0 and not self._skips_all():
             fail(_core.dataset.EmptyDatasetError, "the data set has no rows", type(self).__name__,
                  "check the counts of skip, take, filter and the source")
         return self.dataset_size
+
+    def _counted_size(self) -> int:
+        run = Run(choose_seed(self), 1)
+        try:
+            return sum(1 for _ in run.rows(self, 0))
+        finally:
+            run.close()
 
     def __len__(self) -> int:
         return self.get_dataset_size()
@@ -236,6 +237,9 @@ class Dataset:
 
     def _look(self) -> Tuple[list, list]:
         """Types and shapes: those known beforehand, else of the first row. None where skip() leaves no rows."""
+        return in_python_where_needed(self, self._look_once)
+
+    def _look_once(self) -> Tuple[list, list]:
         if self._first_row is None:
             if self._known_size() == 0 and self._skips_all():
                 return [], []
@@ -254,7 +258,9 @@ class Dataset:
                         return [], []
                     self.get_dataset_size()  # raises and says why
                     fail(RuntimeError, "the data set has no rows", type(self).__name__)
-                self._first_row = [type_of(column.dtype) for column in row], [list(column.shape) for column in row]
+                kept = [isinstance(column, dict) for column in row]  # MindSpore says object and [0] of these
+                self._first_row = ([np.dtype(object) if k else type_of(column.dtype) for k, column in builtins.zip(kept, row)],
+                                   [[0] if k else list(column.shape) for k, column in builtins.zip(kept, row)])
         return self._first_row
 
     def output_types(self) -> list:
@@ -337,7 +343,8 @@ class Dataset:
             max_rowsize: Any = None, offload: Any = None) -> "Dataset":
         """Applies transforms and Python functions in order to the input columns (the first, without) of every row, or batch behind batch().
 
-        A function gets one array per column and gives one value or a tuple; one with a parameter `rng` gets a numpy.random.Generator for the row.
+        A function gets one array per column and gives one value or a tuple; where the values are text or dicts, the rows are made in Python. One with a
+        parameter `rng` gets a numpy.random.Generator for the row.
         Functions run in worker threads, of which only one at a time is in Python; python_multiprocessing=True gives each worker a process of its own, a
         copy of this one (fork), where random and numpy.random are seeded by the row. max_rowsize and offload are hints that change nothing.
         Raises TypeError or ValueError; while reading what the function raises, with a note that names the row.
@@ -402,6 +409,29 @@ class Dataset:
 
     def __add__(self, other: Any) -> "Dataset":
         return self.concat(other)
+
+    @named
+    def sync_wait(self, condition_name: str, num_batch: int = 1, callback: Optional[Callable[[Any], Any]] = None) -> "Dataset":
+        """Rows wait for sync_update(condition_name) once num_batch batches of a pass have been read. callback: called with the data of each update, so
+        that transforms above can follow the training. These run in Python, when a row is read: they see every update before the next batch.
+
+        Raises TypeError or ValueError, ArgumentError (a RuntimeError) for a name that is in use. Rows that wait longer than
+        config.get_callback_timeout() seconds pass with a warning.
+        """
+        return SyncWaitDataset(self, condition_name, num_batch, callback)
+
+    @named
+    def sync_update(self, condition_name: str, num_batch: Optional[int] = None, data: Any = None) -> None:
+        """Lets num_batch more batches (None: as many as sync_wait says) pass the sync_wait of that name below, and calls its callback with data.
+
+        Raises TypeError or ValueError, ArgumentError (a RuntimeError) for an unknown name.
+        """
+        sync_update(self, condition_name, num_batch, data)
+
+    def disable_sync(self) -> None:
+        """Rows wait at no sync_wait below any longer."""
+        for node in waiting_nodes(self):
+            node.open()
 
     @named
     def apply(self, apply_func: Callable) -> "Dataset":
@@ -499,4 +529,5 @@ from sindri.dataset.engine._rows import (ConcatDataset, FilterDataset, FlatMapDa
                                          ProjectDataset, RenameDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset, ZipDataset,
                                          as_datasets)
 from sindri.dataset.engine._sources import MappableDataset, NonMappableDataset, SourceDataset  # noqa: E402
+from sindri.dataset.engine._sync import SyncWaitDataset, update as sync_update, waiting_nodes  # noqa: E402
 from sindri.dataset.text import Vocab

@@ -14,7 +14,7 @@ from sindri._check import ArgumentError, INT32_MAX, check_bool, check_names, fai
 from sindri.dataset._transform import RowScope, add_note, random_key
 from sindri.dataset.core import config
 from sindri.common.no_effect import no_effect
-from sindri.dataset.engine._values import as_columns, storable
+from sindri.dataset.engine._values import as_columns, in_python_only, storable
 from sindri.dataset.engine.datasets import MappableDataset, Schema
 from sindri.dataset.engine.iterators import Row, Run
 
@@ -46,19 +46,16 @@ def _row_key(seed: int, epoch: int, index: int) -> int:
     return random_key(seed, epoch, index, 0x736F75726365)
 
 
-def _holds_text(row: Sequence[Any]) -> bool:
-    return any(np.asarray(value).dtype.kind in "US" for value in row if not isinstance(value, _core.Tensor))
-
-
 class GeneratorDataset(_InPython):
     """Rows from Python: an iterable, a function that gives one, or an object with __getitem__ and __len__. A row is a tuple or list of values, one
-    per column, or a dict.
+    per column, or a dict of them by name. A value that is a dict stays one, with what it holds as tensors (arrays with output_numpy).
 
-    Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it. Without __len__, a source is read in Python and
+    Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it, and shuffle=True of another source keeps its order, with
+    a warning. Without __len__, a source is read in Python and
     counted by a pass of its own when its size is asked for. A running generator, and any other iterator that cannot begin again, has its rows kept
     in memory as they are read, so that each pass has them all: give the function, without calling it, for more rows than fit. A source that has
     rows in one epoch and none in a later one is an error, one with fewer a warning. The first row is looked at beforehand to learn whether it holds
-    text. column_types: converted to. batch_sampler gives a list of indices for each batch, of whose rows collate_fn(*columns) makes one, a list per
+    text or a dict. column_types: converted to. batch_sampler gives a list of indices for each batch, of whose rows collate_fn(*columns) makes one, a list per
     column in, a value per column out; these run in Python. python_multiprocessing and max_rowsize are hints that change nothing: rows are made in
     threads, one at a time unless num_parallel_workers is more than 1. Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading
     what the source raises, with a note that names the row.
@@ -93,9 +90,12 @@ class GeneratorDataset(_InPython):
         if not self._indexed and not callable(source) and not hasattr(source, "__iter__"):
             fail(TypeError, f"source must be an iterable, a function that gives one, or an object with __getitem__ and __len__, got {source!r}", who)
         if not self._indexed:
-            given = "sampler" if sampler is not None else "num_shards" if num_shards is not None else "shuffle" if shuffle else None
+            given = "sampler" if sampler is not None else "num_shards" if num_shards is not None else None
             if given is not None:
-                fail(ArgumentError, f"{given} needs a source with __getitem__ and __len__", who, "mix rows with shuffle(buffer_size)")
+                fail(ArgumentError, f"{given} needs a source with __getitem__ and __len__", who, "give an object with both, or choose rows in the source")
+            if shuffle is not None and check_bool(who, "shuffle", shuffle):
+                warnings.warn(f"shuffle=True has no effect: the source is read in its order, as it has no __getitem__ and __len__ | {who} | "
+                              "mix rows with shuffle(buffer_size)", RuntimeWarning, stacklevel=3)
         self._passes = _Passes(source)
         self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
         if batch_sampler is not None or collate_fn is not None:
@@ -167,7 +167,7 @@ class GeneratorDataset(_InPython):
             else:
                 first = self._passes.look()
                 row = [] if first is None else self._columns_of(first[0])
-            self._text = _holds_text(row)
+            self._text = in_python_only(row)
         return self._text
 
     def _drawn(self) -> bool:
@@ -196,7 +196,7 @@ class GeneratorDataset(_InPython):
         if not self.column_types:
             return row
         cast = _core.dataset.type_cast
-        return [v if v.dtype.kind in "US" else cast(dtype)(v) for v, dtype in builtins.zip(row, self.column_types)]
+        return [v if isinstance(v, dict) or v.dtype.kind in "US" else cast(dtype)(v) for v, dtype in builtins.zip(row, self.column_types)]
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
         if self._indexed:
@@ -396,7 +396,7 @@ class NumpySlicesDataset(_InPython):
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
 
     def _build(self) -> Optional[Any]:
-        return None if _holds_text(list(self.columns.values())) else super()._build()
+        return None if in_python_only(list(self.columns.values())) else super()._build()
 
     def _source(self, options: Any) -> Any:
         return _core.dataset.numpy_slices(list(self.columns.items()), options)
@@ -431,7 +431,7 @@ class PaddedDataset(_InPython):
         super().__init__(1, shuffle=False)
 
     def _build(self) -> Optional[Any]:
-        return None if any(_holds_text(row) for row in self.padded_samples) else super()._build()
+        return None if any(in_python_only(row) for row in self.padded_samples) else super()._build()
 
     def _source(self, options: Any) -> Any:
         rows = self.padded_samples

@@ -11,21 +11,23 @@ import json
 import os
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Dict, Generator, Iterator as Iterates, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator as Iterates, List, Optional, Tuple, TypeVar
 
 import numpy as np
 
 from sindri import _core
 from sindri._check import check_int32, check_names, fail
-from sindri.dataset._transform import add_note
+from sindri.dataset._transform import GaveObjects, add_note
 from sindri.dataset.core import config
+from sindri.dataset.engine._values import delivered
 
 if TYPE_CHECKING:
     from sindri.dataset.engine.datasets import Dataset
 
 __all__ = ["DictIterator", "Iterator", "TupleIterator"]
 
-Row = List[np.ndarray]
+Row = List[Any]  # arrays, and dicts
+_T = TypeVar("_T")
 
 # Workers call Python, so they must be gone before the interpreter is.
 _open: "weakref.WeakSet[Iterator]" = weakref.WeakSet()
@@ -51,7 +53,7 @@ class NativeReader:
 
     def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, prefetch: Optional[int] = None):
         handle: Any = dataset._native()
-        self.epoch = start_epoch
+        self.epoch, self.num_epochs = start_epoch, num_epochs
         self._failure: Optional[BaseException] = None
         self._last: Dict[str, Any] = {}
         self._iterator = _core.dataset.Iterator(
@@ -207,9 +209,7 @@ class PullReader(_PythonReader):
             except BaseException:
                 self._failure = RuntimeError("reading was interrupted | Iterator | make a new iterator")
                 raise
-        if row is None or as_numpy:
-            return row
-        return [column if column.dtype.kind in "USO" else _core.Tensor(column) for column in row]
+        return row if row is None else [delivered(column, as_numpy) for column in row]
 
     @contextlib.contextmanager
     def _alone(self) -> Iterates[None]:
@@ -254,6 +254,21 @@ class EmptyReader(_PythonReader):
 
     def close(self) -> None:
         pass
+
+
+def in_python_where_needed(dataset: "Dataset", read: Callable[[], _T]) -> _T:
+    """read(), and again each time that it finds a map whose functions give text or dicts."""
+    while True:
+        try:
+            return read()
+        except GaveObjects as e:
+            make_in_python(dataset, e)
+
+
+def make_in_python(dataset: "Dataset", found: GaveObjects) -> None:
+    """Has the map that raised `found` make its rows in Python."""
+    found.place.in_python = True
+    dataset._forget()
 
 
 def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, looking: bool = False) -> Any:
@@ -317,7 +332,7 @@ class Iterator:
         self._dataset = dataset
         self._numpy = output_numpy
         self._names = dataset.get_col_names()
-        self._at_end = False
+        self._at_end = self._begun = False
         self._reader: Any = open_reader(dataset, num_epochs)
         _open.add(self)
 
@@ -342,7 +357,7 @@ class Iterator:
                 return None
             self._at_end = False
         try:
-            row = self._reader.next(self._numpy)
+            row = self._read()
         except StopIteration as e:
             # From a function of the user's: it must not look like the end of the epoch (PEP 479).
             error = RuntimeError("a function or source of the pipeline raised StopIteration")
@@ -355,6 +370,23 @@ class Iterator:
             raise
         self._at_end = row is None
         return row
+
+    def _read(self) -> Optional[list]:
+        if self._begun:
+            return self._reader.next(self._numpy)
+        row = self._read_first()
+        self._begun = True
+        return row
+
+    def _read_first(self) -> Optional[list]:
+        reader = self._reader
+        try:
+            return reader.next(self._numpy)
+        except GaveObjects as e:
+            reader.close()
+            make_in_python(self._dataset, e)
+            self._reader = open_reader(self._dataset, reader.num_epochs, reader.epoch, reader.seed)
+            return self._read_first()
 
     def _shape_row(self, row: list) -> Any:
         raise NotImplementedError

@@ -264,7 +264,9 @@ class SubsetRandomSampler(SubsetSampler):
 
 
 class WeightedRandomSampler(BuiltinSampler):
-    """Draws rows with probabilities in proportion to `weights`, num_samples of them (None: as many as weights). Raises TypeError or ValueError."""
+    """Draws rows with probabilities in proportion to `weights`, num_samples of them (None: as many as there are rows). Rows without a weight, those from
+    len(weights) on, are never drawn. Raises TypeError or ValueError; at the first use ArgumentError (a RuntimeError) for more weights than rows.
+    """
 
     def __init__(self, weights: Sequence[float], num_samples: Optional[int] = None, replacement: bool = True):
         super().__init__(num_samples)
@@ -284,13 +286,13 @@ class WeightedRandomSampler(BuiltinSampler):
         return True
 
     def _pick(self, ids: np.ndarray, rng: np.random.Generator, labels: _Labels) -> np.ndarray:
-        if len(self.weights) != len(ids):
-            fail(ArgumentError, f"there are {len(self.weights)} weights for {len(ids)} rows", "WeightedRandomSampler")
+        if len(self.weights) > len(ids):
+            fail(ArgumentError, f"there are {len(self.weights)} weights for {len(ids)} rows", "WeightedRandomSampler", "give at most one weight per row")
         count = self.num_samples or len(ids)
         drawable = int(np.count_nonzero(self.weights))
         if not self.replacement and count > drawable:
             fail(ArgumentError, f"{count} rows cannot be drawn without replacement from {drawable} with a weight", "WeightedRandomSampler")
-        return rng.choice(ids, size=count, replace=self.replacement, p=self.weights / self.weights.sum())
+        return rng.choice(ids[:len(self.weights)], size=count, replace=self.replacement, p=self.weights / self.weights.sum())
 
 
 def as_sampler(who: str, sampler: Any) -> BuiltinSampler:

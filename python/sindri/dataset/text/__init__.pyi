@@ -9,6 +9,6 @@ from sindri.dataset.text.utils import *
 
 __all__ = [
     "AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace",
-    "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer", "WordpieceTokenizer",
-    "NormalizeForm", "Vocab", "to_bytes", "to_str",
+    "RegexTokenizer", "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "UnicodeScriptTokenizer",
+    "WhitespaceTokenizer", "WordpieceTokenizer", "NormalizeForm", "Vocab", "to_bytes", "to_str",
 ]

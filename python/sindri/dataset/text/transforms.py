@@ -9,10 +9,12 @@ import numpy as np
 
 from sindri._check import ArgumentError, check_bool, check_int32, enumeration, fail
 from sindri.dataset._transform import PyOperation, numpy_type
+from sindri.dataset.text._scripts import script_of, with_classes
 from sindri.dataset.text.utils import NormalizeForm, Vocab, to_str
 
 __all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "Lookup", "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace",
-           "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "WhitespaceTokenizer", "WordpieceTokenizer"]
+           "RegexTokenizer", "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "UnicodeScriptTokenizer",
+           "WhitespaceTokenizer", "WordpieceTokenizer"]
 
 
 class _TextOperation(PyOperation):
@@ -78,6 +80,55 @@ class WhitespaceTokenizer(_Tokenizer):
 
     def _tokens(self, text: str) -> Any:
         return _with_offsets(text, [m.span() for m in re.finditer(r"\S+", text)]) if self.with_offsets else _array(text.split())
+
+
+class UnicodeScriptTokenizer(_Tokenizer):
+    """Runs of characters of one script; blanks, digits and punctuation have one of their own (Common). keep_whitespace: blanks are tokens too.
+    with_offsets: also where each token begins and ends, in bytes, as two more columns. Raises TypeError.
+    """
+
+    def __init__(self, keep_whitespace: bool = False, with_offsets: bool = False):
+        who = "UnicodeScriptTokenizer"
+        self.keep_whitespace, self.with_offsets = check_bool(who, "keep_whitespace", keep_whitespace), check_bool(who, "with_offsets", with_offsets)
+
+    def _tokens(self, text: str) -> Any:
+        kinds = [(script_of(char), char.isspace()) for char in text]
+        edges = [i for i in range(len(text) + 1) if i in (0, len(text)) or kinds[i] != kinds[i - 1]]
+        spans = [(a, b) for a, b in zip(edges, edges[1:]) if self.keep_whitespace or not kinds[a][1]]
+        return _with_offsets(text, spans) if self.with_offsets else _array([text[a:b] for a, b in spans])
+
+
+class RegexTokenizer(_Tokenizer):
+    """The text between what matches delim_pattern, and those delimiters that match keep_delim_pattern as a whole. Patterns are Python's, and may hold
+    ICU's \\p{Han} and \\p{L}. with_offsets: also where each token begins and ends, in bytes, as two more columns. Raises TypeError; ArgumentError
+    (a ValueError and RuntimeError) for what is no pattern.
+    """
+
+    def __init__(self, delim_pattern: str, keep_delim_pattern: str = "", with_offsets: bool = False):
+        who = "RegexTokenizer"
+        self._delimiter = _pattern(who, "delim_pattern", delim_pattern)
+        self._kept = _pattern(who, "keep_delim_pattern", keep_delim_pattern) if keep_delim_pattern else None
+        self.with_offsets = check_bool(who, "with_offsets", with_offsets)
+
+    def _tokens(self, text: str) -> Any:
+        spans, at = [], 0
+        for found in self._delimiter.finditer(text):
+            begin, end = found.span()
+            spans.append((at, begin))
+            if self._kept is not None and self._kept.fullmatch(found[0]):
+                spans.append((begin, end))
+            at = end
+        spans = [(a, b) for a, b in [*spans, (at, len(text))] if b > a]
+        return _with_offsets(text, spans) if self.with_offsets else _array([text[a:b] for a, b in spans])
+
+
+def _pattern(who: str, name: str, text: Any) -> "re.Pattern[str]":
+    if not isinstance(text, str):
+        fail(TypeError, f"{name} must be a str, got {text!r}", who)
+    try:
+        return re.compile(with_classes(text))
+    except (re.error, ValueError) as e:
+        fail(ArgumentError, f"{name} {text!r} is not a regular expression: {e}", who)
 
 
 class PythonTokenizer(_Tokenizer):
