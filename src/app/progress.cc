@@ -40,6 +40,12 @@ bool is_set(const char* variable) {
   return v != nullptr && v[0] != '\0';
 }
 
+// Launchers such as mpirun give their ranks pseudo-terminals, whose output goes to logs.
+bool launched_as_rank() {
+  static constexpr const char* kVariables[] = {"SINDRI_RANK", "RANK", "RANK_ID", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MS_ROLE"};
+  return std::any_of(std::begin(kVariables), std::end(kVariables), [](const char* name) { return is_set(name); });
+}
+
 std::string rate_text(double per_second) {
   if (per_second >= 1e6) return fmt::format("{:.1f}M", per_second / 1e6);
   if (per_second >= 1e4) return fmt::format("{:.1f}k", per_second / 1e3);
@@ -139,7 +145,7 @@ std::string epoch_text(const EpochProgress& e) {
 Progress::Progress(ProgressOptions options) : options_(std::move(options)) {
   const char* term = std::getenv("TERM");
   const bool dumb = term == nullptr || std::strcmp(term, "dumb") == 0 || term[0] == '\0';
-  redraws_ = options_.out != nullptr && !options_.quiet && !dumb && isatty(fileno(options_.out)) == 1;
+  redraws_ = options_.out != nullptr && !options_.quiet && !dumb && !launched_as_rank() && isatty(fileno(options_.out)) == 1;
   color_ = redraws_ && !is_set("NO_COLOR");
   if (redraws_) screen_ = std::make_unique<Screen>(options_.out);
   last_plain_ = now();

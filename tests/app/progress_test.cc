@@ -144,6 +144,19 @@ TEST(Progress, NeverWrapsAndKeepsWhatMatters) {
   }
 }
 
+// mpirun gives each rank a pseudo-terminal.
+TEST(Progress, RanksWritePlainLines) {
+  const Variable term("TERM", "xterm"), no_color("NO_COLOR", nullptr);
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "SINDRI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    const Variable rank(name, "0");
+    Output out(80);
+    const std::string text = Script().run(&out, {}, 100, 0.2);
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << name << text;
+    EXPECT_EQ(text.find("ETA"), std::string::npos) << name << text;
+    EXPECT_NE(text.find("epoch 3 done"), std::string::npos) << name << text;
+  }
+}
+
 TEST(Progress, AllPartsInOrderWhenThereIsRoom) {
   const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
   Output out(120);

@@ -60,6 +60,26 @@ def test_scripts_for_other_machines_compute_on_the_cpu_and_one_line_says_so():
                                          r"SINDRI_STRICT_TARGET=1 makes this an error$", lines[0]), err
 
 
+def test_init_without_a_launcher_is_a_group_of_one_on_the_gpu_target():
+    """As NCCL's in MindSpore, where scripts call init() for one card too; on the other targets it is an error that says how to start ranks."""
+    out, err = run("""
+import mindspore as ms
+from mindspore import communication as c
+ms.set_context(device_target='GPU')
+for backend in (None, 'nccl'):
+    c.init(backend)
+    print(c.get_rank(), c.get_group_size(), ms.ops.AllReduce()(ms.Tensor([2.0])).asnumpy())
+    c.release()
+for target in ('CPU', 'Ascend'):
+    ms.set_context(device_target=target)
+    try:
+        c.init()
+    except RuntimeError as e:
+        print('was not launched as part of a group' in str(e))
+""")
+    assert out == "0 1 [2.]\n0 1 [2.]\nTrue\nTrue\n", (out, err)
+
+
 def test_a_strict_target_is_an_error():
     script = SCRIPT.replace("import mindspore as ms\n", "import mindspore as ms\ntry:\n    ms.set_context(device_target='GPU')\nexcept ms.DeviceError as e:\n"
                             "    print(isinstance(e, RuntimeError), e)\nraise SystemExit\n")

@@ -78,13 +78,13 @@ class Screen:
                 self.x += 1
 
 
-def in_terminal(columns, **variables):
+def in_terminal(columns, script=SCRIPT, **variables):
     """What the script writes to a terminal."""
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.update({'TERM': 'xterm-256color', 'PYTHONPATH': os.pathsep.join(sys.path), **variables})
         os.read(0, 1)  # until the window has its size
-        os.execv(sys.executable, [sys.executable, '-c', SCRIPT])
+        os.execv(sys.executable, [sys.executable, '-c', script])
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
     os.write(fd, b'\n')
     out = b''
@@ -99,6 +99,21 @@ def in_terminal(columns, **variables):
     os.close(fd)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, out.decode()
     return out.decode()
+
+
+@pytest.mark.parametrize('variables', [{'OMPI_COMM_WORLD_SIZE': '2', 'OMPI_COMM_WORLD_RANK': '0'}, {'SLURM_PROCID': '0'}, {'RANK': '0'}], ids=str)
+def test_a_rank_writes_no_escape_codes(variables):
+    """mpirun gives its ranks pseudo-terminals, and writes what they print to logs."""
+    text = in_terminal(80, **variables)
+    assert '\x1b' not in text and 'ETA' not in text and text.count('loss is') == 12
+    shown = in_terminal(80, SINDRI_PROGRESS='on', **variables)  # plain lines
+    assert '\x1b' not in shown and 'ETA' not in shown and shown.count('samples/s') == 3
+
+
+def test_scripts_for_mindspore_have_their_output_to_themselves():
+    text = in_terminal(80, SCRIPT.replace('import sindri as ms', 'import mindspore as ms').replace('from sindri', 'from mindspore'))
+    assert '\x1b' not in text and 'ETA' not in text and text.count('loss is') == 12
+    assert 'ETA' in in_terminal(80, SCRIPT.replace('import sindri as ms', 'import mindspore as ms'), SINDRI_PROGRESS='on')
 
 
 @pytest.mark.parametrize('columns', [40, 80, 120])

@@ -41,7 +41,8 @@ _hooked = False
 def init(backend_name: Optional[str] = None) -> None:
     """Joins the process group: of SINDRI_RANK …, a rank table (RANK_TABLE_FILE, RANK_ID), torchrun's RANK …, MPI (OMPI_COMM_WORLD_…), Slurm, RANK_ID and
     RANK_SIZE, or a scheduler (MS_ROLE, MS_WORKER_NUM), with the settings SINDRI_DIST_… (docs/settings.md). Backends 'hccl' (Ascend), 'nccl' (GPU), 'mccl'
-    (CPU) say for which target; None takes the target's. Calling it again is harmless. A process with MS_ROLE=MS_SCHED does not come back from it: it ends
+    (CPU) say for which target; None takes the target's. A process that was not launched is a group of one on the GPU target, an error on the others.
+    Calling it again is harmless. A process with MS_ROLE=MS_SCHED does not come back from it: it ends
     with the workers. From here on an exception that ends this process ends the others, too, with exit code 7, and
     a process ends five seconds after its job has failed, whatever it is doing.
     CommError (a RuntimeError): backend does not fit the target, nothing launched, a setting out of range, the others do not come; TypeError."""
@@ -56,17 +57,36 @@ def init(backend_name: Optional[str] = None) -> None:
         raise CommError(f"communication.init: 'backend_name' must be one of hccl, nccl, mccl, got {backend_name!r}")
     if backend != fitting:
         raise CommError(f"communication.init: backend '{backend}' does not fit device_target '{target}' | use '{fitting}', or leave it out")
-    if not any(os.environ.get(name) for name in _LAUNCHED) and os.environ.get('SINDRI_DIST_BACKEND') != 'single':
+    alone = not _launched() and os.environ.get('SINDRI_DIST_BACKEND') != 'single'
+    if alone and target != 'GPU':
         raise CommError('communication.init: this process was not launched as part of a group | no SINDRI_RANK, RANK_TABLE_FILE, OMPI_COMM_WORLD_SIZE, '
                         'MS_ROLE or RANK_SIZE is set | start it with sindri run, mpirun or a rank table, or set RANK_ID=0 RANK_SIZE=1 for a group of one')
     _end_together()
     try:
-        _comm.init()
+        _init_alone() if alone else _comm.init()
     except SettingsError as e:  # of the environment; MindSpore raises RuntimeError
         error = CommError(str(e))
         error.code, error.message, error.where, error.fix = e.code, e.message, e.where, e.fix
         raise error from e
     _enter(backend)
+
+
+def _launched() -> bool:
+    """Whether this process was started as a rank."""
+    return any(os.environ.get(name) for name in _LAUNCHED)
+
+
+def _init_alone() -> None:
+    """A group of this process alone, as NCCL makes one where nothing was launched."""
+    before = os.environ.get('SINDRI_DIST_BACKEND')
+    os.environ['SINDRI_DIST_BACKEND'] = 'single'
+    try:
+        _comm.init()
+    finally:
+        if before is None:
+            del os.environ['SINDRI_DIST_BACKEND']
+        else:
+            os.environ['SINDRI_DIST_BACKEND'] = before
 
 
 def _enter(backend: str) -> None:

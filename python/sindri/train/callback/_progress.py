@@ -10,7 +10,7 @@ import numpy as np
 from sindri import _core
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
-from sindri.communication.management import GlobalComm, get_rank
+from sindri.communication.management import GlobalComm, _launched, get_rank
 from sindri.train.callback._callback import Callback, RunContext, _loss_numbers
 
 _SWITCH = {'on': True, '1': True, 'off': False, '0': False}
@@ -35,9 +35,10 @@ def _notebook_display() -> Any:
 
 class ProgressBar(Callback):
     """Shows how far a training is: epoch, step, loss, metric, learning rate, samples per second and the time that is left, in one line that is redrawn,
-    and a line for every epoch. `Model.train` and `Model.fit` bring one where somebody watches, on a terminal and in a notebook; the environment
-    variable SINDRI_PROGRESS `off` leaves it out, `on` brings it everywhere. In the list of callbacks it is there in any case; where the output is no
-    terminal it writes plain lines, one an epoch.
+    and a line for every epoch. `Model.train` and `Model.fit` add one on a terminal and in a notebook, except in a script that says `import mindspore`,
+    whose output is its own, and in a rank of a launched job, where launchers give logs a terminal. The environment variable SINDRI_PROGRESS switches it
+    `off` or `on` everywhere. In the list of callbacks it is always used; where the output is not a terminal, and in a rank, it writes plain lines, one per
+    epoch.
 
     The line goes to the standard error stream, or to the standard output if only that is a terminal. What scripts and other callbacks print while it is
     there takes its place, and it is drawn again below. Only rank 0 shows it. quiet: plain lines even on a terminal."""
@@ -286,6 +287,8 @@ def _default_bar(callbacks: List[Callback]) -> Optional[ProgressBar]:
         if isinstance(callback, ProgressBar):
             return callback
     wanted = _switch()
+    if wanted is None and ('mindspore' in sys.modules or _launched()):
+        wanted = False
     if wanted is None:
         wanted = _notebook_display() is not None or ((_is_terminal(sys.stderr) or _is_terminal(sys.stdout)) and os.environ.get('TERM', '') not in ('', 'dumb'))
     return ProgressBar() if wanted else None
