@@ -37,7 +37,7 @@ void check_logits(const char* op, const TensorMeta& logits) {
 void check_sparse_labels(const char* op, const Attrs& attrs, const TensorMeta& logits, const TensorMeta& labels) {
   if (labels.dtype != DType::kInt32 && labels.dtype != DType::kInt64)
     throw DTypeError(fmt::format("{}: labels must be int32 or int64, got {}", op, labels.str()), "",
-                     "use softmax_cross_entropy_dense for labels that are probabilities");
+                     "labels that are probabilities or one-hot need sparse=False (softmax_cross_entropy_dense); convert class numbers with ops::cast");
   if (labels.shape != Shape{logits.shape[0]})
     throw ShapeError(fmt::format("{}: logits {} need labels [{}], got {}", op, logits.str(), logits.shape[0], labels.str()));
   const double s = attrs.as<SparseCrossEntropyAttrs>().label_smoothing;
@@ -45,7 +45,11 @@ void check_sparse_labels(const char* op, const Attrs& attrs, const TensorMeta& l
 }
 
 void check_dense_labels(const char* op, const TensorMeta& logits, const TensorMeta& labels) {
-  check_floating(op, labels, "labels");
+  if (!is_floating(labels.dtype)) {
+    throw DTypeError(fmt::format("{}: labels must be floating point, got {}", op, labels.str()), "",
+                     labels.shape.rank() == 1 ? "labels that are class numbers need sparse=True (softmax_cross_entropy_sparse)"
+                                              : "labels of one number per class are probabilities: convert them with ops::cast");
+  }
   if (labels.shape != logits.shape) throw ShapeError(fmt::format("{}: logits {} need labels of their shape, got {}", op, logits.str(), labels.str()));
 }
 

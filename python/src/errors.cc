@@ -45,12 +45,18 @@ py::object text(const std::string& s) {
   return py::reinterpret_steal<py::object>(t);
 }
 
+// Functions that a message names, as Python spells them.
+std::string in_python(std::string s) {
+  for (size_t at = s.find("ops::"); at != std::string::npos; at = s.find("ops::", at)) s.replace(at, 5, "ops.");
+  return s;
+}
+
 void raise(const Error& e) {
-  const py::object exception = type_of(e)(text(e.what()));
+  const py::object exception = type_of(e)(text(in_python(e.what())));
   exception.attr("code") = static_cast<int>(e.code());
-  exception.attr("message") = text(e.message());
+  exception.attr("message") = text(in_python(e.message()));
   exception.attr("where") = text(e.where());
-  exception.attr("fix") = text(e.fix());
+  exception.attr("fix") = text(in_python(e.fix()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 

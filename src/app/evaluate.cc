@@ -30,6 +30,9 @@ namespace fs = std::filesystem;
 void require_checkpoint(const std::string& path) {
   if (!train::file_exists(path, "checkpoint"))
     throw CheckpointError("the checkpoint does not exist", path, "check the path; a run keeps its checkpoints in RUN/checkpoints/");
+  const std::string suffix = fs::path(path).extension().string();
+  if (suffix == ".yaml" || suffix == ".yml")
+    throw CheckpointError("this is a settings file, not a checkpoint", path, "give settings with --config FILE, and weights with --checkpoint FILE.ckpt");
 }
 
 std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::Cell& network) {

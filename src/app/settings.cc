@@ -59,8 +59,8 @@ std::string switch_of(const std::string& name) {
   return Settings::switched_registry(name.substr(0, name.find('.'))) != nullptr ? section_of(name) + ".enabled" : "";
 }
 
-// The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
-std::string known_elsewhere(const std::string& name, const std::vector<std::string>& all) {
+// Names of other programs, and the settings that they stand for.
+const std::map<std::string, std::string>& other_names() {
   static const std::map<std::string, std::string> meant = {{"lr", "lr.max"},
                                                            {"learning_rate", "lr.max"},
                                                            {"base_lr", "lr.max"},
@@ -93,12 +93,48 @@ std::string known_elsewhere(const std::string& name, const std::vector<std::stri
                                                            {"param_groups", "optimizer.groups"},
                                                            {"patience", "train.early_stop.patience"},
                                                            {"early_stopping", "train.early_stop.metric"}};
+  return meant;
+}
+
+// The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
+std::string known_elsewhere(const std::string& name, const std::vector<std::string>& all) {
   const std::string key = name.substr(name.rfind('.') + 1);
-  if (const auto it = meant.find(key); it != meant.end()) return it->second;
+  if (const auto it = other_names().find(key); it != other_names().end()) return it->second;
   for (const std::string& known : all) {
     if (known.substr(known.find('.') + 1) == key) return known;
   }
   return "";
+}
+
+// The key as it is, or the nearest one, in the section that is nearest to a misspelt one; empty when none is near.
+std::string in_nearest_section(const std::string& section, const std::string& key, const std::vector<std::string>& all) {
+  std::string nearest;
+  int least = std::max<int>(2, static_cast<int>(section.size()) / 4) + 1;
+  for (const std::string& known : section_names()) {
+    const int distance = edit_distance(section, known);
+    if (distance < least) least = distance, nearest = known;
+  }
+  if (nearest.empty()) return "";
+  std::vector<std::string> keys;
+  for (const std::string& name : all)
+    if (name.starts_with(nearest + ".")) keys.push_back(name);
+  const std::string same = nearest + "." + key;
+  return std::find(keys.begin(), keys.end(), same) != keys.end() ? fmt::format("did you mean '{}'?", same) : did_you_mean(same, keys);
+}
+
+// What a misspelt key would mean by its nearest known spelling, whatever its section; empty when none is near.
+std::string by_nearest_key(const std::string& key, const std::vector<std::string>& all) {
+  std::vector<std::string> keys;
+  for (const std::string& name : all) keys.push_back(name.substr(name.rfind('.') + 1));
+  for (const auto& [other, name] : other_names()) keys.push_back(other);
+  std::string nearest;
+  int least = std::max<int>(1, static_cast<int>(key.size()) / 5) + 1;
+  for (const std::string& known : keys) {
+    const int distance = edit_distance(key, known);
+    if (distance < least) least = distance, nearest = known;
+  }
+  const std::string meant = nearest.empty() ? "" : known_elsewhere(nearest, all);
+  return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
 }
 
 // Keys of the section when it is known, else whole names.
@@ -109,9 +145,14 @@ std::string suggest(const std::string& name) {
     all.emplace_back(spec.name);
     if (all.back().starts_with(section + ".")) same_section.push_back(all.back());
   }
+  const std::string key = name.substr(name.rfind('.') + 1);
+  if (same_section.empty() && section != key) {
+    if (const std::string near = in_nearest_section(section, key, all); !near.empty()) return near;
+  }
   if (const std::string known = known_elsewhere(name, all); !known.empty()) return fmt::format("did you mean '{}'?", known);
   const std::string near = did_you_mean(name, same_section.empty() ? all : same_section);
   if (!near.empty()) return near;
+  if (const std::string meant = by_nearest_key(key, all); !meant.empty()) return meant;
   return same_section.empty() ? did_you_mean(section, section_names()) : "see docs/settings.md for the names";
 }
 

@@ -155,7 +155,11 @@ void check_arity(const char* op, Span<const TensorMeta> in, int expected) {
   if (static_cast<int>(in.size()) != expected) throw ValueError(fmt::format("{}: expected {} inputs, got {}", op, expected, in.size()));
 }
 void check_floating(const char* op, const TensorMeta& m, const char* which) {
-  if (!is_floating(m.dtype)) throw DTypeError(fmt::format("{}: {} must be floating point, got {}", op, which, m.str()), "", "convert it with ops::cast");
+  if (is_floating(m.dtype)) return;
+  // Bytes are images as files have them.
+  throw DTypeError(
+      fmt::format("{}: {} must be floating point, got {}", op, which, m.str()), "",
+      m.dtype == DType::kUInt8 ? "scale the images in the data (ToTensor, or Rescale(1 / 255, 0)), or convert with ops::cast" : "convert it with ops::cast");
 }
 void check_same_dtype(const char* op, Span<const TensorMeta> in) {
   for (const TensorMeta& m : in) {

@@ -201,6 +201,12 @@ TEST(BadSettings, FileLineColumnAndNearestName) {
   expect_error(with("model: {name: digits\n"), 2, "E2010", {file});
   expect_error(run({"train", "--config", temp.file("absent.yaml")}), 2, "E2010", {temp.file("absent.yaml")});
   expect_error(run({"train", "--set", "train.epocs=3"}), 2, "E2011", {"--set train.epocs=3", "did you mean 'train.epochs'"});
+  // A misspelt section keeps its key; without a section the nearest key counts, other programs' names among them.
+  expect_error(run({"train", "--set", "optimiser.name=adam"}), 2, "E2011", {"optimiser.name", "did you mean 'optimizer.name'?"});
+  expect_error(run({"train", "--set", "optimiser.nam=adam"}), 2, "E2011", {"did you mean 'optimizer.name'"});
+  expect_error(run({"train", "--set", "modle.num_classes=3"}), 2, "E2011", {"did you mean 'model.num_classes'?"});
+  expect_error(run({"train", "--set", "lerning_rate=1"}), 2, "E2011", {"did you mean 'lr.max'?"});
+  expect_error(run({"eval", "--checkpoint", file}), 4, "E4001", {"this is a settings file, not a checkpoint", "--config FILE"});
   expect_error(run({"train", "--set", "nonsense"}), 2, "E2010", {"nonsense"});
   expect_error(run({"train"}, {.environment = {{"SINDRI_TRAIN__EPOCS", "3"}}}), 2, "E2011", {"SINDRI_TRAIN__EPOCS"});
   EXPECT_FALSE(fs::exists(temp.file("run")));

@@ -1,4 +1,5 @@
 """Model: training, evaluation and prediction of a network over datasets, with callbacks."""
+import inspect
 import weakref
 from typing import Any, Dict, List, Optional
 
@@ -213,6 +214,8 @@ class Model:
             raise ValueError('Model.train: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
         if self._loss_fn is not None:
             _check_columns(dataset, 'Model.train')
+        else:
+            _check_inputs(self._network, dataset)
         if sink and sinks_in_chunks():
             owner = getattr(dataset, '__model_hash__', None)
             if owner is not None and owner != hash(self):
@@ -594,6 +597,18 @@ def _check_columns(dataset: Any, place: str) -> None:
     if columns != 2:
         raise ValueError(f"{place}: with 'loss_fn' the dataset must have 2 columns (data, label), got {columns} | "
                          "use project([...]), or a network that computes its own loss")
+
+
+def _check_inputs(network: Any, dataset: Any) -> None:
+    """TypeError unless the network takes the dataset's columns: one that does not has most often been given without its loss."""
+    names = dataset.get_col_names() if hasattr(dataset, 'get_col_names') else [str(i) for i in range(len(dataset.output_shapes()))]
+    try:
+        inspect.signature(network.construct).bind(*names)
+    except TypeError as error:
+        raise TypeError(f"Model.train: {type(network).__name__}.construct cannot take the dataset's {len(names)} columns ({', '.join(names)}): {error} | "
+                        "give Model a loss_fn, or a network that takes the columns and returns the loss") from None
+    except ValueError:  # a construct without a signature
+        pass
 
 
 def _first_batch(dataset: Any) -> tuple:
