@@ -41,7 +41,8 @@ LAYERS = {
     "version": set(),
     "common": BASE,
     "communication": BASE | {"common"},
-    "nn.cell": BASE | {"common", "nn._recording"},
+    "nn.cell": BASE | {"common", "nn._cell_state", "nn._recording"},
+    "nn._cell_state": BASE | {"common"},
     "nn._recording": BASE | {"nn.cell"},  # for its types
     "ops": TENSORS | {"nn.cell", "nn._recording"},
     "autograd": OPS,
@@ -85,7 +86,7 @@ LAZY = {
 }
 # Modules that import each other at the top -> why.
 CIRCLES = {
-    ("dataset.engine._batching", "dataset.engine._rows", "dataset.engine._sources", "dataset.engine.datasets"):
+    ("dataset.engine._batching", "dataset.engine._rows", "dataset.engine._sources", "dataset.engine._sync", "dataset.engine.datasets"):
         "the methods of Dataset make its subclasses, which datasets.py imports behind the class",
 }
 # Packages that a user may not have.

@@ -41,6 +41,7 @@ from sindri.context import ParallelMode, get_current_device
 from sindri import nn, ops
 from sindri.ops import grad, value_and_grad, vmap
 from sindri.ops.composite.grad import get_grad, jvp, vjp
+from sindri.ops.composite.jacobian import jacfwd, jacrev
 from sindri import amp, autograd, boost, communication, dataset, device_context, hal, log, mindrecord, mint, models, mstx, numpy, parallel, profiler, runtime, train
 from sindri import _checkparam
 from sindri.train import *
@@ -59,7 +60,7 @@ del _attach
 
 # What `from mindspore import *` brings: MindSpore's names. Modules, errors and Sindri's own names are attributes.
 _NOT_LISTED = frozenset("""
-DType DynamicProfilerMonitor parse_print reset_ps_context all_types float_type from_dlpack function int_type issubclass_ ms_class number_type promote_types type_type uint_type get_grad jvp vjp vmap
+DType DynamicProfilerMonitor parse_print reset_ps_context all_types float_type from_dlpack function int_type issubclass_ ms_class number_type promote_types type_type uint_type get_grad jacfwd jacrev jvp vjp vmap
 Error CheckpointError CommError DataError DeviceError DTypeError InternalError InvalidValueError IoError NonFiniteError NotYetError SettingsError
 ShapeError TracedValueError amp autograd boost common communication context dataset initializer log mindrecord mint models mstx nn numpy ops parallel
 profiler runtime train device_context device_count hal inspection summary

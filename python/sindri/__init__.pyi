@@ -45,6 +45,7 @@ from sindri.context import ParallelMode as ParallelMode, get_current_device as g
 from sindri import nn as nn, ops as ops
 from sindri.ops import grad as grad, value_and_grad as value_and_grad, vmap as vmap
 from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as vjp
+from sindri.ops.composite.jacobian import jacfwd as jacfwd, jacrev as jacrev
 from sindri import (
     amp as amp, autograd as autograd, boost as boost, communication as communication, dataset as dataset, device_context as device_context,
     hal as hal, log as log, mindrecord as mindrecord, mint as mint, models as models, mstx as mstx, numpy as numpy, parallel as parallel,

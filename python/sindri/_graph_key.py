@@ -16,7 +16,7 @@ clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place c
 cell_class: Any = ()  # nn.Cell, once there is one
 
 _ATOMS = frozenset((type(None), bool, int, str, bytes, range))
-_TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_flags"))  # of a Cell; its methods change them
+_TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_backward_pre_hooks", "_flags"))  # of a Cell; its methods change them
 
 
 def _leaf(v: Any, keep: list[Any]) -> Any:

@@ -50,6 +50,30 @@ def test_values(call, expected):
     assert got.shape == np.shape(expected[1])
 
 
+A = np.array([[[2.0, 1.0], [1.0, 3.0]], [[0.0, -4.0], [5.0, 1.0]]], np.float32)
+
+
+def test_linalg_and_special():
+    """By NumPy; MindSpore's CPU build has no kernels for these."""
+    from mindspore.mint import linalg, special
+    close = np.testing.assert_allclose
+    close(linalg.inv(Tensor(A)).asnumpy(), np.linalg.inv(A), rtol=1e-5)
+    close(linalg.vector_norm(V).asnumpy(), np.linalg.norm([3, 1, 2]), rtol=1e-6)
+    close(linalg.vector_norm(Tensor(A), 3, dim=1, keepdim=True).asnumpy(), np.linalg.norm(A, 3, axis=1, keepdims=True), rtol=1e-5)
+    for order in ("fro", "nuc", 1, -1, float("inf"), 2, -2):
+        close(linalg.matrix_norm(Tensor(A), order).asnumpy(), np.linalg.norm(A, order, axis=(-2, -1)), rtol=1e-5)
+        close(linalg.norm(Tensor(A), order, dim=(0, 1), keepdim=True).asnumpy(), np.linalg.norm(A, order, axis=(0, 1), keepdims=True), rtol=1e-5)
+    close(linalg.norm(V, 3).asnumpy(), np.linalg.norm([3, 1, 2], 3), rtol=1e-6)
+    assert linalg.norm(V, dtype=ms.float64).dtype == ms.float64
+    x = np.array([0.5, 1.25, 2.5], np.float32)
+    for name, want in (("expm1", np.expm1(x)), ("exp2", np.exp2(x)), ("round", np.round(x)), ("sinc", np.sinc(x)), ("log1p", np.log1p(x)),
+                       ("erfc", [0.47950012, 0.07709987, 0.00040695])):
+        close(getattr(special, name)(Tensor(x)).asnumpy(), want, rtol=1e-5)
+    close(special.log_softmax(Tensor(x), 0).asnumpy(), x - np.log(np.exp(x).sum()), rtol=1e-5)
+    assert special.log_softmax(Tensor(x), dim=0, dtype=ms.float16).dtype == ms.float16
+    assert all(callable(getattr(module, name)) for module in (linalg, special) for name in module.__all__)
+
+
 def test_python_values_and_names():
     assert mint.equal(X, X + 0) is True and mint.equal(X, V) is False and mint.allclose(X, X + 1e-9) is True and mint.item(Tensor(3.0)) == 3.0
     for module in (mint, F):

@@ -194,6 +194,10 @@ def test_jacobians(mode):
         close(slope, [[3, 0], [0, 12]])
         close(aux, [2, 3])
         assert len(jacobian(lambda a: (a, a + 1, a + 2), has_aux=True)(x)[1]) == 2
+        close(jacobian(lambda a, b: a * b, (0,))(x, y), [[3, 0], [0, 4]])  # a tuple of one position: a tensor, as grad has it
+        with pytest.raises(TypeError, match="has_aux"):
+            jacobian(lambda a: a, has_aux=3)
+    assert ms.jacrev is ops.jacrev and ms.jacfwd is ops.jacfwd
     close(ops.jacfwd(ops.jacrev(lambda a: (a ** 3).sum()))(x), [[6, 0], [0, 12]])  # the Hessian
 
 

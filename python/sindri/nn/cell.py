@@ -14,6 +14,7 @@ from sindri.common.hook_handle import HookHandle
 from sindri.common.no_effect import no_effect
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import PARAMETER_NAME_DEFAULT, ParameterTuple
+from sindri.nn._cell_state import STATE_HOOKS, CellState, ForwardHook, PreHook
 from sindri.nn._recording import Form, Inputs, Recording, tensors_in
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def cast_tensors(v: Any, dtype: mstype.DType) -> Any:
     return v
 
 
-class Cell:
+class Cell(CellState):
     """A network part: child Cells and Parameters assigned as attributes, and `construct` as its forward.
 
     Calling it runs `construct` through the interpreters in force; in GRAPH_MODE the outermost call is compiled (sindri/_compile.py). It
@@ -54,7 +55,7 @@ class Cell:
 
     # Attributes that lead to no other graph.
     _unread_by_graphs: frozenset[str] = frozenset(("_cell_graphs", "_cell_scope", "_cell_slow", "_cell_native", "_cell_level_hooks", "_cell_level_amp",
-                                                   "_cell_float_by_level"))
+                                                   "_cell_float_by_level", *STATE_HOOKS))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute looked for."""
@@ -81,7 +82,7 @@ class Cell:
         d["training"], d["requires_grad"], d["_phase"] = False, False, "predict"
         d["_to_float"], d["_amp"], d["_recompute"], d["_cell_slow"] = None, None, False, self._has_bprop()
         d["_cell_float_by_level"] = False  # whether a level of sindri.amp set _to_float; else the user did
-        d["_pre_hooks"], d["_hooks"], d["_backward_hooks"] = OrderedDict(), OrderedDict(), OrderedDict()
+        d["_pre_hooks"], d["_hooks"], d["_backward_hooks"], d["_backward_pre_hooks"] = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
         d["cls_name"], d["param_prefix"] = type(self).__name__, ""
         if flags:
             self.add_flags(**flags)
@@ -156,8 +157,8 @@ class Cell:
 
     def __delattr__(self, name: str) -> None:
         clock[0] += 1
-        for table in ("_params", "_cells", "_tuples"):
-            self.__dict__[table].pop(name, None)
+        for table in ("_params", "_cells", "_tuples", "_buffers"):
+            self.__dict__.get(table, {}).pop(name, None)
         object.__delattr__(self, name)
 
     # Calling.
@@ -225,15 +226,18 @@ class Cell:
         return self._hooked_run(args, kwargs)
 
     def _hooked_run(self, args: Any, kwargs: Any) -> Any:
-        for hook in list(self._pre_hooks.values()):
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        out = self._typed_run(args, kwargs)
-        for hook in list(self._hooks.values()):
-            changed = hook(self, args, out)
-            if changed is not None:
-                out = changed
+        for pre_hook in list(self._pre_hooks.values()):
+            args, kwargs = pre_hook(self, args, kwargs)
+        left = list(self._hooks.values())
+        try:
+            out = self._typed_run(args, kwargs)
+            while left:
+                out = left.pop(0)(self, args, kwargs, out)
+        except Exception:
+            for hook in left:
+                if hook.always:
+                    hook(self, args, kwargs, None)
+            raise
         return out
 
     def _recorded_run(self, args: Any, kwargs: Any) -> Any:
@@ -589,34 +593,48 @@ class Cell:
 
     # Hooks.
 
-    def _add_hook(self, table: Any, hook: Any) -> HookHandle:
+    def _add_hook(self, table: Any, hook: Any, form: Any = lambda hook: hook, prepend: bool = False) -> HookHandle:
         if not callable(hook):
             raise TypeError(f"a hook must be callable, got {type(hook).__name__} | {type(self).__name__}")
         clock[0] += 1
         self.__dict__["_cell_slow"] = True
         handle = HookHandle(table)
-        table[handle] = hook
+        table[handle] = form(hook)
+        if prepend:
+            table.move_to_end(handle, last=False)
         return handle
 
-    def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """hook(cell, inputs) before construct; what it returns replaces the inputs. Returns a handle with remove()."""
-        return self._add_hook(self._pre_hooks, hook_fn)
+    def register_forward_pre_hook(self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False) -> HookHandle:
+        """hook(cell, inputs) before construct; what it returns replaces the inputs. with_kwargs: hook(cell, inputs, kwargs), which may return
+        (inputs, kwargs). prepend: before the hooks that are there. Returns a handle with remove()."""
+        return self._add_hook(self._pre_hooks, hook_fn, lambda hook: PreHook(hook, with_kwargs), prepend)
 
-    def register_forward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """hook(cell, inputs, output) after construct; what it returns replaces the output. Returns a handle with remove()."""
-        return self._add_hook(self._hooks, hook_fn)
+    def register_forward_hook(self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> HookHandle:
+        """hook(cell, inputs, output) after construct; what it returns replaces the output. with_kwargs: hook(cell, inputs, kwargs, output). prepend:
+        before the hooks that are there. always_call: also where construct raises, with None as the output. Returns a handle with remove()."""
+        return self._add_hook(self._hooks, hook_fn, lambda hook: ForwardHook(hook, with_kwargs, always_call), prepend)
+
+    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
+        """hook(cell, grad_output) before the gradient passes this Cell; what it returns replaces grad_output. Returns a handle with remove()."""
+        handle = self._add_hook(self._backward_pre_hooks, hook_fn)
+        self._watch_gradients()
+        return handle
 
     def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """hook(cell, grad_input, grad_output) when the gradient passes; what it returns replaces grad_input. Returns a handle with remove()."""
         handle = self._add_hook(self._backward_hooks, hook_fn)
-        if len(self._backward_hooks) == 1:
+        self._watch_gradients()
+        return handle
+
+    def _watch_gradients(self) -> None:
+        """Puts construct between the identities that backward hooks need."""
+        if len(self._backward_hooks) + len(self._backward_pre_hooks) == 1:
             inner = self.construct
 
             def construct(*args: Any, **kwargs: Any) -> Any:
                 return _with_backward_hooks(self, inner, args, kwargs)
 
             self.__dict__["construct"] = construct
-        return handle
 
     # Text.
 
@@ -664,7 +682,7 @@ def _with_tensors(v: Any, tensors: Iterator[Tensor]) -> Any:
 
 def _with_backward_hooks(cell: Any, construct: Any, args: Any, kwargs: Any) -> Any:
     """construct between two identities: one catches the gradient of the output, the other lets the hooks see and change that of the inputs."""
-    if not cell._backward_hooks:
+    if not cell._backward_hooks and not cell._backward_pre_hooks:
         return construct(*args, **kwargs)
     caught: dict[str, Any] = {}
 
@@ -677,8 +695,13 @@ def _with_backward_hooks(cell: Any, construct: Any, args: Any, kwargs: Any) -> A
         return list(grads)
 
     def output_rule(inputs: Any, outputs: Any, douts: Any) -> Any:
-        caught["dout"] = tuple(d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs))
-        return list(caught["dout"])
+        grads = tuple(d if d is not None else _core.ops.zeros_like(o) for d, o in zip(douts, outputs))
+        for hook in list(cell._backward_pre_hooks.values()):
+            changed = hook(cell, grads)
+            if changed is not None:
+                grads = changed if isinstance(changed, tuple) else (changed,)
+        caught["dout"] = grads
+        return list(grads)
 
     tensors = tensors_in(args, [])
     entered = _core.custom_gradient(lambda t: list(t), tensors, inputs_rule)

@@ -482,6 +482,14 @@ def zero_(self: Tensor) -> Tensor:
     return give(self, _ops.zeros_like(self))
 
 
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Sets requires_grad and returns the tensor: of a Parameter, whether it is trained. Raises TypeError for what is no bool."""
+    if not isinstance(requires_grad, bool):
+        raise TypeError(f"requires_grad must be a bool, got {requires_grad!r} | Tensor.requires_grad_")
+    self.requires_grad = requires_grad  # type: ignore[attr-defined,unused-ignore]
+    return self
+
+
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
     """hook(gradient) when a gradient reaches this tensor from what is computed with it from now on; what it returns replaces the gradient.
 
@@ -519,7 +527,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 _OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, std, var, sort, argsort, max, min,
         argmin, argmax, argmax_with_value, argmin_with_value, cumsum, ptp, trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted,
-        where, select, fill, itemset, index_put, to, copy, clone, value, assign_value, copy_, fill_, zero_, register_hook)
+        where, select, fill, itemset, index_put, to, copy, clone, value, assign_value, copy_, fill_, zero_, requires_grad_, register_hook)
 _ALIASES: dict[str, Callable] = {"type": type_, "ndimension": facts.dim, "nelement": facts.numel, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,
           "long": mstype.int64, "bool": mstype.bool_, "byte": mstype.uint8}

@@ -1,8 +1,8 @@
-"""Containers of Cells (MindSpore: nn.SequentialCell, nn.CellList)."""
+"""Containers of Cells (MindSpore: nn.SequentialCell, nn.CellList, nn.CellDict)."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Union
+from typing import TYPE_CHECKING, Any, ItemsView, Iterable, Iterator, KeysView, Mapping, Union, ValuesView
 
 from sindri._compile import clock
 from sindri.nn.cell import Cell
@@ -10,7 +10,7 @@ from sindri.nn.cell import Cell
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SequentialCell", "CellList"]
+__all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
 def _check_cell(cell: Any, where: Any) -> Any:
@@ -138,9 +138,94 @@ class SequentialCell(_Numbered):
 class CellList(_Numbered):
     """A list of Cells as one Cell; it cannot be called. Raises TypeError for members that are no Cells."""
 
+    __cell_as_list__ = True  # vmap takes it for a list of functions
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
         self.extend(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args)
 
     def construct(self, *inputs: Any) -> None:
         raise NotImplementedError("a CellList cannot be called | nn.CellList | call its members")
+
+
+class CellDict(Cell):
+    """A dict of Cells as one Cell, from a dict or pairs of name and Cell; it cannot be called. Parameters are named by the keys.
+
+    Raises TypeError for keys that are not str and for members that are no Cells, or containers; KeyError for an empty key, one with a dot, or the name of
+    an attribute.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
+        if len(args) > 1:
+            raise TypeError(f"expected one dict or list of pairs, got {len(args)} | CellDict")
+        if args:
+            self.update(args[0])
+
+    def __getitem__(self, key: str) -> Cell:
+        return self._cells[key]
+
+    def __setitem__(self, key: str, cell: Cell) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"a key must be a str, got {type(key).__name__} | CellDict")
+        if not key or "." in key:
+            raise KeyError(f"a key must not be empty or hold a dot, got {key!r} | CellDict")
+        if key not in self._cells and hasattr(self, key):
+            raise KeyError(f"'{key}' is an attribute of every Cell | CellDict | use another key")
+        if isinstance(_check_cell(cell, "CellDict"), (SequentialCell, CellList, CellDict)):
+            raise TypeError(f"a member must be a single Cell, got {type(cell).__name__} | CellDict")
+        setattr(self, key, cell)
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self._cells:
+            raise KeyError(key)
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._cells))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._cells
+
+    def clear(self) -> None:
+        """Removes all members."""
+        for key in list(self._cells):
+            del self[key]
+
+    def pop(self, key: str) -> Cell:
+        """Removes a member and returns it. Raises KeyError."""
+        cell = self[key]
+        del self[key]
+        return cell
+
+    def keys(self) -> KeysView[str]:
+        """The keys, in the order of insertion."""
+        return self._cells.keys()
+
+    def values(self) -> ValuesView[Cell]:
+        """The members."""
+        return self._cells.values()
+
+    def items(self) -> ItemsView[str, Cell]:
+        """Pairs of key and member."""
+        return self._cells.items()
+
+    def update(self, cells: Any) -> None:
+        """Adds or replaces members, from a dict, a CellDict or pairs of name and Cell. Raises TypeError, or ValueError for what is no pair."""
+        if isinstance(cells, (Mapping, CellDict)):
+            cells = cells.items()
+        if not isinstance(cells, Iterable):
+            raise TypeError(f"expected a dict or pairs, got {type(cells).__name__} | CellDict.update")
+        for pair in list(cells):
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"expected pairs of name and Cell, got {type(pair).__name__} | CellDict.update")
+            members = list(pair)
+            if len(members) != 2:
+                raise ValueError(f"expected pairs of name and Cell, got {len(members)} values | CellDict.update")
+            self[members[0]] = members[1]
+
+    def construct(self, *inputs: Any) -> None:
+        raise NotImplementedError("a CellDict cannot be called | nn.CellDict | call its members")

@@ -42,11 +42,13 @@ def _jacobian(fn: Callable, grad_position: Any, has_aux: bool, rows: Callable, w
     positions."""
     if not callable(fn):
         fail(TypeError, f"fn: expected a function, got {type(fn).__name__}", where)
+    if not isinstance(has_aux, bool):
+        fail(TypeError, f"has_aux: expected a bool, got {has_aux!r}", where)
 
     def apply(*args: Any) -> Any:
         positions = _positions(grad_position, len(args), where)
         table, one, aux = rows(_of_chosen(fn, args, positions), [args[p] for p in positions], has_aux)
-        found = [tuple(line) if isinstance(grad_position, (tuple, list)) else line[0] for line in table]
+        found = [tuple(line) if len(positions) > 1 else line[0] for line in table]
         out = found[0] if one else tuple(found)
         return (out, aux[0] if len(aux) == 1 else aux) if has_aux else out
     return apply
@@ -54,7 +56,7 @@ def _jacobian(fn: Callable, grad_position: Any, has_aux: bool, rows: Callable, w
 
 def jacrev(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = False) -> Callable:
     """A function that gives fn's Jacobian, of shape output.shape + input.shape, by a backward pass per element of the output. grad_position: the input,
-    or a tuple of them (a tuple of Jacobians). has_aux: fn's first output counts, the others are returned beside: (Jacobian, the other or a tuple of them)."""
+    or a tuple of them (a tuple of Jacobians; of one position a single one, as in MindSpore). has_aux: fn's first output counts, the others are returned beside: (Jacobian, the other or a tuple of them)."""
     def rows(call: Callable, inputs: list, aux: bool) -> tuple:
         value, pull, *rest = vjp(call, *inputs, has_aux=aux)
         outputs, table = _outputs(value), []

@@ -11,9 +11,13 @@ __all__ = ["vmap"]
 
 def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: Any = 0) -> Callable:
     """fn applied to every slice of its inputs along in_axes (None: the same input each time; a nested tuple for nested inputs), the results
-    stacked along out_axes. The slices are computed one by one: right for every fn, not faster than a loop. A list of functions pairs
-    function i with slice i. Raises ValueError when the inputs' sizes differ or none is mapped."""
-    functions: Any = list(fn) if isinstance(fn, (list, tuple)) else None
+    stacked along out_axes. The slices are computed one by one: right for every fn, not faster than a loop. A list of functions or a CellList (an
+    ensemble of models) pairs member i with slice i; with in_axes None each gets the same inputs. Raises ValueError when the inputs' sizes differ, or none
+    is mapped and fn is a single function.
+    """
+    functions: Any = list(fn) if isinstance(fn, (list, tuple)) or getattr(fn, "__cell_as_list__", False) else None  # type: ignore[arg-type]
+    if functions is not None and not functions:
+        fail(ValueError, "the list of functions is empty", "ops.vmap")
     if functions is None and not callable(fn):
         fail(TypeError, f"fn: expected a function, got {type(fn).__name__}", "ops.vmap")
 
@@ -27,13 +31,15 @@ def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: An
         sizes: set = set()
         for arg, axis in zip(args, axes):
             _sizes(arg, axis, sizes)
+        if functions is not None and not sizes:
+            sizes.add(len(functions))
         if len(sizes) != 1:
             fail(ValueError, f"expected one size along in_axes, got {sorted(sizes) or 'no mapped input'}", "ops.vmap")
         count = sizes.pop()
         if count == 0:
             fail(ValueError, "the inputs have no slices along in_axes: nothing shows what fn returns", "ops.vmap")
         if functions is not None and len(functions) != count:
-            fail(ValueError, f"{len(functions)} functions for {count} slices", "ops.vmap")
+            fail(ValueError, f"{len(functions)} functions for {count} slices", "ops.vmap", "use in_axes=None to give all of them the same inputs")
         results = [each(i)(*(_pick(a, axis, i) for a, axis in zip(args, axes))) for i in range(count)]
         return _stacked(results, out_axes)
     return mapped
