@@ -407,7 +407,7 @@ def test_image_folder_takes_every_file_and_follows_links(tmp_path):
     data = ds.ImageFolderDataset(str(root), shuffle=False)
     assert len(data) == 8 and data.get_class_indexing() == {"a": 0, "c": 1}
     assert [(bytes(row["image"]), int(row["label"])) for row in data.create_dict_iterator(num_epochs=1, output_numpy=True)][-3:] == [(b"y", 0), (b"x", 0), (b"z", 1)]
-    assert len(ds.ImageFolderDataset(str(root), extensions=[".jpg"])) == 3
+    assert len(ds.ImageFolderDataset(str(root), extensions=[".jpg"])) == 4  # .hidden.jpg is asked for
 
 
 def test_image_folder_errors(folder):

@@ -427,8 +427,10 @@ def compile_operations(operations: Sequence[TensorOperation], num_outputs: int, 
     def flush(results: int) -> None:
         if group:
             chain = wrap(Chain(group, results))
-            own = place is None or not any(isinstance(op, UserFunction) for op in group)
-            out.append(_core.dataset.function(chain.name, chain if own else _OnlyNumbers(chain, chain.name, place), results, chain.keyed))
+            name, keyed = chain.name, chain.keyed
+            if place is not None and any(isinstance(op, UserFunction) for op in group):
+                chain = _OnlyNumbers(chain, name, place)
+            out.append(_core.dataset.function(name, chain, results, keyed))
             group.clear()
 
     for operation in operations:

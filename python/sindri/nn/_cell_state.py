@@ -61,7 +61,7 @@ class CellState:
     """Base of Cell."""
 
     if TYPE_CHECKING:
-        _params: OrderedDict[str, Optional[Parameter]]
+        _params: OrderedDict[str, Any]
         _cells: OrderedDict[str, Any]
 
         def cells_and_names(self, cells: Any = None, name_prefix: str = "") -> Iterator[Tuple[str, Any]]: ...
