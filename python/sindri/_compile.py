@@ -30,13 +30,15 @@ from typing import Any, Optional
 import numpy as np
 
 from sindri import _core, _graph_key, _uses
-from sindri._core import Parameter, Tensor, TracedValueError
+from sindri._core import Parameter, Tensor, TracedValueError, still_bound
 from sindri._graph_key import Flat, State, around, clock, rebuild
+from sindri._graph_reads import Reads, bound, is_plain
 from sindri._uses import watching
 
 __all__ = ["Flat", "Graphs", "RecordRuns", "State", "clock", "entrance", "graph_text", "local", "outermost", "rebuild", "run_eagerly", "run_within"]
 
 _MAX_ENTRIES = 64
+_MANY_STATES = 16  # graphs for the same arguments: what differs is named
 _MAX_CHANGES = 8
 # Of parts of eager calls.
 _FEW_NODES = 3  # what has no more is run op by op in less time than its signature is compared
@@ -253,6 +255,8 @@ class _Entry:
         self.roots: list[Any] = []  # what its state is the state of
         self.state: Any = None
         self.loose: Any = None  # the state, where some of it can change without the clock
+        self.bound: Any = None  # its variables, where it has some
+        self.reads = Reads()  # what its traces have loaded from around them
         self.keep: Any = None  # what the key of its arguments knows by its address
         self.went_on = False  # whether the latest run ended eagerly
         self.looks = self.runs = 0  # runs that ended eagerly as they looked at a value, and the others
@@ -316,16 +320,20 @@ class _Entry:
 
     def specialise(self, roots: list[Any]) -> None:
         self.roots = list({id(v): v for v in roots}.values())
-        self._take(clock[0], State(self.roots))
+        self._take(clock[0], State(self.roots, self._reads()))
+
+    def _reads(self) -> Optional[Reads]:
+        return None if self.eager else self.reads
 
     def fits(self) -> bool:
         for query in self.queries:
             if (watching or query.answer) and not query.holds():
                 return False
         time = clock[0]
-        if self.time == time and (self.loose is None or self.loose.quiet()) or self._unchanged(time):
+        variables = self.bound
+        if self.time == time and (variables is None or still_bound(variables)) and (self.loose is None or self.loose.quiet()) or self._unchanged(time):
             return True
-        state = State(self.roots)
+        state = State(self.roots, self._reads())
         if state.key != self.state.key:
             return False
         self._take(time, state)
@@ -340,6 +348,7 @@ class _Entry:
     def _take(self, time: int, state: State) -> None:
         self.time, self.state = time, state
         self.loose = state if state.lists or state.dicts or state.others else None
+        self.bound = state.bound or None
 
     def _unchanged(self, time: int) -> bool:
         if self.state.unchanged():
@@ -371,6 +380,8 @@ class Graphs:
         flat = Flat(args, kwargs)
         entry = self._find(flat.key)
         if entry is None:
+            if len(self.entries.get(flat.key, ())) >= _MANY_STATES:
+                self._warn_of_states(self.entries[flat.key])
             entry = self._new(flat, args, kwargs, root)
             out = None
             try:
@@ -518,11 +529,20 @@ class Graphs:
             entry.specialise(self._roots(flat, root))
             self._add(key, entry)
 
-    def _warn(self, who: str, what: str, place: str) -> None:
+    def _warn(self, who: str, what: str, place: str, fix: str = "keep values in tensors, and state in Parameters") -> None:
         if not self.warned:
             self.warned = True
-            parts = [f"{who}: {what}", place, "keep values in tensors, and state in Parameters"]
+            parts = [f"{who}: {what}", place, fix]
             warnings.warn(" | ".join(p for p in parts if p), stacklevel=4)
+
+    def _warn_of_states(self, entries: list[_Entry]) -> None:
+        """Names what changes from call to call, where that is a variable or an attribute of an object that is no Cell."""
+        watched = next((e.bound for e in entries if e.bound is not None), ())
+        for owner, name, value in zip(watched[::3], watched[1::3], watched[2::3]):
+            if bound(owner, name) is not value:
+                self._warn(f"{self.name} was traced {len(entries)} times for the same arguments", f"'{name}', which it reads, changes between calls", "",
+                           "pass it as an argument, as a Tensor where it is a number")
+                return
 
     def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
         """What a call of this signature needs is made; nothing runs and no state changes."""
@@ -546,7 +566,7 @@ class Graphs:
                 del self.entries[oldest]
 
     def _roots(self, flat: Flat, root: Any) -> list[Any]:
-        met = [v for v in flat.objects if isinstance(v, _graph_key.cell_class)]
+        met = [v for v in flat.objects if isinstance(v, _graph_key.cell_class) or is_plain(v)]
         if root is not None:
             met.append(root)
         else:
@@ -572,7 +592,8 @@ class Graphs:
             local.called, local.marked, local.differentiated = [], entry.marked, entry.differentiated
             uses = _uses.Traced(entry.queries)
             try:
-                result = self.fn(*a, **k)
+                with entry.reads.watch(lambda: [self.fn, *[c.construct for c in seen if isinstance(c, _graph_key.cell_class)]]):
+                    result = self.fn(*a, **k)
                 if apart and entry.would_take_over(before[3]) and not _core.traced_call_has_run():
                     raise _NotNow()
                 structure, out = _hand_out(entry, result, outside, form_of) if outside else (_skeleton(result), _collected(result))

@@ -5,12 +5,14 @@ import dis
 import functools
 import inspect
 from operator import is_
-from typing import Any
+from types import ModuleType
+from typing import Any, Optional
 
 import numpy as np
 
 from sindri import _core
-from sindri._core import Parameter, Tensor
+from sindri._core import Parameter, Tensor, still_bound
+from sindri._graph_reads import Reads, bound, is_large, is_plain
 
 clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place changes: a cheap "nothing changed"
 cell_class: Any = ()  # nn.Cell, once there is one
@@ -39,6 +41,10 @@ def _leaf(v: Any, keep: list[Any]) -> Any:
         return (kind, _leaf(v.start, keep), _leaf(v.stop, keep), _leaf(v.step, keep))
     if isinstance(v, (set, frozenset)):
         return (kind, frozenset([_leaf(x, keep) for x in v]))
+    return _address(v, keep)
+
+
+def _address(v: Any, keep: list[Any]) -> Any:
     keep.append(v)
     return ("object", id(v))
 
@@ -61,12 +67,12 @@ class State:
     """What a graph was specialised on beside its arguments: Cells and other values, with everything they hold.
 
     Two states are the same when their keys are equal. A look at the identities of what was met tells sooner that nothing has changed: at
-    what can change without the clock (`quiet`), or at all of it (`unchanged`). Equal values that are other objects count as a change there.
+    what can change without the clock (`quiet`, and `bound` by still_bound), or at all of it (`unchanged`). Equal values that are other objects count as a change there.
     """
 
-    __slots__ = ("key", "keep", "lists", "dicts", "others", "tables", "tensors", "parameters", "_met", "_cells")
+    __slots__ = ("key", "keep", "lists", "dicts", "others", "tables", "tensors", "parameters", "bound", "_met", "_cells", "_reads", "_bound")
 
-    def __init__(self, roots: Any) -> None:
+    def __init__(self, roots: Any, reads: Optional[Reads] = None) -> None:
         self.keep: list[Any] = []  # what the key knows by its address
         # Containers beside the members they had, arrays and sets beside their keys: these change without the clock.
         self.lists: list[Any] = []
@@ -78,7 +84,11 @@ class State:
         self.parameters: list[Any] = []
         self._met: dict[int, int] = {}
         self._cells: list[Any] = []
+        self._reads: Optional[Reads] = reads
+        self._bound: list[Any] = []
         out = [self._part(v) for v in roots]
+        for owner, name in reads.variables if reads is not None else ():
+            out.append((name, self._bind(owner, name, bound(owner, name))))
         for cell in self._cells:  # grows meanwhile
             unread, attributes = cell._unread_by_graphs, cell.__dict__
             self.tables.append((attributes, tuple(attributes), tuple(attributes.values())))
@@ -88,8 +98,11 @@ class State:
                     out.append((name, self._items(v)))
                 elif name not in unread:
                     out.append((name, self._part(v)))
+            if reads is not None:
+                out += [(name, self._bind(owner, name, v)) for owner, name, v in reads.members(type(cell))]
         self.key = tuple(out)
-        self._met, self._cells = {}, []
+        self.bound = tuple(self._bound)  # owner, name, value, …: variables and attributes change without the clock
+        self._met, self._cells, self._bound, self._reads = {}, [], [], None
 
     def _part(self, v: Any) -> Any:
         kind = type(v)
@@ -122,10 +135,25 @@ class State:
                 return (kind, self._items(v))
             self.lists.append((v, tuple(v)))
             return (kind, tuple([self._part(x) for x in v]))
+        if self._reads is not None and (isinstance(v, (type, ModuleType)) or is_plain(v)):
+            return self._object(v)
         part = _leaf(v, self.keep)
         if isinstance(v, (np.ndarray, set)):
             self.others.append((v, part))
         return part
+
+    def _bind(self, owner: Any, name: str, v: Any) -> Any:
+        """The key of what a variable or an attribute is bound to."""
+        self._bound += (owner, name, v)
+        return self._part(v) if not is_large(v) else _address(v, self.keep)
+
+    def _object(self, v: Any) -> Any:
+        """An object of the user's, a class or a module: what traced code may have loaded from it."""
+        address = _address(v, self.keep)
+        if id(v) in self._met:
+            return address
+        self._met[id(v)] = 0
+        return (address, tuple([(name, self._bind(owner, name, x)) for owner, name, x in self._reads.members(v)]))  # type: ignore[union-attr]
 
     def _items(self, v: Any) -> Any:
         return tuple([(_leaf(k, self.keep), self._part(x)) for k, x in v.items()])
@@ -134,7 +162,7 @@ class State:
         return _same_members(self.lists) and _same_items(self.dicts) and all([_leaf(v, []) == part for v, part in self.others])
 
     def unchanged(self) -> bool:
-        return (self.quiet() and _same_items(self.tables) and all([v._id == was for v, was in self.tensors])
+        return (still_bound(self.bound) and self.quiet() and _same_items(self.tables) and all([v._id == was for v, was in self.tensors])
                 and all([v._requires_grad is on and v._name == name for v, on, name in self.parameters]))
 
 
@@ -160,7 +188,7 @@ def around(fn: Any, out: list[Any], met: set[int]) -> None:
     else:
         near = [getattr(fn, "__wrapped__", None)]
     for v in near:
-        if isinstance(v, (Tensor, cell_class, list, dict, np.ndarray)):
+        if isinstance(v, (Tensor, cell_class, list, dict, np.ndarray)) or is_plain(v):
             out.append(v)
         elif callable(v) and not isinstance(v, type):
             around(v, out, met)

@@ -514,6 +514,32 @@ PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+// Asked before every compiled call: a tuple (owner, name, value, …). An owner is a dict, a cell of a closure, or an object with the attribute.
+PyObject* still_bound(PyObject*, PyObject* watched) {
+  if (!PyTuple_Check(watched) || PyTuple_GET_SIZE(watched) % 3 != 0) {
+    PyErr_SetString(PyExc_TypeError, "still_bound takes a tuple of owners, names and values");
+    return nullptr;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(watched); i += 3) {
+    PyObject* const owner = PyTuple_GET_ITEM(watched, i);
+    PyObject* const name = PyTuple_GET_ITEM(watched, i + 1);
+    const PyObject* const value = PyTuple_GET_ITEM(watched, i + 2);
+    bool same = false;
+    if (PyDict_Check(owner)) {
+      same = PyDict_GetItemWithError(owner, name) == value;
+    } else if (PyCell_Check(owner)) {
+      same = PyCell_GET(owner) == value;
+    } else {
+      PyObject* const now = PyObject_GetAttr(owner, name);
+      same = now == value;
+      Py_XDECREF(now);
+    }
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();  // it is not there any more, or cannot be asked: not the same
+    if (!same) Py_RETURN_FALSE;
+  }
+  Py_RETURN_TRUE;
+}
+
 // A device by its own name ("sim:0"); empty: the current one.
 Device device_of(const std::string& name) { return name.empty() ? current_device() : find_device(name); }
 
@@ -597,6 +623,9 @@ void bind_context(py::module_& m) {
   static PyMethodDef in_scope = {"call_in_scope", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_in_scope)), METH_FASTCALL,
                                  "call_in_scope(name: str, f: object, args: tuple, kwargs: dict) -> object\n\nf(*args, **kwargs) under the name of a Cell."};
   m.attr("call_in_scope") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&in_scope, nullptr, m.attr("__name__").ptr()));
+  static PyMethodDef bound = {"still_bound", still_bound, METH_O,
+                              "still_bound(watched: tuple) -> bool\n\nWhether each variable of (owner, name, value, ...) is bound to that very value."};
+  m.attr("still_bound") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&bound, nullptr, m.attr("__name__").ptr()));
 }
 
 void bind_initializers(py::module_& m) {
