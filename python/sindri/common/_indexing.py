@@ -1,7 +1,8 @@
 """Tensor indexing by NumPy's rules, as ops: recorded for gradients and traced like any other.
 
-A key becomes the parts that slices, integers, None and Ellipsis make (one `slice`, then `reshape`), and at most the index arrays behind
-them (one `gather`, over flat positions when there are several). Keys are known while tracing, except index tensors.
+A key becomes the parts that slices, integers, None and Ellipsis make (one `slice`, then `reshape`), and then a `gather` for the index arrays, over flat
+positions if there are several. An integer next to index arrays counts as one of them, which decides where their dimensions go. Keys are known while
+tracing, except index tensors.
 """
 from __future__ import annotations
 
@@ -14,40 +15,77 @@ from sindri import _core
 from sindri._core import Tensor
 
 _ops = _core.ops
+_PLAIN = (int, slice, type(None), type(Ellipsis))
+_NOTHING = object()  # `...` that stands for no dimension: it still sets index arrays apart
 
 
-def _is_index_array(k: Any) -> bool:
-    return isinstance(k, (Tensor, np.ndarray)) and len(k.shape) > 0 or isinstance(k, (list, range))
+class _Advanced:
+    """What a key's index arrays need besides the arrays: whether there are any, and where the dimensions of their broadcast shape go."""
+
+    __slots__ = ("arrays", "first", "last", "count")
+
+    def __init__(self) -> None:
+        self.arrays: list[tuple[int, Any]] = []  # (dimension of what the slices leave, index array)
+        self.first = self.last = -1  # the entries of the key, integers included, that broadcast together
+        self.count = 0
+
+    def note(self, at: int) -> None:
+        """Entry `at` of the key is an integer or an index array."""
+        self.first = at if self.first < 0 else self.first
+        self.last = at
+        self.count += 1
+
+    @property
+    def apart(self) -> bool:
+        """Whether a slice, None or `...` stands between two of them: NumPy then puts their dimensions first."""
+        return self.last - self.first + 1 != self.count
 
 
-def _expand(key: Any, rank: Any) -> Any:
-    """The key as a list with one entry per dimension (and None for new ones); boolean arrays become integer ones."""
-    key = list(key) if isinstance(key, tuple) else [key]
-    out: list[Any] = []
-    for k in key:
-        if isinstance(k, (list, range)):
-            k = np.asarray(k) if not any(isinstance(v, Tensor) for v in k) else _ops.stack([_core.Tensor(v) for v in k], 0)
+def _as_array(k: Any) -> Any:
+    """An entry of a key: lists, tuples and ranges as arrays, an empty one of integers."""
+    if isinstance(k, (list, range, tuple)):
+        k = np.asarray(k) if not any(isinstance(v, Tensor) for v in k) else _ops.stack([_core.Tensor(v) for v in k], 0)
         if isinstance(k, np.ndarray) and k.size == 0:
             k = k.astype(np.int64)
-        if isinstance(k, (Tensor, np.ndarray)) and len(k.shape) > 0 and str(k.dtype).lower().startswith("bool"):
-            out.extend(np.nonzero(np.asarray(k)))  # of a traced mask the value is asked: such code runs eagerly
-        elif isinstance(k, (bool, np.bool_)):
-            if not k:
-                raise IndexError("False is no index | Tensor.__getitem__ | True and None add a dimension; give a mask of the tensor's shape to choose")
-            out.append(None)
-        elif isinstance(k, (Tensor, np.ndarray, np.integer)) and len(getattr(k, "shape", ())) == 0:
-            out.append(k if isinstance(k, Tensor) and k.is_symbolic else int(k))
-        else:
+    return k
+
+
+def _expand(key: Any, rank: Any) -> list[Any]:
+    """The key as a list with one entry per dimension, and None for new ones. Boolean arrays become integer ones, numbers of any kind ints; True and
+    False stay bools."""
+    out: list[Any] = []
+    for k in key if isinstance(key, tuple) else (key,):
+        if type(k) in _PLAIN:
             out.append(k)
-    used = sum(1 for k in out if k is not None and k is not Ellipsis)
+            continue
+        k = _as_array(k)
+        if k is False:
+            raise IndexError("False is no index | Tensor.__getitem__ | True and None add a dimension; give a mask of the tensor's shape to choose")
+        if not isinstance(k, (Tensor, np.ndarray, np.generic)):
+            out.append(k)
+        elif str(k.dtype).lower().startswith("bool"):
+            out.extend(np.nonzero(np.asarray(k)) if k.shape else (bool(k),))  # of a traced mask the value is asked: such code runs eagerly
+        else:
+            out.append(_whole(k) if not k.shape and not (isinstance(k, Tensor) and k.is_symbolic) else k)
+    used = sum(1 for k in out if k is not None and k is not Ellipsis and not isinstance(k, bool))
     if used > rank:
         raise IndexError(f"too many indices: the tensor has {rank} dimensions, the key {used} | Tensor.__getitem__ | drop some")
-    if any(k is Ellipsis for k in out):
-        at = next(i for i, k in enumerate(out) if k is Ellipsis)
-        out[at:at + 1] = [slice(None)] * (rank - used)
+    ellipses = [i for i, k in enumerate(out) if k is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("the key has more than one `...` | Tensor.__getitem__ | keep one")
+    if ellipses:
+        out[ellipses[0]:ellipses[0] + 1] = [slice(None)] * (rank - used) or [_NOTHING]
     else:
         out += [slice(None)] * (rank - used)
     return out
+
+
+def _whole(k: Any) -> int:
+    """A tensor, array or NumPy scalar of one whole number as an int."""
+    number = k.item()
+    if not isinstance(number, int):
+        raise IndexError(f"{number!r} is no index | Tensor.__getitem__ | use whole numbers")
+    return number
 
 
 def _range_of(k: Any, size: Any) -> Any:
@@ -68,9 +106,17 @@ def pick(self: Tensor, key: Any) -> Tensor:
     if isinstance(key, int) and not isinstance(key, bool):  # the common case: one row
         return _row(self, key, shape)
     parts = _expand(key, len(shape))
-    begin, end, stride, dims, arrays, axis = [], [], [], [], [], 0
-    for k in parts:
+    picks = any([k is False or isinstance(k, (Tensor, np.ndarray)) for k in parts])
+    begin, end, stride, dims, axis, advanced = [], [], [], [], 0, _Advanced()
+    for at, k in enumerate(parts):
+        if k is _NOTHING:
+            continue
         if k is None:
+            dims.append(1)
+            continue
+        if isinstance(k, bool):  # an index array into a new dimension of 1, picked once or not at all
+            advanced.note(at)
+            advanced.arrays.append((len(dims), np.zeros(int(k), np.int64)))
             dims.append(1)
             continue
         size = shape[axis]
@@ -78,11 +124,13 @@ def pick(self: Tensor, key: Any) -> Tensor:
         if isinstance(k, slice):
             b, e, s, count = _range_of(k, size)
         elif isinstance(k, int):
+            advanced.note(at)
             b, e, s, count = _check_index(k, size, axis - 1), None, 1, None
             e = b + 1
         elif isinstance(k, (Tensor, np.ndarray)):
             b, e, s, count = 0, size, 1, size
-            arrays.append((len(dims), k))
+            advanced.note(at)
+            advanced.arrays.append((len(dims), k))
         else:
             raise IndexError(f"{k!r} is no index | Tensor.__getitem__ | use integers, slices, None, Ellipsis, integer or bool arrays")
         begin.append(b)
@@ -90,13 +138,23 @@ def pick(self: Tensor, key: Any) -> Tensor:
         stride.append(s)
         if count is not None:
             dims.append(count)
+    if not picks and advanced.arrays:  # only True: a new dimension, all of them one
+        dims, advanced = _with_one(dims, advanced), _Advanced()
     out = self
     whole = all(b == 0 and e == n and s == 1 for b, e, s, n in zip(begin, end, stride, shape))
     if not whole:
         out = _ops.slice(self, begin, end, stride)
     if tuple(dims) != tuple(out.shape):
         out = _ops.reshape(out, dims)
-    return _take(out, arrays) if arrays else out if out is not self else self._detached()
+    return _take(out, advanced) if advanced.arrays else out if out is not self else self._detached()
+
+
+def _with_one(dims: list[int], advanced: _Advanced) -> list[int]:
+    """The dimensions with one new dimension of 1 for all the True of a key without index arrays: where the first stands, or in front."""
+    places = [a for a, _ in advanced.arrays]
+    rest = [d for i, d in enumerate(dims) if i not in places]
+    rest.insert(0 if advanced.apart else places[0], 1)
+    return rest
 
 
 def _check_index(k: Any, size: Any, axis: Any) -> Any:
@@ -113,39 +171,57 @@ def _row(self: Tensor, k: Any, shape: Any) -> Any:
 
 
 def _as_index(k: Any) -> Any:
+    if isinstance(k, np.ndarray) and k.dtype.kind not in "iu":
+        raise IndexError(f"an array of {k.dtype} is no index | Tensor.__getitem__ | use integers or bools")
     return k if isinstance(k, Tensor) else _core.Tensor(np.asarray(k, np.int64))
 
 
-def _take(x: Any, arrays: Any) -> Any:
-    """Rows of x picked by index arrays, each at its dimension: NumPy's advanced indexing."""
-    if len(arrays) == 1:
-        axis, k = arrays[0]
-        return _ops.gather(x, _as_index(k), axis)
-    shape, axes = x.shape, [a for a, _ in arrays]
-    # Index dimensions to the front, as one flat dimension; where they stand side by side the result goes back to their place.
-    rest = [d for d in range(len(shape)) if d not in axes]
-    moved = _ops.transpose(x, axes + rest)
-    flat = _ops.reshape(moved, [math.prod(shape[a] for a in axes)] + [shape[d] for d in rest])
-    position = _ops.ravel_indices([_as_index(k) for _, k in arrays], [shape[a] for a in axes], True, axes)
-    out = _ops.gather(flat, position, 0)
-    if axes == list(range(axes[0], axes[0] + len(axes))) and axes[0] > 0:
-        n = len(position.shape)
-        front = list(range(n, n + axes[0]))
-        out = _ops.transpose(out, front + list(range(n)) + list(range(n + axes[0], len(out.shape))))
-    return out
+def _take(x: Any, advanced: _Advanced) -> Any:
+    """Rows of x picked by index arrays, each at its dimension: NumPy's advanced indexing. The dimensions that the arrays give stand where the first of
+    them stood, or in front where something stands between them."""
+    axes = [a for a, _ in advanced.arrays]
+    indices = [_as_index(k) for _, k in advanced.arrays]
+    first = axes[0]
+    if len(axes) == 1:
+        out, at, n = _ops.gather(x, indices[0], first), first, len(indices[0].shape)
+    else:
+        # Index dimensions to the front, as one flat dimension.
+        shape = x.shape
+        rest = [d for d in range(len(shape)) if d not in axes]
+        moved = _ops.transpose(x, axes + rest)
+        flat = _ops.reshape(moved, [math.prod(shape[a] for a in axes)] + [shape[d] for d in rest])
+        position = _ops.ravel_indices(indices, [shape[a] for a in axes], True, axes)
+        out, at, n = _ops.gather(flat, position, 0), 0, len(position.shape)
+    wanted = 0 if advanced.apart else first
+    if at == wanted or n == 0:
+        return out
+    dims = list(range(len(out.shape)))
+    block = dims[at:at + n]
+    others = dims[:at] + dims[at + n:]
+    return _ops.transpose(out, others[:wanted] + block + others[wanted:])
 
 
 def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
     """x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
     positions = np.arange(math.prod(x.shape), dtype=np.int64).reshape(x.shape)
-    static = tuple(np.asarray(k) if isinstance(k, Tensor) else k for k in key) if isinstance(key, tuple) else np.asarray(key) if isinstance(key, Tensor) else key
+    static = tuple(_static(k) for k in key) if isinstance(key, tuple) else _static(key)
     return with_places(x, np.asarray(positions[static]), value if isinstance(value, Tensor) else _core.Tensor(value, x.dtype))
+
+
+def _static(k: Any) -> Any:
+    if type(k) in _PLAIN:
+        return k
+    k = _as_array(k)
+    return np.asarray(k) if isinstance(k, Tensor) else k
 
 
 def with_places(x: Tensor, places: np.ndarray, value: Tensor) -> Tensor:
     """x with the elements at these places, counted in the flat x, replaced by `value` (broadcast to them)."""
     shape, n = x.shape, x.size
     value = _ops.cast(value, x.dtype)
+    extra = len(value.shape) - len(places.shape)
+    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as in NumPy: x[0] = [4] of a vector
+        value = _ops.reshape(value, value.shape[extra:])
     flat = places.reshape(-1)
     if flat.size == n and n and np.array_equal(flat, np.arange(n)):  # all of it, in order
         return _ops.reshape(_ops.broadcast_to(value, places.shape), shape)

@@ -86,10 +86,16 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         return viewed(out, self, "index", key)
     keys = key if isinstance(key, tuple) else (key,)
     if all([isinstance(k, _BASIC) for k in keys]):
-        return viewed(out, self, "index", tuple([None if k is True else k for k in keys]))
+        return viewed(out, self, "index", keys)
     if all([isinstance(k, _BASIC) or _is_number(k) for k in keys]):
-        return viewed(out, self, "index", tuple([None if k is np.True_ else k if isinstance(k, _BASIC) else int(k) for k in keys]))
+        numbers = tuple([k if isinstance(k, _BASIC) else _plain_number(k) for k in keys])
+        return out if any([k is False for k in numbers]) else viewed(out, self, "index", numbers)
     return out
+
+
+def _plain_number(k: Any) -> Any:
+    """A 0-d tensor, array or NumPy scalar of a key as an int or a bool, which a write may meet again after the tensor has changed."""
+    return bool(k) if str(k.dtype).lower().startswith("bool") else int(k)
 
 
 def _is_number(k: Any) -> bool:
