@@ -26,8 +26,10 @@ bool castable(const Tensor& t) { return is_floating(t.dtype()) && t.dtype() != D
 
 bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
-// These say themselves what type they give, or move bytes only.
-bool keeps_types(const OpDef& op) { return op.traits.role == OpRole::kCast || op.traits.role == OpRole::kToLayout; }
+// These say themselves what type they give, move bytes only, or show the host what the program has.
+bool keeps_types(const OpDef& op) {
+  return op.traits.role == OpRole::kCast || op.traits.role == OpRole::kToLayout || (op.traits.host_effect && op.traits.lane == Lane::kCompute);
+}
 
 // The one type of all castable inputs, float32 where they differ.
 DType widest(Span<const Tensor> in) {

@@ -1,4 +1,4 @@
-// Samples of the layout family.
+// Samples of the layout family and of host_call.
 #include "tests/ops/samples.h"
 
 namespace sindri::test::layout_samples {
@@ -16,6 +16,8 @@ const bool kSamples = add_samples({
     {"to_layout", "odd_17", {{"layout", kLast}}, {{{1, 17, 5, 7}}}},
     {"to_layout", "odd_33", {{"layout", kLast}}, {{{2, 33, 3, 11}}}},
     {"to_layout", "vector", {{"layout", kPlain}}, {{{7}}}},
+    {.op = "host_call", .name = "one", .args = {{{2, 3}}}, .gradient = false},
+    {.op = "host_call", .name = "types", .args = {{{2, 3}}, {{4}, 0, 9, DType::kInt64}}, .gradient = false},
     {"to_layout", "bytes", {{"layout", kLast}}, {{{2, 3, 4, 4}, 0, 255, DType::kUInt8}}},
 });
 
