@@ -54,9 +54,9 @@ DType scalar_dtype(const Params& params) {
   return any ? DType::kFloat64 : DType::kFloat32;
 }
 
-// Gradient minus its mean over all dimensions but the first (Yong et al. 2020).
+// Gradient minus its mean over all dimensions but the first (Yong et al. 2020). As in MindSpore, only where the second dimension is a multiple of 16.
 Tensor centralize(const Tensor& grad) {
-  if (grad.rank() < 2) return grad;
+  if (grad.rank() < 2 || grad.shape()[1] % 16 != 0) return grad;
   ops::Axes axes(static_cast<size_t>(grad.rank() - 1));
   std::iota(axes.begin(), axes.end(), 1);
   return ops::sub(grad, ops::mean(grad, axes, true));

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "sindri/core/error.h"
 #include "sindri/graph/compile.h"
@@ -160,20 +161,23 @@ TEST(Groups, OwnRateDecayAndOrder) {
 
 TEST(Groups, CentralisationTakesTheMeanOffDecayedGradients) {
   Net net;
+  Vec values(32);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::cos(static_cast<double>(i));
+  Parameter wide(Tensor::from_values({2, 16}, values, DType::kFloat64), "wide");
   std::vector<ParamGroup> groups(2);
-  groups[0] = {.params = {&net.weight}, .weight_decay = 0.2, .grad_centralization = true};
-  groups[1] = {.params = {&net.gamma}, .grad_centralization = true};  // one dimension: left alone
+  groups[0] = {.params = {&wide}, .weight_decay = 0.2, .grad_centralization = true};
+  // Unchanged: the second dimension is no multiple of 16, or there is none.
+  groups[1] = {.params = {&net.weight, &net.gamma}, .grad_centralization = true};
   Momentum opt(groups, {.learning_rate = 0.1, .momentum = 0, .loss_scale = 4});
-  const Rule plain = momentum_rule(0.1, 0, 0);
   const Rule centred = [](Vec* p, const Vec& grad, int) {
     Vec g = grad;
-    for (size_t i = 0; i < 6; ++i) g[i] += 0.2 * (*p)[i];
+    for (size_t i = 0; i < 32; ++i) g[i] += 0.2 * (*p)[i];
     for (size_t r = 0; r < 2; ++r) {
-      const double mean = (g[r * 3] + g[r * 3 + 1] + g[r * 3 + 2]) / 3;
-      for (size_t c = 0; c < 3; ++c) (*p)[r * 3 + c] -= 0.1 * (g[r * 3 + c] - mean);
+      const double mean = std::accumulate(g.begin() + static_cast<std::ptrdiff_t>(16 * r), g.begin() + static_cast<std::ptrdiff_t>(16 * r + 16), 0.0) / 16;
+      for (size_t c = 0; c < 16; ++c) (*p)[r * 16 + c] -= 0.1 * (g[r * 16 + c] - mean);
     }
   };
-  run_and_compare(opt, net, {centred, plain}, 1e-12, 4);
+  run_and_compare(opt, net, {centred, momentum_rule(0.1, 0, 0), momentum_rule(0.1, 0, 0)}, 1e-12, 4);
 }
 
 TEST(Rates, ATableAndItsEnd) {

@@ -115,7 +115,7 @@ def test_freezing_twice_is_refused():
 
 
 def test_an_optimizer_like_another_that_centralises_gradients():
-    net = nn.SequentialCell([nn.Conv2d(2, 4, 3), nn.Conv2d(4, 4, 3, pad_mode="pad", padding=1, group=4), nn.BatchNorm2d(4), nn.Flatten(), nn.Dense(64, 3)])
+    net = nn.SequentialCell([nn.Conv2d(16, 4, 3), nn.Conv2d(4, 4, 3, pad_mode="pad", padding=1, group=4), nn.BatchNorm2d(4), nn.Flatten(), nn.Dense(64, 3)])
     process = boost.OptimizerProcess(nn.Momentum([{"params": net.trainable_params(), "lr": 0.05, "weight_decay": 0.01}], 0.1, 0.9, use_nesterov=True))
     process.add_grad_centralization(net)
     new = process.generate_new_optimizer()

@@ -131,13 +131,18 @@ def test_adagrad_without_slots(mode):
 
 
 def test_centralized_gradients(mode):
-    start, g = values(0), values(1)
-    p = params()
-    opt = nn.Momentum([{"params": p[:1], "grad_centralization": True, "weight_decay": 0.1}, {"params": p[1:]}], 0.1, 0.9, loss_scale=4.0)
+    """Of decayed gradients, and as in MindSpore only where 16 divides the second dimension."""
+    r = np.random.default_rng(5)
+    shapes = {"a": (2, 16), "b": (3, 32, 2), "c": (2, 3), "d": (16,), "e": (2, 15)}
+    start, g = ({n: r.standard_normal(s).astype(np.float32) for n, s in shapes.items()} for _ in range(2))
+    p = [ms.Parameter(ms.Tensor(v), name=n) for n, v in start.items()]
+    opt = nn.Momentum([{"params": p, "grad_centralization": True, "weight_decay": 0.1}], 0.1, 0.9, loss_scale=4.0)
     opt(tuple(ms.Tensor(v * 4) for v in g.values()))
-    d = g["conv.weight"] + 0.1 * start["conv.weight"]
-    np.testing.assert_allclose(p[0].asnumpy(), start["conv.weight"] - 0.1 * (d - d.mean(1, keepdims=True)), 1e-5, 1e-6)
-    np.testing.assert_allclose(p[3].asnumpy(), start["fc.bias"] - 0.1 * g["fc.bias"], 1e-6)
+    for q in p:
+        d = g[q.name] + 0.1 * start[q.name]
+        if q.name in ("a", "b"):
+            d = d - d.mean(tuple(range(1, d.ndim)), keepdims=True)
+        np.testing.assert_allclose(q.asnumpy(), start[q.name] - 0.1 * d, 1e-5, 1e-6)
 
 
 def test_weight_decay_of_the_step(mode):

@@ -20,7 +20,7 @@ struct ParamGroup {
   std::vector<Parameter*> params = {};
   std::optional<LearningRate> lr = {};
   std::optional<WeightDecay> weight_decay = {};
-  bool grad_centralization = false;
+  bool grad_centralization = false;  ///< subtracts from gradients [n, c, …] their mean over all dimensions but the first, where 16 divides c
   std::vector<Parameter*> order_params = {};
 };
 

@@ -130,9 +130,11 @@ def expect_state(net: Cell, held: dict) -> None:
 
 
 def centralize(grad: Tensor) -> Tensor:
-    """The gradient minus its mean over all dimensions but the first; as it is below rank 2."""
+    """The gradient minus its mean over all dimensions but the first; unchanged below rank 2 and where the second dimension is no multiple of 16."""
     rank = len(grad.shape)
-    return _ops.sub(grad, _ops.mean(grad, tuple(range(1, rank)), True)) if rank > 1 else grad
+    if rank < 2 or grad.shape[1] % 16 != 0:
+        return grad
+    return _ops.sub(grad, _ops.mean(grad, tuple(range(1, rank)), True))
 
 
 class Optimizer(Cell):
@@ -511,7 +513,8 @@ class Optimizer(Cell):
         return tuple(_decayed(g, p, d) if flag else g for g, p, d, flag in zip(gradients, self.parameters, decays, self.decay_flags))
 
     def gradients_centralization(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
-        """Gradients minus their mean over all dimensions but the first, in groups with grad_centralization."""
+        """Gradients minus their mean over all dimensions but the first, in groups with grad_centralization, where the second dimension is a
+        multiple of 16."""
         if not self.is_group:
             return gradients
         return tuple(centralize(g) if flag else g for g, flag in zip(gradients, self.grad_centralization_flags))
