@@ -212,7 +212,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   std::unordered_map<Parameter*, Tensor> leaf_of;
   for (const Tensor& t : inputs) leaves.insert(t.id());
   for (const auto& [id, p] : state_->param_of) {
-    if (std::find(params.begin(), params.end(), p) != params.end()) leaves.insert(id);
+    if (p->requires_grad && std::find(params.begin(), params.end(), p) != params.end()) leaves.insert(id);
   }
   const std::unordered_set<uint64_t> wanted = reachable(state_->records, leaves);
 
@@ -264,7 +264,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   for (const auto& [id, p] : state_->param_of) id_of[p] = id;
   for (Parameter* p : params) {
     const auto id = id_of.find(p);
-    const auto g = id == id_of.end() ? grads.end() : grads.find(id->second);
+    const auto g = id == id_of.end() || !p->requires_grad ? grads.end() : grads.find(id->second);  // a frozen one may be an input as well
     result.of_params.push_back(g != grads.end() ? g->second : ops::full(p->shape(), 0.0, p->dtype()));
   }
   return result;

@@ -85,8 +85,8 @@ class SINDRI_API Tape final : public Trace {
   Tensor read(Parameter& p, Trace* below) override;
   void assign(Parameter& p, const Tensor& v, Trace* below) override;
 
-  /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones); zeros where no output depends on the input or parameter. May be
-  /// called more than once. Throws ShapeError for a seed of another shape, ValueError when an op on the way has no gradient.
+  /// Gradients of sum_i <outputs[i], seeds[i]> (seeds empty: ones); zeros where no output depends on the input or parameter, and for parameters without
+  /// requires_grad. May be called more than once. Throws ShapeError for a seed of another shape, ValueError when an op on the way has no gradient.
   Gradients backward(const TensorList& outputs, const TensorList& seeds, Span<const Tensor> inputs, Span<Parameter* const> params) const;
   size_t num_records() const;
 
