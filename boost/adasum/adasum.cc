@@ -43,9 +43,8 @@ class Adasum final : public train::BoostAlgorithm {
       };
       return;
     }
-    log::write(
-        log::Level::kInfo, "boost",
-        fmt::format("adasum: {} groups of {} ranks; each has optimizer states of its own, checkpoints hold those of rank 0", ranks / of_group, of_group));
+    log::write(log::Level::kInfo, "boost",
+               fmt::format("adasum: {} groups of {} ranks; each has its own optimizer states, checkpoints hold all of them", ranks / of_group, of_group));
     for (size_t i = 0; step.state_of && i < parameters_.size(); ++i)
       for (Parameter* p : step.state_of(i)) of_optimizer_.push_back(p);
     step.update = [this, of_group, inner = step.update](train::TrainStep& self, const Gradients& g) {

@@ -13,6 +13,8 @@
 #include "sindri/core/nearest.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
+#include "src/train/batch_parts.h"
+#include "src/train/data_parallel_state.h"
 
 namespace sindri::train {
 
@@ -149,12 +151,48 @@ class RandomScope {
 
 }  // namespace
 
+namespace {
+
+// One virtual rank's part of what is measured: sums over batches.
+using Measured = TensorList;
+
+// The means over the batches of all virtual ranks, along their tree; empty where there was no batch.
+TensorList means_of(const std::vector<Measured>& sums, int64_t batches, const std::vector<BuildContext::MovingAverage>& moving, comm::Communicator* ranks) {
+  std::vector<std::vector<double>> leaves;
+  for (const Measured& of_virtual_rank : sums) {
+    std::vector<double>& leaf = leaves.emplace_back();
+    for (const Tensor& sum : of_virtual_rank) {
+      const std::vector<double> values = sum.to_vector<double>();
+      leaf.insert(leaf.end(), values.begin(), values.end());
+    }
+    leaf.push_back(static_cast<double>(batches));
+  }
+  const std::vector<double> all = sum_of_virtual_ranks(std::move(leaves), ranks, "measured statistics");
+  if (all.back() == 0) return {};
+  TensorList means;
+  auto at = all.begin();
+  for (const BuildContext::MovingAverage& m : moving) {
+    std::vector<double> values(at, at + m.parameter->shape().numel());
+    at += m.parameter->shape().numel();
+    for (double& v : values) v /= all.back();
+    means.push_back(Tensor::from_values(m.parameter->shape(), values, m.parameter->dtype()));
+  }
+  return means;
+}
+
+}  // namespace
+
+// As in a training step, each virtual rank passes its own part of a batch, with the random numbers of its place: so the means are the same in every
+// layout.
 TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state, int64_t batches) {
   if (!state.open_data || moving.empty()) return {};
-  TensorList sums, before;
+  const int64_t ranks = state.ranks == nullptr ? 1 : state.ranks->size(), parts = std::max<int64_t>(1, state.virtual_ranks / ranks);
+  const int64_t first = state.ranks == nullptr ? 0 : state.ranks->rank() * parts;
+  std::vector<Measured> sums(static_cast<size_t>(parts));
+  TensorList before;
   for (const BuildContext::MovingAverage& m : moving) {
     before.push_back(m.parameter->stored());
-    sums.push_back(Tensor::zeros(m.parameter->shape(), m.parameter->dtype()));
+    for (Measured& of : sums) of.push_back(Tensor::zeros(m.parameter->shape(), m.parameter->dtype()));
   }
   int64_t seen = 0;
   {
@@ -163,17 +201,20 @@ TensorList measured_statistics(const TrainStep& step, const std::vector<BuildCon
       for (size_t i = 0; i < moving.size(); ++i) moving[i].parameter->store(before[i]);
     });
     const auto next = state.open_data();
+    const Tensor key = ops::rng_state().value();
     for (TensorList batch; seen < batches && next(&batch); ++seen) {
-      for (const BuildContext::MovingAverage& m : moving) m.parameter->store(Tensor::zeros(m.parameter->shape(), m.parameter->dtype()));
-      ops::begin_rng_step();
-      (void)step.forward(batch);
-      for (size_t i = 0; i < moving.size(); ++i)  // moving = momentum·0 + (1 - momentum)·batch
-        sums[i] = ops::add(sums[i], ops::div(moving[i].parameter->value(), 1 - moving[i].momentum));
+      for (int64_t j = 0; j < parts; ++j) {
+        for (const BuildContext::MovingAverage& m : moving) m.parameter->store(Tensor::zeros(m.parameter->shape(), m.parameter->dtype()));
+        ops::begin_rng_step();
+        if (state.virtual_ranks > 1) ops::rng_state().assign(key_of_virtual_rank(key, first + j));
+        (void)step.forward(parts == 1 ? batch : part_of(batch, j, parts, "dist.virtual_ranks"));
+        Measured& of = sums[static_cast<size_t>(j)];
+        for (size_t i = 0; i < moving.size(); ++i)  // moving = momentum·0 + (1 - momentum)·batch
+          of[i] = ops::add(of[i], ops::div(moving[i].parameter->value(), 1 - moving[i].momentum));
+      }
     }
   }
-  if (seen == 0) return {};
-  for (Tensor& s : sums) s = ops::div(s, static_cast<double>(seen));
-  return sums;
+  return means_of(sums, seen, moving, state.ranks);
 }
 
 }  // namespace sindri::train

@@ -1,4 +1,5 @@
 // From a loaded checkpoint into a network's parameters, and finding the newest checkpoint of a folder.
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -182,7 +183,9 @@ bool parse_file_name(const std::string& file, const std::string& prefix, Candida
 }
 
 std::vector<Candidate> list_candidates(const std::string& folder, const std::string& prefix) {
-  if (!file_exists(folder, "checkpoint folder")) throw_io_error("open", "checkpoint folder", folder, ENOENT);
+  // Also a link that leads nowhere, of which stat() says that it is not there.
+  if (DIR* const there = opendir(folder.c_str())) closedir(there);
+  else throw_io_error("open", "checkpoint folder", folder, errno);
   std::vector<Candidate> found;
   for (const std::string& name : names_in_folder(folder, "checkpoint folder")) {
     Candidate c;

@@ -24,11 +24,6 @@ namespace {
 
 constexpr int kOffsetBits = 28;  // samples of one virtual rank; 2^15 of them fit into the counter's 44 bits
 
-// Also of virtual rank 0, so that all ranks have one graph but for this constant (check_same_graph).
-Tensor key_of(const Tensor& key, int64_t virtual_rank) {
-  return ops::add(key, Tensor::from_vector<int64_t>({3}, {0, 0, sample_offset(virtual_rank)}).to(key.device()));
-}
-
 // Sums of lists along the fixed tree, as they come: two of one level become one of the next, so log2(count) + 1 lists are held.
 class TreeSum {
  public:
@@ -56,6 +51,11 @@ class TreeSum {
 }  // namespace
 
 int64_t sample_offset(int64_t virtual_rank) { return virtual_rank << kOffsetBits; }
+
+// Also of virtual rank 0, so that all ranks have one graph but for this constant (check_same_graph).
+Tensor key_of_virtual_rank(const Tensor& key, int64_t virtual_rank) {
+  return ops::add(key, Tensor::from_vector<int64_t>({3}, {0, 0, sample_offset(virtual_rank)}).to(key.device()));
+}
 
 DataParallel::DataParallel() = default;
 DataParallel::~DataParallel() = default;
@@ -124,7 +124,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
       l.own->assign(mine.value());
     }
     ops::set_rng_instance(drawn);
-    if (const Tensor k = key_of(key[0], first() + j); k.id() != key[0].id() || j > 0) ops::rng_state().assign(k);
+    if (const Tensor k = key_of_virtual_rank(key[0], first() + j); k.id() != key[0].id() || j > 0) ops::rng_state().assign(k);
     auto [loss, g] = inner(step, per_rank() == 1 ? batch : part_of(batch, j, per_rank(), "dist.virtual_ranks"));
     if (is_half(loss.dtype())) loss = ops::cast(loss, DType::kFloat32);
     losses.add({loss});

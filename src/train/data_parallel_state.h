@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,8 @@ struct DataParallel::State {
   /// The mean over all virtual ranks of as many numbers as there are in each of `leaves`, one leaf for each of this process's.
   std::vector<double> mean_of(std::vector<std::vector<double>> leaves, const char* what) const;
   void merge_one(Parameter* mean, Parameter* variance);
+  int64_t groups() const { return within == nullptr ? 1 : ranks() / within->size(); }
+  void take_own(const NamedTensors& saved);
 
   /// Only the ranks of a group put their gradients together (TrainStep::ranks_per_group).
   void reduce_within(int64_t ranks_per_group);
@@ -56,6 +59,8 @@ struct DataParallel::State {
   std::vector<std::pair<std::string, Parameter*>> network_state;
   std::vector<BuildContext::MovingAverage> averages;
   std::vector<Parameter*> copied;  // of algorithms: the first rank's
+  std::vector<Parameter*> of_groups;  // what each group of ranks has for itself
+  std::optional<NamedTensors> saved;  // of a checkpoint, until begin()
   std::vector<GradientBucket> buckets;
   std::vector<Local> locals;  // what of the network is not trained
   std::vector<Parameter*> collected;  // TrainStep::collected
@@ -69,6 +74,10 @@ struct DataParallel::State {
   PendingValues last_stop;  // of devices: of the step before
 };
 
+/// Sums over all virtual ranks along their tree, on every rank; one leaf for each of this process's.
+std::vector<double> sum_of_virtual_ranks(std::vector<std::vector<double>> leaves, comm::Communicator* ranks, const char* what);
+/// The state of the random numbers that this virtual rank draws from, in a step that begins with `key`.
+Tensor key_of_virtual_rank(const Tensor& key, int64_t virtual_rank);
 /// What travels between ranks: "", "bfloat16" or "float16".
 std::string wire_type(const DataParallelOptions& options, const comm::Communicator& communicator);
 TensorList reduce_in_buckets(TensorList gradients, const std::vector<GradientBucket>& buckets, const DataParallelOptions& options, int64_t total,

@@ -158,8 +158,18 @@ EventFile::EventFile(const std::string& folder, const EarlierEvents& earlier) {
   if (earlier.files.empty()) return;
   file_->append(earlier.frames);
   if (!file_->missing().empty()) return;  // the earlier files stay
-  file_->sync();
-  for (const std::string& old : earlier.files) unlink(old.c_str());
+  try {
+    file_->sync();
+  } catch (...) {
+    unlink(file_->path().c_str());
+    throw;
+  }
+  replaced_ = earlier.files;
+}
+
+void EventFile::remove_earlier() {
+  for (const std::string& old : replaced_) unlink(old.c_str());
+  replaced_.clear();
 }
 
 void EventFile::write(const std::string& event) { file_->append(tfrecord_frame(event)); }

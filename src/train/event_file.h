@@ -34,8 +34,10 @@ EarlierEvents read_event_files(const std::string& folder, const std::function<bo
 
 class EventFile {
  public:
-  /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID that begins with what is kept of earlier ones, which it then removes. Throws IoError.
+  /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID, which begins with what is kept of earlier files. Throws IoError and leaves no file.
   explicit EventFile(const std::string& folder, const EarlierEvents& earlier = {});
+  /// Deletes the earlier files, unless their events could not be written to this one. Until then both are there.
+  void remove_earlier();
   const std::string& path() const { return file_->path(); }
   void scalar(const std::string& tag, int64_t step, double value) { scalars(step, {{tag, value}}); }
   /// Several in one event, which read_event_files knows by the first.
@@ -53,6 +55,7 @@ class EventFile {
   void write_summary(int64_t step, const std::string& summary);
   void write_value(int64_t step, const std::string& value);
   std::unique_ptr<AppendFile> file_;
+  std::vector<std::string> replaced_;  // earlier files whose events are in this one
 };
 
 }  // namespace sindri::train

@@ -124,7 +124,12 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
     algorithms_ = apply_boosts(step_, context, options_.algorithms);
     if (options_.data_parallel) {
       parallel_ = apply_data_parallel(step_, context, *options_.data_parallel, comm::world());
-      for (const BoostAlgorithmPtr& a : algorithms_) parallel_->copy_from_first(a->follows_forward());
+      for (const BoostAlgorithmPtr& a : algorithms_) {
+        parallel_->copy_from_first(a->follows_forward());
+        std::vector<Parameter*> of_groups = a->own_state();
+        std::erase_if(of_groups, [&](const Parameter* p) { return std::find(step_.collected.begin(), step_.collected.end(), p) != step_.collected.end(); });
+        parallel_->keep_of_groups(of_groups);
+      }
     }
     CompileOptions compile_options = options_.compile;
     compile_options.name = "train_step";
@@ -155,6 +160,10 @@ std::vector<Parameter*> Model::algorithm_state() const {
     for (Parameter* p : a->state()) all.push_back(p);
   }
   return all;
+}
+
+void Model::restore_of_ranks(std::vector<std::pair<std::string, Tensor>> saved) {
+  if (parallel_ && parallel_->active()) parallel_->restore_of_ranks(std::move(saved));
 }
 
 const CompiledFn& Model::compiled_train_step() const {
@@ -231,14 +240,19 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
     s.virtual_ranks = parallel_->virtual_ranks();
     s.global_batch = s.batch_size * parallel_->communicator().size();
     s.moving_averages_written = [this] { parallel_->give_moving_averages(); };
-    s.merge_ranks = [this, &s] {
-      parallel_->merge();
+    s.merge_ranks = [this, &s]() -> std::shared_ptr<void> {
+      parallel_->check_replicas();
       if (within_group(s)) parallel_->merge_collected();
+      s.of_ranks = parallel_->of_ranks();
+      return {nullptr, [&s, merged = parallel_->merged()](void*) { s.of_ranks.clear(); }};
     };
   }
   s.global_samples = options.initial_samples >= 0 ? options.initial_samples : s.cur_step_num * s.global_batch;
   s.steps_before_epoch = s.cur_step_num - options.initial_step;
   if (options.initial_epoch < epochs && (options.max_steps <= 0 || s.cur_step_num < options.max_steps)) loop.data = open_at(loop, *data, size);
+  // Callbacks may save before the first step: at the end of an epoch whose steps an earlier process trained.
+  if (!options.dataset_state.empty()) s.dataset_state = options.dataset_state;
+  else if (loop.data && s.cur_step_num > 0) s.dataset_state = loop.data->state_dict();
 
   net_with_loss_->set_train(true);
   begin_parallel(loop);
@@ -256,7 +270,9 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
     throw;
   }
   loop.notify(Event::kEnd, &Callback::end);
-  if (parallel_ && within_group(s)) parallel_->merge_collected();  // a second training of this Model begins with rank 0's
+  if (!parallel_) return;
+  if (within_group(s)) parallel_->merge_collected();  // a second training of this Model begins with rank 0's
+  parallel_->merge_moving_averages();
 }
 
 // Whether the last step left gradients for an update to come.
@@ -534,7 +550,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   if (options_.metrics.empty()) throw ValueError("Model::eval needs metrics", "", "give ModelOptions::metrics, for example {\"accuracy\", …}");
   if (!data) throw ValueError("Model::eval needs a dataset");
   if (data->get_dataset_size() < 0) throw ValueError("the dataset repeats without end", "", "give repeat() a count");
-  if (parallel_) parallel_->merge_moving_averages();
+  const std::shared_ptr<void> merged = parallel_ ? parallel_->merged() : nullptr;
   const bool was_training = net_with_loss_->training();
   std::optional<OtherWeights> other;
   if (options_.eval_weights != "trained") other.emplace(*algorithm(options_.eval_weights));

@@ -90,6 +90,7 @@ void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& t
   }
   s.give_to_others();
   s.give_collected();
+  if (const std::optional<NamedTensors> saved = std::exchange(s.saved, std::nullopt)) s.take_own(*saved);
 }
 
 void DataParallel::share_kernel_choices(const std::function<void()>& compile) {
@@ -171,15 +172,19 @@ std::string DataParallel::nonfinite_ranks() {
   return text;
 }
 
-// Along the tree over virtual ranks.
-std::vector<double> DataParallel::State::mean_of(std::vector<std::vector<double>> leaves, const char* what) const {
+std::vector<double> sum_of_virtual_ranks(std::vector<std::vector<double>> leaves, comm::Communicator* ranks, const char* what) {
   for (size_t width = 1; width < leaves.size(); width *= 2)
     for (size_t j = 0; j + width < leaves.size(); j += 2 * width)
       for (size_t i = 0; i < leaves[j].size(); ++i) leaves[j][i] += leaves[j + width][i];
   std::vector<double>& sums = leaves[0];
-  comm.all_reduce(sums.data(), sums.data(), static_cast<int64_t>(sums.size()), DType::kFloat64, ReduceOp::kSum, {what});
-  for (double& x : sums) x *= 1.0 / static_cast<double>(total);
+  if (ranks != nullptr) ranks->all_reduce(sums.data(), sums.data(), static_cast<int64_t>(sums.size()), DType::kFloat64, ReduceOp::kSum, {what});
   return std::move(sums);
+}
+
+std::vector<double> DataParallel::State::mean_of(std::vector<std::vector<double>> leaves, const char* what) const {
+  std::vector<double> sums = sum_of_virtual_ranks(std::move(leaves), &comm, what);
+  for (double& x : sums) x *= 1.0 / static_cast<double>(total);
+  return sums;
 }
 
 // Mean of means; variance of the mixture: mean(var) + mean(mean²) - mean(mean)². In float64.
@@ -246,9 +251,21 @@ void DataParallel::merge_collected() {
 
 void DataParallel::give_moving_averages() { state_->give_to_others(); }
 
-void DataParallel::merge() {
+// Handles only: merging stores other tensors and writes to none.
+std::shared_ptr<void> DataParallel::merged() {
+  if (!active()) return nullptr;
+  const std::shared_ptr<State> s = state_;
+  std::vector<std::pair<Parameter*, Tensor>> own;
+  for (const State::Local& l : s->locals) {
+    own.emplace_back(l.own, l.own->stored());
+    for (const auto& other : l.others) own.emplace_back(other.get(), other->stored());
+  }
+  for (Parameter* p : s->copied) own.emplace_back(p, p->stored());
+  std::shared_ptr<void> restore(nullptr, [s, own = std::move(own)](void*) {
+    for (const auto& [p, value] : own) p->store(value);
+  });
   merge_moving_averages();
-  check_replicas();
+  return restore;
 }
 
 bool DataParallel::any(bool flag, const char* what) {

@@ -22,7 +22,8 @@ void save_train_state(const TrainState& s, const std::string& path, bool save_op
                                .samples = s.global_samples,
                                .global_batch = s.global_batch > 0 ? s.global_batch : s.batch_size,
                                .virtual_ranks = s.virtual_ranks,
-                               .ranks = s.ranks == nullptr ? 1 : s.ranks->size()};
+                               .ranks = s.ranks == nullptr ? 1 : s.ranks->size(),
+                               .of_ranks = s.of_ranks};
   std::vector<Parameter*> algorithm_state;
   for (const auto& a : s.algorithms) {
     for (Parameter* p : a->state()) algorithm_state.push_back(p);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr const char* kRngEntry = "sindri.rng_state";
 constexpr const char* kPositionEntry = "sindri.position";
+constexpr const char* kOfRanks = "sindri.of_ranks.";
 
 using Named = std::vector<std::pair<std::string, Parameter*>>;
 
@@ -53,7 +55,9 @@ std::vector<CheckpointEntry> training_state_entries(const TrainPosition& positio
                             {"global_batch", position.global_batch},
                             {"virtual_ranks", position.virtual_ranks},
                             {"ranks", position.ranks}};
-  return {CheckpointEntry::of(kRngEntry, ops::rng_state().stored()), CheckpointEntry::text(kPositionEntry, j.dump())};
+  std::vector<CheckpointEntry> out = {CheckpointEntry::of(kRngEntry, ops::rng_state().stored()), CheckpointEntry::text(kPositionEntry, j.dump())};
+  for (const auto& [name, tensor] : position.of_ranks) out.push_back(CheckpointEntry::of(kOfRanks + name, tensor));
+  return out;
 }
 
 void save_training_state(const std::string& path, nn::Cell& network, optim::Optimizer* optimizer, const TrainPosition& position,
@@ -64,7 +68,7 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
   entries.push_back(CheckpointEntry::number("epoch_num", position.step_in_epoch > 0 ? position.epoch + 1 : position.epoch));
   entries.push_back(CheckpointEntry::number("step_num", position.step));
   for (CheckpointEntry& e : training_state_entries(position)) {
-    if (options.save_optimizer || e.name != kRngEntry) entries.push_back(std::move(e));
+    if (options.save_optimizer || e.name == kPositionEntry) entries.push_back(std::move(e));
   }
   save_checkpoint(entries, path, {.compat_mindspore1 = options.mindspore1});
 }
@@ -88,7 +92,10 @@ TrainPosition position_of(const LoadedCheckpoint& file) {
                        .samples = j.value("samples", int64_t{0}),
                        .global_batch = j.value("global_batch", int64_t{0}),
                        .virtual_ranks = j.value("virtual_ranks", int64_t{0}),
-                       .ranks = j.value("ranks", int64_t{0})};
+                       .ranks = j.value("ranks", int64_t{0}),
+                       .of_ranks = {}};
+    for (const CheckpointEntry& e : file.entries)
+      if (e.kind == CheckpointEntry::kTensor && e.name.starts_with(kOfRanks)) p.of_ranks.emplace_back(e.name.substr(std::strlen(kOfRanks)), e.tensor);
     if (const auto counts = j.value("counts", std::vector<int64_t>()); counts.size() == 4) p.counts = {counts[0], counts[1], counts[2], counts[3]};
     return p;
   } catch (const nlohmann::json::exception& e) {

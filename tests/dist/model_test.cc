@@ -135,6 +135,26 @@ TEST(ModelOnRanks, AllBeginWithRankZerosWeights) {
   for (const Trained& t : run_models(2, job)) expect_equal(t, one);
 }
 
+// What a checkpoint of every step puts together is taken apart again.
+TEST(ModelOnRanks, SavingChangesNothing) {
+  for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
+    ModelJob job;
+    job.mode = mode, job.sink = false;
+    const Trained plain = run_models(1, job)[0];
+    std::atomic<int> saved{0};
+    job.callback = [&](int rank) -> train::CallbackPtr {
+      return std::make_shared<train::LambdaCallback>([&saved, rank](train::TrainState& s) {
+        const std::shared_ptr<void> merged = s.merge_ranks();
+        EXPECT_EQ(s.of_ranks.size(), rank == 0 ? 2u : 0u) << "a moving mean and a moving variance";
+        ++saved;
+      });
+    };
+    for (const int ranks : {1, 2, 4})
+      for (const Trained& t : run_models(ranks, job)) expect_equal(t, plain);
+    EXPECT_EQ(saved, 12 * 7);
+  }
+}
+
 // Whoever asks, all end behind the same step.
 TEST(ModelOnRanks, AStopOfOneRankIsOneOfAll) {
   for (const int asks : {0, 3}) {

@@ -118,7 +118,8 @@ inline Outcome train_rank(const Job& s, int rank) {
     if (s.between) s.between(optimizer->parameters(), rank, i);
     d->after_step(i + 1);
   }
-  d->merge();
+  d->merge_moving_averages();
+  d->check_replicas();
   out.state = test::state_bytes(*net, *optimizer);
   for (const Parameter* p : optimizer->parameters())
     for (const double v : p->stored().to_vector<double>()) out.weights.push_back(v);

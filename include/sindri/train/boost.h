@@ -116,9 +116,9 @@ SINDRI_API void warn_without_updates(const TrainStep& step, int64_t first, int64
 /// Orders them and applies those that are not idle; of the others rank 0 warns, as they were asked for. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
 /// Throws ValueError as in_order, and for one that is part of another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
-/// What batch norm's moving averages are to be for the weights that the network has now: for each of `moving` the mean over up to `batches` batches of the
-/// training data of what one leaves of its own (Izmailov et al. 2018, section 3.2). Moving averages and the random state are as before afterwards. Empty where no
-/// data can be opened. Throws as forward does.
+/// What batch norm's moving averages are to be for the weights that the network has now: for each of `moving` the mean, over up to `batches` batches of the
+/// training data and all virtual ranks, of the statistics of one part of a batch (Izmailov et al. 2018, section 3.2). The moving averages and the random
+/// state are then as before. Empty where no data can be opened. Collective: all ranks get the same. Throws as forward does.
 SINDRI_API TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state,
                                           int64_t batches);
 /// While it lives, the network has the other weights of an algorithm (BoostAlgorithm::other_weights).

@@ -103,7 +103,9 @@ struct SINDRI_API TrainState {
   // With several ranks. Callbacks are called on all of them, in the same order; what only one is to do, such as writing a file, rank 0 does.
 
   comm::Communicator* ranks = nullptr;  ///< those that train together; null where there is one
-  std::function<void()> merge_ranks = nullptr;  ///< collective: what a checkpoint must hold of all ranks, put together on each; null for nothing
+  /// Collective: while the result lives, the network and `of_ranks` are what a checkpoint must hold of all ranks. Null for nothing.
+  std::function<std::shared_ptr<void>()> merge_ranks = nullptr;
+  std::vector<std::pair<std::string, Tensor>> of_ranks = {};  ///< TrainPosition::of_ranks
   int64_t virtual_ranks = 1;  ///< parts of the global batch (DataParallelOptions)
   int64_t global_batch = 0;  ///< samples that all ranks together have in a step; 0: batch_size
   int64_t global_samples = 0;  ///< trained on in all, up to the last step

@@ -60,6 +60,9 @@ SINDRI_API TensorList reduce_gradients(const TensorList& gradients, const DataPa
 /// Where the random numbers of a virtual rank begin: the third member of the key of ops::rng_state(), which counts samples of the global batch.
 SINDRI_API int64_t sample_offset(int64_t virtual_rank);
 
+/// Tensors by name.
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
 /// What a run's ranks must agree in before the first step, beside what the step itself knows: lines "name: value".
 using PlanLines = std::vector<std::string>;
 
@@ -97,8 +100,11 @@ class SINDRI_API DataParallel {
   void after_step(int64_t step);
   /// Where gradients were first not finite, up to now: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
   std::string nonfinite_ranks();
-  /// Gives the network, on every rank, the merged moving averages: before evaluation and before a checkpoint. Virtual ranks go on from there.
+  /// Gives the network, on every rank, the merged moving averages. Virtual ranks continue with them: at the end of a training.
   void merge_moving_averages();
+  /// The same while the result lives, for an evaluation or a checkpoint. Then every virtual rank has its own moving averages again, so that neither
+  /// changes the training.
+  std::shared_ptr<void> merged();
   /// With them all ranks take over the first one's values of these.
   void copy_from_first(const std::vector<Parameter*>& state);
   /// Gives every virtual rank the mean of what they have collected for the next update (TrainStep::collected): before a checkpoint within a group of
@@ -106,8 +112,12 @@ class SINDRI_API DataParallel {
   void merge_collected();
   /// Gives all virtual ranks of this process what the network has.
   void give_moving_averages();
-  /// merge_moving_averages() and check_replicas().
-  void merge();
+  /// State that each group of ranks has for itself (TrainStep::ranks_per_group), beside what forward writes.
+  void keep_of_groups(const std::vector<Parameter*>& state);
+  /// On rank 0 what virtual ranks and groups have each for themselves, for a checkpoint (TrainPosition::of_ranks); elsewhere nothing.
+  NamedTensors of_ranks();
+  /// Gives it back: the next begin() hands each virtual rank and group its own. What was saved in another layout is not used; for groups rank 0 warns.
+  void restore_of_ranks(NamedTensors saved);
   /// Whether any rank says so.
   bool any(bool flag, const char* what);
 

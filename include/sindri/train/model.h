@@ -95,6 +95,8 @@ class SINDRI_API Model {
   BoostAlgorithm* algorithm(const std::string& name) const;
   /// All their state, for load_training_state.
   std::vector<Parameter*> algorithm_state() const;
+  /// What a checkpoint holds of several ranks (TrainPosition::of_ranks): for the train() that continues from it, on every rank.
+  void restore_of_ranks(std::vector<std::pair<std::string, Tensor>> saved);
   /// As given, or made by default; null without one.
   const std::shared_ptr<LossScaleManager>& loss_scale_manager() const { return loss_scale_manager_; }
   /// The compiled train step, for graph text and memory figures; empty in PYNATIVE_MODE.

@@ -27,6 +27,8 @@ struct TrainPosition {
   int64_t global_batch = 0;  ///< samples of a step, of all ranks
   int64_t virtual_ranks = 0;  ///< parts of the global batch
   int64_t ranks = 0;  ///< that there were when it was saved
+  /// What ranks had each for themselves: moving averages of virtual ranks, optimizer states of groups. For Model::restore_of_ranks.
+  std::vector<std::pair<std::string, Tensor>> of_ranks = {};
 };
 
 /// What save_training_state leaves out, and for whom it writes.

@@ -49,7 +49,7 @@ void KeepBest::epoch_end(TrainState& s) {
 
 void KeepBest::save(TrainState& s) {
   if (s.settle) s.settle();
-  if (s.merge_ranks) s.merge_ranks();
+  const std::shared_ptr<void> merged = s.merge_ranks ? s.merge_ranks() : nullptr;
   last_error_ = on_first_rank(s, "best checkpoint", [&]() -> std::string {
     try {
       std::error_code error;

@@ -113,7 +113,7 @@ std::string ModelCheckpoint::save(TrainState& s) {
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, s.step_in_epoch())).string();
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
-  if (s.merge_ranks) s.merge_ranks();
+  const std::shared_ptr<void> merged = s.merge_ranks ? s.merge_ranks() : nullptr;
   // A write that fails is told of, not thrown: the training is worth more than this copy, the previous file is untouched, and the next interval tries
   // again.
   const std::string outcome = on_first_rank(s, "checkpoint", [&]() -> std::string {
