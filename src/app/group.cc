@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -75,15 +76,20 @@ void Group::tell(const std::exception& e) const noexcept {
 RankLog::RankLog(const Group& group, const std::string& folder) : label_(group.label()) {
   const std::string name = fmt::format("log_{}.txt", group.rank());
   std::error_code error;
-  const std::string path = std::filesystem::is_directory(folder, error) ? folder + "/" + name : name;
+  path_ = std::filesystem::is_directory(folder, error) ? folder + "/" + name : name;
+}
+
+void RankLog::open() {
   try {
-    file_ = std::make_unique<train::AppendFile>(path, "log file");
+    file_ = std::make_unique<train::AppendFile>(path_, "log file");
+    file_->append(std::exchange(before_, {}));
   } catch (const IoError& e) { log::warn("train", fmt::format("{}; this rank writes no log", e.what())); }
 }
 
 void RankLog::line(const std::string& text) {
-  if (file_ == nullptr) return;
-  file_->append(fmt::format("{} {:%Y-%m-%dT%H:%M:%S} {}\n", label_, fmt::localtime(std::time(nullptr)), text));
+  const std::string whole = fmt::format("{} {:%Y-%m-%dT%H:%M:%S} {}\n", label_, fmt::localtime(std::time(nullptr)), text);
+  if (file_ != nullptr) file_->append(whole);
+  else before_ += whole;
 }
 
 Parts parts_of(const Group& group, int64_t virtual_ranks) {

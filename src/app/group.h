@@ -42,14 +42,16 @@ class Group {
 };
 
 /// What a rank other than 0 has to say: log_RANK.txt in the run folder, or in the working directory where that is not seen from its host. Lines begin
-/// with Group::label. What cannot be written is lost.
+/// with Group::label. What cannot be written is lost, and so is what is said before open() where a run is refused.
 class RankLog {
  public:
   RankLog(const Group& group, const std::string& folder);
+  /// Creates the file: once the run begins.
+  void open();
   void line(const std::string& text);
 
  private:
-  std::string label_;
+  std::string label_, path_, before_;
   std::unique_ptr<train::AppendFile> file_;
 };
 

@@ -46,23 +46,22 @@ class Measures final : public train::Callback {
   void step_end(train::TrainState& state) override {
     const optim::Optimizer& o = *s_->optimizer;
     if (!s_->folder || !s_->folder->started() || !o.measures_anew(o.variant((state.cur_step_num - 1) / s_->steps_per_update))) return;
-    record(state, o.measures());
+    record(state, o.measures(), false);
   }
   void epoch_end(train::TrainState& state) override {
     if (!s_->folder || !s_->folder->started()) return;
     std::vector<optim::Optimizer::Measure> all;
     for (const train::BoostAlgorithmPtr& a : state.algorithms)
       for (optim::Optimizer::Measure& m : a->measures()) all.push_back(std::move(m));
-    record(state, all);
+    record(state, all, true);
   }
 
  private:
-  void record(const train::TrainState& state, const std::vector<optim::Optimizer::Measure>& measures) {
+  void record(const train::TrainState& state, const std::vector<optim::Optimizer::Measure>& measures, bool at_epoch_end) {
     EventValues values;
     for (const optim::Optimizer::Measure& m : measures) values.emplace_back(m.group + "/" + m.name, m.value);
     if (values.empty()) return;
-    s_->folder->event(kMeasures, state.cur_epoch_num, state.cur_step_num, values);
-    s_->folder->scalars(state.cur_step_num, values);
+    s_->folder->measures(state.cur_epoch_num, state.cur_step_num, values, at_epoch_end);
   }
   Session* s_;
 };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "sindri/comm/trace.h"
 #include "sindri/core/log.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/app/build.h"
@@ -82,6 +83,16 @@ std::unique_ptr<MonitorLines> make_monitor_lines(const Session& s) {
   return s.settings.get_string("log.style") == "mindspore" ? std::make_unique<MonitorLines>(s.settings.get_int("log.every")) : nullptr;
 }
 
+// On every rank. The others write nothing before rank 0 has the run folder: a run that is refused leaves it as it was.
+void begin_records(Session* s) {
+  s->group.from_first("run folder", [s] {
+    start_folder(s);
+    return "";
+  });
+  if (s->rank_log) s->rank_log->open();
+  comm::set_call_log_folder(s->run_dir);
+}
+
 // Writes what each step and epoch came to, to the terminal and to the run folder.
 class Recorder final : public train::Callback {
  public:
@@ -91,7 +102,7 @@ class Recorder final : public train::Callback {
   void begin(TrainState& state) override {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
-    start_folder(s_);
+    begin_records(s_);
     if (!s_->request.resume) record_texts(s_);
     if (!state.record.empty()) restore(state.record);
   }
@@ -257,7 +268,10 @@ class Recorder final : public train::Callback {
 class RankRecorder final : public train::Callback {
  public:
   explicit RankRecorder(Session* s) : s_(s), lines_(make_monitor_lines(*s)) {}
-  void begin(TrainState& state) override { follow(state); }
+  void begin(TrainState& state) override {
+    follow(state);
+    begin_records(s_);
+  }
   void steps_known(TrainState& state, const train::KnownSteps& known) override {
     const auto steps = static_cast<int64_t>(known.losses.size());
     s_->samples_trained += steps * state.global_batch;

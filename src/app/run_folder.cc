@@ -18,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
@@ -35,6 +36,8 @@ namespace {
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+constexpr const char* kMeasures = "measures";
+constexpr const char* kAtEpochEnd = "at_epoch_end";  // in a measures event: it belongs to the end of its epoch
 constexpr const char* kFolderFix = "set train.run_dir to a folder you may write to";
 
 [[noreturn]] void folder_error(const std::string& action, const std::string& path, int error) {
@@ -89,6 +92,7 @@ struct RunFolder::Impl {
   int lock = -1;
   std::string made_lock;  // the lock file, when it was not there before
   std::vector<std::string> made_folders;  // that were not there before, outermost first
+  std::vector<std::string> made_by_start;  // files and folders likewise, until all of start() has succeeded
   bool started = false;
   std::unique_ptr<train::AppendFile> metrics, log;
   std::unique_ptr<train::EventFile> events;
@@ -105,6 +109,9 @@ struct RunFolder::Impl {
   }
   void make_folders(const std::string& path);
   void take_lock(const std::string& folder, const std::string& path);
+  std::unique_ptr<train::AppendFile> open_record(const std::string& path, const char* what);
+  void open_all(const RunFolder& folder, const train::EarlierEvents& earlier, const std::optional<ResumePoint>& point);
+  void undo_start() noexcept;
   void leave_no_trace() noexcept;
   void read_csv(const std::string& path);
   std::string csv() const;
@@ -219,42 +226,91 @@ RunFolder::~RunFolder() = default;
 namespace {
 
 // Whether an event of metrics.jsonl is of the steps before the point where the run goes on.
-bool is_before(const ResumePoint& point, std::string_view line) {
-  const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
+bool is_before(const ResumePoint& point, const nlohmann::json& j) {
   if (!j.is_object() || !j.contains("event") || !j.contains("step") || !j["step"].is_number_integer()) return false;
   const int64_t step = j["step"];
   if (step != point.step) return step < point.step;
-  if (j["event"] == "epoch") return !point.within_epoch && j.value("epoch", int64_t{0}) <= point.epochs;
-  return j["event"] == "step";
+  if (j["event"] == "epoch" || j.contains(kAtEpochEnd)) return !point.within_epoch && j.value("epoch", int64_t{0}) <= point.epochs;
+  return j["event"] == "step" || j["event"] == kMeasures;
+}
+
+bool is_before(const ResumePoint& point, std::string_view line) { return is_before(point, nlohmann::json::parse(line, nullptr, false)); }
+
+// The curves that measures of the step at `point` belong to: TensorBoard's events do not say whether a value is of a step or of its epoch's end.
+std::set<std::string> measured_at(const ResumePoint& point, const std::string& path) {
+  std::set<std::string> tags;
+  const int fd = open_file(path, O_RDONLY);
+  if (fd < 0 && errno == ENOENT) return tags;
+  if (fd < 0) train::throw_io_error("open", "metrics file", path, errno);
+  const std::unique_ptr<const int, void (*)(const int*)> closed(&fd, [](const int* open) { close(*open); });
+  (void)train::end_of_last_line(fd, path, "metrics file", [&](std::string_view line) {
+    const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
+    const int64_t step = j.is_object() ? j.value("step", INT64_MAX) : INT64_MAX;
+    if (step == point.step && j.value("event", "") == kMeasures && is_before(point, j))
+      for (const auto& [name, value] : j.items()) tags.insert(name);
+    return step < point.step;
+  });
+  return tags;
 }
 
 }  // namespace
+
+std::unique_ptr<train::AppendFile> RunFolder::Impl::open_record(const std::string& path, const char* what) {
+  const bool is_new = !train::file_exists(path, what);
+  auto file = std::make_unique<train::AppendFile>(path, what);
+  if (is_new) made_by_start.push_back(path);
+  return file;
+}
+
+void RunFolder::Impl::open_all(const RunFolder& folder, const train::EarlierEvents& earlier, const std::optional<ResumePoint>& point) {
+  metrics = open_record(folder.file("metrics.jsonl"), "metrics file");
+  log = open_record(folder.file("log.txt"), "log file");
+  std::error_code error;
+  if (fs::create_directories(folder.checkpoints(), error)) made_by_start.push_back(folder.checkpoints());
+  if (error) folder_error("write to", folder.checkpoints(), error.value());
+  events = std::make_unique<train::EventFile>(folder.path(), earlier);
+  made_by_start.push_back(events->path());
+  // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined. What is cut from the
+  // metrics cannot be brought back: that comes last of what may fail.
+  for (train::AppendFile* f : {log.get(), metrics.get()}) {
+    const bool cut = point && f == metrics.get();
+    f->truncate(train::end_of_last_line(f->fd(), f->path(), "file of the run", [&](std::string_view line) { return !cut || is_before(*point, line); }));
+  }
+}
+
+// What start() made, where it could not make all of it.
+void RunFolder::Impl::undo_start() noexcept {
+  metrics.reset();
+  log.reset();
+  events.reset();
+  started = false;
+  for (auto it = made_by_start.rbegin(); it != made_by_start.rend(); ++it)
+    if (unlink(it->c_str()) != 0) rmdir(it->c_str());
+  made_by_start.clear();
+}
 
 void RunFolder::start(const std::optional<ResumePoint>& point) {
   if (impl_->started) throw InternalError("the run folder is in use already", path_);
   // Whatever may refuse comes before the first write.
   train::EarlierEvents earlier;
   if (point) {
+    const std::set<std::string> measured = measured_at(*point, file("metrics.jsonl"));
     earlier = train::read_event_files(path_, [&](const std::string& tag, int64_t step) {
       if (tag == "report") return false;  // of a training that had ended there
-      if (step != point->step || tag == "train/loss") return step <= point->step;
+      if (step != point->step || tag == "train/loss" || measured.contains(tag)) return step <= point->step;
       return !point->within_epoch && (point->evaluated || !tag.starts_with("eval/"));  // of an epoch
     });
   }
-  impl_->metrics = std::make_unique<train::AppendFile>(file("metrics.jsonl"), "metrics file");
-  impl_->log = std::make_unique<train::AppendFile>(file("log.txt"), "log file");
+  try {
+    impl_->open_all(*this, earlier, point);
+  } catch (...) {
+    impl_->undo_start();
+    throw;
+  }
   impl_->started = true;
-  std::error_code error;
-  fs::create_directories(checkpoints(), error);
-  if (error) folder_error("write to", checkpoints(), error.value());
+  impl_->events->remove_earlier();
   train::remove_leftovers(path_);
   train::remove_leftovers(checkpoints());
-  // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined.
-  impl_->events = std::make_unique<train::EventFile>(path_, earlier);
-  for (train::AppendFile* f : {impl_->metrics.get(), impl_->log.get()}) {
-    const bool cut = point && f == impl_->metrics.get();
-    f->truncate(train::end_of_last_line(f->fd(), f->path(), "file of the run", [&](std::string_view line) { return !cut || is_before(*point, line); }));
-  }
   if (point) {
     const auto later = [&](const auto& row) { return std::atoll(row.first.c_str()) > point->epochs; };
     size_t changes = std::erase_if(impl_->rows, later);
@@ -277,14 +333,8 @@ bool RunFolder::started() const { return impl_->started; }
 
 void RunFolder::discard() {
   if (!impl_->started || impl_->made_folders.empty()) return;
-  const std::string events = impl_->events->path();
-  impl_->metrics.reset();
-  impl_->log.reset();
-  impl_->events.reset();
-  impl_->started = false;
-  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt"}) unlink(file(name).c_str());
-  unlink(events.c_str());
-  rmdir(checkpoints().c_str());
+  for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.csv"}) unlink(file(name).c_str());
+  impl_->undo_start();
   impl_->leave_no_trace();
   impl_->made_lock.clear();
   impl_->made_folders.clear();
@@ -391,6 +441,13 @@ void RunFolder::event(const std::string& kind, int64_t epoch, int64_t step, cons
   ordered_json j = {{"event", kind}, {"time", std::round(now_seconds() * 1000) / 1000}, {"epoch", epoch}, {"step", step}};
   for (const auto& [name, v] : values) j[name] = number(v);
   impl_->metrics->append(j.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+void RunFolder::measures(int64_t epoch, int64_t step, const EventValues& values, bool at_epoch_end) {
+  EventValues line = values;
+  if (at_epoch_end) line.insert(line.begin(), {kAtEpochEnd, 1});
+  event(kMeasures, epoch, step, line);
+  scalars(step, values);
 }
 
 void RunFolder::epoch_row(int64_t epoch, const EventValues& values) {

@@ -1,6 +1,9 @@
 // Where a training begins: its run folder, and the checkpoint that it takes its weights or its whole state from.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <xxhash.h>
+
+#include <cerrno>
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +44,11 @@ void check_fingerprint(const std::string& before, const std::string& now, const 
 std::string find_start(const Session& s) {
   if (!s.request.checkpoint.empty()) return s.request.checkpoint;
   const std::string run = s.run_dir.empty() ? s.settings.get_string("train.run_dir") : s.run_dir, folder = run + "/checkpoints";
-  return !run.empty() && train::file_exists(folder, "checkpoint folder") ? train::find_newest_checkpoint(folder) : "";
+  if (run.empty()) return "";
+  // A link whose disk is not mounted is no run without checkpoints.
+  struct stat link {};
+  if (lstat(folder.c_str(), &link) != 0 && errno == ENOENT) return "";
+  return train::find_newest_checkpoint(folder);
 }
 
 // Whether the last epoch has steps whose row was not written when the Recorder made this record.
@@ -133,7 +140,7 @@ void resume(Session* s, const std::string& path) {
     // With optimizer.groups every group has a rate of its own, "learning_rate_group_1".
     if (state->name().starts_with("learning_rate") || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
   }
-  const train::TrainPosition p =
+  train::TrainPosition p =
       train::load_training_state(*s->start_file, *s->network, *s->optimizer, s->model->loss_scale_manager().get(), s->model->algorithm_state());
   for (const auto& [state, value] : from_settings) state->store(value);
   check_classes(p.class_names, s->data.folder_names, path);
@@ -149,6 +156,7 @@ void resume(Session* s, const std::string& path) {
   o.dataset_state = p.dataset_state;
   o.initial_counts = p.counts;
   o.record = p.record;
+  s->model->restore_of_ranks(std::move(p.of_ranks));
   place_by_samples(s, p);
   o.epoch_not_ended = o.initial_epoch > 0 && o.initial_step == 0 && epoch_is_open(p.record);
   s->resumed_from = path;

@@ -468,7 +468,6 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
     return s.report;
   }
   open_folder(&s);
-  comm::set_call_log_folder(s.run_dir);
   make_progress(&s);
   introduce(&s);
   load_start(&s);

@@ -11,6 +11,7 @@
 
 #include "sindri/optim/registry.h"
 #include "sindri/train/checkpoint.h"
+#include "sindri/train/training_state.h"
 #include "tests/app/program.h"
 
 namespace sindri::app::fine_tune_test {
@@ -244,6 +245,21 @@ TEST_F(EarlyStop, ResumedCountsOnWhereItWas) {
   };
   const auto a = bytes(temp_.file("whole/checkpoints/best.ckpt")), b = bytes(temp_.file("parts/checkpoints/best.ckpt"));
   EXPECT_EQ(a.at("step_num"), b.at("step_num"));
+}
+
+// Steps of an epoch that an earlier process trained, and of which this one only writes the end: the best checkpoint knows where its data stands, too.
+TEST_F(EarlyStop, TheBestOfAnEpochThatOnlyEndsIsComplete) {
+  const std::vector<std::string> sets = {"train.epochs=2", "checkpoint.keep_best=accuracy", "train.max_steps=11", "checkpoint.save_every_epochs=0"};
+  ASSERT_EQ(run(digits("run", sets), kStrict).code, 0);
+  const std::string best = temp_.file("run/checkpoints/best.ckpt");
+  const std::string of_one_process = train::position_of(train::load_checkpoint(best)).dataset_state;
+  EXPECT_FALSE(of_one_process.empty());
+  fs::remove(best);
+  std::vector<std::string> again = digits("run", sets);
+  again.emplace_back("--resume");
+  ASSERT_EQ(run(again, kStrict).code, 0);
+  ASSERT_TRUE(fs::exists(best));
+  EXPECT_EQ(train::position_of(train::load_checkpoint(best)).dataset_state, of_one_process);
 }
 
 TEST_F(EarlyStop, BestOfALossIsTheSmallestAndIsKeptWithoutAStop) {

@@ -83,6 +83,12 @@ size_t expect_good_checkpoints(const std::string& run_dir);
 /// went on from a step that is no multiple of the interval may save its last step before the epoch ends them, the whole run behind that.
 void expect_same_end(const std::string& run_dir, const std::string& other_run_dir);
 
+/// The same of tensors only: the runs may have been saved and evaluated at other steps.
+void expect_same_weights(const std::string& run_dir, const std::string& other_run_dir);
+
+/// Path, kind, time and content of all that a folder holds.
+std::string folder_snapshot(const std::string& folder);
+
 /// DIR/train and DIR/test with class folders of small JPEG files that a net can tell apart.
 void make_jpeg_data(const std::string& dir, int classes = 3, int train_per_class = 16, int test_per_class = 4, int side = 32);
 

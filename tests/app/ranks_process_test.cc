@@ -139,6 +139,20 @@ TEST_F(RankProcesses, DryRunWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(run_dir()));
 }
 
+// Neither logs of ranks nor call logs come into the folder of a run that is not resumed.
+TEST_F(RankProcesses, ARefusedResumeChangesNothing) {
+  const std::map<std::string, std::string> temporary = {{"TMPDIR", temp_.path()}};
+  start(2, train({"train.epochs=2", "train.max_steps=30"}), temporary);
+  for (const Result& r : wait()) ASSERT_EQ(r.code, 0) << r.err;
+  for (const char* name : {"log_1.txt", "comm_0.json", "comm_1.json"}) std::filesystem::remove(run_dir() + "/" + name);
+  const std::string before = folder_snapshot(run_dir());
+  for (const char* other : {"train.seed=7", "model.name=lenet"}) {
+    start(2, train({"train.epochs=2", other}, true), temporary);
+    for (const Result& r : wait()) EXPECT_NE(r.code, 0) << other;
+    EXPECT_TRUE(folder_snapshot(run_dir()) == before) << other;
+  }
+}
+
 TEST_F(RankProcesses, TheSameLossesAsOneRankAndEvaluatedTogether) {
   const std::vector<std::string> sets = {"train.batch_size=8", "train.epochs=1", "dist.virtual_ranks=4"};
   start(1, train(sets));

@@ -109,13 +109,14 @@ INSTANTIATE_TEST_SUITE_P(Steps, RanksGoOn,
                          testing::Values(Sets{}, Sets{"boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=4"}),  // 9 and 27 lie within groups
                          [](const auto& tested) { return tested.param.empty() ? "OfOneUpdate" : "InGroups"; });
 
-// 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16. Where a checkpoint is saved, moving averages of the virtual ranks become
-// one, and what they have collected: so the whole training saves where the parts end.
+// 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16. Where a checkpoint is saved within a group of steps, what the virtual
+// ranks have collected becomes one: there the whole training saves where the parts end, else nowhere.
 TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
   Sets sets = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
   sets.insert(sets.end(), GetParam().begin(), GetParam().end());
   Sets of_one = sets;
   of_one.push_back("dist.virtual_ranks=16");
+  if (GetParam().empty()) of_one.push_back("checkpoint.save_every_steps=0");
   train_on(1, of_one);
   const auto whole = step_losses(temp_.file("run"));
   ASSERT_EQ(whole.size(), 44u) << "22 steps of 64 samples";
@@ -140,6 +141,53 @@ TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
   std::string line;
   ASSERT_TRUE(std::getline(log, line));
   EXPECT_TRUE(line.starts_with("[5/16 ")) << line;
+}
+
+// Each rank is a group with its own optimizer state, of which a checkpoint holds all.
+TEST_F(Ranks, AdasumGroupsGoOnWithTheirOwnOptimizerStates) {
+  Sets sets = {"train.batch_size=32", "boost.adasum.enabled=true", "boost.adasum.group=rank", "checkpoint.save_every_epochs=0"};
+  train_on(4, sets);
+  const auto whole = step_losses(temp_.file("run"));
+  std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
+  sets.push_back("train.max_steps=5");
+  train_on(4, sets);
+  sets.back() = "train.max_steps=0";
+  train_on(4, sets, true);
+  EXPECT_EQ(step_losses(temp_.file("run")), whole);
+  expect_same_end(temp_.file("run"), temp_.file("whole"));
+}
+
+// On another number of groups there is no right state: it is said, and nothing else happens.
+TEST_F(Ranks, AdasumOnOtherGroupsIsTold) {
+  Sets sets = {"train.batch_size=32", "boost.adasum.enabled=true", "boost.adasum.group=rank", "train.max_steps=3"};
+  train_on(4, sets);
+  sets.back() = "train.max_steps=6";
+  sets.push_back("dist.virtual_ranks=4");
+  testing::internal::CaptureStderr();
+  train_on(2, sets, true);
+  const std::string said = testing::internal::GetCapturedStderr(), warning = "does not hold the optimizer states of 2 groups";
+  EXPECT_NE(said.find(warning), std::string::npos) << said;
+  EXPECT_EQ(said.find(warning), said.rfind(warning)) << "by one rank: " << said;
+}
+
+// Statistics that are measured for other weights are those of the same parts of batches in every layout, and neither saving nor evaluating changes a
+// training.
+TEST_F(Ranks, LayoutsAndIntervalsDoNotChangeMovingAverages) {
+  for (const Sets& more : {Sets{"boost.average.enabled=true", "boost.average.bn_batches=3"}, Sets{}}) {
+    Sets sets = {"train.batch_size=8", "dist.virtual_ranks=8", "checkpoint.save_every_steps=0", "train.eval_interval=0"};
+    sets.insert(sets.end(), more.begin(), more.end());
+    train_on(1, sets);
+    std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
+    sets[2] = "checkpoint.save_every_steps=5", sets[3] = "train.eval_interval=1";
+    for (const int ranks : {1, 2, 4}) {
+      SCOPED_TRACE(ranks);
+      train_on(ranks, sets);
+      EXPECT_EQ(step_losses(temp_.file("run")), step_losses(temp_.file("whole")));
+      expect_same_weights(temp_.file("run"), temp_.file("whole"));
+      std::filesystem::remove_all(temp_.file("run"));
+    }
+    std::filesystem::remove_all(temp_.file("whole"));
+  }
 }
 
 // The whole training saves nowhere within a group, so each rank adds up its own there; the other one stops behind the first of three steps. What both

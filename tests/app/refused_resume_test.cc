@@ -20,21 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Path, kind, time and content of all that a folder holds.
-std::string snapshot(const std::string& folder) {
-  std::vector<std::string> lines;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    struct stat s {};
-    EXPECT_EQ(lstat(entry.path().c_str(), &s), 0);
-    lines.push_back(entry.path().string() + " " + std::to_string(s.st_mode) + " " + std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec) +
-                    "\n" + (entry.is_regular_file() ? train::read_all(entry.path().string()) : ""));
-  }
-  std::sort(lines.begin(), lines.end());
-  std::string all;
-  for (const std::string& line : lines) all += line + "\n";
-  return all;
-}
-
 // A run of two epochs that was stopped in the second, and one that came to its end.
 class RefusedResume : public testing::Test {
  protected:
@@ -62,10 +47,10 @@ class RefusedResume : public testing::Test {
   }
   // Each of these in the folder `name` must end with this code, and leave it as it is.
   void expect_refused(const std::string& name, int code, const std::string& number, const std::vector<std::string>& sets = {}, const RunOptions& options = {}) {
-    const std::string before = snapshot(copy_.file(name));
+    const std::string before = folder_snapshot(copy_.file(name));
     const Result r = resume(name, sets, options);
     expect_error(r, code, number, {});
-    EXPECT_TRUE(snapshot(copy_.file(name)) == before) << "changed by " << r.command;
+    EXPECT_TRUE(folder_snapshot(copy_.file(name)) == before) << "changed by " << r.command;
   }
 
   static TempFolder* temp_;
@@ -98,6 +83,14 @@ TEST_F(RefusedResume, FilesThatCannotBeOpened) {
   EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
 }
 
+// A link to a disk that is not mounted: nothing is trained again from the beginning.
+TEST_F(RefusedResume, CheckpointsBehindALinkThatLeadsNowhere) {
+  const std::string folder = copy_.file("part/checkpoints");
+  fs::rename(folder, copy_.file("elsewhere"));
+  fs::create_symlink(copy_.file("not mounted"), folder);
+  expect_refused("part", 5, "E5001");
+}
+
 TEST_F(RefusedResume, AllCheckpointsDamaged) {
   for (const std::string& path : checkpoints(copy_.file("part"))) train::overwrite(path, train::read_all(path).substr(0, 5000));
   expect_refused("part", 4, "E4002");
@@ -121,10 +114,10 @@ TEST_F(RefusedResume, OtherSettings) {
   expect_refused("whole", 4, "E4003", {"model.name=lenet"});
   // Nothing is left to train: it is evaluated with these settings, but stays a run with its own.
   for (const char* set : {"train.batch_size=16", "train.seed=7"}) {
-    const std::string before = snapshot(copy_.file("whole"));
+    const std::string before = folder_snapshot(copy_.file("whole"));
     const Result r = resume("whole", {set});
     EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
-    EXPECT_TRUE(snapshot(copy_.file("whole")) == before) << "changed by " << r.command;
+    EXPECT_TRUE(folder_snapshot(copy_.file("whole")) == before) << "changed by " << r.command;
   }
 }
 
@@ -154,18 +147,18 @@ TEST(ChangedData, IsNoticed) {
       fs::rename(base + "other", base + b);
     }
   };
-  std::string before = snapshot(temp.file("run"));
+  std::string before = folder_snapshot(temp.file("run"));
   swap("class_0", "class_1");
   // The way out that the message names is one: a new run from these weights.
   const Result refused = resume();
   expect_error(refused, 3, "E3001", {"fingerprint", "start a new run from these weights: --checkpoint FILE without --resume"});
   const Result from_weights = run(command("new", {"--set", "train.max_steps=1", "--checkpoint", weights}));
   EXPECT_EQ(from_weights.code, 0) << from_weights.command << "\n" << from_weights.err;
-  EXPECT_TRUE(snapshot(temp.file("run")) == before);
+  EXPECT_TRUE(folder_snapshot(temp.file("run")) == before);
   swap("class_0", "class_1");
   swap("class_0", "zebra");  // label 0 is class_1 now
   expect_error(resume(), 4, "E4003", {"label 0 was 'class_0' and is 'class_1' now"});
-  EXPECT_TRUE(snapshot(temp.file("run")) == before);
+  EXPECT_TRUE(folder_snapshot(temp.file("run")) == before);
   expect_error(run(eval), 4, "E4003", {"label 0 was 'class_0' and is 'class_1' now"});
   // To classify an image the data is not asked for names.
   const Result named = run({"predict", "--checkpoint", weights, temp.file("data/train/class_1/100.jpg")});

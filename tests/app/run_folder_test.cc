@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "sindri/core/context.h"
@@ -44,6 +46,125 @@ class WorkIn {
  private:
   std::filesystem::path old_;
 };
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) names.push_back(std::filesystem::relative(entry.path(), folder).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Where a file cannot be made, those before it go again, and what the caller does about the error finds a folder that can be discarded.
+TEST(RunFolder, AStartThatFailsHalfwayLeavesNothing) {
+  const TempFolder temp;
+  const std::string path = temp.file("run");
+  {
+    RunFolder run(path, "net");
+    std::ofstream(path + "/checkpoints") << "in the way";
+    EXPECT_THROW(run.start(), IoError);
+    EXPECT_FALSE(run.started());
+    run.discard();
+  }
+  EXPECT_THAT(names_in(path), ElementsAre("checkpoints"));
+  std::filesystem::remove_all(path);
+  // Fewer descriptors each time: the metrics, the log and the event file are refused in turn.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  int refused = 0;
+  for (int free = 2; free >= 0; --free) {
+    RunFolder run(path, "net");
+    const int next = dup(0);
+    close(next);
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next + free);
+    setrlimit(RLIMIT_NOFILE, &few);
+    try {
+      run.start();
+    } catch (const IoError&) { ++refused; }
+    setrlimit(RLIMIT_NOFILE, &before);
+    run.discard();
+    EXPECT_FALSE(std::filesystem::exists(path + "/metrics.jsonl") || std::filesystem::exists(path + "/checkpoints")) << free;
+  }
+  EXPECT_EQ(refused, 3);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+// The metrics file cannot be cut: it is a device. The event files of before are still there, and no other.
+TEST(RunFolder, AContinuationThatFailsChangesNothing) {
+  const TempFolder temp;
+  const std::string path = temp.file("run");
+  {
+    RunFolder run(path, "net");
+    run.start();
+    run.scalar("loss", 1, 0.5);
+  }
+  std::filesystem::remove(path + "/metrics.jsonl");
+  std::filesystem::create_symlink("/dev/null", path + "/metrics.jsonl");
+  const std::vector<std::string> before = names_in(path);
+  std::map<std::string, std::string> contents;
+  for (const std::string& name : before)
+    if (name.starts_with("events.")) contents[name] = train::read_all(path + "/" + name);
+  {
+    RunFolder run(path, "net");
+    EXPECT_THROW(run.start(ResumePoint{.step = 1, .epochs = 1}), IoError);
+  }
+  EXPECT_EQ(names_in(path), before);
+  ASSERT_EQ(contents.size(), 1u);
+  for (const auto& [name, content] : contents) EXPECT_EQ(train::read_all(path + "/" + name), content);
+}
+
+// What was measured in the last step, or at the end of the last epoch, is of the part that is done; TensorBoard's too.
+TEST(RunFolder, MeasuresOfTheLastStepAndEpochStay) {
+  const auto kinds = [](const std::string& path) {
+    std::vector<std::string> out;
+    for (const std::string& line : lines_of(path + "/metrics.jsonl")) {
+      const json j = json::parse(line);
+      out.push_back(j["event"].get<std::string>() + std::to_string(j["step"].get<int>()) + (j.contains("at_epoch_end") ? "e" : ""));
+    }
+    return out;
+  };
+  const auto tags = [](const std::string& path) {
+    std::vector<std::string> out;
+    (void)train::read_event_files(path, [&](const std::string& tag, int64_t step) {
+      out.push_back(tag + std::to_string(step));
+      return true;
+    });
+    std::sort(out.begin(), out.end());
+    return out;
+  };
+  // A run of two steps an epoch that was killed in step 5, and where it goes on.
+  struct Case {
+    ResumePoint point;
+    std::vector<std::string> lines, tags;
+  };
+  const std::vector<Case> cases = {{{.step = 2, .epochs = 1}, {"step1", "step2", "measures2", "epoch2", "measures2e"}, {"A/a2", "B/b2"}},
+                                   {{.step = 2, .epochs = 0, .within_epoch = true}, {"step1", "step2", "measures2"}, {"A/a2"}},
+                                   {{.step = 3, .epochs = 1, .within_epoch = true},
+                                    {"step1", "step2", "measures2", "epoch2", "measures2e", "step3", "measures3"},
+                                    {"A/a2", "A/a3", "B/b2"}}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.point.step);
+    const TempFolder temp;
+    const std::string path = temp.file("run");
+    {
+      RunFolder run(path, "net");
+      run.start();
+      run.event("step", 1, 1, {{"loss", 1}});
+      run.event("step", 1, 2, {{"loss", 1}});
+      run.measures(1, 2, {{"A/a", 1}}, false);
+      run.event("epoch", 1, 2, {{"train_loss", 1}});
+      run.measures(1, 2, {{"B/b", 1}}, true);
+      run.event("step", 2, 3, {{"loss", 1}});
+      run.measures(2, 3, {{"A/a", 1}}, false);
+      run.event("step", 2, 4, {{"loss", 1}});
+      run.measures(2, 4, {{"A/a", 1}}, false);
+    }
+    RunFolder run(path, "net");
+    run.start(c.point);
+    EXPECT_EQ(kinds(path), c.lines);
+    EXPECT_EQ(tags(path), c.tags);
+  }
+}
 
 TEST(RunFolder, HoldsEverythingARunLeavesBehind) {
   const TempFolder temp;
@@ -124,13 +245,6 @@ TEST(RunFolder, CutsTheHalfLineThatAKilledProcessLeft) {
       for (const std::string& l : lines) EXPECT_TRUE(json::accept(l)) << l;
     }
   }
-}
-
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) names.push_back(std::filesystem::relative(entry.path(), folder).string());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 TEST(RunFolder, LeavesNoTraceUnlessItIsStarted) {

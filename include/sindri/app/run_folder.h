@@ -76,6 +76,9 @@ class SINDRI_API RunFolder {
   /// One line of metrics.jsonl, {"event": kind, "time": …, "epoch": …, "step": …, values}, on disk (to the kernel) when this returns.
   /// NaN and infinities become the strings "NaN", "Infinity", "-Infinity": JSON has no numbers for them.
   void event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values);
+  /// What the optimizer or a training algorithm measured: an event "measures", and a point of each curve for TensorBoard. `at_epoch_end`: at the end of
+  /// its epoch rather than in its last step, so that a run resumed before that end measures again.
+  void measures(int64_t epoch, int64_t step, const EventValues& values, bool at_epoch_end);
   /// One row of metrics.csv, which is rewritten in one step: a name that is new widens the header, an epoch that was there is replaced.
   void epoch_row(int64_t epoch, const EventValues& values);
   /// A line of log.txt, with the time before it.
