@@ -249,7 +249,8 @@ TEST_F(EarlyStop, ResumedCountsOnWhereItWas) {
 
 // Steps of an epoch that an earlier process trained, and of which this one only writes the end: the best checkpoint knows where its data stands, too.
 TEST_F(EarlyStop, TheBestOfAnEpochThatOnlyEndsIsComplete) {
-  const std::vector<std::string> sets = {"train.epochs=2", "checkpoint.keep_best=accuracy", "train.max_steps=11", "checkpoint.save_every_epochs=0"};
+  const std::vector<std::string> sets = {"train.epochs=2", "checkpoint.keep_best=accuracy", "train.max_steps=11", "checkpoint.save_every_epochs=0",
+                                         "checkpoint.save_every_steps=11"};
   ASSERT_EQ(run(digits("run", sets), kStrict).code, 0);
   const std::string best = temp_.file("run/checkpoints/best.ckpt");
   const std::string of_one_process = train::position_of(train::load_checkpoint(best)).dataset_state;
