@@ -60,7 +60,7 @@ SettingSpec eps_setting(const char* fallback) {
 }
 
 SettingSpec momentum_setting(const char* fallback) {
-  return {.name = "momentum", .type = SettingType::kFloat, .fallback = fallback, .doc = "how much of the velocity stays", .min = 0, .max = 1e6};
+  return {.name = "momentum", .type = SettingType::kFloat, .fallback = fallback, .doc = "how much of the velocity stays", .min = 0, .max = 1};
 }
 SettingSpec nesterov_setting(const char* needs) {
   return {

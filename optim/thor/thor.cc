@@ -28,9 +28,16 @@ void check(bool ok, const char* what, const std::string& got, const char* fix) {
   if (!ok) throw ValueError(fmt::format("THOR: {}, got {}", what, got), "", fix);
 }
 
+// Far beyond any use: its square times a factor must be finite in float32.
+constexpr double kMostDamping = 1e15;
+
 void check_damping(const LearningRate& damping) {
-  check(damping.dynamic() || damping.constant() >= 0, "damping must not be negative", fmt::format("{}", damping.constant()), "0.03 is usual");
-  for (const float d : damping.per_step()) check(d >= 0, "damping must not be negative", fmt::format("{}", d), "every entry of the table is a damping");
+  const auto check_one = [](double d, const char* fix) {
+    check(d >= 0, "damping must not be negative", fmt::format("{}", d), fix);
+    check(d <= kMostDamping, fmt::format("damping must be at most {:g}", kMostDamping).c_str(), fmt::format("{:g}", d), fix);
+  };
+  if (!damping.dynamic()) check_one(damping.constant(), "0.03 is usual");
+  for (const float d : damping.per_step()) check_one(static_cast<double>(d), "every entry of the table is a damping");
 }
 
 void check_frequency(int64_t frequency) {
@@ -223,7 +230,11 @@ Gradients Thor::precondition(Gradients g) {
     t.known = layers;
     for (Layer& layer : t.known) layer.uses.clear();
   }
-  const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
+  const auto factored = std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
+  const bool any = factored > 0;
+  if (g.variant != kReuse && !t.o.split_indices.empty() && t.o.split_indices.back() >= factored)
+    throw ValueError(fmt::format("THOR: split_indices names layer {}, there are {} layers with factors, counted from 0", t.o.split_indices.back(), factored),
+                     "split_indices", "name last layers of buckets, or leave it empty for one bucket");
   if (!any && !std::exchange(t.told_nothing, true))
     log::write(log::Level::kWarn, "optim", "THOR: no parameter belongs to a matrix product, convolution, embedding or layer norm: this is Momentum");
   if (!any) return g;

@@ -10,6 +10,7 @@ import difflib
 import functools
 import inspect
 import math
+import re
 from enum import Enum
 from typing import Any, Callable, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar, Union, cast
 
@@ -25,9 +26,19 @@ class ArgumentError(_core.InvalidValueError, RuntimeError):
     """Arguments that exclude each other. MindSpore 1.x raises RuntimeError and 2.x ValueError for these; this is both."""
 
 
+_LONGEST_WORD, _KEPT = 5000, 200  # as src/core/error.cc has them
+
+
+def with_short_words(text: str) -> str:
+    """The text, where runs without a space that are longer than any path keep their beginning and end."""
+    if len(text) <= _LONGEST_WORD:
+        return text
+    return re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda m: f"{m[0][:_KEPT]}…({len(m[0]) - 2 * _KEPT} characters)…{m[0][-_KEPT:]}", text)
+
+
 def fail(kind: Type[Exception], what: str, where: str = "", fix: str = "") -> NoReturn:
     """Raises `kind` with the parts of the message that are not empty."""
-    raise kind(" | ".join(part for part in (what, where, fix) if part))
+    raise kind(with_short_words(" | ".join(part for part in (what, where, fix) if part)))
 
 
 def is_int(value: Any) -> bool:

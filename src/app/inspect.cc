@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "sindri/app/app.h"
 #include "sindri/app/inspect.h"
 #include "sindri/core/error.h"
 #include "sindri/models/models.h"
-#include "sindri/op/observer.h"
+#include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
+#include "sindri/op/parameter.h"
 #include "sindri/version.h"
 #include "src/app/build.h"
+#include "src/core/tensor_impl.h"
 
 namespace sindri::app {
 
@@ -36,15 +37,28 @@ std::string net_list() {
   return out;
 }
 
-// Adds up what matrix work each Cell asks for.
-class MultiplyAdds final : public KernelObserver {
+// Runs nothing: gives each op's outputs by their shapes, and adds up what matrix work each Cell asks for. A net says what it is at any image size
+// without the time and memory of a forward pass.
+class MultiplyAdds final : public Trace {
  public:
-  void on_kernel(const KernelEvent& e) override {
-    if (e.op.traits.amp != AmpClass::kLower) return;
-    const int64_t operations = count_flops(e.op, e.attrs, e.in, e.out);
-    if (operations <= 0) return;
-    const std::lock_guard lock(mutex_);
-    of_scope_[e.scope] += operations / 2;
+  std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace*) override {
+    std::vector<TensorMeta> given;
+    for (const Tensor& t : in) {
+      given.push_back(t.meta());
+      given.back().layout = Layout::kContiguous;
+    }
+    const std::vector<TensorMeta> made = op.infer(attrs, given);
+    if (op.traits.amp == AmpClass::kLower)
+      if (const int64_t operations = count_flops(op, attrs, given, made); operations > 0) of_scope_[current_scope()] += operations / 2;
+    std::vector<Tensor> out;
+    for (const TensorMeta& m : made) out.push_back(symbol(m));
+    return out;
+  }
+  Tensor read(Parameter& p, Trace*) override { return symbol(p.meta()); }
+  void assign(Parameter&, const Tensor&, Trace*) override {}
+  Tensor symbol(TensorMeta meta) const {
+    meta.layout = Layout::kContiguous;
+    return make_symbolic(meta, this, 0);
   }
   // Of the Cell and of those within. Scopes are "Net/layer1.0.conv1", the net's own "Net".
   int64_t of(const std::string& cell) const {
@@ -58,7 +72,6 @@ class MultiplyAdds final : public KernelObserver {
   }
 
  private:
-  std::mutex mutex_;
   std::map<std::string, int64_t> of_scope_;
 };
 
@@ -97,10 +110,10 @@ NetSummary summarize(const std::string& net, const Settings& settings) {
       const std::vector<Tensor> t = value.flatten();
       if (!t.empty()) shapes[&cell] = t[0].shape().str();
     });
-    const ObserveKernels scope(work);
+    const TraceScope scope(work);
     Shape batched = input;
     batched.insert(0, 1);
-    (*model)(Tensor::zeros(batched));
+    (*model)(work.symbol({batched, DType::kFloat32, Layout::kContiguous, Device{}}));
   }
   for (const auto& [name, cell] : model->cells_and_names())
     out.cells.push_back(

@@ -15,6 +15,7 @@
 #include "sindri/core/error.h"
 #include "sindri/train/monitor_text.h"
 #include "src/cli/process.h"
+#include "src/core/replaceable.h"
 #include "src/train/output_file.h"
 
 namespace {
@@ -45,6 +46,22 @@ class JsonOutput {
   std::unique_ptr<sindri::train::OutputFile> file_;
 };
 
+constexpr size_t kLongestName = 4096;  // PATH_MAX: no file has a longer one
+constexpr size_t kMostListed = size_t{1} << 30;  // bytes
+
+// The next line, however it ends; false behind the last one. `left`: bytes that may still be read.
+bool next_line(std::istream& in, const std::string& list, size_t* left, std::string* line) {
+  line->clear();
+  for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
+    if (c == '\n') return true;
+    if ((*left)-- == 0 || line->size() == kLongestName || c == 0)
+      throw sindri::DataError(sindri::ErrorCode::kDataCorrupt, "this is no list of files: a line of it is no file name", list,
+                              "name a text file with one path a line");
+    line->push_back(static_cast<char>(c));
+  }
+  return !line->empty();
+}
+
 // One name a line; empty lines are passed over.
 std::vector<std::string> names_of(const std::string& list) {
   std::ifstream file;
@@ -54,7 +71,8 @@ std::vector<std::string> names_of(const std::string& list) {
   }
   std::istream& in = list == "-" ? std::cin : file;
   std::vector<std::string> out;
-  for (std::string line; std::getline(in, line);) {
+  size_t left = kMostListed;
+  for (std::string line; next_line(in, list, &left, &line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line == "-") throw sindri::DataError(sindri::ErrorCode::kDataMissing, "the list of files names the standard input", list, "give it as an argument");
     if (!line.empty()) out.push_back(line);
@@ -125,6 +143,7 @@ int JudgeVerbs::run_eval(const Settings& settings) {
   const sindri::app::Evaluation e = sindri::app::evaluate_classes(settings, checkpoint_);
   if (sindri::comm::world().rank() != 0) return 0;
   JsonOutput json(json_file_);
+  if (!picture_.empty()) sindri::check_replaceable(picture_, sindri::FileKind::kPng, "picture");
   if (!json.to_stdout()) {
     print_out(metrics_text(settings, e.metrics, checkpoint_));
     if (per_class_) print_out("\n" + sindri::app::class_table(e, columns()) + "\n" + sindri::app::confusion_table(e, columns()));

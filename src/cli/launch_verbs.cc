@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "sindri/app/app.h"
+#include "src/cli/checks.h"
 #include "src/cli/process.h"
 
 void LaunchVerbs::add_to(CLI::App* app) {
@@ -53,10 +54,12 @@ void LaunchVerbs::add_run(CLI::App* app) {
       ->group("Failures");
   run_->add_option("--timeout", request_.timeout, "seconds until the job is stopped (default: none)")
       ->type_name("S")
+      ->check(kSeconds)
       ->check(CLI::PositiveNumber)
       ->group("Failures");
   run_->add_option("--term-grace", request_.term_grace, "seconds from SIGINT or SIGTERM until ranks are killed (5 more to end by themselves)")
       ->type_name("S")
+      ->check(kSeconds)
       ->check(CLI::NonNegativeNumber)
       ->envname("SINDRI_DIST_TERM_GRACE")
       ->capture_default_str()

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "src/cli/checks.h"
 #include "src/cli/process.h"
 
 void MeasureVerbs::add_to(CLI::App* app) {
@@ -23,6 +24,7 @@ void MeasureVerbs::add_to(CLI::App* app) {
   benchmark_->add_option("--rounds", request_.rounds, "blocks of each contestant (default: 7, with --quick 3)")->type_name("N")->group("Comparison");
   benchmark_->add_option("--seconds", request_.block_seconds, "length of a block, at least one step (default: 3, with --quick at most 1)")
       ->type_name("S")
+      ->check(kSeconds)
       ->group("Comparison");
   benchmark_->add_flag("--quiet", quiet_, "no lines about progress on stderr")->group("Output");
   benchmark_->add_option("--worker", worker_, "")->group("");  // how the program starts its own contestants

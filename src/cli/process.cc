@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -28,12 +30,30 @@ bool reader_is_gone() {
 
 }  // namespace
 
+namespace {
+
+// The main thread's own stack: beyond it the process would end without a message.
+void check_stack() {
+  constexpr rlim_t kLeast = rlim_t{256} << 10, kUsual = rlim_t{8} << 20;
+  rlimit stack{};
+  if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kLeast) return;
+  const rlim_t found = stack.rlim_cur;
+  stack.rlim_cur = std::min(stack.rlim_max, kUsual);
+  if (stack.rlim_cur >= kLeast && setrlimit(RLIMIT_STACK, &stack) == 0) return;
+  print_error(sindri::Error(sindri::ErrorCode::kUsage, fmt::format("the limit of the stack is {} KiB, and at least {} are needed", found >> 10, kLeast >> 10),
+                            "ulimit -s", "ulimit -s 8192"));
+  _exit(2);
+}
+
+}  // namespace
+
 void prepare_process() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     // open gives the lowest free number, which is this one.
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) _exit(5);  // nowhere to say why
   }
   std::signal(SIGXFSZ, SIG_IGN);
+  check_stack();
 }
 
 void outlive_reader() {

@@ -2,6 +2,7 @@
 #include "src/cli/report_verbs.h"
 
 #include "sindri/app/compare_runs.h"
+#include "src/cli/checks.h"
 #include "src/cli/process.h"
 #include "src/train/output_file.h"
 
@@ -14,8 +15,8 @@ void ReportVerbs::add_to(CLI::App* app) {
                                      "Print epochs and seconds of each training to a loss and an accuracy\n\nExamples:\n  sindri report compare runs/momentum "
                                      "runs/thor\n  sindri report compare runs/a runs/b --loss 0.1 --json -\n");
   compare_->add_option("runs", runs_, "run folders, two or more")->type_name("RUN...")->required();
-  compare_->add_option("--loss", loss_, "training loss to reach; default: the highest of the runs' last ones")->type_name("L");
-  compare_->add_option("--accuracy", accuracy_, "accuracy to reach; default: the lowest of the runs' best ones")->type_name("A");
+  compare_->add_option("--loss", loss_, "training loss to reach; default: the highest of the runs' last ones")->type_name("L")->check(kFinite);
+  compare_->add_option("--accuracy", accuracy_, "accuracy to reach; default: the lowest of the runs' best ones")->type_name("A")->check(kFinite);
   compare_->add_option("--picture", picture_, "the curves as a PNG")->type_name("FILE")->group("Output");
   compare_->add_option("--against", against_, "what the curves are drawn against")
       ->check(CLI::IsMember({"epochs", "steps", "seconds"}))

@@ -1,7 +1,40 @@
 // Error text: the parts of a message joined by " | ".
 #include "sindri/core/error.h"
 
+#include <cctype>
+
 namespace sindri {
+
+namespace {
+
+// A path or name may come from anywhere. What is longer than the longest path is no help to a reader.
+constexpr size_t kLongestWord = 5000, kKept = 200;
+
+// Up to `at`, not within a character of UTF-8.
+size_t boundary(const std::string& s, size_t at) {
+  while (at > 0 && (static_cast<unsigned char>(s[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
+// Long runs without a space keep their beginning and end.
+std::string with_short_words(std::string s) {
+  if (s.size() <= kLongestWord) return s;
+  std::string out;
+  for (size_t begin = 0; begin < s.size();) {
+    size_t end = begin;
+    while (end < s.size() && std::isspace(static_cast<unsigned char>(s[end])) == 0) ++end;
+    if (end - begin <= kLongestWord) {
+      out.append(s, begin, end - begin);
+    } else {
+      const size_t head = boundary(s, begin + kKept), tail = boundary(s, end - kKept);
+      out.append(s, begin, head - begin).append("…(").append(std::to_string(tail - head)).append(" bytes)…").append(s, tail, end - tail);
+    }
+    for (begin = end; begin < s.size() && std::isspace(static_cast<unsigned char>(s[begin])) != 0; ++begin) out += s[begin];
+  }
+  return out;
+}
+
+}  // namespace
 
 const char* error_code_text(ErrorCode code) {
   switch (code) {
@@ -15,13 +48,17 @@ const char* error_code_text(ErrorCode code) {
 }
 
 Error::Error(ErrorCode code, std::string message, std::string where, std::string fix)
-    : std::runtime_error(message), code_(code), message_(std::move(message)), where_(std::move(where)), fix_(std::move(fix)) {
+    : std::runtime_error(""),
+      code_(code),
+      message_(with_short_words(std::move(message))),
+      where_(with_short_words(std::move(where))),
+      fix_(with_short_words(std::move(fix))) {
   compose();
 }
 
 void Error::add_where(const std::string& part) {
   if (part.empty() || where_.find(part) != std::string::npos) return;
-  where_ += (where_.empty() ? "" : " | ") + part;
+  where_ += (where_.empty() ? "" : " | ") + with_short_words(part);
   compose();
 }
 

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -52,6 +53,90 @@ std::vector<std::string> jpegs(const std::string& data, const std::string& run_d
 }
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+// What is no list of files, without an end.
+TEST(BadData, AListOfFilesThatIsNone) {
+  const TempFolder temp;
+  ASSERT_EQ(run(digits(temp.file("run"), {"train.max_steps=2"})).code, 0);
+  const std::string checkpoint = temp.file("run/checkpoints/latest");
+  expect_error(run({"predict", "--checkpoint", checkpoint, "--files-from", "/dev/zero"}), 3, "E3004", {"no list of files"});
+  write_file(temp.file("line"), std::string(100'000, 'a'));
+  const Result r = run({"predict", "--checkpoint", checkpoint, "--files-from", temp.file("line")});
+  expect_error(r, 3, "E3004", {"no list of files"});
+  EXPECT_LT(r.err.size(), 2000u);
+}
+
+// Names of any length: shown in short.
+TEST(BadInput, LongNamesAreShownInShort) {
+  const std::string name = "/tmp/" + std::string(100'000, 'a');
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"eval", "--checkpoint", name},
+                                                                                         {"train", "--config", name},
+                                                                                         {"train", "quickstart", "--dry-run", "--set", "data.path=" + name},
+                                                                                         {"summary", name},
+                                                                                         {name}}) {
+    const Result r = run(arguments);
+    EXPECT_NE(r.code, 0);
+    EXPECT_NE(r.err.find("aaaa"), std::string::npos) << r.err.substr(0, 500);
+    EXPECT_LT(r.err.size(), 3000u) << arguments[0];
+  }
+}
+
+// A stack that is too small is told of; one that may grow, or is small, does.
+TEST(BadInput, LittleStack) {
+  const TempFolder temp;
+  const auto with_stack = [&](rlim_t soft_kib, rlim_t hard_kib) {
+    fs::remove_all(temp.file("run"));
+    return run(digits(temp.file("run"), {"train.max_steps=2", "data.workers=2"}), {.in_child = [soft_kib, hard_kib] {
+                 const rlimit stack{soft_kib << 10, hard_kib << 10};
+                 setrlimit(RLIMIT_STACK, &stack);
+               }});
+  };
+  expect_error(with_stack(64, 64), 2, "E2020", {"stack"});
+  if (std::getenv("ASAN_OPTIONS") != nullptr || std::getenv("TSAN_OPTIONS") != nullptr) return;  // their frames are larger
+  for (const auto& [soft, hard] : {std::pair<rlim_t, rlim_t>{64, 8192}, {256, 256}}) {
+    const Result r = with_stack(soft, hard);
+    EXPECT_EQ(r.code, 0) << soft << "\n" << r.err;
+  }
+}
+
+TEST(BadInput, NumbersThatNoTrainingCanUse) {
+  for (const char* set : {"optimizer.momentum=999999", "optimizer.momentum=nan"}) expect_error(run(digits("", {set, "--dry-run"})), 2, "E2010", {"momentum"});
+  for (const char* set : {"optimizer.damping=1e300", "optimizer.damping=[0.1, 1e300]"})
+    expect_error(run(digits("", {"optimizer.name=thor", set, "--dry-run"})), 2, "E2010", {"damping"});
+  expect_error(run(digits("", {"optimizer.name=thor", "optimizer.frequency=1", "optimizer.split_indices=[99999]", "--dry-run"})), 2, "E2003",
+               {"split_indices"});
+  for (const char* flag : {"--timeout", "--term-grace"})
+    for (const char* value : {"nan", "inf", "1e300"}) EXPECT_EQ(run({"run", "-n", "1", flag, value, "--", "true"}).code, 2) << flag << value;
+  for (const char* flag : {"--loss", "--accuracy"}) EXPECT_EQ(run({"report", "compare", "a", "b", flag, "nan"}).code, 2) << flag;
+}
+
+// A flag that writes never replaces what is of another kind.
+TEST(BadInput, FlagsThatWriteReplaceNothingElse) {
+  const TempFolder temp;
+  ASSERT_EQ(run(digits(temp.file("run"), {"train.max_steps=2"})).code, 0);
+  fs::copy(temp.file("run"), temp.file("other"), fs::copy_options::recursive);
+  const std::string checkpoint = checkpoints(temp.file("run")).back(), photo = temp.file("photo.jpg");
+  write_file(photo, "\xff\xd8\xff\xe0 a photo");
+  fs::copy_file(checkpoint, temp.file("copy.ckpt"));
+  for (const std::string& victim : {photo, temp.file("copy.ckpt")}) {
+    const std::string before = train::read_all(victim);
+    const std::vector<std::vector<std::string>> commands = {{"eval", "--checkpoint", checkpoint, "--json", victim},
+                                                            {"eval", "--checkpoint", checkpoint, "--picture", victim},
+                                                            {"predict", "--checkpoint", checkpoint, "--json", victim, photo},
+                                                            {"summary", "lenet", "--json", victim},
+                                                            {"doctor", "--json", victim},
+                                                            {"report", "compare", temp.file("run"), temp.file("other"), "--json", victim},
+                                                            {"report", "compare", temp.file("run"), temp.file("other"), "--picture", victim},
+                                                            {"profile", "lenet", "--batch", "2", "--steps", "1", "--trace", victim},
+                                                            {"profile", "lenet", "--batch", "2", "--steps", "1", "--json", victim}};
+    for (const std::vector<std::string>& command : commands) {
+      expect_error(run(command), 5, "E5001", {"would replace a file", victim});
+      EXPECT_EQ(train::read_all(victim), before) << command[0];
+    }
+    const Result r = run({"summary", "lenet"}, {.environment = {{"SINDRI_TIMELINE", victim}}});
+    EXPECT_EQ(train::read_all(victim), before) << r.err;
+  }
+}
 
 TEST(BadData, MissingFolder) {
   const TempFolder temp;

@@ -1,9 +1,11 @@
 // The verbs of the program on good input: what they print, and that training, eval and predict agree with each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -137,6 +139,22 @@ TEST(Verbs, SummaryCounts) {
   EXPECT_THAT(run_ok({"summary", "resnet50"}), HasSubstr("parameters: 25,557,032"));
   EXPECT_THAT(run_ok({"summary", "resnet18"}), HasSubstr("parameters: 11,689,512"));
   EXPECT_THAT(run_ok({"summary"}), HasSubstr("seresnet50"));
+}
+
+// The largest image takes no more memory than any other: nothing is computed. What convolutions do grows with the area, the last layer stays.
+TEST(Verbs, SummaryOfAnySize) {
+  if (std::getenv("ASAN_OPTIONS") != nullptr || std::getenv("TSAN_OPTIONS") != nullptr) GTEST_SKIP() << "sanitizers reserve more than the limit";
+  const auto multiply_adds = [](const std::string& side) {
+    const Result r = run({"summary", "resnet50", "--json", "-", "--set", "data.image_size=" + side}, {.in_child = [] {
+                           const rlimit most{rlim_t{3} << 30, rlim_t{3} << 30};
+                           setrlimit(RLIMIT_AS, &most);
+                         }});
+    EXPECT_EQ(r.code, 0) << r.err;
+    return nlohmann::json::parse(r.out).at("multiply_adds").get<int64_t>();
+  };
+  constexpr int64_t kLast = 2048 * 1000;
+  EXPECT_EQ(multiply_adds("224"), 4'089'184'256);  // as torchvision's ResNet-50 has it
+  EXPECT_EQ(multiply_adds("4096"), (multiply_adds("224") - kLast) / 49 * 128 * 128 + kLast);
 }
 
 TEST(Verbs, VersionAndDoctor) {

@@ -370,6 +370,8 @@ TEST(ThorOptions, RefusesWhatCannotBeTogether) {
   refuses([](ThorOptions& o) { o.stagger = 1; }, "stagger must be 0 or between 2 and the frequency");
   refuses([](ThorOptions& o) { o.stagger = 101; }, "stagger must be 0 or between 2 and the frequency");
   refuses([](ThorOptions& o) { o.split_indices = {3, 3}; }, "split_indices must be layers in rising order");
+  refuses([](ThorOptions& o) { o.split_indices = {0, 99999}; }, "split_indices names layer 99999");
+  for (const double damping : {1e300, 1e16, std::nan("")}) refuses([&](ThorOptions& o) { o.damping = damping; }, "damping must");
   for (const auto& other :
        std::vector<std::function<void(ThorOptions&)>>{[](ThorOptions& o) { o.factor_decay = 0.9; }, [](ThorOptions& o) { o.damping_form = "joint"; },
                                                       [](ThorOptions& o) {

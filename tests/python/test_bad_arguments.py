@@ -226,3 +226,12 @@ def test_what_lies_at_the_edge_is_taken():
     assert vision.RandomRotation((-720, 720))(PIXELS).shape == PIXELS.shape
     assert ms.JitConfig(jit_level="O0").jit_config_dict["jit_level"] == "O0"
     assert ds.NumpySlicesDataset([1, 2], num_parallel_workers=1024).get_dataset_size() == 2
+
+
+def test_names_of_any_length_are_shown_in_short():
+    name = "/tmp/" + "a" * 900_000
+    for call in (lambda: ms.load_checkpoint(name), lambda: ms.load_checkpoint(name + ".ckpt"), lambda: ds.MnistDataset(name).get_dataset_size(),
+                 lambda: ms.save_checkpoint(nn.Dense(2, 2), name + ".ckpt")):
+        with pytest.raises(Exception, match="aaa") as error:
+            call()
+        assert 200 < len(str(error.value)) < 2000

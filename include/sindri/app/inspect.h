@@ -26,7 +26,7 @@ struct NetSummary {
   std::vector<CellSummary> cells;  ///< outermost first, in the order of the net
   int64_t parameters = 0, buffers = 0, multiply_adds = 0;
 };
-/// Calls the net once with zeros. Throws ValueError for an unknown net, SettingsError.
+/// Nothing is computed: the net is called with shapes alone. Throws ValueError for an unknown net, SettingsError.
 SINDRI_API NetSummary summarize(const std::string& net, const Settings& settings);
 /// As JSON, with a newline.
 SINDRI_API std::string summary_json(const NetSummary& s);

@@ -14,6 +14,7 @@ from sindri import _checkparam as validator
 from sindri import _core
 from sindri import context
 from sindri import log as logger
+from sindri._check import fail, with_short_words
 from sindri.common.not_yet import not_yet
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
@@ -144,7 +145,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
         raise IsADirectoryError(f"save_checkpoint: '{ckpt_file_name}' is a folder | add a file name")
     path += '' if path.endswith('.' + format) else '.' + format
     if not os.path.isdir(os.path.dirname(path)):
-        raise ValueError(f"save_checkpoint: the folder '{os.path.dirname(path)}' does not exist | create it before")
+        fail(ValueError, f"save_checkpoint: the folder '{os.path.dirname(path)}' does not exist | create it before")
     pairs = entries_of(save_obj)
     if append_dict is not None:
         validator.check_value_type('append_dict', append_dict, dict, 'save_checkpoint')
@@ -222,12 +223,12 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     validator.check_value_type('net', net, [Cell, None], 'load_checkpoint')
     if not ckpt_file_name.endswith('.' + format):
         other = [f for f in _FILE_FORMATS if ckpt_file_name.endswith('.' + f)]
-        raise ValueError(f"load_checkpoint: the file must end in .{format}, got '{ckpt_file_name}'" + (f" | say format='{other[0]}'" if other else ''))
+        fail(ValueError, f"load_checkpoint: the file must end in .{format}, got '{ckpt_file_name}'" + (f" | say format='{other[0]}'" if other else ''))
     path = os.path.realpath(ckpt_file_name)
     if not os.path.exists(path):
-        raise ValueError(f"load_checkpoint: there is no file '{ckpt_file_name}' | {_neighbours(path)}")
+        fail(ValueError, f"load_checkpoint: there is no file '{ckpt_file_name}' | {_neighbours(path)}")
     if os.path.getsize(path) == 0:
-        raise ValueError(f"load_checkpoint: '{ckpt_file_name}' is empty | the run that wrote it was cut short; take an earlier file")
+        fail(ValueError, f"load_checkpoint: '{ckpt_file_name}' is empty | the run that wrote it was cut short; take an earlier file")
     logger.info('Execute the process of loading checkpoint files.')
     entries = _read_safetensors(path) if format == 'safetensors' else _core.load_checkpoint(path, dec_key, dec_mode)
     found: Dict[str, Any] = {}
@@ -246,7 +247,7 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     if widened:
         logger.warning('load_checkpoint: held in the next wider integer type (and saved in their own again): %s', ', '.join(widened))
     if not found:
-        raise ValueError(f"load_checkpoint: nothing is left of '{ckpt_file_name}' | its {count} names were filtered out | check "
+        fail(ValueError, f"load_checkpoint: nothing is left of '{ckpt_file_name}' | its {count} names were filtered out | check "
                          "filter_prefix, specify_prefix and choice_func")
     logger.info('Loading checkpoint files process is finished.')
     if net is not None:
@@ -262,7 +263,7 @@ def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
     except (ValueError, OSError, MemoryError):
         raise
     except Exception as e:
-        raise ValueError(f'load_checkpoint: {e}') from e
+        raise ValueError(with_short_words(f'load_checkpoint: {e}')) from e
 
 
 def _neighbours(path: str) -> str:
