@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 # What every room may use: the extension, settings, element types, argument checks, files and logs.
-BASE = {"_core", "_check", "_checkparam", "_files", "_signatures", "_graph_reads", "_graph_key", "_uses", "_compile", "context", "log", "common.not_yet", "common.no_effect", "common.dtype"}
+BASE = {"_core", "_check", "_checkparam", "_files", "_signatures", "_graph_reads", "_graph_key", "_uses", "_print", "_compile", "context", "log", "common.not_yet", "common.no_effect", "common.dtype"}
 TENSORS = BASE | {"common", "communication"}
 OPS = TENSORS | {"nn.cell", "ops"}
 LAYERS_OF_NN = OPS | {"autograd", "nn"}
@@ -31,7 +31,8 @@ LAYERS = {
     "_graph_reads": {"_core"},
     "_graph_key": {"_core", "_graph_reads"},
     "_uses": {"_core"},
-    "_compile": {"_core", "_graph_reads", "_graph_key", "_uses"},
+    "_print": {"_core"},
+    "_compile": {"_core", "_graph_reads", "_graph_key", "_print", "_uses"},
     "common.dtype": {"_core"},
     "dtype": {"common.dtype"},
     "context": {"_core", "common.not_yet", "common.no_effect"},

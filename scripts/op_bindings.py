@@ -16,6 +16,8 @@ import sys
 WRITTEN = {
     "where": "(cond: TensorLike, a: Any, b: Any) -> Tensor",
     "cast": "(x: TensorLike, dtype: DTypeLike) -> Tensor",
+    "product": "(input: Any, other: Any) -> Tensor",
+    "quotient": "(input: Any, other: Any) -> Tensor",
     "scalar_like": "(x: TensorLike, value: Any) -> Any",
     "clip_by_axes_norm": "(x: TensorLike, clip_norm: Any, axes: Sequence[int]) -> Tensor",
     "clip_by_global_norm": "(xs: Sequence[TensorLike], clip_norm: Any, norm: TensorLike | None = None) -> tuple[Tensor, ...]",

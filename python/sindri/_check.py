@@ -130,7 +130,7 @@ def sizes(who: str, name: str, value: Any, count: int, least: int = 1) -> Any:
     """`count` whole numbers, given as one for all or as a tuple of `count`."""
     if isinstance(value, (tuple, list)):
         if len(value) != count:
-            fail(ValueError, f"{name} must be an int or {count} of them, got {tuple(value)!r}", who)
+            fail(TypeError, f"{name} must be an int or {count} of them, got {tuple(value)!r}", who)
         return tuple(check_int(who, name, v, least) for v in value)
     return (check_int(who, name, value, least),) * count
 

@@ -25,11 +25,12 @@ import threading
 import warnings
 from collections import OrderedDict
 from operator import is_
+from types import GeneratorType
 from typing import Any, Optional
 
 import numpy as np
 
-from sindri import _core, _graph_key, _uses
+from sindri import _core, _graph_key, _print, _uses
 from sindri._core import Parameter, Tensor, TracedValueError, still_bound
 from sindri._graph_key import Flat, State, around, clock, rebuild
 from sindri._graph_reads import Reads, bound, is_plain
@@ -83,6 +84,23 @@ class _NotNow(Exception):
 
 
 local = _Local()
+
+
+_TO_LIST: tuple[Any, ...] = (map, filter, GeneratorType)
+_TO_TUPLE: tuple[Any, ...] = (zip, enumerate, range)
+
+
+def _settled(v: Any) -> Any:
+    """A result without iterators, which a graph could give out once only: lists and tuples of what they yield, as in MindSpore."""
+    if isinstance(v, _TO_LIST):
+        return [_settled(x) for x in v]
+    if isinstance(v, _TO_TUPLE):
+        return tuple([_settled(x) for x in v])
+    kind = type(v)
+    if kind is tuple or kind is list:
+        items = [_settled(x) for x in v]
+        return v if all(map(is_, items, v)) else kind(items)  # a list that something else holds stays that list
+    return v
 
 
 def _collected(v: Any) -> list[Tensor]:
@@ -395,7 +413,7 @@ class Graphs:
         elif not entry.eager:
             return self._checked(entry, flat.key, entry.run(flat.tensors))
         try:
-            return _values(run_eagerly(self.fn, args, kwargs, apart=not self.whole))
+            return _values(_settled(run_eagerly(self.fn, args, kwargs, apart=not self.whole)))
         finally:
             entry.follow()
 
@@ -592,8 +610,8 @@ class Graphs:
             local.called, local.marked, local.differentiated = [], entry.marked, entry.differentiated
             uses = _uses.Traced(entry.queries)
             try:
-                with entry.reads.watch(lambda: [self.fn, *[c.construct for c in seen if isinstance(c, _graph_key.cell_class)]]):
-                    result = self.fn(*a, **k)
+                with _print.Traced(), entry.reads.watch(lambda: [self.fn, *[c.construct for c in seen if isinstance(c, _graph_key.cell_class)]]):
+                    result = _settled(self.fn(*a, **k))
                 if apart and entry.would_take_over(before[3]) and not _core.traced_call_has_run():
                     raise _NotNow()
                 structure, out = _hand_out(entry, result, outside, form_of) if outside else (_skeleton(result), _collected(result))

@@ -42,6 +42,7 @@ DType to_dtype(py::handle h) {
     if (!d.dtype.has_value()) refuse(h);
     return *d.dtype;
   }
+  if (h.is_none()) refuse(h);  // float64 to NumPy
   if (h.ptr() == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::kFloat32;
   if (h.ptr() == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;
   if (h.ptr() == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kInt64;

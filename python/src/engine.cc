@@ -16,6 +16,7 @@
 #include "sindri/nn/initializer.h"
 #include "sindri/nn/recompute.h"
 #include "sindri/op/bind.h"
+#include "sindri/op/host_call.h"
 #include "sindri/op/observer.h"
 #include "sindri/op/timeline.h"
 #include "sindri/ops/random.h"
@@ -93,6 +94,21 @@ Gradients run_backward(const PyTape& t, const py::object& outputs, const py::obj
 py::tuple backward(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& inputs, const py::object& params) {
   const Gradients g = run_backward(t, outputs, seeds, inputs, params_of(params));
   return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params));
+}
+
+// The function lives as long as a graph with the call, and goes with the lock held.
+void call_on_host(const std::vector<Tensor>& inputs, int64_t number, py::function function) {
+  const std::shared_ptr<py::function> held(new py::function(std::move(function)), [](py::function* f) {
+    if (Py_IsInitialized() == 0) return;  // the interpreter is gone, and its objects with it
+    const py::gil_scoped_acquire acquire;
+    delete f;
+  });
+  host_call(inputs, number, [held](Span<const Tensor> values) {
+    const py::gil_scoped_acquire acquire;
+    py::list given;
+    for (const Tensor& t : values) given.append(to_python(t));
+    (*held)(given);
+  });
 }
 
 // (index of the Parameter, op or "", its attributes, operand, operands, path, gradient of the output)
@@ -443,6 +459,9 @@ void bind_compile(py::module_& m) {
     d["compile_seconds"] = i.compile_seconds, d["segments"] = i.segments;
     return d;
   });
+  m.def("host_call", &call_on_host, py::arg("inputs"), py::arg("number"), py::arg("function"),
+        "function(list of tensors) with the values of the inputs, when the program gets here: at each run of a graph that is traced. Functions of one number "
+        "must do the same.");
   m.def("is_tracing_graph", &is_tracing_graph, "True while a graph is traced on this thread.");
   m.def("is_eager", &is_eager, "True where no tape records, no graph is traced and nothing is cast on this thread.");
   // What an outermost eager call does around itself, so that it draws the numbers that the compiled one draws.

@@ -239,6 +239,10 @@ template <BinaryOp F, bool compared> Tensor binary_op(py::handle a, py::handle b
   const auto [x, y] = binary_operands(a, b, compared);
   return without_lock(x.numel() + y.numel(), [&, &x = x, &y = y] { return F(x, y); });
 }
+/// a * b and a / b in the type that MindSpore's Mul and Div give: a 0-d tensor beside one with dimensions widens it to another kind only (bool, integer,
+/// floating), never within its kind.
+Tensor product_of(const Tensor& a, const Tensor& b);
+Tensor quotient_of(const Tensor& a, const Tensor& b);
 /// All functions of include/sindri/ops without a special form; made at build time by scripts/op_bindings.py.
 void bind_declared_ops(py::module_& m);
 void bind_clip(py::module_& m);

@@ -52,6 +52,11 @@ void bind_written(py::module_& m) {
   def_op(m, "where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
   def_op(
       m, "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
+  def_documented_op(m, "product", "input * other in MindSpore's result type: a 0-d tensor widens one with dimensions to another kind only.",
+                    &binary_op<product_of, false>, py::arg("input"), py::arg("other"));
+  def_documented_op(m, "quotient",
+                    "input / other in MindSpore's result type, integers giving float32: a 0-d tensor widens one with dimensions to another kind only.",
+                    &binary_op<quotient_of, true>, py::arg("input"), py::arg("other"));
   def_documented_op(
       m, "scalar_like",
       "The number as it stands beside x: in x's type, but int64 or float32 where it is of a higher kind (bool, integer, fraction). ValueError: an integer "

@@ -31,7 +31,7 @@ void initialize_parameter(py::handle self, const py::object& data, const py::obj
                      "give a number, a NumPy array, a list or a Tensor");
   std::string text = "Parameter";
   if (!name.is_none()) {
-    if (!py::isinstance<py::str>(name)) throw DTypeError(fmt::format("name must be a str, got {}", py::cast<std::string>(py::repr(name))), "Parameter");
+    if (!py::isinstance<py::str>(name)) throw ValueError(fmt::format("name must be a str, got {}", py::cast<std::string>(py::repr(name))), "Parameter");
     text = py::cast<std::string>(name);
     if (text.find_first_not_of(" \t\n") == std::string::npos || text.size() > 1024)
       throw ValueError(fmt::format("a Parameter's name has 1 to 1024 characters, got {}", text.size()), "Parameter", "give another name");

@@ -1,4 +1,5 @@
 // Operators and comparisons of Tensor, as slots of its type: Python calls them without a look-up of `__add__` or a dispatcher between.
+#include "python/src/op_function.h"
 #include "python/src/tensor_object.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/matmul.h"
@@ -26,6 +27,15 @@ bool operand(py::handle h, const Tensor& other, Tensor* out, bool compared) {
     return true;
   }
   return false;
+}
+
+int type_kind(DType t) { return is_floating(t) ? 2 : t == DType::kBool ? 0 : 1; }
+
+// f(a, b), of which a 0-d one is brought to the other's type where that is of no lower kind.
+template <class F> Tensor with_kept_type(const Tensor& a, const Tensor& b, F&& f) {
+  if (a.dtype() == b.dtype() || (a.rank() == 0) == (b.rank() == 0)) return f(a, b);
+  if (a.rank() == 0) return type_kind(a.dtype()) > type_kind(b.dtype()) ? f(a, b) : f(ops::cast(a, b.dtype()), b);
+  return type_kind(b.dtype()) > type_kind(a.dtype()) ? f(a, b) : f(a, ops::cast(b, a.dtype()));
 }
 
 PyObject* not_implemented() {
@@ -70,7 +80,8 @@ Tensor invert(const Tensor& x) {
 PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) { return modulus == Py_None ? binary<ops::pow>(base, exponent) : not_implemented(); }
 
 PyObject* positive(PyObject* self) {
-  return guarded([&] { return to_python(reinterpret_cast<PyTensor*>(self)->value()).release().ptr(); });
+  Py_INCREF(self);
+  return self;
 }
 
 Tensor matrix_product(const Tensor& a, const Tensor& b) {
@@ -80,6 +91,12 @@ Tensor matrix_product(const Tensor& a, const Tensor& b) {
   if (b.rank() == 1) out = ops::squeeze(out, -1);
   if (a.rank() == 1) out = ops::squeeze(out, b.rank() == 1 ? -1 : -2);
   return out;
+}
+
+// A number has no matrix: Python's TypeError names both types.
+PyObject* matrix_multiply(PyObject* left, PyObject* right) {
+  if (number_kind(left) != NumberKind::kNone || number_kind(right) != NumberKind::kNone) return not_implemented();
+  return binary<matrix_product>(left, right);
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int op) {
@@ -100,17 +117,26 @@ template <class F> void* slot(F f) { return reinterpret_cast<void*>(f); }
 
 }  // namespace
 
+Tensor product_of(const Tensor& a, const Tensor& b) {
+  return with_kept_type(a, b, [](const Tensor& x, const Tensor& y) { return ops::mul(x, y); });
+}
+Tensor quotient_of(const Tensor& a, const Tensor& b) {
+  // Integers give float32 in any case, and a number next to them may be one that their type does not hold.
+  if (!is_floating(a.dtype()) && !is_floating(b.dtype())) return ops::div(a, b);
+  return with_kept_type(a, b, [](const Tensor& x, const Tensor& y) { return ops::div(x, y); });
+}
+
 std::vector<PyType_Slot> operator_slots() {
-  constexpr Binary add = ops::add, mul = ops::mul, div = ops::div;
+  constexpr Binary add = ops::add;
   return {
       {Py_nb_add, slot(binary<add>)},
       {Py_nb_subtract, slot(binary<difference>)},
-      {Py_nb_multiply, slot(binary<mul>)},
-      {Py_nb_true_divide, slot(binary<div, true>)},
+      {Py_nb_multiply, slot(binary<product_of>)},
+      {Py_nb_true_divide, slot(binary<quotient_of, true>)},
       {Py_nb_floor_divide, slot(binary<ops::floor_div>)},
       {Py_nb_remainder, slot(binary<ops::mod>)},
       {Py_nb_power, slot(power)},
-      {Py_nb_matrix_multiply, slot(binary<matrix_product>)},
+      {Py_nb_matrix_multiply, slot(matrix_multiply)},
       {Py_nb_and, slot(binary<ops::bitwise_and>)},
       {Py_nb_or, slot(binary<ops::bitwise_or>)},
       {Py_nb_xor, slot(binary<ops::bitwise_xor>)},

@@ -28,6 +28,8 @@ void check_class_weight(const char* who, const Tensor& weight, const Tensor& log
 
 // [R] of int32 or int64.
 Tensor flat_labels(const Tensor& labels) {
+  if (is_floating(labels.dtype()))
+    throw DTypeError(fmt::format("labels must be class numbers of an integer type, got {}", labels.meta().str()), "", "cast them to int32");
   const Tensor flat = labels.rank() == 1 ? labels : ops::reshape(labels, {-1});
   return flat.dtype() == DType::kInt32 || flat.dtype() == DType::kInt64 ? flat : ops::cast(flat, DType::kInt32);
 }

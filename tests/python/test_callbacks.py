@@ -201,7 +201,7 @@ def test_early_stopping(capsys):
     seen = []
     count = LambdaCallback(on_train_epoch_end=lambda c: seen.append(c.original_args().cur_epoch_num))
     fit([EarlyStopping('acc', min_delta=2, patience=2, verbose=True, mode='max'), count], 9)  # the first epoch counts as better than nothing
-    assert seen == [1, 2, 3] and 'Epoch 3: early stopping' in capsys.readouterr().out
+    assert seen == [1, 2, 3] and 'Epoch 00003: early stopping' in capsys.readouterr().out
     seen.clear()
     fit([EarlyStopping('eval_loss', patience=3), count], 4)
     assert seen == [1, 2, 3, 4]

@@ -326,8 +326,8 @@ def test_print_shows_values_in_both_modes(mode, capsys):
         warnings.simplefilter("always")
         for k in (1, 2):
             assert net(f([k])).asnumpy().tolist() == [k + 1]
-    assert capsys.readouterr().out == "y is\nTensor(shape=[1], dtype=Float32, value=\n[2.])\ny is\nTensor(shape=[1], dtype=Float32, value=\n[3.])\n"
-    assert len([w for w in caught if "runs eagerly" in str(w.message)]) == (mode == "graph")
+    assert capsys.readouterr().out == "y is\nTensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00])\ny is\nTensor(shape=[1], dtype=Float32, value= [ 3.00000000e+00])\n"
+    assert not [w for w in caught if "runs eagerly" in str(w.message)]
 
 
 def test_print_of_constants_is_not_lost(mode, capsys):
@@ -530,9 +530,9 @@ def test_collective_errors(call, error):
 
 
 def test_overflow_flags():
-    status = P.NPUAllocFloatStatus()()
-    assert status.shape == (8,) and not status.asnumpy().any()
-    assert P.NPUGetFloatStatus()(status) is status and P.NPUClearFloatStatus()(status) is status
+    for call in (lambda: P.NPUAllocFloatStatus()(), lambda: P.NPUGetFloatStatus()(f([0] * 8)), lambda: P.NPUClearFloatStatus()(f([0] * 8))):
+        with pytest.raises(RuntimeError, match="overflow register.*FloatStatus.*all_finite"):  # as MindSpore on CPU; a constant 0 would hide overflow
+            call()
     assert P.FloatStatus()(f([1, 2])).asnumpy().tolist() == [0] and P.FloatStatus()(f([1, math.inf])).asnumpy().tolist() == [1]
 
 
@@ -607,7 +607,7 @@ def test_empty_tensors():
 @pytest.mark.parametrize("call, error, text", [
     (lambda: P.Concat(2)((f([1]), f([2]))), ValueError, "axis"),
     (lambda: P.Concat()(f([1])), TypeError, "tuple or list"),
-    (lambda: ops.stack(()), TypeError, "tuple or list"),
+    (lambda: ops.stack(()), ValueError, "at least one tensor"),
     (lambda: P.Reshape()(f([1, 2]), (3,)), ValueError, ""),
     (lambda: P.Reshape()(f([1, 2]), 1.5), TypeError, "shape"),
     (lambda: P.Transpose()(f([[1]]), (0, 0)), ValueError, ""),

@@ -74,7 +74,8 @@ def _expand(key: Any, rank: Any) -> list[Any]:
     if len(ellipses) > 1:
         raise IndexError("the key has more than one `...` | Tensor.__getitem__ | keep one")
     if ellipses:
-        out[ellipses[0]:ellipses[0] + 1] = [slice(None)] * (rank - used) or [_NOTHING]
+        stands_for: list[Any] = [slice(None)] * (rank - used)
+        out[ellipses[0]:ellipses[0] + 1] = stands_for or [_NOTHING]
     else:
         out += [slice(None)] * (rank - used)
     return out

@@ -8,7 +8,7 @@ A view made while a graph is traced keeps its value when the base is written, as
 all the same. So does what indexing gives in era 1; there nothing else is a view.
 
 Steps are (kind, argument): ("reshape", shape), ("transpose", permutation), ("index", key of integers, slices, None and Ellipsis),
-("diagonal", (offset, first, second dimension)), ("expand", shape), ("take", positions in the flat base).
+("diagonal", (offset, first, second dimension)), ("expand", shape), ("stop", None) for stop_gradient, ("take", positions in the flat base).
 """
 from __future__ import annotations
 
@@ -120,6 +120,8 @@ def _part(value: Tensor, steps: Sequence[Any]) -> Tensor:
             value = pick(value, argument)
         elif kind == "expand":
             value = _ops.broadcast_to(value, argument)
+        elif kind == "stop":
+            value = _ops.stop_gradient(value)
         elif kind == "take":
             value = _ops.gather(_ops.reshape(value, (-1,)), Tensor(argument), 0)
         else:
@@ -139,6 +141,8 @@ def _places(shape: Sequence[int], steps: Sequence[Any]) -> np.ndarray:
             places = places[argument]
         elif kind == "expand":
             places = np.broadcast_to(places, argument)
+        elif kind == "stop":
+            pass
         elif kind == "take":
             places = places.reshape(-1)[argument]
         else:

@@ -21,6 +21,9 @@ _ALIASES: Dict[str, Type["Initializer"]] = {}
 _init = _core.init
 
 
+_NUMBERS = frozenset(("sigma", "mean", "a", "b", "scale", "gain", "negative_slope", "groups", "sparsity"))  # arguments of the rules here
+
+
 class Initializer:
     """Base of the rules that fill a tensor.
 
@@ -30,6 +33,9 @@ class Initializer:
     _native: Any = None  # the engine's rule
 
     def __init__(self, **kwargs: Any) -> None:
+        for name in _NUMBERS & kwargs.keys():
+            if not isinstance(kwargs[name], (numbers.Real, np.bool_)):
+                raise TypeError(f"{type(self).__name__}: {name} must be a number, got {kwargs[name]!r} of type {type(kwargs[name]).__name__}")
         self._kwargs = kwargs
 
     def _initialize(self, arr: np.ndarray) -> None:

@@ -3,12 +3,11 @@
 # mypy: disable-error-code="method-assign,assignment"
 from __future__ import annotations
 
-import re
 from typing import Any, Iterator
 
 import numpy as np
 
-from sindri import _core
+from sindri import _core, _print
 from sindri._compile import clock, local
 from sindri._core import DType, Parameter, Tensor, TracedValueError, from_dlpack
 from sindri.common import _views
@@ -22,24 +21,77 @@ def _values(t: Tensor) -> np.ndarray:
 
 
 def _str(self: Tensor) -> str:
-    return f"<traced {list(self.shape)} {self.dtype}>" if self.is_symbolic else str(_values(self))
+    return _print.mark(self, False) if self.is_symbolic else str(_values(self))
 
 
-def _value_text(values: np.ndarray) -> str:
-    """As MindSpore writes values in repr: commas between elements, floats with eight digits behind the point (float16: four), rows below `value=`."""
-    if values.ndim == 0:  # a float as C++ streams write it: six digits, no ".0"
+_EDGE, _LONG, _LONG_VECTOR = 3, 6, 1000  # elements shown at each end, and the lengths beyond which the rest is `...`
+_PER_LINE = {"f": 12, "b": 12}  # elements of a vector in a line of text; 24 of integers
+
+
+def _element_texts(values: np.ndarray, short: bool) -> list[str]:
+    """The elements in order as texts of one width."""
+    kind = values.dtype.kind
+    if short:
+        texts, width = [f"{x:g}" for x in values.reshape(-1).tolist()], 0
+    elif kind == "f":
+        digits = 4 if values.dtype == np.float16 else 8
+        texts = [f"{x:.{digits}e}" for x in values.reshape(-1).tolist()]
+        width = digits + 7
+    else:
+        texts = [str(x) for x in values.reshape(-1).tolist()]
+        width = 5 if kind == "b" else 0
+    width = max([width, *(len(t) for t in texts)])
+    return [t.strip().rjust(width) for t in texts]
+
+
+def _shown(size: int, rank: int) -> list[int]:
+    """The indices of a dimension that are shown; -1 stands for `...`."""
+    if size <= (_LONG_VECTOR if rank == 1 else _LONG):
+        return list(range(size))
+    return [*range(_EDGE), -1, *range(size - _EDGE, size)]
+
+
+def _vector_text(texts: list[str], per_line: int) -> str:
+    if len(texts) <= _EDGE:
+        return "[" + ", ".join(texts) + "]"
+    lines = [", ".join(texts[i:i + per_line]) for i in range(0, len(texts), per_line)]
+    return "[" + ", \n ".join(lines) + ("\n ]" if len(texts) % per_line == 0 else "]")
+
+
+def _value_text(values: np.ndarray, short: bool = False) -> str:
+    """As MindSpore writes values in repr: commas between elements, floats with eight digits after the point (float16: four), matrices below `value=`,
+    vectors of 12 floats or 24 integers a line, long dimensions as three elements at each end. short: floats with six digits, as of bfloat16."""
+    rank = values.ndim
+    if rank == 0:  # a float as C++ streams write it: six digits, no ".0"
         return f" {float(values):g}" if values.dtype.kind == "f" else f" {values}"
     if values.size == 0:
-        return "\n"
-    digits = 4 if values.dtype == np.float16 else 8
-    text = np.array2string(values, separator=", ", max_line_width=10**9, formatter={"float_kind": lambda x: f"{x: .{digits}e}"} if values.dtype.kind == "f" else None)
-    text = re.sub(r"\n+", "\n", text).replace(", ..., ", " ... ")
-    return (" " if values.ndim == 1 else "\n") + text
+        return " " if rank == 1 else "\n"
+    shown = [_shown(n, rank) for n in values.shape]
+    part = values[np.ix_(*[[i for i in dim if i >= 0] for dim in shown])]
+    texts = iter(_element_texts(part, short))
+    if rank == 1 and -1 not in shown[0]:
+        return " " + _vector_text(list(texts), 24 if short else _PER_LINE.get(values.dtype.kind, 24))
+
+    def rows(d: int) -> str:
+        if d == rank - 1:
+            line = ""
+            for k, i in enumerate(shown[d]):
+                line += " ... " if i < 0 else (", " if k and shown[d][k - 1] >= 0 else "") + next(texts)
+            return "[" + line + "]"
+        between = "\n" + " " * (d + 1)
+        text = ""
+        for k, i in enumerate(shown[d]):
+            text += between if k else ""
+            text += "..." if i < 0 else rows(d + 1) + ("," if k + 1 < len(shown[d]) else "")
+        return "[" + text + "]"
+
+    return (" " if rank == 1 else "\n") + rows(0)
 
 
 def _repr(self: Tensor) -> str:
-    head = f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, "
-    return head + ("traced)" if self.is_symbolic else f"value={_value_text(_values(self))})")
+    if self.is_symbolic:
+        return _print.mark(self, True)
+    return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value={_value_text(_values(self), self.dtype is mstype.bfloat16)})"
 
 
 def _iter(self: Tensor) -> Iterator[Tensor]:

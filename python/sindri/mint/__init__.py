@@ -229,7 +229,9 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple:
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple:
-    """At most `chunks` pieces along dim."""
+    """At most `chunks` pieces along dim; of an empty dimension exactly so many."""
+    if isinstance(chunks, int) and chunks > 0 and -len(input.shape) <= dim < len(input.shape) and input.shape[dim] == 0:
+        return tuple(_ops_.narrow(input, dim, 0, 0) for _ in range(chunks))
     return _ops_.chunk(input, chunks, dim)
 
 
@@ -245,7 +247,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one."""
-    return _ops_.flatten(input, start_dim=start_dim, end_dim=end_dim)
+    return input.flatten(start_dim=start_dim, end_dim=end_dim)
 
 
 def squeeze(input: Tensor, dim: Any) -> Tensor:

@@ -10,6 +10,7 @@ from sindri.common.dtype import (bool_, float16, float32, float64, float_, int8,
 from sindri.numpy import _array, _math, _series, _sets
 from sindri.numpy._array import *  # noqa: F401,F403
 from sindri.numpy._math import *  # noqa: F401,F403
+from sindri.numpy._pad import pad  # noqa: F401
 from sindri.numpy._series import *  # noqa: F401,F403
 from sindri.numpy._sets import *  # noqa: F401,F403
 
@@ -18,5 +19,5 @@ inf = PINF = _math_module.inf
 NINF = -inf
 nan = _math_module.nan
 
-__all__ = [*_array.__all__, *_math.__all__, *_series.__all__, *_sets.__all__, "pi", "inf", "PINF", "NINF", "nan",
+__all__ = [*_array.__all__, *_math.__all__, *_series.__all__, *_sets.__all__, "pad", "pi", "inf", "PINF", "NINF", "nan",
            "bool_", "float16", "float32", "float64", "float_", "int8", "int16", "int32", "int64", "int_", "uint", "uint8", "uint16", "uint32", "uint64"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from sindri._check import check_choice, fail, is_int
 from sindri.common import dtype as mstype
+from sindri.common._views import reshaped, transposed
 from sindri.numpy._convert import array, as_tensor, smallest_int, typed
 from sindri.ops import function as F
 from sindri.ops._util import FEW_PARTS, Axis, Size, Tensor, core, is_number, to_axes, to_axis, to_count, to_int, to_ints
@@ -259,7 +260,7 @@ def ravel(x: Any) -> Tensor:
 def transpose(a: Any, axes: Any = None) -> Tensor:
     """The dimensions in the order of axes, reversed when None."""
     a = as_tensor(a)
-    return core.transpose(a, list(range(len(a.shape)))[::-1] if axes is None else list(to_ints(axes, "axes", "numpy.transpose")))
+    return transposed(a, list(range(len(a.shape)))[::-1] if axes is None else list(to_ints(axes, "axes", "numpy.transpose")))
 
 
 def expand_dims(a: Any, axis: Axis) -> Tensor:
@@ -268,9 +269,10 @@ def expand_dims(a: Any, axis: Axis) -> Tensor:
     places = sorted(to_axis(x, len(a.shape) + len(axes), "numpy.expand_dims") for x in axes)
     if len(set(places)) != len(places):
         fail(ValueError, f"axis: expected different places, got {axis}", "numpy.expand_dims")
+    shape = list(a.shape)
     for d in places:
-        a = core.expand_dims(a, d)
-    return a
+        shape.insert(d, 1)
+    return reshaped(a, shape)
 
 
 def squeeze(a: Any, axis: Axis = None) -> Tensor:
@@ -450,16 +452,6 @@ def fliplr(m: Any) -> Tensor:
 def rot90(a: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
     """Turned k times by 90 degrees from axes[0] towards axes[1]."""
     return F.rot90(as_tensor(a), k, axes)
-
-
-def pad(arr: Any, pad_width: Any, mode: str = "constant", constant_values: float = 0) -> Tensor:
-    """Padded by pad_width (a number, a pair, or a pair per dimension); modes constant, reflect, symmetric, edge and wrap. Raises ValueError."""
-    arr = as_tensor(arr)
-    check_choice("numpy.pad", "mode", mode, ("constant", "reflect", "symmetric", "edge", "wrap"))
-    pairs = np.broadcast_to(np.asarray(pad_width), (len(arr.shape), 2)).tolist()
-    if mode == "wrap":
-        return F.pad(arr, [v for p in pairs[::-1] for v in p], "circular")
-    return F.pad_pairs(arr, pairs, mode, constant_values)
 
 
 # --- indexing ---------------------------------------------------------------------------------------------------------------------------

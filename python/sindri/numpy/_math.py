@@ -15,9 +15,9 @@ from sindri.ops._util import Axis, Tensor, core, floating, is_float, to_axes, to
 _UNARY = """abs absolute negative floor ceil trunc exp expm1 exp2 log log2 log10 log1p sqrt square reciprocal sin cos tan sinh cosh tanh
 deg2rad rad2deg isnan
 isinf isfinite signbit logical_not"""
-_BINARY = """add multiply floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
+_BINARY = """add floor_divide maximum minimum equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor
 logaddexp logaddexp2
-bitwise_and bitwise_or bitwise_xor hypot copysign fmod heaviside float_power"""
+bitwise_and bitwise_or bitwise_xor hypot copysign fmod float_power"""
 
 for _name in _UNARY.split():
     globals()[_name] = unary(_name, getattr(F, _name))
@@ -26,7 +26,17 @@ for _name, _source in (("arccos", "acos"), ("arccosh", "acosh"), ("arcsin", "asi
     globals()[_name] = unary(_name, getattr(F, _source))
 for _name in _BINARY.split():
     globals()[_name] = binary(_name, getattr(F, _name))
-for _name, _source in (("subtract", "sub"), ("divide", "true_divide"), ("true_divide", "true_divide"), ("power", "pow"), ("mod", "floor_mod"),
+for _name, _function in (("multiply", core.mul), ("divide", core.div), ("true_divide", core.div)):  # in the type of both, 0-d or not
+    globals()[_name] = binary(_name, _function)
+
+
+def _heaviside(x1: Tensor, x2: Tensor) -> Tensor:
+    common = core.add(x1, x2).dtype
+    return F.heaviside(core.cast(as_tensor(x1), common), core.cast(as_tensor(x2), common))
+
+
+globals()["heaviside"] = binary("heaviside", _heaviside)
+for _name, _source in (("subtract", "sub"), ("power", "pow"), ("mod", "floor_mod"),
                        ("remainder", "floor_mod"), ("arctan2", "atan2"), ("matmul", "matmul")):
     globals()[_name] = binary(_name, getattr(F, _source))
 

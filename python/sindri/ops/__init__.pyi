@@ -29,8 +29,8 @@ from sindri.ops.functional import control_depend as control_depend
 __all__ = [
     "Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_arg_register", "prim_attr_register", "GradOperation", "HyperMap",
     "Map", "MultitypeFuncGraph", "add_flags", "get_grad", "grad", "jacfwd", "jacrev", "jvp", "value_and_grad", "vjp", "vmap", "control_depend",
-    "tail", "zip_operation", "stop_gradient", "cast", "type_as", "dtype", "shape", "dyn_shape", "shape_", "rank", "size", "numel", "is_tensor",
-    "reshape", "view_as", "ravel", "expand_dims", "unsqueeze", "flatten", "squeeze", "transpose", "permute", "swapaxes", "swapdims", "moveaxis",
+    "tail", "zip_operation", "cast", "type_as", "dtype", "shape", "dyn_shape", "shape_", "rank", "size", "numel", "is_tensor", "reshape", "view_as",
+    "ravel", "expand_dims", "unsqueeze", "stop_gradient", "flatten", "squeeze", "transpose", "permute", "swapaxes", "swapdims", "moveaxis",
     "movedim", "t", "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "concat", "cat", "stack", "hstack", "vstack", "row_stack", "dstack",
     "column_stack", "unstack", "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "narrow", "slice", "tensor_slice",
     "strided_slice", "tile", "broadcast_to", "expand", "expand_as", "repeat_elements", "repeat_interleave", "flip", "reverse", "fliplr", "flipud",

@@ -50,7 +50,6 @@ unsorted_segment_sum view_as vsplit xdivy xlogy
 # Methods under another name than the function's.
 _RENAMED = {
     "unsqueeze": "expand_dims",
-    "scatter_add": "tensor_scatter_add",
     "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul", "scatter_div": "tensor_scatter_div",
     "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",
 }
@@ -141,12 +140,14 @@ def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: i
             end_dim, last = last[0], last[1:]
     if last:
         raise TypeError(f"expected an order, or the first and the last dimension, got {len(last)} arguments more | Tensor.flatten")
-    return array_func.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
+    return array_func.flattened(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
-    """A tensor of another shape with the elements in order, cut or filled up with zeros."""
+    """A tensor of another shape with the elements in order, cut or filled up with zeros; a view where it holds as many."""
     shape = shape_of(new_shape, "Tensor.resize")
+    if math.prod(shape) == self.size:
+        return reshaped(self, shape)
     flat, n = _ops.reshape(self, (-1,)), math.prod(shape)
     flat = _ops.slice(flat, [0], [n]) if n <= self.size else _ops.pad(flat, [0, n - self.size])
     return _ops.reshape(flat, shape)
@@ -232,16 +233,18 @@ def _one_axis(axis: Axis) -> Optional[int]:
 
 def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool, initial: Any, where: Any, return_indices: bool, dim: Any,
               keepdim: bool) -> Any:
-    """Of max and min: a dimension that is given by its place, or as dim, asks for the indices, too, but for in era 1."""
+    """Of max and min: a dimension that is given by its place, or as dim, asks for the indices, too, but for in era 1. keepdim is another name of
+    keepdims."""
+    keepdims = keepdims or keepdim
     if len(given) > 2 or given and axis is not None or len(given) == 2 and keepdims:
         raise TypeError(f"expected at most an axis and keepdims, each once, got {given} | Tensor.{name}")
     if dim is not None and (given or axis is not None):
         raise TypeError(f"the dimension is given twice, also as dim={dim} | Tensor.{name}")
     if given:
-        axis, keepdims = given[0], given[1] if len(given) == 2 else keepdims or keepdim
+        axis, keepdims = given[0], given[1] if len(given) == 2 else keepdims
         return_indices = return_indices or (axis is not None and not isinstance(axis, (tuple, list)) and era() == 2)
     if dim is not None:
-        axis, keepdims, return_indices = dim, keepdim, True
+        axis, return_indices = dim, True
     if return_indices:
         return getattr(reduce_func, name)(self, _one_axis(axis), keepdims, initial=initial, where=where)
     return getattr(reduce_func, "a" + name)(self, axis, keepdims and (axis is not None or era() == 1), initial=initial, where=where)
@@ -353,6 +356,22 @@ def index_add(self: Tensor, *args: Any, alpha: Any = 1, **named: Any) -> Tensor:
     return index_func.index_add(self, *args, **named)
 
 
+def scatter_add(self: Tensor, *args: Any, indices: Optional[Tensor] = None, updates: Optional[Tensor] = None, dim: Optional[int] = None,
+                index: Optional[Tensor] = None, src: Optional[Tensor] = None) -> Tensor:
+    """scatter_add(indices, updates): the tensor with updates added at the places that the rows of indices name, as ops.tensor_scatter_add.
+    scatter_add(dim, index, src): with src added where index names along dim, as ops.tensor_scatter_elements. Raises TypeError for other arguments."""
+    along = len(args) == 3 or bool(args) and isinstance(args[0], int) or any(v is not None for v in (dim, index, src))
+    names = ("dim", "index", "src") if along else ("indices", "updates")
+    given = dict(zip(names, args))
+    named = {n: v for n, v in (("dim", dim), ("index", index), ("src", src), ("indices", indices), ("updates", updates)) if v is not None}
+    if len(args) > len(names) or given.keys() & named.keys() or {*given, *named} != set(names):
+        raise TypeError(f"expected indices and updates, or dim, index and src, got {', '.join([*given, *named]) or 'nothing'} | Tensor.scatter_add")
+    given.update(named)
+    if along:
+        return index_func.tensor_scatter_elements(self, given["index"], given["src"], given["dim"], "add")
+    return index_func.tensor_scatter_add(self, given["indices"], given["updates"])
+
+
 def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """The sum with alpha * other."""
     return _ops.add(self, _times(other, alpha))
@@ -426,7 +445,7 @@ def to(self: Tensor, *args: Any) -> Tensor:
     for arg in args:
         if isinstance(arg, Tensor):
             return self.astype(arg.dtype)
-        if not (isinstance(arg, str) and arg.split(":")[0].lower() in ("cpu", "gpu", "ascend", "cuda")):
+        if arg is not None and not (isinstance(arg, str) and arg.split(":")[0].lower() in ("cpu", "gpu", "ascend", "cuda")):
             return self.astype(arg)
     return self
 
@@ -526,7 +545,7 @@ def _reversed(self: Tensor) -> Tensor:
 
 
 _OWN = (reshape, view, transpose, permute, flatten, resize, expand, broadcast_to, sum_to_size, sum, mean, prod, std, var, sort, argsort, max, min,
-        argmin, argmax, argmax_with_value, argmin_with_value, cumsum, ptp, trace, diagonal, repeat, take, gather, index_add, add, sub, searchsorted,
+        argmin, argmax, argmax_with_value, argmin_with_value, cumsum, ptp, trace, diagonal, repeat, take, gather, index_add, scatter_add, add, sub, searchsorted,
         where, select, fill, itemset, index_put, to, copy, clone, value, assign_value, copy_, fill_, zero_, requires_grad_, register_hook)
 _ALIASES: dict[str, Callable] = {"type": type_, "ndimension": facts.dim, "nelement": facts.numel, "reshape_as": reshape_as}
 _TYPES = {"float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "bfloat16": mstype.bfloat16, "int": mstype.int32,

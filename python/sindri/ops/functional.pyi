@@ -10,8 +10,8 @@ from sindri.ops.composite.grad import *
 from sindri.ops.function import *
 
 __all__ = [
-    "stop_gradient", "cast", "type_as", "dtype", "shape", "dyn_shape", "shape_", "rank", "size", "numel", "is_tensor", "reshape", "view_as", "ravel",
-    "expand_dims", "unsqueeze", "flatten", "squeeze", "transpose", "permute", "swapaxes", "swapdims", "moveaxis", "movedim", "t", "adjoint",
+    "cast", "type_as", "dtype", "shape", "dyn_shape", "shape_", "rank", "size", "numel", "is_tensor", "reshape", "view_as", "ravel", "expand_dims",
+    "unsqueeze", "stop_gradient", "flatten", "squeeze", "transpose", "permute", "swapaxes", "swapdims", "moveaxis", "movedim", "t", "adjoint",
     "atleast_1d", "atleast_2d", "atleast_3d", "concat", "cat", "stack", "hstack", "vstack", "row_stack", "dstack", "column_stack", "unstack",
     "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "narrow", "slice", "tensor_slice", "strided_slice", "tile",
     "broadcast_to", "expand", "expand_as", "repeat_elements", "repeat_interleave", "flip", "reverse", "fliplr", "flipud", "roll", "rot90", "where",

@@ -332,9 +332,9 @@ class LoadResult(tuple):
 def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False) -> LoadResult:
     """Puts the values of a dict from load_checkpoint into the parameters of a network, by name.
 
-    Names that only one side has are left alone, with a warning. Unless strict_load, float (and int) widths are cast. Shapes must agree except
-    for trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
-    Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded).
+    Names that only one side has are left alone, with a warning. Unless strict_load, float (and int) widths are cast. Shapes must agree, except
+    that those of the dict may have further trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
+    The second list then has all names of the dict. Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded).
     TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
     place = 'load_param_into_net'
     validator.check_value_type('net', net, Cell, place)
@@ -351,7 +351,9 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
     fitting, misfits, stripped = _core.fit_checkpoint([(n, p.dtype, p.shape) for n, p in params.items()], values, strict_load)
     if stripped:
         logger.warning("load_param_into_net: no name fitted; they do without the prefix '%s' that names of the checkpoint have", stripped)
-    for name in misfits:
+    # Only what is loaded may have further dimensions of 1.
+    longer = [n for n in fitting if len(params[n].shape) > len(values[n if n in values else stripped + n].shape)]
+    for name in [*misfits, *longer]:
         param, value = params[name], values.get(name, values.get(stripped + name))
         found = f'{value.dtype} {tuple(value.shape)}' if isinstance(value, Tensor) else type(value).__name__
         raise RuntimeError(f"{place}: '{name}' is {param.dtype} {tuple(param.shape)} in the network and {found} in the checkpoint | load a checkpoint of "
@@ -361,7 +363,7 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
     if isinstance(random, bytes):
         _set_random_state(random)
     missing = [n for n in params if n not in fitting]
-    unused = [n for n in values if n.removeprefix(stripped) not in fitting]
+    unused = [n for n in values if stripped or n not in fitting]  # with a prefix none was used as it is called
     if missing:
         logger.warning('For \'load_param_into_net\', %d parameters in the \'net\' are not loaded, because they are not in the \'parameter_dict\', '
                        'please check whether the network structure is consistent when training and loading checkpoint.', len(missing))

@@ -91,6 +91,8 @@ class _DropoutBase(Cell):
     def __init__(self, keep_prob: float, p: Optional[float]) -> None:
         super().__init__()
         if p is None:
+            if isinstance(keep_prob, int) and not isinstance(keep_prob, bool) and keep_prob != 1:
+                fail(TypeError, f"keep_prob must be a float, got {keep_prob} of type int", self.cls_name)
             self.keep_prob = check_float(self.cls_name, "keep_prob", keep_prob, above=0, most=1)
         else:
             self.keep_prob = 1 - check_float(self.cls_name, "p", p, least=0, below=1)

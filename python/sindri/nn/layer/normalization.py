@@ -235,7 +235,7 @@ class _InstanceNorm(Cell):
         if len(shape) != self._rank or shape[1] != self.num_features:
             fail(ValueError, f"{self.cls_name}: the input must have {self._rank} dimensions and {self.num_features} channels, got shape {shape}")
         width = math.prod(shape[2:])
-        ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
+        ones, zeros = _in_type_of(x, *(_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0)))
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
         channels = (1, self.num_features) + (1,) * (self._rank - 2)
         y = _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
@@ -262,6 +262,11 @@ class InstanceNorm3d(_InstanceNorm):
     """Instance normalisation of [N, C, D, H, W]."""
 
     _rank = 5
+
+
+def _in_type_of(x: Tensor, *parameters: Tensor) -> Tuple[Tensor, ...]:
+    """The parameters of a normalisation as x is computed: as they are, or float64 for a float64 input."""
+    return tuple(_ops.cast(p, x.dtype) if x.dtype is mstype.float64 and p.dtype is not mstype.float64 else p for p in parameters)
 
 
 class LayerNorm(Cell):
@@ -294,9 +299,10 @@ class LayerNorm(Cell):
         if shape[params_axis:] != self._shape:
             fail(ValueError, f"LayerNorm: normalized_shape is {self._shape}, the input {shape} has {shape[params_axis:]} from axis {params_axis} on")
         if norm_axis == params_axis:
-            return _ops.layer_norm(x, self.gamma, self.beta, norm_axis, self.epsilon)
+            gamma, beta = _in_type_of(x, self.gamma, self.beta)
+            return _ops.layer_norm(x, gamma, beta, norm_axis, self.epsilon)
         # Statistics over other dimensions than the parameters': normalise plainly, then scale.
-        ones, zeros = (_ops.full(shape[norm_axis:], v, self.gamma.dtype) for v in (1.0, 0.0))
+        ones, zeros = _in_type_of(x, *(_ops.full(shape[norm_axis:], v, self.gamma.dtype) for v in (1.0, 0.0)))
         y = _ops.add(_ops.mul(_ops.layer_norm(x, ones, zeros, norm_axis, self.epsilon), self.gamma), self.beta)
         return _ops.cast(y, x.dtype)
 
@@ -333,7 +339,7 @@ class GroupNorm(Cell):
         if len(shape) < 2 or shape[1] != self.num_channels:
             fail(ValueError, f"GroupNorm: the input must be [N, {self.num_channels}, ...], got shape {shape}")
         width = math.prod(shape[1:]) // self.num_groups
-        ones, zeros = (_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0))
+        ones, zeros = _in_type_of(x, *(_ops.full((width,), v, self.gamma.dtype) for v in (1.0, 0.0)))
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
         channels = (1, self.num_channels) + (1,) * (len(shape) - 2)
         return _ops.cast(_ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels)), x.dtype)

@@ -270,15 +270,24 @@ class GradOperation:
         if self.get_all:
             of_inputs = tuple(g for g in of_inputs if g is not None)
             return (of_inputs, of_params) if self.get_by_list else of_inputs
+        if isinstance(weights, Parameter):
+            return of_params[0]
         return of_params if self.get_by_list else _or_nothing(of_inputs[0])
 
 
-def _check(grad_position: Any, weights: Any, has_aux: Any) -> Any:
+def _check(fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> Any:
+    """The positions as a tuple."""
+    if not callable(fn):
+        raise TypeError(f"expected a Cell or a function, got {type(fn).__name__} | grad")
     if grad_position is None and weights is None:
         raise ValueError("neither grad_position nor weights is given | grad | say what to differentiate by")
-    positions = () if grad_position is None else (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
-    if any(not isinstance(p, int) or isinstance(p, bool) or p < 0 for p in positions) or len(set(positions)) != len(positions):
-        raise ValueError(f"grad_position must be an int or a tuple of different ints, got {grad_position!r} | grad")
+    positions = () if grad_position is None else grad_position if isinstance(grad_position, tuple) else (grad_position,)
+    if any(not isinstance(p, int) or isinstance(p, bool) for p in positions):
+        raise TypeError(f"grad_position must be an int or a tuple of ints, got {grad_position!r} | grad")
+    if any(p < 0 for p in positions) or len(set(positions)) != len(positions):
+        raise ValueError(f"grad_position must hold different positions from 0, got {grad_position!r} | grad")
+    if grad_position == ():
+        raise RuntimeError("grad_position is empty | grad | give the positions of inputs, or None with weights")
     if weights is not None and not isinstance(weights, (Parameter, tuple, list)):
         raise TypeError(f"weights must be a Parameter or a ParameterTuple, got {type(weights).__name__} | grad")
     if not isinstance(has_aux, bool):
@@ -287,9 +296,9 @@ def _check(grad_position: Any, weights: Any, has_aux: Any) -> Any:
 
 
 def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, return_ids: Any, args: Any, kwargs: Any) -> Any:
-    positions = _check(grad_position, weights, has_aux)
+    positions = _check(fn, grad_position, weights, has_aux)
     if positions and max(positions) >= len(args):
-        raise ValueError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
+        raise RuntimeError(f"grad_position {max(positions)} is out of range for {len(args)} inputs | grad")
     integers = weights is None and _only_integers(args, kwargs)
     before = _slots(fn) if integers else ()
     tape, out, inputs = forward_on_tape(fn, args, kwargs, weights=_NO_WEIGHTS if weights is None else weights)
@@ -307,7 +316,7 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
     ids_in, ids_w = tuple(zip(positions, of_inputs)), tuple((p.name, g) for p, g in zip(params, of_params))
     if return_ids:
         of_inputs, of_params = ids_in, ids_w
-    input_grads = _or_nothing(of_inputs[0]) if isinstance(grad_position, int) else tuple(of_inputs)
+    input_grads = _or_nothing(of_inputs[0]) if len(positions) == 1 else tuple(of_inputs)
     weight_grads = of_params[0] if isinstance(weights, Parameter) else tuple(of_params)
     grads = input_grads if weights is None else weight_grads if grad_position is None else (input_grads, weight_grads)
     return out, grads
@@ -315,22 +324,23 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
 
 def value_and_grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None] = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> Callable[..., Any]:
     """A function giving (fn's value, gradients): see `grad` for the arguments."""
-    _check(grad_position, weights, has_aux)
+    _check(fn, grad_position, weights, has_aux)
     return _outer(fn, lambda *args, **kwargs: _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs), "value_and_grad")
 
 
 def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None] = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> Callable[..., Any]:
     """The gradient function of fn (a function or a Cell).
 
-    grad_position: an input's position (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
+    grad_position: an input's position or a tuple of one (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
     ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
     behind the first), which are not differentiated.
     An input that is no tensor has no gradient: (), and None within a tuple. The gradient of integers is rounded
     towards 0, in their type. Where inputs and outputs hold integers only, fn runs a second
     time as GradOperation says.
-    Raises ValueError when neither is given. Gradients of gradients come from nesting.
+    The gradient of a Parameter without requires_grad is zero.
+    Raises ValueError when neither is given, TypeError for arguments of other types, RuntimeError for a position that fn is not called with. Gradients of gradients come from nesting.
     """
-    _check(grad_position, weights, has_aux)
+    _check(fn, grad_position, weights, has_aux)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         out, grads = _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs)
@@ -360,7 +370,8 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
-    """(fn's value, a function giving the gradient for an output gradient) at these inputs."""
+    """(fn's value, a function giving the tuple of the inputs' gradients for an output gradient) at these inputs. With weights it gives (inputs, weights); with
+    has_aux the other outputs come third: one as it is, several as a tuple."""
     tape, out, inputs = forward_on_tape(fn, inputs, weights=_NO_WEIGHTS if weights is None else weights)
     primal = out[0] if has_aux else out
     outputs = tensors_in(primal, [])
@@ -368,14 +379,18 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
     def pull(*sens: Any) -> Any:
         params = [] if weights is None else [weights] if isinstance(weights, Parameter) else list(weights)
         of_inputs, of_params = _backward(tape, outputs, _seeds(outputs, sens[0] if len(sens) == 1 else sens), inputs, params)
-        of_inputs = of_inputs[0] if len(of_inputs) == 1 else of_inputs
-        return of_inputs if weights is None else (of_inputs, of_params)
+        return of_inputs if weights is None else (of_inputs, of_params[0] if isinstance(weights, Parameter) else of_params)
 
-    return (primal, pull, out[1:]) if has_aux else (primal, pull)
+    return (primal, pull, _aux(out)) if has_aux else (primal, pull)
+
+
+def _aux(out: Any) -> Any:
+    """The outputs after the first: one as it is, several as a tuple."""
+    return out[1] if len(out) == 2 else tuple(out[1:])
 
 
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> Any:
-    """(fn's value, its derivative in direction v), by two reverse passes."""
+    """(fn's value, its derivative in direction v), by two reverse passes. With has_aux the other outputs come third, as of vjp."""
     inputs, v = (inputs if isinstance(inputs, (tuple, list)) else (inputs,)), (v if isinstance(v, (tuple, list)) else (v,))
     outer = _core.Tape()
     local.tapes += 1
@@ -390,4 +405,4 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> A
     tangents, _ = outer.backward(list(of_inputs), list(v), dummies, [])
     value = out[0] if has_aux else out
     result = tangents[0] if len(tangents) == 1 else tuple(tangents)
-    return (value, result, out[1:]) if has_aux else (value, result)
+    return (value, result, _aux(out)) if has_aux else (value, result)

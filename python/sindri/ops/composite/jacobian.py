@@ -50,7 +50,7 @@ def _jacobian(fn: Callable, grad_position: Any, has_aux: bool, rows: Callable, w
         table, one, aux = rows(_of_chosen(fn, args, positions), [args[p] for p in positions], has_aux)
         found = [tuple(line) if len(positions) > 1 else line[0] for line in table]
         out = found[0] if one else tuple(found)
-        return (out, aux[0] if len(aux) == 1 else aux) if has_aux else out
+        return (out, aux) if has_aux else out
     return apply
 
 
@@ -65,7 +65,7 @@ def jacrev(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = F
             for i in range(math.prod(out.shape)):
                 seeds = [_unit(o, i) if j == k else core.zeros_like(o) for j, o in enumerate(outputs)]
                 grads = pull(*seeds)
-                for line, g in zip(found, grads if len(inputs) > 1 else [grads]):
+                for line, g in zip(found, grads):
                     line.append(g)
             table.append([core.reshape(core.stack(line, 0), out.shape + x.shape) for line, x in zip(found, inputs)])
         return table, not isinstance(value, (tuple, list)), rest[0] if rest else None

@@ -25,7 +25,7 @@ __all__ = [name for module in (array_func, choose_func, clip_func, creation_func
 
 # What primitives and layers are made of and MindSpore has no function for: not what `from mindspore.ops import *` should bring.
 _INNER = frozenset("""
-flatten_rows diag_part space_to_depth depth_to_space batch_to_space space_to_batch nms_with_mask roi_align embedding_lookup scatter_sub
+flattened flatten_rows diag_part space_to_depth depth_to_space batch_to_space space_to_batch nms_with_mask roi_align embedding_lookup scatter_sub
 invert_permutation unravel_index mat_mul batch_mat_mul softmax_cross_entropy_pair sparse_softmax_cross_entropy l2_half sigmoid_cross_entropy
 rint real_div mod div_no_nan mul_no_nan squared_difference same_pads spatial_pads in_nchw conv2d_transpose_of pool max_pool_with_places
 max_pool1d windows update_running layer_norm_with_stats instance_norm l2_normalize dropout_with_mask dropout2d_with_mask pad_pairs

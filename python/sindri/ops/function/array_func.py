@@ -15,27 +15,30 @@ from sindri.ops._util import Axis, Size, Tensor, as_tensor, check_parts, core, e
 
 _slice = slice
 
-# One engine operator.
-stop_gradient = core.stop_gradient
-
 
 # --- type and shape ---------------------------------------------------------------------------------------------------------------------
 
 
 def cast(input: Union[Tensor, int, float, bool], dtype) -> Tensor:
-    """The values in another element type; floats to integers are cut, anything to bool is `!= 0`. A number gives a 0-D tensor.
+    """The values in another element type; floats to integers are cut, anything to bool is `!= 0`. A number gives a 0-D tensor, a tensor of
+    that type itself.
 
     Inside a Cell that runs in a half type the chosen type holds, and that of what is computed from it, until a Cell casts its inputs."""
     if not isinstance(input, Tensor) and not is_number(input):
         fail(TypeError, f"expected a tensor or a number, got {type(input).__name__}", "ops.cast")
     out = core.cast(as_tensor(input), dtype)
     _core.hold_type(out)
-    return out
+    return _itself(input, out)
+
+
+def _itself(input: Any, out: Tensor) -> Tensor:
+    """input where nothing was to be cast; of a Parameter its value."""
+    return input if type(input) is Tensor and input._id == out._id else out
 
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """input in other's element type."""
-    return core.cast(input, other.dtype)
+    """input in other's element type, itself where it has it."""
+    return _itself(input, core.cast(input, other.dtype))
 
 
 def dtype(x: Tensor):
@@ -106,8 +109,19 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return expand_dims(input, dim)
 
 
+def stop_gradient(x: Tensor) -> Tensor:
+    """x, through which no gradient flows. It shares its elements with x."""
+    return viewed(core.stop_gradient(x), x, "stop", None) if isinstance(x, Tensor) else core.stop_gradient(x)
+
+
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Dimensions start_dim to end_dim as one; order 'F' reverses the dimensions first. Scalars and vectors come back as vectors."""
+    """Dimensions start_dim to end_dim as one, in a tensor of its own; order 'F' reverses the dimensions first. Scalars and vectors come back as vectors."""
+    view = flattened(input, order, start_dim=start_dim, end_dim=end_dim)
+    return core.reshape(view, view.shape)
+
+
+def flattened(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
+    """flatten as a view."""
     check_choice("ops.flatten", "order", order, ("C", "F"))
     start, end = to_int(start_dim, "start_dim", "ops.flatten"), to_int(end_dim, "end_dim", "ops.flatten")
     if order == "F":
@@ -186,19 +200,19 @@ def adjoint(x: Tensor) -> Tensor:
 
 def atleast_1d(inputs: Union[Tensor, Sequence[Tensor]]) -> Union[Tensor, tuple]:
     """Scalars as vectors of one element."""
-    return _each(inputs, lambda x: core.reshape(x, (1,)) if not x.shape else x)
+    return _each(inputs, lambda x: reshaped(x, (1,)) if not x.shape else x)
 
 
 def atleast_2d(inputs: Union[Tensor, Sequence[Tensor]]) -> Union[Tensor, tuple]:
     """Dimensions of 1 in front, up to two."""
-    return _each(inputs, lambda x: core.reshape(x, (1,) * (2 - len(x.shape)) + x.shape))
+    return _each(inputs, lambda x: x if len(x.shape) > 1 else reshaped(x, (1,) * (2 - len(x.shape)) + x.shape))
 
 
 def atleast_3d(inputs: Union[Tensor, Sequence[Tensor]]) -> Union[Tensor, tuple]:
     """As numpy.atleast_3d: a vector becomes [1, n, 1], a matrix [m, n, 1]."""
     def grow(x: Tensor) -> Tensor:
         shapes = {0: (1, 1, 1), 1: (1,) + x.shape + (1,), 2: x.shape + (1,)}
-        return core.reshape(x, shapes.get(len(x.shape), x.shape))
+        return reshaped(x, shapes[len(x.shape)]) if len(x.shape) < 3 else x
     return _each(inputs, grow)
 
 
@@ -210,8 +224,10 @@ def _each(inputs, fn) -> Union[Tensor, tuple]:
 
 
 def _tensors(items, where: str) -> list:
-    if isinstance(items, Tensor) or not isinstance(items, (tuple, list)) or not items:
+    if not isinstance(items, (tuple, list)):
         fail(TypeError, f"expected a tuple or list of tensors, got {type(items).__name__}", where)
+    if not items:
+        fail(ValueError, "expected at least one tensor, got none", where)
     for item in items:
         if not isinstance(item, Tensor):
             fail(TypeError, f"expected tensors, got {type(item).__name__} among them", where)

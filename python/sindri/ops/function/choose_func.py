@@ -19,6 +19,13 @@ def _condition(condition: Any) -> Tensor:
     return condition if condition.dtype is mstype.bool_ else core.not_equal(condition, 0)
 
 
+def _mask(mask: Any, where: str) -> Tensor:
+    mask = as_tensor(mask)
+    if mask.dtype is not mstype.bool_:
+        fail(TypeError, f"mask: expected bools, got {mask.dtype}", where, "compare first, such as mask != 0")
+    return mask
+
+
 def where(condition: Tensor, input: Union[Tensor, int, float], other: Union[Tensor, int, float]) -> Tensor:
     """Elements of input where condition holds (or is not 0), else of other; all three broadcast."""
     return core.where(_condition(condition), input, other)
@@ -33,11 +40,13 @@ def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Ten
 
 
 def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float]) -> Tensor:
-    """input_x with value where mask holds, in input_x's type. Raises TypeError for a fraction among integers, which it would lose."""
+    """input_x with value where mask (of bools) holds, in input_x's type. Raises TypeError for a mask of another type, and for a fraction among integers, which
+    it would lose."""
+    mask = _mask(mask, "ops.masked_fill")
     if not isinstance(value, Tensor) and not is_float(input_x.dtype) and not float(value).is_integer():
         fail(TypeError, f"value: {value} is no whole number, the tensor is of {input_x.dtype}", "ops.masked_fill", "cast the tensor to float32 first")
     value = core.cast(value, input_x.dtype) if isinstance(value, Tensor) else filled((), value, input_x.dtype)
-    return core.where(_condition(mask), value, input_x)
+    return core.where(mask, value, input_x)
 
 
 def _scalar(value: Any, name: str, where: str) -> Any:
@@ -91,7 +100,7 @@ def argwhere(input: Tensor) -> Tensor:
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where mask (bool, broadcast) holds, as a vector; gradients flow. Such code runs eagerly."""
     dims = np.broadcast_shapes(input.shape, mask.shape)
-    places = np.flatnonzero(np.broadcast_to(_condition(mask).asnumpy(), dims))
+    places = np.flatnonzero(np.broadcast_to(_mask(mask, "ops.masked_select").asnumpy(), dims))
     return core.gather(ravel(core.broadcast_to(input, dims)), Tensor(places.astype(np.int64)), 0)
 
 

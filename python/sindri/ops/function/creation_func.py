@@ -71,9 +71,16 @@ def ones_like(input: Tensor, *, dtype=None) -> Tensor:
     return core.full(input.shape, 1.0, dtype or input.dtype)
 
 
+def _size(value: Any, name: str, where: str) -> int:
+    value = to_int(value, name, where)
+    if value < 0:
+        fail(ValueError, f"{name}: expected at least 0, got {value}", where)
+    return value
+
+
 def eye(n: int, m: Optional[int] = None, dtype=None) -> Tensor:
-    """[n, m] (m = n when None) with ones on the diagonal, float32 unless dtype says otherwise."""
-    rows, columns = to_int(n, "n", "ops.eye"), to_int(n if m is None else m, "m", "ops.eye")
+    """[n, m] (m = n when None) with ones on the diagonal, float32 unless dtype says otherwise. Raises ValueError for a negative size."""
+    rows, columns = _size(n, "n", "ops.eye"), _size(n if m is None else m, "m", "ops.eye")
     return core.cast(_diagonal_mask(rows, columns, 0, core.equal), dtype or mstype.float32)
 
 
@@ -157,12 +164,12 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple:
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> Tensor:
     """[2, n]: row and column numbers of the lower triangle of a [row, col] matrix."""
-    return core.cast(Tensor(np.stack(np.tril_indices(row, offset, col))), dtype)
+    return core.cast(Tensor(np.stack(np.tril_indices(_size(row, "row", "ops.tril_indices"), offset, _size(col, "col", "ops.tril_indices")))), dtype)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> Tensor:
     """[2, n]: row and column numbers of the upper triangle of a [row, col] matrix."""
-    return core.cast(Tensor(np.stack(np.triu_indices(row, offset, col))), dtype)
+    return core.cast(Tensor(np.stack(np.triu_indices(_size(row, "row", "ops.triu_indices"), offset, _size(col, "col", "ops.triu_indices")))), dtype)
 
 
 def vander(x: Tensor, N: Optional[int] = None) -> Tensor:
@@ -217,13 +224,20 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
 # --- diagonals and triangles ------------------------------------------------------------------------------------------------------------
 
 
+def _check_matrices(input: Tensor, where: str) -> None:
+    if len(input.shape) < 2:
+        fail(ValueError, f"expected at least 2 dimensions, got shape {input.shape}", where)
+
+
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The lower triangle of the last two dimensions up to a diagonal, zeros above."""
+    """The lower triangle of the last two dimensions up to a diagonal, zeros above. Raises ValueError for a vector or scalar."""
+    _check_matrices(input, "ops.tril")
     return core.where(_diagonal_mask(input.shape[-2], input.shape[-1], diagonal, core.less_equal), input, core.full((), 0.0, input.dtype))
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The upper triangle of the last two dimensions from a diagonal on, zeros below."""
+    """The upper triangle of the last two dimensions from a diagonal on, zeros below. Raises ValueError for a vector or scalar."""
+    _check_matrices(input, "ops.triu")
     return core.where(_diagonal_mask(input.shape[-2], input.shape[-1], diagonal, core.greater_equal), input, core.full((), 0.0, input.dtype))
 
 

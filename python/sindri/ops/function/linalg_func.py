@@ -30,6 +30,8 @@ def _both_integers(a: Tensor, b: Tensor) -> bool:
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product by NumPy's rules: vectors are a row on the left and a column on the right, leading dimensions broadcast.
     Raises TypeError for floating types that differ, ValueError for shapes that do not fit or scalars."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        fail(TypeError, f"expected two tensors, got {type(input).__name__} and {type(other).__name__}", "ops.matmul", "use ops.mul for numbers")
     if not input.shape or not other.shape:
         fail(ValueError, f"expected at least one dimension each, got {input.shape} and {other.shape}", "ops.matmul", "use ops.mul for scalars")
     a = core.expand_dims(input, 0) if len(input.shape) == 1 else input
@@ -88,6 +90,8 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
     """Sums over the last dimension of input and the last but one of other (for vectors: the scalar product). Raises ValueError for scalars."""
     if len(input.shape) == 1 and len(other.shape) == 1:
         return matmul(input, other)
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        fail(TypeError, f"expected two tensors, got {type(input).__name__} and {type(other).__name__}", "ops.matmul", "use ops.mul for numbers")
     if not input.shape or not other.shape:
         fail(ValueError, f"expected at least one dimension each, got {input.shape} and {other.shape}", "ops.dot", "use ops.mul for scalars")
     return tensor_dot(input, other, ((-1,), (0 if len(other.shape) == 1 else -2,)))

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Callable, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
@@ -31,7 +31,7 @@ isfinite = core.isfinite
 logical_not = core.logical_not
 add = core.add
 sub = core.sub
-mul = core.mul
+mul = core.product
 floor_mod = core.mod
 pow = core.pow
 maximum = core.maximum
@@ -71,19 +71,20 @@ def real_div(x: Scalar, y: Scalar) -> Tensor:
     """x / y; two integer tensors give the quotient rounded towards 0 in their type, as MindSpore's RealDiv does."""
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not is_float(x.dtype) and not is_float(y.dtype):
         return truncate_div(x, y)
-    return core.div(x, y)
+    return core.div(x, y)  # a 0-d tensor counts here, unlike in div
 
 
 def div(input: Scalar, other: Scalar, *, rounding_mode: Optional[str] = None) -> Tensor:
-    """input / other, integers giving float32; rounding_mode 'floor' or 'trunc' rounds the quotient. Raises ValueError for another mode."""
+    """input / other, integers giving float32; rounding_mode 'floor' or 'trunc' rounds the quotient. A 0-d tensor next to one with dimensions does not widen it
+    within its kind. Raises ValueError for another mode."""
     if rounding_mode is None:
-        return core.div(input, other)
+        return core.quotient(input, other)
     check_choice("ops.div", "rounding_mode", rounding_mode, ("floor", "trunc"))
     return floor_div(input, other) if rounding_mode == "floor" else truncate_div(input, other)
 
 
 divide = div
-true_divide = core.div
+true_divide = core.quotient
 tensor_div = real_div
 
 
@@ -127,7 +128,10 @@ mod = truncate_mod
 
 
 def fmod(input: Scalar, other: Scalar) -> Tensor:
-    """truncate_mod."""
+    """truncate_mod; a 0-d `other` next to an input with dimensions does not widen it within its kind."""
+    if isinstance(other, Tensor) and isinstance(input, Tensor) and not other.shape and input.shape and other.dtype != input.dtype:
+        if other.dtype.is_floating == input.dtype.is_floating and mstype.bool_ not in (other.dtype, input.dtype):
+            other = core.cast(other, input.dtype)
     return truncate_mod(input, other)
 
 
@@ -499,8 +503,14 @@ def logit(input: Tensor, eps: Optional[float] = None) -> Tensor:
     return core.sub(core.log(x), core.log1p(core.neg(x)))
 
 
+def _kind(v: Any) -> str:
+    return str(v.dtype) if isinstance(v, Tensor) else type(v).__name__
+
+
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 below 0, 1 above, `values` at 0, NaN for NaN."""
+    """0 below 0, 1 above, `values` at 0, NaN for NaN. Raises TypeError unless both are tensors of one type; values may be a number."""
+    if not isinstance(input, Tensor) or isinstance(values, Tensor) and values.dtype != input.dtype:
+        fail(TypeError, f"expected two tensors of one type, got {_kind(input)} and {_kind(values)}", "ops.heaviside")
     step = core.cast(core.greater(input, 0), input.dtype)
     step = core.where(core.isnan(input), math.nan, step) if is_float(input.dtype) else step
     return core.where(core.equal(input, 0), values, step)
@@ -578,8 +588,8 @@ def isreal(input: Tensor) -> Tensor:
 
 
 def real(input: Tensor) -> Tensor:
-    """The real part, which is the tensor itself."""
-    return input
+    """The real part: a tensor of its own with the same values."""
+    return core.reshape(input, input.shape)
 
 
 def imag(input: Tensor) -> Tensor:
@@ -588,8 +598,8 @@ def imag(input: Tensor) -> Tensor:
 
 
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate, which is the tensor itself."""
-    return input
+    """The complex conjugate: a tensor of its own with the same values."""
+    return core.reshape(input, input.shape)
 
 
 def is_nonzero(input: Tensor) -> bool:

@@ -415,8 +415,10 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: Optional
     """With training each element is 0 with probability p, the rest scaled by 1/(1 - p). Raises ValueError unless 0 <= p < 1."""
     if not 0 <= p < 1:
         fail(ValueError, f"p: expected a value in [0, 1), got {p}", "ops.dropout", "p is the probability to drop an element")
-    if not training or p == 0:
+    if not training:
         return input
+    if p == 0:
+        return core.reshape(input, input.shape)
     return core.dropout(input, 1 - p) if seed is None else core.mul(input, keep_mask(input.shape, 1 - p, input.dtype, seed))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import fail
+from sindri._print import prints
 from sindri.common import dtype as mstype
 from sindri.common.sparse_tensor import RowTensor
 from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, filled, is_float, is_number, to_axes, to_axis, to_int
@@ -99,23 +100,15 @@ def need_eager(*values: Any) -> None:
             raise _core.TracedValueError(what)
 
 
-def _print_text(item: Any) -> str:
-    if not isinstance(item, Tensor):
-        return str(item)
-    values = (core.cast(item, mstype.float32) if item.dtype is mstype.bfloat16 else item).asnumpy()
-    between = "" if values.ndim == 0 else "\n"
-    return f"Tensor(shape={list(item.shape)}, dtype={item.dtype}, value={between}{values})"
-
-
 def print_(*input_x: Any) -> None:
-    """Prints strings, numbers and tensors, one line each, when the program reaches it. A compiled graph cannot print: a Cell that prints runs
-    eagerly, with a warning that names the line. Raises TypeError for other types."""
+    """Prints strings, numbers and tensors, one line each, when the program reaches it: in a compiled graph at each of its runs. Raises TypeError for other
+    types."""
     for item in input_x:
         if not isinstance(item, (Tensor, str, int, float, bool, tuple, list, dict, type(None), np.generic)):
             fail(TypeError, f"cannot print {type(item).__name__}", "ops.Print", "give tensors, strings and numbers")
-    need_eager(*input_x)
-    for item in input_x:
-        print(_print_text(item), flush=True)
+    if not prints():
+        need_eager(*input_x)
+    print(*[repr(item) if isinstance(item, Tensor) else str(item) for item in input_x], sep="\n", flush=True)
 
 
 def assert_(condition: Any, input_data: Any, summarize: int = 3) -> None:

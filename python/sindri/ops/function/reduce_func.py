@@ -440,7 +440,8 @@ def vector_norm(x: Tensor, ord: Union[int, float] = 2, axis: Axis = None, keepdi
 
 
 def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2, -1), keepdims: bool = False, *, dtype=None) -> Tensor:
-    """Norm of the matrices that two axes span: 'fro', 'nuc', 1 and -1 (column sums), inf and -inf (row sums), 2 and -2 (singular values)."""
+    """Norm of the matrices that two axes span: 'fro', 'nuc', 1 and -1 (column sums), inf and -inf (row sums), 2 and -2 (singular values). Orders by
+    singular values give float32 for half types."""
     x = floating(A if dtype is None else core.cast(A, dtype))
     rank = len(x.shape)
     row, column = (to_axis(a, rank, "ops.matrix_norm") for a in to_axes(axis, "ops.matrix_norm"))
@@ -454,7 +455,7 @@ def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2
     if ord not in ("nuc", 2, -2):
         fail(ValueError, f"ord: {ord!r} is no order of a matrix norm", "ops.norm", "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
     perm = [d for d in range(rank) if d not in (row, column)] + [row, column]
-    values = core.svd(core.transpose(x, perm))[1]
+    values = core.svd(wide(core.transpose(x, perm)))[1]
     out = core.sum(values, [-1]) if ord == "nuc" else core.max(values, [-1]) if ord == 2 else core.min(values, [-1])
     if not keepdims:
         return out

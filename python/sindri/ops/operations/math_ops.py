@@ -12,7 +12,7 @@ from sindri.ops.primitive import REQUIRED, like, primitive
 # Two operands.
 Add = TensorAdd = primitive("Add", core.add)
 Sub = primitive("Sub", core.sub)
-Mul = primitive("Mul", core.mul)
+Mul = primitive("Mul", F.mul)
 RealDiv = primitive("RealDiv", F.real_div)
 Div = primitive("Div", F.div)
 DivNoNan = primitive("DivNoNan", F.div_no_nan)

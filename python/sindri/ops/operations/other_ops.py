@@ -10,6 +10,7 @@ from sindri._check import fail
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core
 from sindri.ops.function import other_func as F
+from sindri.ops.function.array_func import stop_gradient
 from sindri.ops.primitive import Primitive, primitive
 
 Assign = primitive("Assign", F.assign)
@@ -18,23 +19,34 @@ AssignSub = primitive("AssignSub", F.assign_sub)
 Load = primitive("Load", F.load)
 Depend = primitive("Depend", F.depend)
 Partial = primitive("Partial", F.partial)
-StopGradient = primitive("StopGradient", core.stop_gradient)
+StopGradient = primitive("StopGradient", stop_gradient)
 FloatStatus = primitive("FloatStatus", F.float_status)
 
 
+def _no_register(name: str) -> Any:
+    where = f"ops.{name}"
+    fail(RuntimeError, "it uses the overflow register of Ascend devices, which no device has here", where,
+         "find overflow in the gradients: ops.FloatStatus()(x) and sindri.amp.all_finite(grads), or use nn.TrainOneStepWithLossScaleCell")
+
+
 def _alloc() -> Tensor:
-    """[8] float32 zeros: the overflow flags of Ascend, which a CPU has not; they stay 0. Use FloatStatus to look for overflow."""
-    return core.full((8,), 0.0, mstype.float32)
+    """Raises RuntimeError, as MindSpore does on CPU: no device here has an overflow register. FloatStatus and amp.all_finite find overflow."""
+    return _no_register("NPUAllocFloatStatus")
 
 
-def _flags(status: Tensor) -> Tensor:
-    """The flags as they are: there is no overflow register."""
-    return status
+def _get(status: Tensor) -> Tensor:
+    """Raises RuntimeError: a status that is always 0 would let overflowed gradients pass. See NPUAllocFloatStatus."""
+    return _no_register("NPUGetFloatStatus")
+
+
+def _clear(status: Tensor) -> Tensor:
+    """Raises RuntimeError. See NPUAllocFloatStatus."""
+    return _no_register("NPUClearFloatStatus")
 
 
 NPUAllocFloatStatus = primitive("NPUAllocFloatStatus", _alloc)
-NPUGetFloatStatus = primitive("NPUGetFloatStatus", _flags)
-NPUClearFloatStatus = primitive("NPUClearFloatStatus", _flags)
+NPUGetFloatStatus = primitive("NPUGetFloatStatus", _get)
+NPUClearFloatStatus = primitive("NPUClearFloatStatus", _clear)
 
 
 class Custom(Primitive):

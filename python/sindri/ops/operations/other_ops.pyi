@@ -4,7 +4,7 @@ Written by scripts/python_stubs.py; do not edit."""
 
 from collections.abc import Callable
 from typing import Any
-from sindri._core import Parameter, Tensor, _TensorLike as TensorLike
+from sindri._core import Parameter, Tensor
 from sindri.ops.primitive import Primitive
 
 __all__ = [
@@ -46,7 +46,7 @@ class Partial(Primitive):
 class StopGradient(Primitive):
     def __init__(self) -> None: ...
     @staticmethod
-    def __call__(input: TensorLike) -> Tensor: ...
+    def __call__(x: Tensor) -> Tensor: ...
 
 class FloatStatus(Primitive):
     def __init__(self) -> None: ...

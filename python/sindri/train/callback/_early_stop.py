@@ -43,5 +43,5 @@ class EarlyStopping(_Watch):
 
     def on_train_end(self, run_context: RunContext) -> None:
         if self.stopped_epoch > 0 and self.verbose:
-            print(f'Epoch {self.stopped_epoch}: early stopping', flush=True)
+            print(f'Epoch {self.stopped_epoch:05d}: early stopping', flush=True)
             logger.info('early stopping after epoch %d, best %s %s', self.stopped_epoch, self.monitor, self.best)

@@ -1,7 +1,7 @@
 """The calls that are compared: CASES, a list of texts for run_cases.py. A module each for a part of the interface, with a list of the same name."""
 import importlib
 
-MODULES = "elementwise reduce shape index tensor linear numpy_ primitives random_ nn_ loss optim metrics dataset_ formulas".split()
+MODULES = "elementwise reduce shape index tensor linear numpy_ primitives random_ nn_ loss optim metrics dataset_ formulas semantics".split()
 
 
 def load(modules=MODULES):
