@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "sindri/boost/grad_accumulation.h"
+#include "sindri/comm/communicator.h"
 #include "sindri/core/error.h"
+#include "sindri/core/log.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
 #include "sindri/train/boost.h"
@@ -18,7 +20,7 @@ constexpr const char* kName = "grad_accumulation";
 
 class GradAccumulation final : public train::BoostAlgorithm {
  public:
-  explicit GradAccumulation(int64_t steps) : steps_(steps) {}
+  GradAccumulation(int64_t steps, bool updates_rest) : steps_(steps), updates_rest_(updates_rest) {}
 
   std::string name() const override { return kName; }
   std::string idle() const override { return steps_ == 1 ? "step is 1: every step is an update" : ""; }
@@ -36,13 +38,16 @@ class GradAccumulation final : public train::BoostAlgorithm {
     }
     for (const auto& sum : sums_) step.collected.push_back(sum.get());
     step_ = &step;
-    step.updates_at = [&step, this](int64_t s) { return (s + step.steps_before) % steps_ == steps_ - 1; };
-    const size_t last = step.add_choice(2, [](const train::TrainStep& self, int64_t s) { return self.updates(s) ? 1 : 0; });
-    step.collect = [this, last](train::TrainStep& self, Gradients g, const Tensor& finite) { return collect(std::move(g), finite, self.chosen(last) == 1); };
+    step.updates_at = [&step, this](int64_t s) { return in_group(step, s) == steps_ || (updates_rest_ && s == step.last_step); };
+    // 0: the step collects; else it updates with the gradients of that many steps. Each number is a graph of its own.
+    const size_t due = step.add_choice(static_cast<int>(steps_) + 1,
+                                       [this](const train::TrainStep& self, int64_t s) { return self.updates(s) ? static_cast<int>(in_group(self, s)) : 0; });
+    step.collect = [this, due](train::TrainStep& self, Gradients g, const Tensor& finite) { return collect(std::move(g), finite, self.chosen(due)); };
   }
 
   // A training may begin within a group: one that was resumed there, or a second one of the same model.
   void on_event(train::Event event, train::TrainState& s) override {
+    if (event == train::Event::kEnd) return warn_of_rest();
     if (event != train::Event::kBegin) return;
     const auto counted = static_cast<int64_t>(count_.stored().item());
     step_->steps_before += ((counted - s.cur_step_num - step_->steps_before) % steps_ + steps_) % steps_;
@@ -62,17 +67,36 @@ class GradAccumulation final : public train::BoostAlgorithm {
   }
 
  private:
-  std::optional<Gradients> collect(Gradients g, const Tensor& finite, bool last) {
+  // From 1: the place of a step in its group.
+  int64_t in_group(const train::TrainStep& step, int64_t s) const { return (s + step.steps_before) % steps_ + 1; }
+
+  void warn_of_rest() const {
+    const auto rest = static_cast<int64_t>(count_.stored().item());
+    if (rest == 0 || comm::world().rank() != 0) return;
+    log::warn("train",
+              fmt::format("the last {} steps changed no weight: an update takes {}; their gradients are in the state that a resumed run continues "
+                          "from | boost.{}.rest: update makes the training's last step an update with what it has",
+                          rest, steps_, kName));
+  }
+
+  // `due`: of how many steps the update is; 0: it is none.
+  std::optional<Gradients> collect(Gradients g, const Tensor& finite, int64_t due_steps) {
+    const bool last = due_steps > 0;
     const Tensor all_finite = finite.defined() ? ops::logical_and(finite_.value(), finite) : Tensor();
     std::vector<Parameter*> sums;
     for (const auto& sum : sums_) sums.push_back(sum.get());
     std::optional<Gradients> due = collect_gradients(sums, count_, steps_, std::move(g), last);
     if (all_finite.defined()) finite_.assign(last ? ops::full({}, 1, DType::kBool) : all_finite);
+    if (due && due_steps < steps_) {  // each step gave its share of a whole group
+      const double scale = static_cast<double>(steps_) / static_cast<double>(due_steps);
+      for (Tensor& gradient : due->of_params) gradient = ops::mul(gradient, scale);
+    }
     if (due && all_finite.defined()) due->skip = ops::logical_not(all_finite);
     return due;
   }
 
   int64_t steps_;
+  bool updates_rest_;
   train::TrainStep* step_ = nullptr;
   size_t of_list_ = 0;
   std::vector<std::unique_ptr<Parameter>> sums_;
@@ -89,8 +113,13 @@ const auto& kGradAccumulation = train::boosts().add({
                   .doc = "steps of one update; the schedule of the learning rate counts updates",
                   .min = 1,
                   .max = 65536,
-                  .unit = "steps"}},
-    .make = [](const SettingValues& s) { return std::make_shared<GradAccumulation>(s.get_int("step")); },
+                  .unit = "steps"},
+                 {.name = "rest",
+                  .type = SettingType::kString,
+                  .fallback = "keep",
+                  .doc = "steps after the last whole group: kept in the checkpoint for a resumed run, or made an update of their own by the last step",
+                  .choices = "keep|update"}},
+    .make = [](const SettingValues& s) { return std::make_shared<GradAccumulation>(s.get_int("step"), s.get_string("rest") == "update"); },
 });
 
 }  // namespace

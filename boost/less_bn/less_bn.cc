@@ -1,4 +1,5 @@
 // Networks with fewer batch norms (MindSpore: mindspore.boost.less_batch_normalization), and centralised gradients.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,8 +40,8 @@ class LessBatchNorm final : public train::BoostAlgorithm {
     for (const Parameter* p : context.parameters) {
       const std::string& n = p->name();
       const bool named = n.find("beta") != std::string::npos || n.find("gamma") != std::string::npos || n.find("bias") != std::string::npos;
-      const bool depthwise = p->shape().rank() == 4 && p->shape()[1] == 1;
-      centred.push_back(p->shape().rank() >= 2 && !named && !depthwise && p != head);
+      const bool grouped = std::find(context.grouped_weights.begin(), context.grouped_weights.end(), p) != context.grouped_weights.end();
+      centred.push_back(p->shape().rank() >= 2 && !named && !grouped && p != head);
     }
     step.transform_gradients = [centred, inner = step.transform_gradients](Gradients g) {
       for (size_t i = 0; i < centred.size(); ++i) {

@@ -36,6 +36,15 @@ class PyMetric {
       throw ValueError(e.message(), e.where(), e.fix());
     }
   }
+  // Of the metric "loss" alone.
+  void add_loss(py::handle loss, std::optional<double> weight) {
+    auto* const metric = dynamic_cast<nn::Loss*>(metric_.get());
+    if (metric == nullptr) throw ValueError("the metric '" + name_ + "' takes no losses");
+    const Tensor value = to_tensor(loss);
+    const py::gil_scoped_release release;
+    if (weight) metric->add_weighted(value, *weight);
+    else metric->add_total(value);
+  }
   void clear() { metric_->clear(); }
   std::vector<double> eval() const { return metric_->eval(); }
   double value() const { return metric_->value(); }
@@ -183,11 +192,19 @@ void bind_nn_rules(py::module_& m) {
       .def("clear", &nn::BleuScore::clear)
       .def("value", &nn::BleuScore::eval)
       .def_property_readonly("empty", &nn::BleuScore::empty, "Whether nothing was counted since clear().");
+  m.def(
+      "label_weight",
+      [](py::handle labels, const py::object& weight, int64_t ignore_index) {
+        return nn::label_weight(to_tensor(labels), weight.is_none() ? Tensor() : to_tensor(weight), ignore_index);
+      },
+      py::arg("labels"), py::arg("weight"), py::arg("ignore_index"), "What the mean of a loss of class numbers divides by. Arrays.");
   m.def("auc", &nn::auc, py::arg("x"), py::arg("y"), py::arg("reorder") = false, "The area under the points (x, y).");
   py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
       .def(py::init([](const std::string& name, const py::kwargs& settings) { return std::make_unique<PyMetric>(name, settings); }), py::arg("name"))
       .def(py::pickle([](const PyMetric& metric) { return metric.saved(); }, &PyMetric::from_saved))
       .def("update", &PyMetric::update, "Adds a batch of Tensors or arrays.")
+      .def("add_loss", &PyMetric::add_loss, py::arg("loss"), py::arg("weight") = py::none(),
+           "Of 'loss': adds the loss of a batch, which counts `weight` times; without weight, a loss that is a sum.")
       .def("clear", &PyMetric::clear)
       .def("eval", &PyMetric::eval, "All numbers of the result.")
       .def("value", &PyMetric::value, "The result as one number.")

@@ -1,6 +1,8 @@
 // Checkpoints, the networks that come with the library, and the C++ training step, for comparison.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "python/src/casters.h"
 #include "python/src/settings.h"
 #include "sindri/models/models.h"
@@ -124,6 +126,14 @@ class PyNativeCell {
     train::boosts().make(algorithm, settings_of(settings))->prepare(*cell_);
     cell_->trainable_params();
   }
+  /// Names of the weights of convolutions that have several groups.
+  std::vector<std::string> grouped_weights() {
+    const std::vector<const Parameter*> grouped = train::grouped_weights(*cell_);
+    std::vector<std::string> out;
+    for (const auto& [name, p] : cell_->parameters_and_names())
+      if (std::find(grouped.begin(), grouped.end(), p) != grouped.end()) out.push_back(name);
+    return out;
+  }
   nn::Cell& cell() { return *cell_; }
 
  private:
@@ -135,15 +145,21 @@ class PyNativeCell {
 void bind_train(py::module_& m) {
   py::class_<train::TrainPosition>(m, "TrainPosition",
                                    "epoch: epochs completed; step_in_epoch: steps of the one after; step: in all; dataset_state: of "
-                                   "the data iterator, '' where it has none.")
-      .def(py::init([](int64_t epoch, int64_t step_in_epoch, int64_t step, const std::string& dataset_state) {
-             return train::TrainPosition{.epoch = epoch, .step_in_epoch = step_in_epoch, .step = step, .dataset_state = dataset_state};
-           }),
-           py::arg("epoch") = 0, py::arg("step_in_epoch") = 0, py::arg("step") = 0, py::arg("dataset_state") = "")
+                                   "the data iterator, '' where it has none; callbacks: their states, '' where there are none; epoch_open: the end of the "
+                                   "last of those epochs is still to come.")
+      .def(
+          py::init([](int64_t epoch, int64_t step_in_epoch, int64_t step, const std::string& dataset_state, const std::string& callbacks, bool epoch_open) {
+            return train::TrainPosition{
+                .epoch = epoch, .step_in_epoch = step_in_epoch, .step = step, .dataset_state = dataset_state, .callbacks = callbacks, .epoch_open = epoch_open};
+          }),
+          py::arg("epoch") = 0, py::arg("step_in_epoch") = 0, py::arg("step") = 0, py::arg("dataset_state") = "", py::arg("callbacks") = "",
+          py::arg("epoch_open") = false)
       .def_readonly("epoch", &train::TrainPosition::epoch)
       .def_readonly("step_in_epoch", &train::TrainPosition::step_in_epoch)
       .def_readonly("step", &train::TrainPosition::step)
       .def_readonly("dataset_state", &train::TrainPosition::dataset_state)
+      .def_readonly("callbacks", &train::TrainPosition::callbacks)
+      .def_readonly("epoch_open", &train::TrainPosition::epoch_open)
       .def("__repr__",
            [](const train::TrainPosition& p) { return fmt::format("Position(epoch={}, step_in_epoch={}, step={})", p.epoch, p.step_in_epoch, p.step); });
   m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false, py::arg("key") = py::none(),
@@ -205,7 +221,7 @@ void bind_train(py::module_& m) {
            py::arg("larger_is_better"), py::arg("min_delta"), py::arg("patience"), py::arg("baseline") = py::none())
       .def_readwrite("wait", &train::Patience::wait)
       .def_readwrite("cooldown", &train::Patience::cooldown)
-      .def_readonly("best", &train::Patience::best)
+      .def_readwrite("best", &train::Patience::best)
       .def(py::pickle(
           [](const train::Patience& p) { return py::make_tuple(p.larger_is_better, p.min_delta, p.patience, p.baseline, p.wait, p.cooldown, p.best); },
           [](const py::tuple& t) {
@@ -235,6 +251,7 @@ void bind_train(py::module_& m) {
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)
       .def("parameters", &PyNativeCell::parameters, "[(name, Parameter)] in definition order.")
+      .def("grouped_weights", &PyNativeCell::grouped_weights, "Names of the weights of convolutions that have several groups.")
       .def("prepare", &PyNativeCell::prepare, py::arg("algorithm"), py::arg("settings"),
            "What a training algorithm changes of a network (BoostAlgorithm::prepare); parameters() are others behind it.")
       .def(

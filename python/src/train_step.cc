@@ -65,7 +65,8 @@ class PyTrainStep {
 
   void apply(const std::vector<std::pair<std::string, py::dict>>& chosen, const py::iterable& parameters,
              const std::vector<std::pair<std::string, py::object>>& network_state, const std::vector<std::pair<py::object, double>>& moving_averages,
-             double loss_scale, const std::vector<std::vector<py::object>>& states, bool wants_uses, double gradient_sum) {
+             double loss_scale, const std::vector<std::vector<py::object>>& states, bool wants_uses, double gradient_sum,
+             const std::vector<py::object>& grouped_weights) {
     if (!algorithms_.empty()) throw ValueError("the algorithms of a training step are chosen once", "TrainStep.apply");
     train::BuildContext context{.gradient_sum = gradient_sum, .loss_scale = loss_scale};
     step_.wants_uses = wants_uses;
@@ -76,6 +77,7 @@ class PyTrainStep {
     for (const py::handle p : parameters) context.parameters.push_back(slot(p));
     for (const auto& [name, p] : network_state) context.network_state.emplace_back(name, slot(p));
     for (const auto& [p, momentum] : moving_averages) context.moving_averages.push_back({slot(p), momentum});
+    for (const py::object& p : grouped_weights) context.grouped_weights.push_back(slot(p));
     step_.parameters = context.parameters;
     std::vector<std::vector<Parameter*>> of;
     for (const std::vector<py::object>& list : states) {
@@ -253,7 +255,8 @@ void bind_train_step(py::module_& m) {
       .def(py::init<bool>(), py::arg("guarded"))
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
            py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(), py::arg("wants_uses") = false,
-           py::arg("gradient_sum") = 1.0, "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
+           py::arg("gradient_sum") = 1.0, py::arg("grouped_weights") = std::vector<py::object>(),
+           "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
            "One step: calls gradients(numbers of the trained parameters), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the "
            "step was left out, None "
@@ -273,8 +276,12 @@ void bind_train_step(py::module_& m) {
            "of(number of an update): whether it needs the gradients of all parameters, so that none is left out.")
       .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
       .def(
-          "warn_without_updates", [](PyTrainStep& s, int64_t first, int64_t end) { train::warn_without_updates(s.step(), first, end); }, py::arg("first"),
-          py::arg("end"), "Says where none of these steps ends with an update.")
+          "plan",
+          [](PyTrainStep& s, int64_t first, int64_t end) {
+            s.step().last_step = end - 1;
+            train::warn_without_updates(s.step(), first, end);
+          },
+          py::arg("first"), py::arg("end"), "Tells the algorithms which steps a training will have; warns where none of them ends with an update.")
       .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
       .def("own_state", &PyTrainStep::own_state, "Names of Parameters, of state() and of the optimizer, that each rank has for itself.")
       .def("columns", &PyTrainStep::columns, py::arg("step"))

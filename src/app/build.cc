@@ -96,20 +96,24 @@ std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num
 
 constexpr int64_t kMostRates = 100'000'000;
 
-// The course is one over epochs: collecting the gradients of several steps leaves fewer, wider places on it.
+// The schedule covers the steps that will be trained. Where the gradients of several steps are collected it has one rate for each update.
 std::vector<float> learning_rates(const Settings& s, int64_t steps_per_epoch, int64_t steps_per_update) {
   const double top = s.get_float("lr.max");
   const double per_epoch = static_cast<double>(steps_per_epoch) / static_cast<double>(steps_per_update);
   const auto warmup = static_cast<int64_t>(std::llround(s.get_float("lr.warmup_epochs") * per_epoch));
-  const int64_t total = std::max<int64_t>(1, s.get_int("train.epochs") * steps_per_epoch / steps_per_update);
+  const int64_t epochs_steps = s.get_int("train.epochs") * steps_per_epoch, most = s.get_int("train.max_steps");
+  const int64_t trained = most > 0 ? std::min(most, epochs_steps) : epochs_steps, covered = s.get_int("lr.total_steps");
+  const int64_t steps = covered > 0 ? covered : trained;
+  const int64_t total = std::max<int64_t>(1, steps / steps_per_update);
   const auto schedule = optim::schedules()
                             .find(s.get_string("lr.schedule"))
                             .make({.learning_rate = top, .steps = std::max<int64_t>(1, total - warmup), .warmup_steps = warmup, .steps_per_epoch = per_epoch},
                                   s.chosen("lr.schedule"));
   if (schedule->fixed() && warmup == 0) return {static_cast<float>(schedule->rate(0))};
   if (total > kMostRates)
-    throw SettingsError(fmt::format("{} epochs of {} steps are {} updates: a table of their learning rates, which each checkpoint holds, would have {:.1f} GB",
-                                    s.get_int("train.epochs"), steps_per_epoch, total, static_cast<double>(total) * 4e-9),
+    throw SettingsError(fmt::format("{} steps ({} epochs of {}) are {} updates: a table of their learning rates, which each checkpoint holds, would have "
+                                    "{:.1f} GB",
+                                    steps, s.get_int("train.epochs"), steps_per_epoch, total, static_cast<double>(total) * 4e-9),
                         "train.epochs, from " + s.origin("train.epochs"), "lower it, or use lr.schedule: constant without a warm-up, which needs no table");
   const auto rise = optim::schedules().make("warm_up", {{"first", s.get_float("lr.init")}, {"warmup_steps", std::max<int64_t>(1, warmup)}},
                                             optim::Course{.learning_rate = top});

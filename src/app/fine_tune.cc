@@ -39,7 +39,8 @@ class StartLog final : public train::Callback {
   Session* s_;
 };
 
-// (epoch, value) of the evaluations that the run folder holds of the training that goes on; all ranks have them from rank 0.
+// (epoch, value) of the evaluations that the run folder holds of the run that is resumed; all ranks have them from rank 0. For checkpoints without
+// the states of callbacks.
 std::vector<std::pair<int64_t, double>> earlier_values(const Session& s, const std::string& metric, int64_t every) {
   if (!s.request.resume) return {};
   const int64_t done = s.options.initial_epoch - (s.options.epoch_not_ended ? 1 : 0);
@@ -58,6 +59,48 @@ std::vector<std::pair<int64_t, double>> earlier_values(const Session& s, const s
   for (const nlohmann::json& pair : nlohmann::json::parse(text)) out.emplace_back(pair[0].get<int64_t>(), pair[1].is_number() ? pair[1].get<double>() : NAN);
   return out;
 }
+
+struct Kept {
+  int64_t epoch = 0;  // 0: nothing is kept
+  double value = NAN;
+};
+
+// What best.ckpt was kept for, where that was an evaluation before the present step: one that a run was finished with is in no other checkpoint.
+Kept kept_best(const Session& s, const std::string& path) {
+  const train::TrainOptions& o = s.options;
+  if (!s.request.resume || s.resumed_from.empty()) return {};
+  const std::string text = s.group.from_first("best checkpoint", [&]() -> std::string {
+    try {
+      if (!train::file_exists(path, "checkpoint")) return "{}";
+      const train::TrainPosition p = train::position_of(train::load_checkpoint(path));
+      const bool later = p.step > o.initial_total || (p.step == o.initial_total && o.epoch_not_ended);
+      const nlohmann::json states = nlohmann::json::parse(p.callbacks, nullptr, false);
+      return later || !states.is_object() ? "{}" : states.at("cpp").at("keep_best").at(0).get<std::string>();
+    } catch (const std::exception& e) {  // of an earlier version, or damaged: what the checkpoint says holds
+      log::debug("train", e.what());
+      return "{}";
+    }
+  });
+  if (text == "{}") return {};
+  train::KeepBest kept({.metric = s.best->metric()});
+  kept.load_state(text);
+  return {kept.best_epoch(), kept.best_value()};
+}
+
+// Evaluations and patience count as in a run that was not broken off. Where they bring nothing better to the end, best.ckpt is still what it was.
+class AdoptBest final : public train::Callback {
+ public:
+  AdoptBest(std::shared_ptr<train::KeepBest> best, Kept kept) : best_(std::move(best)), kept_(kept) {}
+  void begin(train::TrainState&) override { epoch_ = best_->best_epoch(); }  // the state of the checkpoint is loaded by now
+  void end(train::TrainState&) override {
+    if (kept_.epoch > 0 && best_->best_epoch() == epoch_) best_->adopt(kept_.epoch, kept_.value);
+  }
+
+ private:
+  std::shared_ptr<train::KeepBest> best_;
+  Kept kept_;
+  int64_t epoch_ = 0;
+};
 
 bool larger_is_better(const Settings& s, const std::string& metric) {
   const std::string mode = s.get_string("train.early_stop.mode");
@@ -123,18 +166,15 @@ void add_tuning_callbacks(Session* s, std::vector<train::CallbackPtr>* list) {
                                                                  .larger_is_better = larger_is_better(set, metric),
                                                                  .min_delta = set.get_float("train.early_stop.min_delta"),
                                                                  .patience = stops ? set.get_int("train.early_stop.patience") : 0,
-                                                                 .every = every,
                                                                  .file = keeps ? s->run_dir + "/checkpoints/best.ckpt" : "",
                                                                  .mindspore1 = set.get_string("checkpoint.compat") == "mindspore1",
                                                                  .earlier = earlier_values(*s, metric, every)});
+  if (keeps) list->push_back(std::make_shared<AdoptBest>(s->best, kept_best(*s, s->best->file())));
   list->push_back(s->best);
 }
 
 bool restore_best(Session* s) {
   if (!s->best || s->best->best_epoch() == 0) return false;
-  // A training that ended within an epoch may have come to something better on its way to the next evaluation.
-  const auto now = s->metrics.find(s->best->metric());
-  if (now != s->metrics.end() && s->evaluated_at == s->steps_done && s->best->beats_best(now->second)) return false;
   if (!s->best->file().empty() && s->best->last_error().empty()) s->report.best_checkpoint = s->best->file();
   if (s->settings.get_string("train.early_stop.metric").empty() || !s->settings.get_bool("train.early_stop.restore_best")) return false;
   const int64_t best = s->best->best_epoch();

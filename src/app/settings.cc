@@ -585,10 +585,14 @@ bool Settings::counts(const SettingSpec& spec) const {
 std::string Settings::hash() const {
   std::string text_of_all;
   for (const SettingSpec& spec : schema()) {
-    // Of several ranks and of fine-tuning: what is as always is not named, as in trainings from before there were any.
-    if ((std::string_view(spec.name).starts_with("dist.") || is_of_tuning(spec)) && !differs_from_default(*this, spec)) continue;
+    // Of several ranks, of fine-tuning, and what came later: what is as always is not named, as in trainings from before there were any.
+    const bool later = std::string_view(spec.name).starts_with("dist.") || std::string_view(spec.name) == "lr.total_steps" || is_of_tuning(spec);
+    if (later && !differs_from_default(*this, spec)) continue;
     if (counts(spec)) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
   }
+  // A schedule covers the steps that are trained; a constant rate is the same for any number.
+  if (get_int("train.max_steps") > 0 && get_string("lr.schedule") != "constant" && get_int("lr.total_steps") == 0)
+    text_of_all += fmt::format("max_steps: {}\n", get_int("train.max_steps"));
   return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));
 }
 

@@ -157,8 +157,9 @@ void resume(Session* s, const std::string& path) {
   o.initial_counts = p.counts;
   o.record = p.record;
   s->model->restore_of_ranks(std::move(p.of_ranks));
+  o.callbacks = p.callbacks;
   place_by_samples(s, p);
-  o.epoch_not_ended = o.initial_epoch > 0 && o.initial_step == 0 && epoch_is_open(p.record);
+  o.epoch_not_ended = o.initial_epoch > 0 && o.initial_step == 0 && (p.epoch_open || epoch_is_open(p.record));
   s->resumed_from = path;
   s->say(fmt::format("resuming from {} (epoch {}, step {} of the epoch)", path, o.initial_epoch + 1, o.initial_step));
   if (p.ranks > 0 && p.ranks != s->parts.ranks) s->say(fmt::format("it was saved by {} ranks, there are {} now", p.ranks, s->parts.ranks));

@@ -305,6 +305,7 @@ void finish(Session* s) {
 // Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
 void final_eval(Session* s) {
   run_eval(s);
+  if (s->best && s->checkpoint) s->best->see_after_end(s->metrics);
   if (!s->group.first() || !s->folder->started() || s->recorded_at == s->steps_done) return;
   s->folder->event("eval", s->epoch, s->steps_done, {s->metrics.begin(), s->metrics.end()});
   const std::string line = fmt::format("evaluation at the end: loss {:.4f}, accuracy {:.4f}", s->metrics.at("loss"), s->metrics.at("accuracy"));

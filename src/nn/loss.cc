@@ -71,6 +71,13 @@ Value RuleLoss::construct_values(Span<const Value> in) {
 
 Tensor RuleLoss::compute(const Tensor& logits, const Tensor& labels) { return of({logits, labels}); }
 
+double RuleLoss::divisor(const Tensor& labels) const {
+  if (!rule_.divisor) return LossBase::divisor(labels);
+  std::vector<Tensor> host;
+  for (const Tensor& t : optional_) host.push_back(t.defined() ? to_host({&t, 1}, "loss weights")[0] : t);
+  return rule_.divisor(labels, host);
+}
+
 Tensor RuleLoss::of(std::vector<Tensor> inputs) const {
   inputs.insert(inputs.end(), optional_.begin(), optional_.end());
   return compute_loss(rule_, std::move(inputs), reduction());

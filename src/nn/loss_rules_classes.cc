@@ -15,6 +15,18 @@ Tensor classes_last(const Tensor& x) {
   return ops::reshape(ops::transpose(x, perm), {-1, x.dim(1)});
 }
 
+double label_weight(const Tensor& labels, const Tensor& weight, int64_t ignore_index) {
+  if (is_floating(labels.dtype())) return labels.rank() > 0 ? static_cast<double>(labels.dim(0)) : 1;
+  const std::vector<double> weights = weight.defined() ? weight.to_vector<double>() : std::vector<double>();
+  double sum = 0;
+  for (const int64_t label : labels.to_vector<int64_t>()) {
+    if (label == ignore_index) continue;
+    if (!weight.defined()) sum += 1;
+    else if (label >= 0 && label < static_cast<int64_t>(weights.size())) sum += weights[static_cast<size_t>(label)];
+  }
+  return sum;
+}
+
 namespace {
 
 const SettingSpec kIgnored = int_setting("ignore_index", "-100", "rows with this label count nothing");
@@ -95,15 +107,18 @@ Tensor nll(Tensors t, const NegativeLogLikelihood& rule, const std::string& redu
 const SettingSpec kSmoothing = {
     .name = "label_smoothing", .type = SettingType::kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 1};
 
-const auto& kNll = losses().add(
-    {.name = "nll",
-     .doc = "-logits at the label, logits being log probabilities",
-     .settings = {kIgnored, kSmoothing},
-     .code_only = true,
-     .make = [](const SettingValues& v) -> LossRule {
-       const NegativeLogLikelihood rule{v.get_int("ignore_index"), v.get_float("label_smoothing")};
-       return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = [rule](Tensors t, const std::string& how) { return nll(t, rule, how); }};
-     }});
+const auto& kNll =
+    losses().add({.name = "nll",
+                  .doc = "-logits at the label, logits being log probabilities",
+                  .settings = {kIgnored, kSmoothing},
+                  .code_only = true,
+                  .make = [](const SettingValues& v) -> LossRule {
+                    const NegativeLogLikelihood rule{v.get_int("ignore_index"), v.get_float("label_smoothing")};
+                    return {.labels = LossLabels::kClasses,
+                            .optional = {"weight"},
+                            .reduced = [rule](Tensors t, const std::string& how) { return nll(t, rule, how); },
+                            .divisor = [ignored = rule.ignore_index](const Tensor& labels, Tensors t) { return label_weight(labels, t[0], ignored); }};
+                  }});
 
 // ---- softmax cross entropy of rows [N, C]
 
@@ -169,13 +184,17 @@ struct CrossEntropy {
   }
 };
 
-const auto& kCrossEntropy = losses().add({.name = "cross_entropy",
-                                          .doc = "-log softmax(logits) at the label, as PyTorch has it",
-                                          .settings = {kIgnored, kSmoothing},
-                                          .make = [](const SettingValues& v) -> LossRule {
-                                            const NegativeLogLikelihood likelihood{v.get_int("ignore_index"), v.get_float("label_smoothing")};
-                                            return {.labels = LossLabels::kClasses, .optional = {"weight"}, .reduced = CrossEntropy{likelihood}};
-                                          }});
+const auto& kCrossEntropy =
+    losses().add({.name = "cross_entropy",
+                  .doc = "-log softmax(logits) at the label, as PyTorch has it",
+                  .settings = {kIgnored, kSmoothing},
+                  .make = [](const SettingValues& v) -> LossRule {
+                    const NegativeLogLikelihood likelihood{v.get_int("ignore_index"), v.get_float("label_smoothing")};
+                    return {.labels = LossLabels::kClasses,
+                            .optional = {"weight"},
+                            .reduced = CrossEntropy{likelihood},
+                            .divisor = [ignored = likelihood.ignore_index](const Tensor& labels, Tensors t) { return label_weight(labels, t[0], ignored); }};
+                  }});
 
 // logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the places of each sample.
 Tensor focal(Tensors t, double gamma) {

@@ -264,20 +264,40 @@ Fbeta::Fbeta(double beta) : ClassCounts("Fbeta", "classification"), beta_(beta) 
   if (!(beta > 0)) throw ValueError(fmt::format("Fbeta: beta must be positive, got {}", beta));
 }
 
-void Loss::add(const std::vector<Tensor>& in) {
-  check_inputs("Loss", in, 1);
-  if (in[0].rank() > 1)
-    throw ShapeError(fmt::format("Loss: one number or a vector is expected, got {}", in[0].meta().str()), "", "use a loss with reduction 'mean' or 'sum'");
-  const std::vector<double> v = in[0].to_vector<double>();
-  sum_ += std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
-  ++count_;
+namespace {
+
+double mean_loss(const Tensor& loss) {
+  if (loss.rank() > 1)
+    throw ShapeError(fmt::format("Loss: one number or a vector is expected, got {}", loss.meta().str()), "", "use a loss with reduction 'mean' or 'sum'");
+  const std::vector<double> v = loss.to_vector<double>();
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
 }
 
-std::map<std::string, std::vector<double>> Loss::counts() const { return {{"sum_loss", {sum_}}, {"total_num", one(count_)}}; }
+}  // namespace
+
+void Loss::add(const std::vector<Tensor>& in) {
+  check_inputs("Loss", in, 1);
+  add_weighted(in[0], 1);
+}
+
+void Loss::add_weighted(const Tensor& loss, double weight) {
+  const double mean = mean_loss(loss);
+  ++batches_;
+  weight_ += weight;
+  if (weight != 0) sum_ += mean * weight;
+}
+
+void Loss::add_total(const Tensor& loss) {
+  sum_ += mean_loss(loss);
+  ++batches_;
+  ++totals_;
+}
+
+std::map<std::string, std::vector<double>> Loss::counts() const { return {{"sum_loss", {sum_}}, {"total_num", {weight_ + static_cast<double>(totals_)}}}; }
 
 std::vector<double> Loss::eval() const {
-  check_total("Loss", count_);
-  return {sum_ / static_cast<double>(count_)};
+  check_total("Loss", batches_);
+  return {totals_ > 0 ? sum_ : sum_ / weight_};
 }
 
 TopKCategoricalAccuracy::TopKCategoricalAccuracy(int64_t k) : k_(k) {
@@ -464,7 +484,7 @@ const bool kAdded = [] {
            .doc = "weighted harmonic mean of precision and recall, mean over classes",
            .settings = {{.name = "beta", .type = SettingType::kFloat, .fallback = "1", .doc = "how much more recall counts than precision", .min = 1e-30}},
            .make = [](const SettingValues& v) -> MetricPtr { return std::make_shared<Fbeta>(v.get_float("beta")); }});
-  all.add({.name = "loss", .doc = "mean of the losses of the batches", .code_only = true, .make = plain<Loss>});
+  all.add({.name = "loss", .doc = "mean loss of the samples", .code_only = true, .make = plain<Loss>});
   all.add({.name = "topk",
            .doc = "samples whose class is among the k largest scores, over samples",
            .settings = {{.name = "k", .type = SettingType::kInt, .fallback = "5", .doc = "how many scores may be the class's", .min = 1, .max = 1e9}},

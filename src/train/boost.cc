@@ -11,6 +11,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/core/nearest.h"
+#include "sindri/nn/conv.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/random.h"
 #include "src/train/batch_parts.h"
@@ -55,6 +56,13 @@ void check_keeps_weights(const std::string& name) {
   std::erase_if(keepers, [](const std::string& n) { return !facts_of(n).keeps_weights; });
   keepers.insert(keepers.begin(), "trained");
   throw ValueError(fmt::format("no training algorithm named '{}' keeps weights", name), "boost", did_you_mean(name, keepers));
+}
+
+std::vector<const Parameter*> grouped_weights(nn::Cell& network) {
+  std::vector<const Parameter*> out;
+  for (const auto& [path, cell] : network.cells_and_names())
+    if (auto* const conv = dynamic_cast<nn::Conv2d*>(cell); conv != nullptr && conv->options().group > 1) out.push_back(&conv->weight());
+  return out;
 }
 
 int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms) {

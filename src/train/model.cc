@@ -17,6 +17,7 @@
 #include "sindri/ops/random.h"
 #include "src/comm/session.h"
 #include "src/train/first_rank.h"
+#include "src/train/save_state.h"
 #include "src/train/step_log.h"
 
 namespace sindri::train {
@@ -115,6 +116,7 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
     BuildContext context = {.parameters = optimizer_->parameters(),
                             .network_state = network_->parameters_and_names(),
                             .moving_averages = moving_averages(*network_),
+                            .grouped_weights = grouped_weights(*network_),
                             .network = network_.get(),
                             .optimizer = optimizer_.get(),
                             .loss_scale = optimizer_->base_options().loss_scale};
@@ -221,6 +223,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.data_fingerprint = options.data_fingerprint;
   s.class_names = options.class_names;
   s.record = options.record;
+  for (const CallbackPtr& c : callbacks) s.callbacks.push_back(c.get());
   s.skipped_steps = options.initial_counts.skipped;
   s.overflow_steps = options.initial_counts.overflow;
   s.nonfinite_steps = options.initial_counts.nonfinite;
@@ -256,9 +259,12 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
 
   net_with_loss_->set_train(true);
   begin_parallel(loop);
+  int64_t end = s.cur_step_num + (epochs - options.initial_epoch) * s.batch_num - options.initial_step;
+  if (options.max_steps > 0) end = std::min(options.max_steps, end);
+  step_.last_step = end - 1;
+  load_states(s.callbacks, options.callbacks);
   loop.notify(Event::kBegin, &Callback::begin);
-  const int64_t steps = (epochs - options.initial_epoch) * s.batch_num - options.initial_step, end = s.cur_step_num + steps;
-  warn_without_updates(step_, s.cur_step_num, options.max_steps > 0 ? std::min(options.max_steps, end) : end);
+  warn_without_updates(step_, s.cur_step_num, end);
   try {
     run_epochs(loop);
     loop.log.settle();
@@ -395,7 +401,7 @@ void Model::run_epochs(Loop& loop) {
   const int64_t limit = loop.options.max_steps > 0 ? loop.options.max_steps : INT64_MAX;
   if (loop.options.epoch_not_ended) {
     s.steps_before_epoch = s.cur_step_num - s.batch_num;
-    s.epoch_complete = true;
+    s.epoch_complete = s.epoch_ending = true;
     loop.notify(Event::kEpochEnd, &Callback::epoch_end);
   }
   for (int64_t epoch = loop.options.initial_epoch + 1; epoch <= s.epoch_num && !s.stop; ++epoch) {
@@ -403,7 +409,7 @@ void Model::run_epochs(Loop& loop) {
     int64_t done = epoch == loop.options.initial_epoch + 1 ? loop.options.initial_step : 0;
     s.cur_epoch_num = epoch;
     s.steps_before_epoch = s.cur_step_num - done;
-    s.epoch_complete = false;
+    s.epoch_complete = s.epoch_ending = false;
     if (done == 0) s.nonfinite_in_epoch = 0;
     loop.notify(Event::kEpochBegin, &Callback::epoch_begin);
     while (done < s.batch_num && !s.stop) {
@@ -425,6 +431,7 @@ void Model::run_epochs(Loop& loop) {
         }
         if (run_step(loop, batch)) {
           ++ran;
+          s.interrupted = true;
           s.request_stop();
           break;
         }
@@ -442,7 +449,7 @@ void Model::run_epochs(Loop& loop) {
     }
     if (s.stop && done < s.batch_num) break;  // stopped inside the epoch: it has not ended
     loop.log.settle();
-    s.epoch_complete = true;
+    s.epoch_complete = s.epoch_ending = true;
     loop.notify(Event::kEpochEnd, &Callback::epoch_end);
     share_stop(loop, true);
     if (!loop.endless && epoch < s.epoch_num) loop.data->next_epoch();
@@ -480,7 +487,8 @@ namespace {
 // What metrics are to see. Values of a device come to the host together, for as many batches as are no burden to the device's memory.
 class Judged {
  public:
-  explicit Judged(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics) : metrics_(metrics) {
+  Judged(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, const nn::Cell* loss)
+      : metrics_(metrics), loss_(dynamic_cast<const nn::LossBase*>(loss)) {
     for (const auto& [name, metric] : metrics) (metric->uses_loss() ? losses_ : outputs_) = true;
   }
   /// `out`: {output} or {output, loss}.
@@ -496,8 +504,9 @@ class Judged {
     const TensorList host = to_host(seen_, "metrics");
     for (size_t i = 0; i < labels_.size(); ++i) {
       for (const auto& [name, metric] : metrics_) {
-        if (metric->uses_loss()) metric->update({host[2 * i + 1]});
-        else metric->update({host[2 * i], labels_[i]});
+        if (!metric->uses_loss()) metric->update({host[2 * i], labels_[i]});
+        else if (auto* const loss = dynamic_cast<nn::Loss*>(metric.get())) count(*loss, host[2 * i + 1], labels_[i]);
+        else metric->update({host[2 * i + 1]});
       }
     }
     seen_.clear();
@@ -506,9 +515,17 @@ class Judged {
   }
 
  private:
+  // By samples, not by batches: the last batch may be smaller, and an evaluation says the same whatever the batch size.
+  void count(nn::Loss& metric, const Tensor& loss, const Tensor& labels) const {
+    if (loss_ != nullptr && loss_->reduction() == "sum") return metric.add_total(loss);
+    const double samples = labels.rank() > 0 ? static_cast<double>(labels.dim(0)) : 1;
+    metric.add_weighted(loss, loss_ != nullptr && loss_->reduction() == "mean" ? loss_->divisor(labels) : samples);
+  }
+
   static constexpr int64_t kMostBytes = 64 << 20;
   static constexpr size_t kMostBatches = 256;
   const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics_;
+  const nn::LossBase* loss_;  // null: a Cell of the user's, whose mean is taken to be over samples
   bool outputs_ = false, losses_ = false;
   TensorList seen_, labels_;  // two of seen_ for one of labels_
   int64_t bytes_ = 0;
@@ -558,7 +575,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   for (auto& [name, metric] : options_.metrics) metric->clear();
   const auto it = data->create_iterator({.num_epochs = 1, .on_corrupt = on_corrupt, .max_corrupt = max_corrupt});
   std::vector<Tensor> batch;
-  Judged judged(options_.metrics);
+  Judged judged(options_.metrics, loss_.get());
   while (it->next(&batch)) {
     if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));
     judged.add(run_eval(on_device(batch)), batch[1]);

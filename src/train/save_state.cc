@@ -1,12 +1,34 @@
 // See save_state.h.
 #include "src/train/save_state.h"
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "sindri/comm/communicator.h"
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
 #include "src/train/first_rank.h"
 
 namespace sindri::train {
+
+// {"cpp": {name: [state, …]}}, one state for each callback of that name; empty where none has one.
+std::string states_of(const std::vector<Callback*>& callbacks) {
+  nlohmann::json states = nlohmann::json::object();
+  for (const Callback* c : callbacks)
+    if (const std::string name = c->state_name(); !name.empty()) states[name].push_back(c->state());
+  return states.empty() ? "" : nlohmann::json({{"cpp", states}}).dump();
+}
+
+void load_states(const std::vector<Callback*>& callbacks, const std::string& text) {
+  const nlohmann::json j = nlohmann::json::parse(text, nullptr, false);
+  if (!j.is_object() || !j.contains("cpp")) return;  // none, or those of another language's callbacks
+  std::map<std::string, size_t> next;
+  for (Callback* c : callbacks) {
+    const std::string name = c->state_name();
+    if (name.empty() || !j["cpp"].contains(name)) continue;
+    if (const size_t n = next[name]++; n < j["cpp"][name].size()) c->load_state(j["cpp"][name][n]);
+  }
+}
 
 void save_train_state(const TrainState& s, const std::string& path, bool save_optimizer, bool mindspore1) {
   const bool complete = s.epoch_complete;
@@ -19,6 +41,8 @@ void save_train_state(const TrainState& s, const std::string& path, bool save_op
                                .class_names = s.class_names,
                                .counts = s.counts(),
                                .record = s.record,
+                               .callbacks = states_of(s.callbacks),
+                               .epoch_open = complete && !s.epoch_ending,
                                .samples = s.global_samples,
                                .global_batch = s.global_batch > 0 ? s.global_batch : s.batch_size,
                                .virtual_ranks = s.virtual_ranks,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -106,7 +107,7 @@ TEST_F(FineTune, BatchNormOfFrozenPartsMovesWhereAsked) {
 
 TEST_F(FineTune, ResumedIsAsNeverStopped) {
   const std::vector<std::string> sets = {"train.init_from=" + weights_, "train.freeze=conv1,layer1",
-                                         "optimizer.groups=[layer2 lr=0.1, end_point lr=10 weight_decay=0]", "lr.schedule=cosine",
+                                         "optimizer.groups=[layer2 lr=0.1, end_point lr=10 weight_decay=0]", "lr.schedule=cosine", "lr.total_steps=100",
                                          "checkpoint.save_every_steps=1"};
   ok(tune("whole", sets));
   std::vector<std::string> stopped = sets;
@@ -188,7 +189,7 @@ class EarlyStop : public testing::Test {
       std::istringstream cells(line);
       for (std::string f; std::getline(cells, f, ',');) fields.push_back(f);
       if (header) at = static_cast<size_t>(std::find(fields.begin(), fields.end(), wanted) - fields.begin());
-      else out.push_back(std::stod(fields.at(at)));
+      else out.push_back(at < fields.size() && !fields[at].empty() ? std::stod(fields[at]) : NAN);  // an epoch without an evaluation
     }
     return out;
   }
@@ -196,7 +197,7 @@ class EarlyStop : public testing::Test {
 };
 
 const std::vector<std::string> kWatch = {"train.epochs=12", "train.early_stop.metric=accuracy", "train.early_stop.patience=2",
-                                         "train.early_stop.min_delta=0.02"};
+                                         "train.early_stop.min_delta=0.02", "lr.total_steps=132"};
 
 TEST_F(EarlyStop, EndsAndGoesBackToTheBest) {
   const Result r = run(digits("run", kWatch), kStrict);
@@ -271,6 +272,56 @@ TEST_F(EarlyStop, BestOfALossIsTheSmallestAndIsKeptWithoutAStop) {
   EXPECT_THAT(r.out, HasSubstr(fmt::format("best: loss {:.4f} at epoch {}", *best, best - loss.begin() + 1)));
   EXPECT_TRUE(fs::exists(temp_.file("run/checkpoints/best.ckpt")));
   EXPECT_THAT(r.out, HasSubstr(fmt::format("loss: {:.4f}", loss.back()))) << "the last weights stay";
+}
+
+// However a run ends, its last evaluation is one of those that the best is chosen from, and best.ckpt is the best one.
+TEST_F(EarlyStop, EachEndingCountsItsLastEvaluation) {
+  struct Ending {
+    const char* name;
+    std::vector<std::string> settings;
+  };
+  for (const Ending& ending : {Ending{"epochs", {"train.epochs=3"}}, Ending{"seldom", {"train.epochs=3", "train.eval_interval=2"}},
+                               Ending{"within", {"train.max_steps=16"}}, Ending{"at_an_end", {"train.max_steps=22"}}, Ending{"first", {"train.max_steps=5"}},
+                               Ending{"early", {"train.epochs=12", "train.early_stop.metric=accuracy", "train.early_stop.patience=1"}}}) {
+    SCOPED_TRACE(ending.name);
+    std::vector<std::string> sets = {"checkpoint.keep_best=accuracy"};
+    sets.insert(sets.end(), ending.settings.begin(), ending.settings.end());
+    const Result r = run(digits(ending.name, sets), kStrict);
+    ASSERT_EQ(r.code, 0) << r.err;
+    std::vector<double> seen = column(temp_.file(ending.name), "eval_accuracy");
+    std::erase_if(seen, [](double v) { return std::isnan(v); });
+    ASSERT_FALSE(seen.empty());
+    const double best = *std::max_element(seen.begin(), seen.end());
+    EXPECT_THAT(r.out, HasSubstr(fmt::format("best: accuracy {:.4f}", best)));
+    const std::string file = temp_.file(ending.name) + "/checkpoints/best.ckpt";
+    EXPECT_THAT(r.out, HasSubstr("best:       " + file));
+    EXPECT_THAT(run({"eval", "--checkpoint", file}).out, HasSubstr(fmt::format("accuracy: {:.6g}", best)));
+  }
+}
+
+// The best of a run that ended within an epoch is in best.ckpt alone; one that continues knows of it.
+TEST_F(EarlyStop, AContinuedRunKnowsWhatBestIsKept) {
+  const std::vector<std::string> sets = {"checkpoint.keep_best=loss",
+                                         "train.early_stop.metric=loss",
+                                         "train.early_stop.patience=50",
+                                         "train.early_stop.restore_best=false",
+                                         "lr.schedule=constant",
+                                         "lr.warmup_epochs=0",
+                                         "lr.max=0.01"};
+  std::vector<std::string> first = sets;
+  first.emplace_back("train.max_steps=30");  // within the third epoch: better than the two before
+  ASSERT_EQ(run(digits("run", first), kStrict).code, 0);
+  const std::string file = temp_.file("run/checkpoints/best.ckpt");
+  EXPECT_EQ(train::position_of(train::load_checkpoint(file)).step, 30);
+  std::vector<std::string> worse = sets;  // no later evaluation is better
+  worse.insert(worse.end(), {"train.epochs=4", "train.early_stop.min_delta=100"});
+  std::vector<std::string> on = digits("run", worse);
+  on.emplace_back("--resume");
+  const Result r = run(on);
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(train::position_of(train::load_checkpoint(file)).step, 30);
+  EXPECT_THAT(r.out, HasSubstr("best: loss")) << r.out;
+  EXPECT_THAT(r.out, HasSubstr("at epoch 3")) << r.out;
 }
 
 TEST_F(EarlyStop, SettingsThatCannotBeMeantAreRefused) {

@@ -92,5 +92,23 @@ TEST(LessBatchNorm, GradientsAreCentralised) {
   EXPECT_TRUE(any);
 }
 
+// Kernels of one channel are depthwise only where there are groups: the first layer of a network for grey images has them, too.
+TEST(LessBatchNorm, OnlyGroupedConvolutionsKeepTheirMean) {
+  const auto net = nn::SequentialCell::make({nn::Conv2d::make({.in_channels = 1, .out_channels = 4, .kernel_size = 3}),
+                                             nn::Conv2d::make({.in_channels = 4, .out_channels = 4, .kernel_size = 3, .group = 4}),
+                                             nn::Conv2d::make({.in_channels = 4, .out_channels = 8, .kernel_size = 3, .group = 2})});
+  train::TrainStep step;
+  step.transform_gradients = [](Gradients g) { return g; };
+  const train::BuildContext context{.parameters = net->trainable_params(), .grouped_weights = train::grouped_weights(*net)};
+  less_bn({{"fn_flag", false}})->apply(step, context);
+  Gradients g;
+  for (const Parameter* p : context.parameters) g.of_params.push_back(ops::full(p->shape(), 1, DType::kFloat32));
+  const Gradients after = step.transform_gradients(g);
+  ASSERT_EQ(after.of_params.size(), 3u);
+  EXPECT_EQ(after.of_params[0].to_vector<double>()[0], 0);
+  EXPECT_EQ(after.of_params[1].to_vector<double>()[0], 1);
+  EXPECT_EQ(after.of_params[2].to_vector<double>()[0], 1);
+}
+
 }  // namespace
 }  // namespace sindri::less_bn_test

@@ -1,4 +1,5 @@
 // Metrics against counts made by hand.
+#include "sindri/nn/loss.h"
 #include "sindri/nn/metric.h"
 
 #include <gmock/gmock.h>
@@ -113,6 +114,28 @@ TEST(Metric, LossErrorsAndPerplexity) {
   Perplexity ppl;
   ppl.update({scores({0.25, 0.75, 0.5, 0.5}, 2), ints({0, 1})});
   EXPECT_NEAR(ppl.value(), std::exp(-(std::log(0.25) + std::log(0.5)) / 2), 1e-7);
+}
+
+// The mean over all samples, in batches of any size and over ranks; sums add up.
+TEST(Metric, LossByWeightAndInTotal) {
+  Loss first, second, total;
+  first.add_weighted(Tensor::scalar(2), 3);
+  first.add_weighted(Tensor::scalar(std::numeric_limits<double>::quiet_NaN()), 0);  // every label is ignored: 0/0
+  second.add_weighted(Tensor::scalar(6), 1);
+  EXPECT_DOUBLE_EQ(first.value(), 2);
+  first.add_saved(second.saved());
+  EXPECT_DOUBLE_EQ(first.value(), 3);
+  total.add_total(Tensor::scalar(2));
+  Loss other;
+  other.add_total(Tensor::scalar(5));
+  total.add_saved(other.saved());
+  EXPECT_DOUBLE_EQ(total.value(), 7);
+  Loss none;
+  none.add_weighted(Tensor::scalar(1), 0);
+  EXPECT_TRUE(std::isnan(none.value())) << "no label counts";
+  const Tensor labels = ints({1, -100, 2, 1});
+  EXPECT_DOUBLE_EQ(label_weight(labels, {}, -100), 3);
+  EXPECT_DOUBLE_EQ(label_weight(labels, Tensor::from_values({3}, {1, 2, 4}), -100), 8);
 }
 
 TEST(Metric, NanIsNotRight) {

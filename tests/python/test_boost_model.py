@@ -295,3 +295,25 @@ def test_two_ranks_train_in_several_calls_and_agree_on_overflows(tmp_path):
     for name in ('accumulation', 'adasum'):
         np.testing.assert_array_equal(found[0][f'{name} 3'], found[0][f'{name} 1'], err_msg=name)
     assert found[0]['overflow delta'][0] == 512
+
+
+def test_less_bn_takes_no_convolution_of_one_channel_for_a_depthwise_one(mode):
+    """The changes of weights have a mean of 0 for each output, but for those of convolutions with groups."""
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.first, self.depthwise, self.flat, self.head = nn.Conv2d(1, 4, 3), nn.Conv2d(4, 4, 3, group=4), nn.Flatten(), nn.Dense(4 * 36, 3)
+
+        def construct(self, x):
+            return self.head(self.flat(self.depthwise(self.first(x))))
+
+    net = Net()
+    before = {p.name: p.asnumpy().copy() for p in net.trainable_params()}
+    config = {'boost': {'mode': 'manual', 'less_bn': True, 'grad_freeze': False}, 'less_bn': {'fn_flag': False}}
+    model = ms.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'), nn.Momentum(net.trainable_params(), 1.0, 0.0), boost_level='O1',
+                     boost_config_dict=config)
+    rng = np.random.default_rng(2)
+    rows = {'x': rng.normal(size=(8, 1, 6, 6)).astype(np.float32), 'y': rng.integers(0, 3, 8).astype(np.int32)}
+    model.train(1, ms.dataset.NumpySlicesDataset(rows, shuffle=False).batch(8), dataset_sink_mode=False)
+    change = {p.name: np.abs((p.asnumpy() - before[p.name]).reshape(p.shape[0], -1).mean(1)).max() for p in net.trainable_params()}
+    assert change['first.weight'] < 1e-6 and change['head.weight'] < 1e-6 and change['depthwise.weight'] > 1e-4

@@ -34,7 +34,13 @@ struct LossRule {
   std::function<Tensor(Span<const Tensor>)> terms = nullptr;  ///< what is to be reduced: by element, row or sample
   /// The loss itself, of a loss that reduces in its own way ("mean", "sum" or "none"), as by weight.
   std::function<Tensor(Span<const Tensor>, const std::string& reduction)> reduced = nullptr;
+  /// What the mean divides by, of the labels and the optional tensors, all on the host; null: by a number that is the same for each sample.
+  std::function<double(const Tensor& labels, Span<const Tensor> optional)> divisor = nullptr;
 };
+
+/// What the mean of a loss of class numbers divides by: the summed weights of the labels that are not ignored; weight undefined: their number.
+/// Probabilities, which are floating, count by sample. Host tensors; a label that is neither a class nor ignored counts nothing.
+SINDRI_API double label_weight(const Tensor& labels, const Tensor& weight, int64_t ignore_index);
 
 /// The rule for class numbers [N] instead of the one-hot rows [N, C] that it takes.
 SINDRI_API LossRule of_class_numbers(LossRule rule);
@@ -48,6 +54,9 @@ class SINDRI_API LossBase : public Cell {
   Value construct_values(Span<const Value> in) override;
   virtual Tensor compute(const Tensor& logits, const Tensor& labels) = 0;
   const std::string& reduction() const { return reduction_; }
+  /// What the mean of a batch divides by, so that the means of batches of any sizes make up that of all samples: the number of samples, or what the
+  /// loss weighs them with. Labels on the host.
+  virtual double divisor(const Tensor& labels) const { return labels.rank() > 0 ? static_cast<double>(labels.dim(0)) : 1; }
 
  protected:
   /// weights·x, reduced over all dimensions.
@@ -64,6 +73,7 @@ class SINDRI_API RuleLoss : public LossBase {
   RuleLoss(std::string class_name, std::string reduction, LossRule rule, std::vector<Tensor> optional = {});
   Value construct_values(Span<const Value> in) override;
   Tensor compute(const Tensor& logits, const Tensor& labels) override;
+  double divisor(const Tensor& labels) const override;
   const LossRule& rule() const { return rule_; }
 
  private:

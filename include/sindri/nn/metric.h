@@ -188,23 +188,29 @@ class SINDRI_API Fbeta final : public ClassCounts {
   double beta_;
 };
 
-/// Mean of the losses of the batches, each one number or a vector, which counts as its mean.
+/// Mean of the losses of the batches, each one number or a vector, which counts as its mean. update() counts each batch once, as MindSpore does;
+/// Model::eval gives each its weight, so that the result is that of all samples, however they come in batches.
 class SINDRI_API Loss final : public Metric {
  public:
-  void clear() override { sum_ = 0, count_ = 0; }
+  void clear() override { sum_ = weight_ = 0, batches_ = totals_ = 0; }
+  /// A batch whose loss counts `weight` times: the number of its samples. Of weight 0 it counts nothing, whatever its loss. Throws ShapeError as update().
+  void add_weighted(const Tensor& loss, double weight);
+  /// A batch of a loss that is a sum: the result is the sum over all batches. Throws ShapeError as update().
+  void add_total(const Tensor& loss);
+  /// The mean, or the sum after add_total; NaN where all weights are 0.
   std::vector<double> eval() const override;
   bool uses_loss() const override { return true; }
-  bool empty() const override { return count_ == 0; }
+  bool empty() const override { return batches_ == 0; }
   bool adds_up() const override { return true; }
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
   void add(const std::vector<Tensor>& inputs) override;
-  void archive(CountArchive& counts) override { counts(sum_)(count_); }
+  void archive(CountArchive& counts) override { counts(sum_)(weight_)(batches_)(totals_); }
 
  private:
-  double sum_ = 0;
-  int64_t count_ = 0;
+  double sum_ = 0, weight_ = 0;
+  int64_t batches_ = 0, totals_ = 0;
 };
 
 /// Share of samples [N, C] whose label is among the k largest scores; of equal scores the lower class comes first, NaN last.

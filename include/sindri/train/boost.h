@@ -30,6 +30,7 @@ struct BuildContext {
     Parameter* mean = nullptr;  ///< of a variance: the moving mean beside it
   };
   std::vector<MovingAverage> moving_averages = {};
+  std::vector<const Parameter*> grouped_weights = {};  ///< of convolutions with several groups (depthwise ones have as many as channels)
   nn::Cell* network = nullptr;  ///< null where the network is defined in Python
   optim::Optimizer* optimizer = nullptr;  ///< likewise
   /// Between `gradients` and `reduce_gradients` of a step that collects (TrainStep::collect), gradients are so many lists of the parameters' ones, one
@@ -39,6 +40,8 @@ struct BuildContext {
   double loss_scale = 1;  ///< by which the optimizer divides gradients, beside their inv_scale: in stages they are so many times too large
 };
 
+/// The weights of the network's convolutions that have several groups.
+SINDRI_API std::vector<const Parameter*> grouped_weights(nn::Cell& network);
 /// The numbers of `parameters` in the order in which the network has them, from its input on; an optimizer has them by its groups. Those that the network does not
 /// have come last.
 SINDRI_API std::vector<size_t> network_order(const BuildContext& context);

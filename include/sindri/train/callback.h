@@ -26,6 +26,7 @@
 #include "sindri/nn/cell.h"
 #include "sindri/optim/optimizer.h"
 #include "sindri/train/loss_scale.h"
+#include "sindri/train/patience.h"
 
 namespace sindri::dataset {
 class Dataset;
@@ -37,6 +38,7 @@ class Communicator;
 namespace sindri::train {
 
 class BoostAlgorithm;
+class Callback;
 
 using MetricValues = std::map<std::string, double>;
 
@@ -84,10 +86,13 @@ struct SINDRI_API TrainState {
   /// Of the last step, on the host: settles first.
   double loss();
   MetricValues metrics;  ///< of the last evaluation in this run, empty before
+  /// cur_step_num at that evaluation, 0 before the first. -1: whoever sets `metrics` does not say; then they count as those of the present epoch.
+  int64_t metrics_step = -1;
   int64_t skipped_steps = 0;  ///< steps left out because their loss or a gradient was not finite (NanPolicy::kSkip)
   int64_t overflow_steps = 0;  ///< steps left out by the loss scale, because a gradient overflowed
   int64_t nonfinite_steps = 0, nonfinite_in_epoch = 0;  ///< see StepCounts
   LossScaleManager* loss_scale_manager = nullptr;  ///< null without one; get_loss_scale() is the scale of the next step
+  std::vector<Callback*> callbacks = {};  ///< of this training; checkpoints hold their states
   std::vector<std::shared_ptr<BoostAlgorithm>> algorithms = {};  ///< those applied to the step, in their order; they see events before callbacks
   double last_step_seconds = 0;  ///< KnownSteps::seconds of the last that are known
   double data_wait_seconds = 0;  ///< of which spent waiting for data
@@ -115,12 +120,20 @@ struct SINDRI_API TrainState {
   StepCounts counts() const { return {skipped_steps, overflow_steps, nonfinite_steps, nonfinite_in_epoch}; }
   void request_stop() { stop = true; }
   bool stop = false;
+  bool interrupted = false;  ///< by TrainOptions::stop_requested: the process ends, and the run may be resumed
+  bool epoch_ending = false;  ///< epoch_end of this epoch has been called, of some callbacks at least
 };
 
 /// Override what is needed. Exceptions end the training and reach the caller of Model::train.
 class SINDRI_API Callback {
  public:
   virtual ~Callback() = default;
+  /// The name under which checkpoints hold state(); empty: the callback has none. Several of one name are told apart by their order.
+  virtual std::string state_name() const { return ""; }
+  /// What the callback needs in order to continue in a resumed run.
+  virtual std::string state() const { return ""; }
+  /// Takes back what state() returned, before begin(). Throws ValueError for a text that is not its own.
+  virtual void load_state(const std::string&) {}
   virtual void begin(TrainState&) {}
   virtual void epoch_begin(TrainState&) {}
   virtual void step_begin(TrainState&) {}
@@ -196,23 +209,28 @@ class SINDRI_API ModelCheckpoint : public Callback {
   std::vector<std::pair<std::string, double>> saved_;  // path, time of saving
 };
 
-/// Stops when `monitor` (a metric name, or "loss") has not improved by min_delta for `patience` epochs.
+/// Stops when `monitor` (a metric name, or "loss") has not improved by min_delta for `patience` evaluations; "loss" that is not evaluated: epochs.
 class SINDRI_API EarlyStopping : public Callback {
  public:
+  /// Throws ValueError for a negative patience or min_delta.
   EarlyStopping(std::string monitor, int64_t patience, double min_delta = 0, bool larger_is_better = false);
+  std::string state_name() const override { return "early_stopping"; }
+  std::string state() const override { return rule_.state(); }
+  void load_state(const std::string& text) override { rule_.load_state(text); }
+  /// A resumed run that had run out of patience ends at once.
+  void begin(TrainState& s) override;
   void epoch_end(TrainState& s) override;
 
  private:
   std::string monitor_;
-  int64_t patience_, waited_ = 0;
-  double min_delta_, best_ = 0;
-  bool larger_, seen_ = false;
+  Patience rule_;
 };
 
-/// Runs `evaluate` every `every` epochs and puts its result into TrainState::metrics.
+/// Runs `evaluate` every `every` epochs, and at the end of the epoch that a run ends with, and puts its result into TrainState::metrics.
 class SINDRI_API EvalCallback : public Callback {
  public:
   EvalCallback(std::function<MetricValues()> evaluate, int64_t every = 1);
+  void begin(TrainState& s) override;
   void epoch_end(TrainState& s) override;
 
  private:

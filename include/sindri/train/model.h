@@ -57,6 +57,7 @@ struct TrainOptions {
   bool epoch_not_ended = false;  ///< epoch_end of the last of initial_epoch's epochs is still to be called: the process was killed before it
   StepCounts initial_counts = {};  ///< of the steps already done
   std::string record = "";  ///< TrainState::record to begin with
+  std::string callbacks = "";  ///< TrainPosition::callbacks, which the callbacks take back before begin()
   std::string settings_hash = "";  ///< kept in checkpoints
   std::string data_fingerprint = "";  ///< kept in checkpoints
   std::vector<std::string> class_names = {};  ///< kept in checkpoints

@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+
+#include "sindri/export.h"
 
 namespace sindri::train {
 
-/// Sees the number once an epoch.
+/// Sees the number once an epoch, or once an evaluation where an evaluation is watched.
 struct Patience {
   bool larger_is_better = false;
   double min_delta = 0;  ///< at least 0: what a better number must exceed the best one by
@@ -30,6 +33,10 @@ struct Patience {
     return better;
   }
   bool exhausted() const { return wait > 0 && wait >= patience; }
+  /// best, wait and cooldown as JSON, for a resumed run.
+  SINDRI_API std::string state() const;
+  /// Throws ValueError for a text that state() did not give.
+  SINDRI_API void load_state(const std::string& text);
 };
 
 }  // namespace sindri::train

@@ -112,6 +112,7 @@ struct SINDRI_API TrainStep {
   int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
   int64_t steps_before = 0;  ///< steps of earlier trainings of the same network, from which schedules of this one go on
+  int64_t last_step = -1;  ///< number of the step that the running training is planned to end with, as updates() takes it; -1: not known
   /// The number of the update that a step goes into.
   int64_t update_of(int64_t step) const { return (step + steps_before) / steps_per_update; }
   std::function<bool(int64_t update)> needs_whole;  ///< whether an update needs the gradients of all parameters, so that none may be left out; null: none does

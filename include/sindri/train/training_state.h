@@ -23,6 +23,8 @@ struct TrainPosition {
   std::vector<std::string> class_names = {};  ///< by label; empty when unknown
   StepCounts counts = {};
   std::string record = {};  ///< see TrainState::record
+  std::string callbacks = {};  ///< the states of callbacks, for TrainOptions::callbacks; empty when there are none
+  bool epoch_open = false;  ///< the epochs' last has all its steps, and its end is still to come: for TrainOptions::epoch_not_ended
   int64_t samples = 0;  ///< trained on in all, by all ranks; 0 when unknown, as are those below
   int64_t global_batch = 0;  ///< samples of a step, of all ranks
   int64_t virtual_ranks = 0;  ///< parts of the global batch

@@ -1,7 +1,7 @@
 """Networks of the C++ library as Cells."""
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from sindri import _core
 from sindri.nn.cell import Cell
@@ -33,6 +33,10 @@ class NativeCell(Cell):
             if name not in before:
                 p.name = above + name
             self.insert_param_to_cell(name, before.get(name, p), check_name_contain_dot=False)
+
+    def _grouped_weights(self) -> List[Any]:
+        """The weights of convolutions that have several groups."""
+        return [self._params[name] for name in self.__dict__["_cell_native"].grouped_weights()]
 
     def set_train(self, mode: bool = True) -> NativeCell:
         """Training (True) or inference (False). Returns self."""

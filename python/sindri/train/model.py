@@ -1,5 +1,6 @@
 """Model: training, evaluation and prediction of a network over datasets, with callbacks."""
 import inspect
+import json
 import weakref
 from typing import Any, Dict, List, Optional
 
@@ -19,8 +20,10 @@ from sindri.nn.cell import Cell
 from sindri.nn.optim.optimizer import Optimizer, expect_state
 from sindri.train._function_cell import FunctionCell
 from sindri.train._interrupt import Interrupt
-from sindri.train.callback._callback import Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of
+from sindri.train.callback._callback import (Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of,
+                                             _loss_number)
 from sindri.train.callback._progress import _default_bar
+from sindri.train.callback._states import TENSOR_PREFIX, give_states, pack, states_of, unpack
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, check_sink_size, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
 from sindri.train.metrics import Loss, get_metrics
@@ -74,7 +77,8 @@ class Model:
             self._loss_scale_manager = amp._level_manager(amp_level)
         self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
         self._device_number = context.get_auto_parallel_context('device_num')
-        self._position: Any = None  # to go on from
+        self._position: Any = None  # to continue from
+        self._callback_values: Dict[str, Tensor] = {}  # the Tensors of the callbacks' saved states
         self._together: Any = None  # of several ranks, in training
         self._bar: Any = None  # that shows the training which runs
         self._steps_before = self._epoch_began_at = self._steps_trained = 0
@@ -234,6 +238,7 @@ class Model:
         size = self._check_training(epoch, dataset, sink, sink_size, initial_epoch)
         callbacks = _list_of(callbacks)
         position, self._position = self._position or _core.TrainPosition(initial_epoch), None
+        values, self._callback_values = self._callback_values, {}
         if position.step > 0:
             initial_epoch = self._initial_epoch(position, epoch, initial_epoch)
         p = self._parameters(callbacks, train_network=self._train_network, network=self._train_network, epoch_num=epoch, mode='train',
@@ -249,6 +254,8 @@ class Model:
         self._steps_before = 0 if position.step > 0 else self._steps_trained or initial_epoch * int(p.batch_num)
         self._epoch_began_at = p.cur_step_num - position.step_in_epoch
         vars(p)['_training_state'] = lambda: self._training_state(p, helper)
+        saved = json.loads(position.callbacks or '{}')
+        saved.update(states=unpack(saved.get('states', ''), values), epoch_open=position.epoch_open)
         self._bar = _default_bar(callbacks)
         if self._bar is not None and validation is not None:
             due = validation[1]
@@ -258,14 +265,15 @@ class Model:
         with Interrupt() as interrupt:
             try:
                 with _CallbackManager(callbacks + shown) as hooks:
-                    self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation)
-            finally:  # behind the callbacks' exits, which save where the data stands
+                    self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation, saved)
+            finally:  # after the callbacks' exits, which save the place in the data
                 self._steps_trained = self._steps_before + p.cur_step_num
                 helper.release()
                 self._bar = None
                 del vars(p)['_training_state']
 
-    def _train_loop(self, p: Any, helper: DatasetHelper, hooks: _CallbackManager, interrupt: Interrupt, initial_epoch: int, validation: Any) -> None:
+    def _train_loop(self, p: Any, helper: DatasetHelper, hooks: _CallbackManager, interrupt: Interrupt, initial_epoch: int, validation: Any,
+                    saved: Dict[str, Any]) -> None:
         run_context = RunContext(p)
         network = self._train_network
         if helper.runs_chunks:
@@ -280,12 +288,20 @@ class Model:
         if getattr(self._train_network, 'boost_algorithms', ()):
             first = self._steps_before + p.cur_step_num
             left = (p.epoch_num - initial_epoch) * int(p.batch_num) - (p.cur_step_num - self._epoch_began_at)
-            self._train_network._boost_step.warn_without_updates(first, first + left)
+            self._train_network._boost_step.plan(first, first + left)
         hooks.on_train_begin(run_context)
+        give_states(p.list_callback, saved['states'])
+        if saved['epoch_open']:
+            self._end_open_epoch(p, hooks, run_context, interrupt, validation, saved)
         for index in range(initial_epoch, p.epoch_num):
+            if run_context.get_stop_requested():  # by the end of the open epoch
+                break
             p.cur_epoch_num = index + 1
+            vars(p).update(_epoch_ended=False, _states=None)
             self._tell('epoch_begin', p)
             hooks.on_train_epoch_begin(run_context)
+            if run_context.get_stop_requested() and p.cur_step_num > 0 and index == initial_epoch:
+                break  # a resumed run that had stopped early
             if index > initial_epoch:
                 self._epoch_began_at = p.cur_step_num
             for batch in helper:
@@ -294,13 +310,7 @@ class Model:
                     break
             if not helper.runs_chunks:
                 p.train_dataset.reset()
-            self._tell('epoch_end', p)
-            if validation is not None and p.cur_epoch_num in validation[1] and not run_context.get_stop_requested():
-                self._eval_in_fit(p, validation[0], interrupt)
-                self._to_training()
-            hooks.on_train_epoch_end(run_context)
-            if validation is not None:
-                p.metrics = {}  # of this epoch only
+            self._end_epoch(p, hooks, run_context, interrupt, validation)
             if run_context.get_stop_requested():
                 break
             if p.cur_epoch_num < p.epoch_num:
@@ -308,6 +318,35 @@ class Model:
         self._tell('end', p)
         hooks.on_train_end(run_context)
         interrupt.check()
+
+    def _end_epoch(self, p: Any, hooks: _CallbackManager, run_context: RunContext, interrupt: Interrupt, validation: Any) -> None:
+        """The end of an epoch: an evaluation when one is due, also in an epoch that a stop request cut short, then the callbacks.
+
+        Until all of it is done, and from then on where training ends here before its time, checkpoints hold the callbacks' states of before: a run
+        that resumes from one ends the epoch itself."""
+        vars(p)['_states'] = states_of(p.list_callback)
+        self._tell('epoch_end', p)
+        if validation is not None:
+            vars(p)['_evaluated'] = False
+            if p.cur_epoch_num in validation[1] and not run_context._exits_at_once:
+                vars(p)['_evaluated'] = self._eval_in_fit(p, validation[0], run_context, interrupt)
+                self._to_training()
+        hooks.on_train_epoch_end(run_context)
+        if validation is not None:
+            p.metrics, p.eval_results = {}, {}  # of this epoch only
+        cut_short = run_context.get_stop_requested() and p.cur_step_num - self._epoch_began_at < int(p.batch_num)
+        if not cut_short and not run_context._exits_at_once:
+            vars(p).update(_epoch_ended=True, _states=None)
+
+    def _end_open_epoch(self, p: Any, hooks: _CallbackManager, run_context: RunContext, interrupt: Interrupt, validation: Any,
+                        saved: Dict[str, Any]) -> None:
+        """Ends the epoch whose steps were all done when the checkpoint was saved, and whose end was still to come."""
+        began_at, self._epoch_began_at = self._epoch_began_at, p.cur_step_num - int(p.batch_num)
+        epoch, p.cur_epoch_num = p.cur_epoch_num, p.cur_epoch_num - 1
+        if saved.get('loss') is not None:
+            p.net_outputs = Tensor(np.float32(saved['loss']))
+        self._end_epoch(p, hooks, run_context, interrupt, validation)
+        p.cur_epoch_num, self._epoch_began_at = epoch, began_at
 
     def _begin_together(self, p: Any) -> None:
         """With several ranks: all were given the same training, and begin with rank 0's values."""
@@ -341,9 +380,16 @@ class Model:
         if not helper.counts_passes and helper.iter.given != done:
             return []  # the step that failed has read its batch
         complete = done >= int(p.batch_num)
+        held = vars(p).get('_states')
+        states, tensors = pack(states_of(p.list_callback) if held is None else held)
+        saved: Dict[str, Any] = {'states': states}
+        epoch_open = complete and not vars(p).get('_epoch_ended')
+        if epoch_open:
+            loss = _loss_number(p.net_outputs)
+            saved['loss'] = loss if isinstance(loss, float) else None
         position = _core.TrainPosition(p.cur_epoch_num - (0 if complete else 1), 0 if complete else done, self._steps_before + p.cur_step_num,
-                                       helper.iter.state())
-        return _core.training_state_entries(position)
+                                       helper.iter.state(), json.dumps(saved), epoch_open)
+        return _core.training_state_entries(position) + tensors
 
     def load_training_state(self, path: str, dec_key: Optional[bytes] = None, dec_mode: str = 'AES-GCM') -> Any:
         """Loads what ModelCheckpoint saved, so that the next train() or fit() goes on from there, in the middle of an epoch too, with the bits of a
@@ -361,11 +407,13 @@ class Model:
             expect_state(self._train_network, held)
             new = {p.name: p for p in self._train_network.get_parameters() if p.name not in params}
             params.update(new)
-            return [(name, p.dtype, p.shape) for name, p in new.items()]
+            kept = [(name, dtype, shape) for name, (shape, dtype) in held.items() if name.startswith(TENSOR_PREFIX)]
+            return [(name, p.dtype, p.shape) for name, p in new.items()] + kept
 
         self._position, values = _core.load_training_state(path, [(name, p.dtype, p.shape) for name, p in params.items()], dec_key, dec_mode, more)
         _core.set_rng_state(values.pop('sindri.rng_state'))
         _core.comm.place_random_numbers()
+        self._callback_values = {name: values.pop(name) for name in list(values) if name.startswith(TENSOR_PREFIX)}
         for name, value in values.items():
             params[name].set_data(value)
         return self._position
@@ -460,15 +508,15 @@ class Model:
         callbacks = _list_of(callbacks)
         p = self._parameters(callbacks, network=self._eval_network, epoch_num=1, dataset_sink_mode=dataset_sink_mode)
         with _CallbackManager(callbacks) as hooks:
-            return self._eval_loop(p, valid_dataset, hooks)
+            return self._eval_loop(p, valid_dataset, hooks, RunContext(p))
 
-    def _eval_loop(self, p: Any, dataset: Any, hooks: Callback, interrupt: Optional[Interrupt] = None) -> Dict[str, Any]:
+    def _eval_loop(self, p: Any, dataset: Any, hooks: Callback, run_context: RunContext, interrupt: Optional[Interrupt] = None) -> Dict[str, Any]:
         if self._eval_weights == 'trained':
-            return self._eval_pass(p, dataset, hooks, interrupt)
+            return self._eval_pass(p, dataset, hooks, run_context, interrupt)
         with averaged_weights(self._train_network, self._eval_weights):
-            return self._eval_pass(p, dataset, hooks, interrupt)
+            return self._eval_pass(p, dataset, hooks, run_context, interrupt)
 
-    def _eval_pass(self, p: Any, dataset: Any, hooks: Callback, interrupt: Optional[Interrupt]) -> Dict[str, Any]:
+    def _eval_pass(self, p: Any, dataset: Any, hooks: Callback, run_context: RunContext, interrupt: Optional[Interrupt]) -> Dict[str, Any]:
         if dataset.get_dataset_size() == 0:
             raise ValueError('Model.eval: the dataset is empty | check its files, and that batch(drop_remainder=True) leaves a batch')
         p.update(eval_network=self._eval_network, valid_dataset=dataset, batch_num=dataset.get_dataset_size(), mode='eval', cur_step_num=0,
@@ -477,7 +525,6 @@ class Model:
             metric.clear()
         mean_loss = Loss()
         self._to_inference(self._eval_network)
-        run_context = RunContext(p)
         hooks.on_eval_begin(run_context)
         hooks.on_eval_epoch_begin(run_context)
         for row in dataset.create_tuple_iterator(num_epochs=1, do_copy=False):
@@ -486,7 +533,7 @@ class Model:
             hooks.on_eval_step_begin(run_context)
             p.net_outputs = outputs = self._eval_network(*batch)
             hooks.on_eval_step_end(run_context)
-            self._update_metrics(outputs, mean_loss)
+            self._update_metrics(outputs, mean_loss, batch)
             if interrupt is not None:
                 interrupt.check()
             if run_context.get_stop_requested():
@@ -494,41 +541,57 @@ class Model:
         results = {name: metric.eval() for name, metric in self._metric_fns.items()}
         p.metrics = results
         p.eval_results = dict(results)
-        if mean_loss._total_num:
+        if not mean_loss._counter.empty:
             p.eval_results['eval_loss'] = mean_loss.eval()
         hooks.on_eval_epoch_end(run_context)
         hooks.on_eval_end(run_context)
         dataset.reset()
         return results
 
-    def _update_metrics(self, outputs: Any, mean_loss: Loss) -> None:
+    def _loss_weight(self, batch: Any) -> Optional[float]:
+        """How much the loss of a batch counts in that of an evaluation, which does not depend on the batch size; None: losses are added up."""
+        if isinstance(self._loss_fn, nn.LossBase) and self._eval_indexes == [0, 1, 2] and len(batch) == 2 and isinstance(batch[1], Tensor):
+            return self._loss_fn._divisor(batch[1].asnumpy())
+        rows = [x.shape[0] for x in batch if isinstance(x, Tensor) and x.shape]
+        return float(rows[0]) if rows else 1.0
+
+    def _update_metrics(self, outputs: Any, mean_loss: Loss, batch: Any) -> None:
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
         validator.check_isinstance('output of the evaluation network', outputs, (tuple, list))
         indexes = self._eval_indexes
+        weight = self._loss_weight(batch)
         if indexes is not None:
             if len(outputs) <= max(indexes):
                 raise ValueError(f"Model.eval: 'eval_indexes' {indexes} need {max(indexes) + 1} outputs, the evaluation network gave {len(outputs)}")
             loss = outputs[indexes[0]]
             if isinstance(loss, Tensor) and len(loss.shape) <= 1:
-                mean_loss.update(loss)
+                mean_loss._add(loss, weight)
         for metric in self._metric_fns.values():
-            if indexes is None or metric.indexes:
+            chosen = outputs if indexes is None else [outputs[i] for i in (metric.indexes or indexes[:1])]
+            if isinstance(metric, Loss) and type(metric).update is Loss.update and len(chosen) == 1:
+                metric._add(chosen[0], weight)
+            elif indexes is None or metric.indexes:
                 metric.update(*outputs)
             elif isinstance(metric, Loss):
                 metric.update(outputs[indexes[0]])
             else:
                 metric.update(outputs[indexes[1]], outputs[indexes[2]])
 
-    def _eval_in_fit(self, p: Any, dataset: Any, interrupt: Interrupt) -> None:
-        """Evaluates within a training; the training's callback parameters get the results and are otherwise as before."""
+    def _eval_in_fit(self, p: Any, dataset: Any, training: RunContext, interrupt: Interrupt) -> bool:
+        """Evaluates within a training; the training's callback parameters get the results and are otherwise as before. Returns whether all of the
+        data was evaluated."""
         own = _InternalCallbackParam(p)
+        run_context = RunContext(own)
         if self._bar is not None:
             self._bar._evaluating()
-        self._eval_loop(own, dataset, _Hooks(p.list_callback), interrupt)
+        self._eval_loop(own, dataset, _Hooks(p.list_callback), run_context, interrupt)
         if self._bar is not None:
             self._bar._evaluated()
         p.metrics, p.eval_results, p.eval_network = own.metrics, own.eval_results, own.eval_network
+        if run_context._exits_at_once:
+            training._request_exit()
+        return not run_context.get_stop_requested()
 
     # --- prediction and the rest ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -18,7 +19,6 @@ KeepBest::KeepBest(BestOptions options)
   if (options_.metric.empty()) throw ValueError("KeepBest: no metric is named");
   if (options_.patience < 0) throw ValueError(fmt::format("KeepBest: patience must not be negative, got {}", options_.patience));
   if (!(options_.min_delta >= 0)) throw ValueError(fmt::format("KeepBest: min_delta must not be negative, got {}", options_.min_delta));
-  if (options_.every < 1) throw ValueError(fmt::format("KeepBest: every must be at least 1, got {}", options_.every));
   for (const auto& [epoch, value] : options_.earlier) see(epoch, value);
 }
 
@@ -35,16 +35,51 @@ void KeepBest::begin(TrainState& s) {
 }
 
 void KeepBest::epoch_end(TrainState& s) {
-  if (s.cur_epoch_num % options_.every != 0 && s.cur_epoch_num != s.epoch_num && !s.stop) return;  // nothing was evaluated
-  const auto it = s.metrics.find(options_.metric);
-  if (it == s.metrics.end()) {
+  if (s.metrics_step >= 0 && s.metrics_step != s.cur_step_num) return;  // nothing was evaluated in this epoch
+  judge(s, s.metrics);
+  if (exhausted()) s.request_stop();
+}
+
+// The network, the optimizer and the algorithms outlive the call of train(); what belongs to its loop does not.
+void KeepBest::end(TrainState& s) {
+  ended_ = s;
+  ended_.settle = nullptr;
+  ended_.merge_ranks = nullptr;  // done by the checkpoint of the end
+  ended_.moving_averages_written = nullptr;
+  ended_.open_data = nullptr;
+  ended_.callbacks = {this};
+}
+
+void KeepBest::see_after_end(const MetricValues& metrics) {
+  ended_.epoch_ending = true;
+  judge(ended_, metrics);
+}
+
+void KeepBest::adopt(int64_t epoch, double value) {
+  if (!std::isfinite(value) || (options_.larger_is_better ? value <= rule_.best : value >= rule_.best)) return;
+  rule_.best = value;
+  best_epoch_ = epoch;
+}
+
+void KeepBest::judge(TrainState& s, const MetricValues& metrics) {
+  const auto it = metrics.find(options_.metric);
+  if (it == metrics.end()) {
     std::vector<std::string> known;
-    for (const auto& [name, value] : s.metrics) known.push_back(name);
+    for (const auto& [name, value] : metrics) known.push_back(name);
     throw ValueError(fmt::format("KeepBest: no metric is named '{}'", options_.metric), "",
                      known.empty() ? "put an EvalCallback before it" : did_you_mean(options_.metric, known));
   }
   if (see(s.cur_epoch_num, it->second) && !options_.file.empty()) save(s);
-  if (exhausted()) s.request_stop();
+}
+
+std::string KeepBest::state() const { return nlohmann::json({{"rule", rule_.state()}, {"best_epoch", best_epoch_}}).dump(); }
+
+void KeepBest::load_state(const std::string& text) {
+  try {
+    const nlohmann::json j = nlohmann::json::parse(text);
+    rule_.load_state(j.at("rule"));
+    best_epoch_ = j.at("best_epoch");
+  } catch (const nlohmann::json::exception& e) { throw ValueError(fmt::format("this is not the state of KeepBest: {} ({})", text, e.what())); }
 }
 
 void KeepBest::save(TrainState& s) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "sindri/core/error.h"
 #include "sindri/train/callback.h"
@@ -80,13 +81,32 @@ void TimeMonitor::epoch_end(TrainState& s) {
   *out_ << epoch_time_line(s.mode, (now_seconds() - start_) * 1e3, steps) << std::endl;
 }
 
+// Numbers as their shortest texts, which come back as they were: JSON has no infinity.
+std::string Patience::state() const { return nlohmann::json({{"best", fmt::format("{}", best)}, {"wait", wait}, {"cooldown", cooldown}}).dump(); }
+
+void Patience::load_state(const std::string& text) {
+  try {
+    const nlohmann::json j = nlohmann::json::parse(text);
+    best = std::stod(j.at("best").get<std::string>());
+    wait = j.at("wait");
+    cooldown = j.at("cooldown");
+  } catch (const std::exception& e) { throw ValueError(fmt::format("this is not the state of a patience: {} ({})", text, e.what())); }
+}
+
 EarlyStopping::EarlyStopping(std::string monitor, int64_t patience, double min_delta, bool larger_is_better)
-    : monitor_(std::move(monitor)), patience_(patience), min_delta_(min_delta), larger_(larger_is_better) {
+    : monitor_(std::move(monitor)), rule_{.larger_is_better = larger_is_better, .min_delta = min_delta, .patience = patience} {
   if (patience < 0) throw ValueError(fmt::format("EarlyStopping: patience must not be negative, got {}", patience));
   if (min_delta < 0) throw ValueError(fmt::format("EarlyStopping: min_delta must not be negative, got {}", min_delta));
 }
 
+void EarlyStopping::begin(TrainState& s) {
+  if (rule_.exhausted()) s.request_stop();
+}
+
 void EarlyStopping::epoch_end(TrainState& s) {
+  const bool stale = s.metrics_step >= 0 && s.metrics_step != s.cur_step_num;
+  // Nothing was evaluated in this epoch. Before the first evaluation it is not known whether that gives a "loss".
+  if (stale && (monitor_ != "loss" || s.metrics_step == 0 || s.metrics.contains("loss"))) return;
   double value = 0;
   if (monitor_ == "loss" && !s.metrics.contains("loss")) {
     value = s.loss();
@@ -99,21 +119,21 @@ void EarlyStopping::epoch_end(TrainState& s) {
     }
     value = it->second;
   }
-  Patience rule{.larger_is_better = larger_, .min_delta = min_delta_, .patience = patience_, .wait = waited_};
-  if (seen_) rule.best = best_;
-  rule.see(value);
-  seen_ = true;
-  best_ = rule.best;
-  waited_ = rule.wait;
-  if (rule.exhausted()) s.request_stop();
+  rule_.see(value);
+  if (rule_.exhausted()) s.request_stop();
 }
 
 EvalCallback::EvalCallback(std::function<MetricValues()> evaluate, int64_t every) : evaluate_(std::move(evaluate)), every_(every) {
   if (every < 1) throw ValueError(fmt::format("EvalCallback: every must be at least 1, got {}", every));
 }
 
+void EvalCallback::begin(TrainState& s) { s.metrics_step = std::max<int64_t>(s.metrics_step, 0); }
+
+// A run that is interrupted and resumed evaluates where one that was not does.
 void EvalCallback::epoch_end(TrainState& s) {
-  if (s.cur_epoch_num % every_ == 0 || s.cur_epoch_num == s.epoch_num || s.stop) s.metrics = evaluate_();
+  if (s.cur_epoch_num % every_ != 0 && s.cur_epoch_num != s.epoch_num && (!s.stop || s.interrupted)) return;
+  s.metrics = evaluate_();
+  s.metrics_step = s.cur_step_num;
 }
 
 }  // namespace sindri::train

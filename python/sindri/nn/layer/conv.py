@@ -71,6 +71,10 @@ class _Conv(Cell):
                 f"pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}, "
                 f"weight_init={self.weight_init}, bias_init={self.bias_init}, format={self.format}")
 
+    def _grouped_weights(self) -> List[Any]:
+        """The weight, where there are several groups."""
+        return [self.weight] if self.group > 1 else []
+
 
 class Conv2d(_Conv):
     """x [N, in, H, W] -> [N, out, OH, OW] (cross-correlation).

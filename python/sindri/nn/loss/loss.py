@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Optional, Tuple
 
+import numpy as np
+
 from sindri import _core
 from sindri._check import check_bool, check_float, check_int, check_type, fail
 from sindri.common.parameter import Parameter
@@ -46,6 +48,10 @@ class LossBase(Cell):
     def get_axis(self, x: Tensor) -> Tuple[int, ...]:
         """All axes of x."""
         return tuple(range(len(x.shape)))
+
+    def _divisor(self, label: np.ndarray) -> Optional[float]:
+        """What the mean of a batch divides by, so that the means of batches of any sizes make up that of all samples; None: the loss is a sum."""
+        return None if self.reduction == "sum" else float(label.shape[0]) if label.ndim else 1.0
 
     def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
         """weights·x, reduced over all axes as the constructor says; half types are reduced in float32 and come back in their own."""
@@ -151,6 +157,13 @@ def _check_class_weight(who: str, weight: Any) -> Optional[Tensor]:
     return weight
 
 
+def _weighted_divisor(loss: Any, label: np.ndarray) -> Optional[float]:
+    """The divisor of losses with class weights and an ignored label."""
+    if loss.reduction != "mean":
+        return LossBase._divisor(loss, label)
+    return _core.label_weight(label, None if loss.weight is None else loss.weight.asnumpy(), loss.ignore_index)
+
+
 class CrossEntropyLoss(LossBase):
     """Cross entropy of softmax(logits): logits [N, C] or [N, C, d...] (or [C] of one sample), labels class indices or probabilities of logits' shape.
 
@@ -169,6 +182,9 @@ class CrossEntropyLoss(LossBase):
         self.ignore_index = check_int(who, "ignore_index", ignore_index)
         self.label_smoothing = check_float(who, "label_smoothing", label_smoothing, least=0, most=1)
 
+    def _divisor(self, label: np.ndarray) -> Optional[float]:
+        return _weighted_divisor(self, label)
+
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return self._loss(logits, labels, self.weight, self.ignore_index, self.label_smoothing, self.reduction)
 
@@ -186,6 +202,9 @@ class NLLLoss(LossBase):
         super().__init__(reduction)
         self.weight = _check_class_weight("NLLLoss", weight)
         self.ignore_index = check_int("NLLLoss", "ignore_index", ignore_index)
+
+    def _divisor(self, label: np.ndarray) -> Optional[float]:
+        return _weighted_divisor(self, label)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return self._loss(logits, labels, self.weight, self.ignore_index, 0.0, self.reduction)

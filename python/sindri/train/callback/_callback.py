@@ -7,7 +7,7 @@
       on_train_epoch_end
     on_train_end
 """
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional
 
 from sindri import _core
 from sindri import log as logger
@@ -33,6 +33,14 @@ class Callback:
 
     def __exit__(self, *err: Any) -> None:
         pass
+
+    def state_dict(self) -> Dict[str, Any]:
+        """What the callback needs in order to continue in a resumed run: numbers, str, None, Tensors, and lists and dicts of these. ModelCheckpoint
+        saves it with the training state. Empty by default."""
+        return {}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Takes back what `state_dict` returned, after `on_train_begin` of a run that continues from Model.load_training_state."""
 
     def begin(self, run_context: 'RunContext') -> None:
         """Before the first epoch."""
@@ -143,14 +151,19 @@ class RunContext:
             raise TypeError(f"RunContext: 'original_args' must be a dict, got {type(original_args).__name__}")
         self._original_args = original_args
         self._stop_requested = False
+        self._exits_at_once = False
 
     def original_args(self) -> Any:
         """The callback parameters: train_network, network, optimizer, cur_epoch_num, cur_step_num, batch_num, net_outputs, …"""
         return self._original_args
 
     def request_stop(self) -> None:
-        """Ends training after the running step or chunk."""
+        """Ends training after the running step or chunk. An evaluation that is due at the end of this epoch still runs."""
         self._stop_requested = True
+
+    def _request_exit(self) -> None:
+        """Ends training as request_stop does, without the evaluation: somebody waits for the process to end. A resumed run makes up for it."""
+        self._stop_requested = self._exits_at_once = True
 
     def get_stop_requested(self) -> bool:
         """Whether request_stop was called."""

@@ -1,5 +1,5 @@
 """Ends training when nothing gets better."""
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from sindri import _checkparam as validator
 from sindri import log as logger
@@ -10,8 +10,8 @@ from sindri.train.callback._monitored import _Watch
 
 class EarlyStopping(_Watch):
     """Requests a stop once `monitor` ('loss', 'eval_loss', a metric of Model.fit) has not become better by more than `min_delta` for `patience`
-    epochs. `baseline`: a value that must be beaten. `restore_best_weights`: puts the parameters of the best epoch back.
-    ValueError/TypeError for bad arguments."""
+    epochs, or evaluations where an evaluation is watched. `baseline`: a value that must be beaten. `restore_best_weights`: when training ends, also
+    because its epochs are done, the parameters are those of the best epoch. ValueError/TypeError for bad arguments."""
 
     def __init__(self, monitor: str = 'eval_loss', min_delta: float = 0, patience: int = 0, verbose: bool = False, mode: str = 'auto',
                  baseline: Optional[float] = None, restore_best_weights: bool = False):
@@ -37,11 +37,31 @@ class EarlyStopping(_Watch):
         if self._rule.exhausted():
             self.stopped_epoch = p.cur_epoch_num
             run_context.request_stop()
-            for parameter in p.train_network.get_parameters() if self.restore_best_weights else ():
-                if parameter.name in self.best_weights_param_dict:
-                    parameter.set_data(self.best_weights_param_dict[parameter.name])
+            self._restore(p)
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        if self._rule.exhausted():  # a resumed run that had stopped early
+            run_context.request_stop()
 
     def on_train_end(self, run_context: RunContext) -> None:
-        if self.stopped_epoch > 0 and self.verbose:
+        if self.stopped_epoch == 0:
+            self._restore(run_context.original_args())
+        elif self.verbose:
             print(f'Epoch {self.stopped_epoch:05d}: early stopping', flush=True)
             logger.info('early stopping after epoch %d, best %s %s', self.stopped_epoch, self.monitor, self.best)
+
+    def _restore(self, p: Any) -> None:
+        if not self.restore_best_weights or self.best_weights_param_dict is None:
+            return
+        for parameter in p.train_network.get_parameters():
+            if parameter.name in self.best_weights_param_dict:
+                parameter.set_data(self.best_weights_param_dict[parameter.name])
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Best number, epochs waited, and the best parameters with restore_best_weights."""
+        return {**super().state_dict(), 'best_weights': self.best_weights_param_dict}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Continues from `state`."""
+        super().load_state_dict(state)
+        self.best_weights_param_dict = state['best_weights'] if self.restore_best_weights else None

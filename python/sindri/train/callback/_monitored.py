@@ -1,5 +1,5 @@
 """What callbacks that watch a number or set the learning rate share."""
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from sindri.train.callback._callback import Callback, RunContext
 
 
 class _Watch(Callback):
-    """Watches `monitor`: 'loss', 'eval_loss' or a metric's name. `mode` says whether less or more is better; 'auto' takes more for accuracies."""
+    """Watches `monitor`: 'loss' at every epoch, 'eval_loss' or a metric's name at every evaluation of Model.fit. `mode` says whether less or more
+    is better; 'auto' takes more for accuracies."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, verbose: bool, mode: str):
         super().__init__()
@@ -27,7 +28,7 @@ class _Watch(Callback):
 
     @property
     def wait(self) -> int:
-        """Epochs without a better number."""
+        """Epochs, or evaluations where an evaluation is watched, without a better number."""
         return self._rule.wait
 
     @property
@@ -47,9 +48,19 @@ class _Watch(Callback):
     def on_train_begin(self, run_context: RunContext) -> None:
         self._begin()
 
+    def state_dict(self) -> Dict[str, Any]:
+        """Best number, epochs waited and cooldown."""
+        return {'best': self._rule.best, 'wait': self._rule.wait, 'cooldown': self._rule.cooldown}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Continues counting from `state`."""
+        self._rule.best, self._rule.wait, self._rule.cooldown = float(state['best']), int(state['wait']), int(state['cooldown'])
+
     def _current(self, p: Any) -> Optional[float]:
-        """The watched number, None with a warning when there is none yet."""
+        """The watched number. None where there is none: silently in an epoch of Model.fit without an evaluation, else with a warning."""
         results = p.get('eval_results') or {}
+        if self.monitor != 'loss' and not getattr(p, '_evaluated', True):
+            return None
         found = p.get('net_outputs') if self.monitor == 'loss' else results.get(self.monitor)
         if self.monitor == 'loss' and isinstance(found, (tuple, list)):
             found = found[0]

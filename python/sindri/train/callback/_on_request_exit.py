@@ -83,4 +83,4 @@ class OnRequestExit(Callback):
             logger.warning('asked to exit: saved %s.ckpt', path)
         if self.save_mindir:
             logger.warning_once('OnRequestExit: no MindIR file is written, export is not available yet; pass save_mindir=False to be quiet')
-        run_context.request_stop()
+        run_context._request_exit()

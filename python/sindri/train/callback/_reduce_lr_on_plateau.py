@@ -1,4 +1,6 @@
 """Lowers the learning rate when nothing gets better."""
+from typing import Any, Dict, Optional
+
 import numpy as np
 
 from sindri import _checkparam as validator
@@ -9,7 +11,8 @@ from sindri.train.callback._monitored import _Rate, _Watch
 
 class ReduceLROnPlateau(_Watch):
     """Multiplies the learning rate by `factor` (below 1), not below `min_lr`, once `monitor` has not become better by more than `min_delta` for
-    `patience` epochs, then waits `cooldown` epochs. The optimizer must have one constant learning rate. ValueError/TypeError for bad arguments."""
+    `patience` epochs, or evaluations where an evaluation is watched, then waits `cooldown` of them. The optimizer must have one constant learning
+    rate. ValueError/TypeError for bad arguments."""
 
     def __init__(self, monitor: str = 'eval_loss', factor: float = 0.1, patience: int = 10, verbose: bool = False, mode: str = 'auto',
                  min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0):
@@ -18,6 +21,22 @@ class ReduceLROnPlateau(_Watch):
         self.cooldown = validator.check_non_negative_int(cooldown, 'cooldown', 'ReduceLROnPlateau')
         validator.check_value_type('min_lr', min_lr, [float, int], 'ReduceLROnPlateau')
         self.min_lr = validator.check_non_negative_float(float(min_lr), 'min_lr', 'ReduceLROnPlateau')
+        self._watched_rate: Optional[_Rate] = None
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        super().on_train_begin(run_context)
+        self._watched_rate = _Rate(run_context.original_args(), 'ReduceLROnPlateau')
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Best number, epochs waited, cooldown, and the learning rate."""
+        rate = self._watched_rate
+        return {**super().state_dict(), 'rate': rate.get() if rate is not None and rate.constant else None}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Continues from `state`, with its learning rate."""
+        super().load_state_dict(state)
+        if state['rate'] is not None and self._watched_rate is not None and self._watched_rate.constant:
+            self._watched_rate.set(state['rate'])
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
