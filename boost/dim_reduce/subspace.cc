@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <glob.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -20,6 +22,7 @@
 #include "sindri/ops/reduce.h"
 #include "sindri/ops/shape.h"
 #include "sindri/train/checkpoint.h"
+#include "src/core/replaceable.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::boost {
@@ -200,19 +203,54 @@ Subspace principal_components(const std::vector<std::string>& files, const Colum
   return out;
 }
 
+namespace {
+
+// Hash of the whole matrix file, of its bytes as they come.
+class FileHash {
+ public:
+  FileHash() { XXH64_reset(state_.get(), 0); }
+  void add(const void* data, size_t bytes) {
+    XXH64_update(state_.get(), data, bytes);
+    bytes_ += static_cast<int64_t>(bytes);
+  }
+  nlohmann::ordered_json json() const { return {{"bytes", bytes_}, {"xxh64", fmt::format("{:016x}", XXH64_digest(state_.get()))}}; }
+
+ private:
+  std::unique_ptr<XXH64_state_t, XXH_errorcode (*)(XXH64_state_t*)> state_{XXH64_createState(), XXH64_freeState};
+  int64_t bytes_ = 0;
+};
+
+// Hash of the side file, but for the entry that holds it.
+std::string hash_of(nlohmann::ordered_json side) {
+  side.erase("xxh64");
+  const std::string text = side.dump();
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+}
+
+}  // namespace
+
 void save_subspace(const std::string& path, const Subspace& s, const Columns& columns) {
+  check_replaceable(path, FileKind::kNpy, "matrix of components");
+  check_replaceable(path + ".json", FileKind::kJson, "list of columns");
   std::string dict = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", s.components.dim(0), s.components.dim(1));
   dict.resize((10 + dict.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   dict += '\n';
   train::AtomicFile file(path, "matrix of components");
   const auto length = static_cast<uint16_t>(dict.size());
   const char head[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(length & 255), static_cast<char>(length >> 8)};
-  file.write(head, sizeof head);
-  file.write(dict);
-  file.write(s.components.raw_data(), s.components.nbytes());
+  FileHash hash;
+  const auto write = [&](const void* data, int64_t bytes) {
+    file.write(data, bytes);
+    hash.add(data, static_cast<size_t>(bytes));
+  };
+  write(head, sizeof head);
+  write(dict.data(), static_cast<int64_t>(dict.size()));
+  write(s.components.raw_data(), s.components.nbytes());
   file.commit();
   nlohmann::ordered_json j = {{"components", s.components.dim(0)}, {"snapshots", s.snapshots}, {"ratios", s.ratios}};
   for (const auto& [name, shape] : columns) j["columns"].push_back({{"name", name}, {"shape", std::vector<int64_t>(shape.begin(), shape.end())}});
+  j["matrix"] = hash.json();
+  j["xxh64"] = hash_of(j);
   train::write_file_atomically(path + ".json", j.dump(1) + "\n", "names of columns");
 }
 
@@ -256,23 +294,40 @@ Npy open_npy(const std::string& path) {
   const auto there = static_cast<int64_t>(file.tellg() - here);
   if (out.columns != 0 && out.rows > there / (out.wide ? 8 : 4) / out.columns)
     throw bad(fmt::format("it is shorter than its shape ({}, {}) says", out.rows, out.columns));
+  if (const int64_t size = out.rows * out.columns * (out.wide ? 8 : 4); there != size)
+    throw bad(fmt::format("its shape ({}, {}) has {} bytes, there are {}", out.rows, out.columns, size, there));
   file.seekg(here);
   return out;
 }
 
+// Side files from before there were hashes have neither of the two.
+void check_hashes(const std::string& path, const nlohmann::ordered_json& side) {
+  if (!side.contains("matrix") && !side.contains("xxh64")) return;
+  const auto damaged = [](const std::string& file, const char* what) {
+    return CheckpointError(ErrorCode::kCheckpointCorrupt, what, file, "take another copy of the matrix and its .json, or make it again");
+  };
+  if (!side.contains("matrix") || !side.contains("xxh64") || side["xxh64"] != hash_of(side)) throw damaged(path + ".json", "the names of columns are damaged");
+  FileHash hash;
+  std::ifstream file(path, std::ios::binary);
+  std::string block(size_t{1} << 20, '\0');
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) hash.add(block.data(), static_cast<size_t>(file.gcount()));
+  if (file.bad()) throw IoError("cannot read the matrix of components to its end", path, "is the disk all right?");
+  if (hash.json() != side["matrix"]) throw damaged(path, "the matrix of components is not the one that was saved with its .json");
+}
+
 void check_columns(const std::string& path, const Columns& columns) {
-  std::error_code error;
-  if (!fs::exists(path + ".json", error)) return;
-  const nlohmann::json j = nlohmann::json::parse(train::read_small_file(path + ".json", int64_t{64} << 20, "names of columns"), nullptr, false);
+  if (!train::file_exists(path + ".json", "names of columns")) return;
+  const auto j = nlohmann::ordered_json::parse(train::read_small_file(path + ".json", int64_t{64} << 20, "names of columns"), nullptr, false);
   if (!j.is_object() || !j.contains("columns"))
     throw ValueError(path + ".json does not name columns", "dim_reduce", "make the matrix again, or remove that file");
   const auto& listed = j["columns"];
-  const auto is_name_and_shape = [](const nlohmann::json& c) {
+  const auto is_name_and_shape = [](const nlohmann::ordered_json& c) {
     return c.is_object() && c.contains("name") && c["name"].is_string() && c.contains("shape") && c["shape"].is_array() &&
-        std::all_of(c["shape"].begin(), c["shape"].end(), [](const nlohmann::json& n) { return n.is_number_integer(); });
+        std::all_of(c["shape"].begin(), c["shape"].end(), [](const nlohmann::ordered_json& n) { return n.is_number_integer(); });
   };
   if (!listed.is_array() || !std::all_of(listed.begin(), listed.end(), is_name_and_shape))
     throw ValueError(path + ".json does not name columns by `name` and `shape`", "dim_reduce", "make the matrix again, or remove that file");
+  check_hashes(path, j);
   for (size_t i = 0; i < std::max(listed.size(), columns.size()); ++i) {
     const std::string name = i < listed.size() ? listed[i].value("name", "") : "nothing", own = i < columns.size() ? columns[i].first : "nothing";
     const bool same_shape = i < listed.size() && i < columns.size() &&

@@ -389,6 +389,37 @@ template <class E> void refused(const std::function<void()>& f, const char* text
   } catch (const E& e) { EXPECT_THAT(e.what(), testing::HasSubstr(text)); }
 }
 
+// Every flipped bit of the matrix and of its side file, and every longer or shorter matrix.
+TEST(Subspace, DamageIsNoticed) {
+  const TempFolder temp;
+  write_rows(temp, kRows);
+  const std::string path = temp.file("p.npy");
+  boost::save_subspace(path, boost::principal_components(boost::snapshot_files(temp.path()), xyz(), 2), xyz());
+  const Values p = boost::load_subspace(path, xyz(), 2).components.to_vector<double>();
+  const auto content = [](const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  for (const std::string& file : {path, path + ".json"}) {
+    const std::string whole = content(file);
+    for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      std::string flipped = whole;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
+      std::ofstream(file, std::ios::binary) << flipped;
+      EXPECT_THROW(boost::load_subspace(path, xyz(), 2), Error) << file << ", bit " << bit;
+    }
+    std::ofstream(file, std::ios::binary) << whole;
+  }
+  for (const char* more : {"x", "12345678"}) {
+    std::ofstream(path, std::ios::binary | std::ios::app) << more;
+    EXPECT_THROW(boost::load_subspace(path, xyz(), 2), Error) << more;
+  }
+  std::filesystem::remove(path + ".json");  // as NumPy saves it
+  refused<ValueError>([&] { boost::load_subspace(path, xyz(), 2); }, "there are");
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
+  EXPECT_EQ(boost::load_subspace(path, xyz(), 2).components.to_vector<double>(), p);
+}
+
 TEST(Subspace, WhatIsRefused) {
   const TempFolder temp;
   refused<ValueError>([&] { boost::snapshot_files(temp.path()); }, "no file is");
