@@ -246,7 +246,8 @@ void JpegDecoder::decode_channels(int channels, uint8_t* out) {
 JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t height, int64_t width) const {
   const jpeg_decompress_struct& info = state_->info;
   if (info.progressive_mode || info.arith_code || (info.num_components != 1 && info.num_components != 3)) return {};
-  state_->seekable = info.restart_interval > 0 && JpegEntropy::serves(&state_->info) && state_->segments.find(state_->data, state_->bytes);
+  const bool segmented = info.restart_interval > 0 && state_->segments.find(state_->data, state_->bytes);
+  state_->seekable = segmented && JpegEntropy::serves(&state_->info);
   if (state_->seekable) {
     // Whole segments, with the same margin on all sides.
     const JpegSegments& s = state_->segments;
@@ -258,6 +259,9 @@ JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t heig
     b.width = std::min<int64_t>(info.image_width, (left + width + s.mcu_width() + across - 1) / across * across) - b.left;
     return b;
   }
+  // Where segments are missing, those behind them are in the wrong place, which only the picture's end shows.
+  if (info.restart_interval > 0 && !state_->segments.complete())
+    return {.top = 0, .left = 0, .height = static_cast<int64_t>(info.image_height), .width = static_cast<int64_t>(info.image_width)};
   const int64_t w = info.image_width, mcu_h = info.max_v_samp_factor * DCTSIZE, mcu_w = info.max_h_samp_factor * DCTSIZE;
   // Smoothed chroma at the window's edge needs its neighbours: one iMCU row above, one iMCU column on each side. Below, the library
   // itself reads on as far as it must.

@@ -80,7 +80,7 @@ bool JpegSegments::read_header(const uint8_t* data, size_t bytes, size_t* scan) 
 }
 
 bool JpegSegments::find_markers(const uint8_t* data, size_t bytes, size_t scan) {
-  const size_t wanted = static_cast<size_t>(per_row_ / interval_ * rows_);
+  const auto wanted = static_cast<size_t>(divided_up(per_row_ * rows_, interval_));
   begins_.clear();
   begins_.push_back(scan);
   const uint8_t *p = data + scan, *const end = data + bytes;
@@ -111,11 +111,13 @@ bool JpegSegments::find_markers(const uint8_t* data, size_t bytes, size_t scan) 
 
 bool JpegSegments::find(const uint8_t* data, size_t bytes) {
   data_ = data;
+  complete_ = false;
   size_t scan = 0;
   if (!read_header(data, bytes, &scan)) return false;
   per_row_ = divided_up(width_, mcu_width_);
   rows_ = divided_up(height_, mcu_height_);
-  return per_row_ % interval_ == 0 && per_row_ > interval_ && find_markers(data, bytes, scan);
+  complete_ = find_markers(data, bytes, scan);
+  return complete_ && per_row_ % interval_ == 0 && per_row_ > interval_;
 }
 
 JpegSegments::Part JpegSegments::part(int64_t top, int64_t left, int64_t bottom, int64_t right) {

@@ -15,6 +15,8 @@ class JpegSegments {
   /// Looks for segments in a sequential Huffman file of one scan; false where there are none that divide its rows of MCUs.
   /// The file's numbers are checked against its bytes.
   bool find(const uint8_t* data, size_t bytes);
+  /// Whether the markers that the last find() saw are those of all its segments, in order, up to the end of the picture.
+  bool complete() const { return complete_; }
   int64_t segment_width() const { return interval_ * mcu_width_; }
   int64_t mcu_width() const { return mcu_width_; }
   int64_t mcu_height() const { return mcu_height_; }
@@ -34,6 +36,7 @@ class JpegSegments {
   std::vector<uint8_t> header_;  // what a decoder needs, up to the scan's data
   size_t size_at_ = 0;  // of height and width in it
   int64_t height_ = 0, width_ = 0, mcu_width_ = 0, mcu_height_ = 0, interval_ = 0, per_row_ = 0, rows_ = 0;
+  bool complete_ = false;
   std::vector<size_t> begins_;  // of each segment, and behind the last one the end + 2
   std::vector<uint8_t> part_;
   std::vector<std::span<const uint8_t>> part_segments_;

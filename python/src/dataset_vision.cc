@@ -127,8 +127,8 @@ void bind_dataset_vision(py::module_& m) {
       const py::gil_scoped_release release;
       r = dataset::prepare_seekable(source, destination, workers);
     }
-    return py::dict("files"_a = r.files, "rewritten"_a = r.rewritten, "unsuited"_a = r.unsuited, "kept"_a = r.kept, "bytes_in"_a = r.bytes_in,
-                    "bytes_out"_a = r.bytes_out);
+    return py::dict("files"_a = r.files, "rewritten"_a = r.rewritten, "unsuited"_a = r.unsuited, "kept"_a = r.kept, "orphaned"_a = r.orphaned,
+                    "bytes_in"_a = r.bytes_in, "bytes_out"_a = r.bytes_out);
   });
   bind_files(m);
   m.def("mix_up_batch", &pixels::MixUpBatch);

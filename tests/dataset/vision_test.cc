@@ -1,6 +1,11 @@
 // Transforms against OpenCV and plain loops; decoding of good, odd and hostile files; fused chains against separate steps.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <opencv2/imgproc.hpp>
 
 #include <jpeglib.h>  // needs <cstdio> before it
@@ -288,8 +293,69 @@ TEST(Seekable, FoldersAreRewrittenOnce) {
   const SeekableReport second = prepare_seekable(from.str(), to / "store", 1);
   EXPECT_EQ(second.kept, 4);
   EXPECT_EQ(second.rewritten, 0);
+  EXPECT_EQ(second.orphaned, 0);
   EXPECT_THROW(prepare_seekable(from.str(), from / "inside"), ValueError);
   EXPECT_THROW(prepare_seekable(from / "nothing", to / "x"), IoError);
+}
+
+// A source is known by its content, whatever its time; what a kill or a power cut left is made again, and what has no source is told.
+TEST(Seekable, ChangesKillsAndRemovedSourcesAreNoticed) {
+  TempDir from, to;
+  const auto photo = [](uint64_t seed) { return jpeg(picture(60, 80, seed), 2, 2); };
+  for (const char* name : {"k/a.jpg", "k/b.jpg", "k/c.jpg", "k/d.jpg", "k/e.jpg"}) write_bytes(from / name, photo(1));
+  const std::string store = to / "store";
+  EXPECT_EQ(prepare_seekable(from.str(), store, 2).rewritten, 5);
+  const auto made = read_bytes(store + "/k/a.jpg");
+  namespace fs = std::filesystem;
+  const auto old = fs::last_write_time(from / "k/a.jpg") - std::chrono::hours(24 * 365);
+  write_bytes(from / "k/a.jpg", photo(2));  // another picture with an older time
+  fs::last_write_time(from / "k/a.jpg", old);
+  fs::last_write_time(from / "k/b.jpg", old);  // the same picture, copied
+  write_bytes(store + "/k/c.jpg", {});  // its bytes were lost
+  fs::remove(store + "/k/d.jpg");
+  fs::remove(from / "k/e.jpg");
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  waitpid(gone, nullptr, 0);
+  const std::string left = store + "/k/a.jpg.tmp." + std::to_string(gone) + ".3", in_use = store + "/k/a.jpg.tmp." + std::to_string(getpid()) + ".999";
+  write_bytes(left, {1, 2, 3});
+  write_bytes(in_use, {1, 2, 3});
+  testing::internal::CaptureStderr();
+  const SeekableReport r = prepare_seekable(from.str(), store, 2);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("k/e.jpg"), std::string::npos);
+  EXPECT_EQ(r.files, 4);
+  EXPECT_EQ(r.rewritten, 3);
+  EXPECT_EQ(r.kept, 1);
+  EXPECT_EQ(r.orphaned, 1);
+  EXPECT_NE(read_bytes(store + "/k/a.jpg"), made);
+  EXPECT_EQ(read_bytes(store + "/k/c.jpg"), made);
+  EXPECT_EQ(read_bytes(store + "/k/d.jpg"), made);
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(in_use)) << "its process lives";
+  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = store})->get_dataset_size(), 5) << "the list of the store is no class";
+}
+
+// Eight segments that are missing leave the markers' numbers in order: only their count tells.
+TEST(Decode, MissingSegmentsAreErrorsInAWindow) {
+  const auto original = jpeg(picture(96, 640, 3), 2, 2);
+  const auto file = make_seekable(original.data(), original.size());
+  std::vector<size_t> markers;  // of the scan
+  for (size_t i = 0; i + 1 < file.size(); ++i)
+    if (file[i] == 0xff && file[i + 1] >= 0xd0 && file[i + 1] <= 0xd7) markers.push_back(i);
+  ASSERT_GT(markers.size(), 40u);
+  std::vector<uint8_t> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(markers[10]));
+  cut.insert(cut.end(), file.begin() + static_cast<std::ptrdiff_t>(markers[18]), file.end());
+  EXPECT_THROW(vision::Decode()(bytes_tensor(cut)), BadSample);
+  JpegDecoder decoder;
+  for (const auto& bytes : {file, cut}) {
+    const ImageSize size = decoder.open(bytes.data(), static_cast<int64_t>(bytes.size()));
+    ASSERT_EQ(size.width, 640);
+    const JpegDecoder::Box box = decoder.window_box(32, 200, 16, 40);
+    std::vector<uint8_t> part(static_cast<size_t>(box.height * box.width * 3));
+    int64_t warnings = 0;
+    if (bytes == file) EXPECT_NO_THROW(decoder.decode_window(box, part.data(), &warnings));
+    else EXPECT_THROW(decoder.decode_window(box, part.data(), &warnings), BadSample);
+  }
 }
 
 TEST(Decode, CmykIsConverted) {

@@ -13,9 +13,10 @@ __all__ = ["prepare_seekable"]
 def prepare_seekable(source: Any, destination: Any, num_parallel_workers: Optional[int] = None) -> Dict[str, int]:
     """Writes the files below the folder `source` to the same places below `destination`, JPEG files with restart markers: without loss, of nearly the same
     size, open to any reader; RandomCropDecodeResize, and Decode with a random crop behind it, then decode the crop without what lies above and beside
-    it. What cannot have markers (other formats, progressive files) is copied. A run that was interrupted goes on where it stood.
+    it. What cannot have markers (other formats, progressive files) is copied. A run that was interrupted continues; later ones rewrite the files whose
+    source has changed, whatever its time. Files whose source is gone stay and are counted (orphaned).
 
-    Gives counts: files, rewritten, unsuited, kept, bytes_in, bytes_out. Raises TypeError or ValueError; IoError (an OSError).
+    Gives counts: files, rewritten, unsuited, kept, orphaned, bytes_in, bytes_out. Raises TypeError or ValueError; IoError (an OSError).
     """
     who = "prepare_seekable"
     for name, value in (("source", source), ("destination", destination)):
