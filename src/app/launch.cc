@@ -3,11 +3,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -29,8 +34,45 @@ void say(const std::string& text) {
 
 std::string end_file(const std::string& log_dir, int rank) { return log_dir + fmt::format("/rank_{}.end", rank); }
 
+// Folders that launchers made for Open MPI, `SOMEWHERE/sindri-mpi.PID`: this one's, and those of launchers that were killed.
+class Scratch {
+ public:
+  explicit Scratch(const std::vector<std::string>& folders) : folders_(folders) {
+    for (const std::string& folder : folders_) {
+      remove_orphans(fs::path(folder).parent_path());
+      std::error_code ignored;
+      fs::remove_all(folder, ignored);  // of an earlier process of this number
+      if (mkdir(folder.c_str(), 0700) != 0)
+        throw IoError(fmt::format("cannot make a folder for Open MPI: {}", std::strerror(errno)), folder, "look at the permissions of the folder above it");
+    }
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    for (const std::string& folder : folders_) fs::remove_all(folder, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+ private:
+  static void remove_orphans(const fs::path& above) {
+    constexpr std::string_view kName = "sindri-mpi.";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(above, error)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(kName)) continue;
+      pid_t pid = 0;
+      const auto [end, bad] = std::from_chars(name.data() + kName.size(), name.data() + name.size(), pid);
+      if (bad != std::errc{} || end != name.data() + name.size() || pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH) continue;
+      std::error_code ignored;
+      fs::remove_all(entry.path(), ignored);  // another user's stays
+    }
+  }
+  const std::vector<std::string>& folders_;
+};
+
 // mpirun's or srun's own process in the place of a rank: it is watched like one, and its ranks' ends are read from the log folder.
 JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
+  const Scratch scratch(plan.scratch);
   std::error_code ignored;
   fs::create_directories(plan.log_dir, ignored);
   for (int r = 0; r < plan.size; ++r) fs::remove(end_file(plan.log_dir, r), ignored);
@@ -117,8 +159,37 @@ int launch(const LaunchRequest& request) {
   }
 }
 
+namespace {
+
+// On hosts other than the launcher's nobody else makes the folder for shared memory. When its rank has ended, this process removes the rank's part; the
+// last one removes the folder.
+class SharedMemory {
+ public:
+  SharedMemory() {
+    if (const char* const folder = std::getenv("OMPI_MCA_btl_vader_backing_directory"); folder != nullptr && std::strstr(folder, "/sindri-mpi.") != nullptr)
+      folder_ = folder;
+    if (!folder_.empty()) mkdir(folder_.c_str(), 0700);
+    if (const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK"); rank != nullptr) ending_ = std::string(".") + rank;
+  }
+  ~SharedMemory() {
+    if (folder_.empty()) return;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_, error))
+      if (entry.path().filename().string().ends_with(ending_)) unlink(entry.path().c_str());
+    rmdir(folder_.c_str());
+  }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+ private:
+  std::string folder_, ending_ = ".";
+};
+
+}  // namespace
+
 int launch_inside(const LaunchRequest& request) {
   const LaunchPlan plan = plan_inside(request);
+  const SharedMemory memory;
   const JobEnd end = run_rank_processes(plan,
                                         {.timeout = 0,
                                          .term_grace = request.term_grace,

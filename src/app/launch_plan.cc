@@ -308,6 +308,21 @@ std::vector<std::string> inside(const LaunchRequest& r, const std::string& log_d
   return out;
 }
 
+// An mpirun that is killed leaves the ranks' shared memory and its session folder behind. In folders with this launcher's number they can be told from
+// those of other jobs, and go with it. On other hosts the ranks' launchers make and remove the first (launch_inside).
+void plan_scratch(LaunchPlan* plan, std::vector<std::string>* line) {
+  const std::string name = fmt::format("/sindri-mpi.{}", getpid());
+  if (access("/dev/shm", W_OK) == 0) {
+    plan->scratch.push_back("/dev/shm" + name);
+    line->insert(line->end(), {"--mca", "btl_vader_backing_directory", plan->scratch.back()});
+  }
+  std::error_code none;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(none);
+  if (none) return;
+  plan->scratch.push_back(temporary.string() + name);
+  line->insert(line->end(), {"--mca", "orte_local_tmpdir_base", plan->scratch.back()});
+}
+
 // The line of docs/guide/distributed.md, "mpirun": each option's reason stands there.
 void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
   if (!in_path("mpirun")) throw refuse("mpirun is not in PATH", "--engine mpi", "install Open MPI (openmpi-bin), or take --engine local on one host");
@@ -321,6 +336,7 @@ void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
   add({"--oversubscribe", "--bind-to", r.bind == "core" ? "core" : "none"});
   add({"--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp"});
   add({"--mca", "oob_tcp_keepalive_time", "3", "--mca", "oob_tcp_keepalive_intvl", "1", "--mca", "oob_tcp_keepalive_probes", "3"});
+  plan_scratch(plan, &line);
   if (geteuid() == 0) add({"--allow-run-as-root"});
   if (!r.interface.empty()) add({"--mca", "btl_tcp_if_include", r.interface, "--mca", "oob_tcp_if_include", r.interface});
   if (!r.hosts.empty()) {  // variables of this host do not reach others by themselves

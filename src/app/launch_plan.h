@@ -28,6 +28,7 @@ struct LaunchPlan {
   std::string log_dir;  ///< absolute
   std::vector<std::string> notes;
   std::vector<int> shown = {0};  ///< indices into `ranks` whose output goes to the terminal, too
+  std::vector<std::string> scratch;  ///< folders for what Open MPI keeps while the job runs: the launcher makes and removes them
 };
 
 /// Throws SettingsError. `attempt` counts restarts.

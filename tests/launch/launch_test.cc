@@ -541,6 +541,39 @@ TEST_F(Launch, MpirunKilledWithTheLauncherLeavesNothing) {
   expect_nothing_left(4);
 }
 
+// Open MPI's shared memory and session folder, of an mpirun that is killed and of a launcher that is.
+TEST_F(Training, AKilledMpirunLeavesNoSharedMemory) {
+  if (!have_mpirun()) GTEST_SKIP() << "no mpirun";
+  const auto folders = [](pid_t launcher) {
+    std::vector<std::string> found;
+    for (const std::string& above : {std::string("/dev/shm"), fs::temp_directory_path().string()}) {
+      const std::string folder = above + "/sindri-mpi." + std::to_string(launcher);
+      if (fs::exists(folder)) found.push_back(folder);
+    }
+    return found;
+  };
+  for (const bool launcher_too : {false, true}) {
+    SCOPED_TRACE(launcher_too);
+    fs::remove_all(temp_.file("run"));
+    Program p = start({"-n", "2", "--engine", "mpi"}, 100000);
+    const pid_t launcher = p.pid();
+    ASSERT_TRUE(p.wait_until([&] { return is_training(0); }));
+    const std::vector<std::string> used = folders(launcher);
+    ASSERT_EQ(used.size(), 2u);
+    for (const std::string& folder : used) EXPECT_FALSE(fs::is_empty(folder)) << folder;
+    if (launcher_too) {
+      p.signal(SIGKILL);
+    } else {
+      const std::string children = read_text("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children");
+      kill(static_cast<pid_t>(std::stol(children)), SIGKILL);
+    }
+    EXPECT_NE(p.wait(30).code, 0);
+    expect_nothing_left(6);
+    if (launcher_too) EXPECT_EQ(job({"-n", "1", "--engine", "mpi"}, "true").code, 0);  // the next one removes what is left
+    EXPECT_THAT(folders(launcher), testing::IsEmpty());
+  }
+}
+
 TEST_F(Launch, MpirunRanksHaveTimeToSave) {
   if (!have_mpirun()) GTEST_SKIP() << "no mpirun";
   // mpirun itself would kill them a second behind SIGTERM.
