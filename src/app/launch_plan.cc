@@ -320,7 +320,7 @@ void plan_scratch(LaunchPlan* plan, std::vector<std::string>* line) {
   const std::filesystem::path temporary = std::filesystem::temp_directory_path(none);
   if (none) return;
   plan->scratch.push_back(temporary.string() + name);
-  line->insert(line->end(), {"--mca", "orte_local_tmpdir_base", plan->scratch.back()});
+  line->insert(line->end(), {"--mca", "orte_tmpdir_base", plan->scratch.back()});
 }
 
 // The line of docs/guide/distributed.md, "mpirun": each option's reason stands there.
