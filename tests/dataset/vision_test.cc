@@ -353,8 +353,11 @@ TEST(Decode, MissingSegmentsAreErrorsInAWindow) {
     const JpegDecoder::Box box = decoder.window_box(32, 200, 16, 40);
     std::vector<uint8_t> part(static_cast<size_t>(box.height * box.width * 3));
     int64_t warnings = 0;
-    if (bytes == file) EXPECT_NO_THROW(decoder.decode_window(box, part.data(), &warnings));
-    else EXPECT_THROW(decoder.decode_window(box, part.data(), &warnings), BadSample);
+    if (bytes == file) {
+      EXPECT_NO_THROW(decoder.decode_window(box, part.data(), &warnings));
+    } else {
+      EXPECT_THROW(decoder.decode_window(box, part.data(), &warnings), BadSample);
+    }
   }
 }
 

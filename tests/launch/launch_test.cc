@@ -569,7 +569,9 @@ TEST_F(Training, AKilledMpirunLeavesNoSharedMemory) {
     }
     EXPECT_NE(p.wait(30).code, 0);
     expect_nothing_left(6);
-    if (launcher_too) EXPECT_EQ(job({"-n", "1", "--engine", "mpi"}, "true").code, 0);  // the next one removes what is left
+    if (launcher_too) {
+      EXPECT_EQ(job({"-n", "1", "--engine", "mpi"}, "true").code, 0);  // the next one removes what is left
+    }
     EXPECT_THAT(folders(launcher), testing::IsEmpty());
   }
 }
