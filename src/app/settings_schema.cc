@@ -298,7 +298,8 @@ std::vector<SettingSpec> fixed_rows() {
       {.name = "lr.total_steps",
        .type = kInt,
        .fallback = "0",
-       .doc = "steps that the schedule covers, warm-up included; 0: those that the run trains. Set it where train.max_steps cuts one training into several runs",
+       .doc =
+           "steps that the schedule covers, warm-up included; 0: those that the run trains. Set it where train.max_steps cuts one training into several runs",
        .min = 0,
        .max = 1e12,
        .unit = "steps"},

@@ -298,8 +298,7 @@ void finish(Session* s) {
   if (!r.page.empty()) s->say("report:     " + r.page);
   if (first)
     s->progress->print_command(
-        "next:       ",
-        fmt::format("{} eval --checkpoint {}", s->request.program, shell_word(r.best_checkpoint.empty() ? r.checkpoint : r.best_checkpoint)));
+        "next:       ", fmt::format("{} eval --checkpoint {}", s->request.program, shell_word(r.best_checkpoint.empty() ? r.checkpoint : r.best_checkpoint)));
 }
 
 // Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
@@ -424,7 +423,8 @@ void run_steps(Session* s, Stop* stop) {
 // "momentum, learning rate 0.05 (cosine, 1 epoch of warm-up), bf16 O2; cpu (avx512), batch size 32; no training algorithms": what a reader of the
 // first lines needs to know whether this is the run that was meant.
 std::string recipe_text(const Settings& settings) {
-  std::string text = fmt::format("{}, learning rate {} ({}", settings.get_string("optimizer.name"), settings.get_float("lr.max"), settings.get_string("lr.schedule"));
+  std::string text =
+      fmt::format("{}, learning rate {} ({}", settings.get_string("optimizer.name"), settings.get_float("lr.max"), settings.get_string("lr.schedule"));
   if (const double warmup = settings.get_float("lr.warmup_epochs"); warmup > 0) text += fmt::format(", {} epoch{} of warm-up", warmup, warmup == 1 ? "" : "s");
   const std::string level = settings.get_string("train.amp_level");
   text += level == "O0" ? "), float32; " : fmt::format("), {} {}; ", settings.get_string("train.amp_dtype"), level);

@@ -106,9 +106,9 @@ TEST_F(FineTune, BatchNormOfFrozenPartsMovesWhereAsked) {
 }
 
 TEST_F(FineTune, ResumedIsAsNeverStopped) {
-  const std::vector<std::string> sets = {"train.init_from=" + weights_, "train.freeze=conv1,layer1",
-                                         "optimizer.groups=[layer2 lr=0.1, end_point lr=10 weight_decay=0]", "lr.schedule=cosine", "lr.total_steps=100",
-                                         "checkpoint.save_every_steps=1"};
+  const std::vector<std::string> sets = {
+      "train.init_from=" + weights_, "train.freeze=conv1,layer1", "optimizer.groups=[layer2 lr=0.1, end_point lr=10 weight_decay=0]",
+      "lr.schedule=cosine",          "lr.total_steps=100",        "checkpoint.save_every_steps=1"};
   ok(tune("whole", sets));
   std::vector<std::string> stopped = sets;
   stopped.emplace_back("train.max_steps=3");

@@ -215,9 +215,7 @@ void expect_same(const std::string& run_dir, const std::string& other_run_dir, b
   for (size_t i = 0; i < a.entries.size(); ++i) {
     const train::CheckpointEntry &x = a.entries[i], &y = b.entries[i];
     EXPECT_EQ(x.name, y.name);
-    if (texts) {
-      EXPECT_EQ(text(x), text(y)) << x.name;
-    }
+    if (texts) { EXPECT_EQ(text(x), text(y)) << x.name; }
     if (x.kind != train::CheckpointEntry::kTensor) continue;
     ASSERT_EQ(x.tensor.nbytes(), y.tensor.nbytes()) << x.name;
     EXPECT_EQ(std::memcmp(x.tensor.raw_data(), y.tensor.raw_data(), static_cast<size_t>(x.tensor.nbytes())), 0) << x.name;

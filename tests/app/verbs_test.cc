@@ -263,9 +263,27 @@ TEST(Verbs, DryRunSeesTheStepThatUpdates) {
 // The first lines say what is trained, as it was set.
 TEST(Verbs, TheFirstLinesNameTheRecipe) {
   const TempFolder temp;
-  const std::string out = run_ok({"train", "--config", "configs/digits.yaml", "--set", "train.max_steps=2", "--set", "train.run_dir=" + temp.file("run"), "--set",
-                                  "optimizer.name=lamb", "--set", "lr.schedule=constant", "--set", "lr.warmup_epochs=0", "--set", "lr.max=0.01", "--set",
-                                  "train.amp_level=O2", "--set", "boost.average.enabled=true", "--set", "boost.less_bn.enabled=false"});
+  const std::string out = run_ok({"train",
+                                  "--config",
+                                  "configs/digits.yaml",
+                                  "--set",
+                                  "train.max_steps=2",
+                                  "--set",
+                                  "train.run_dir=" + temp.file("run"),
+                                  "--set",
+                                  "optimizer.name=lamb",
+                                  "--set",
+                                  "lr.schedule=constant",
+                                  "--set",
+                                  "lr.warmup_epochs=0",
+                                  "--set",
+                                  "lr.max=0.01",
+                                  "--set",
+                                  "train.amp_level=O2",
+                                  "--set",
+                                  "boost.average.enabled=true",
+                                  "--set",
+                                  "boost.less_bn.enabled=false"});
   EXPECT_THAT(out, HasSubstr("training: lamb, learning rate 0.01 (constant), bf16 O2; cpu ("));
   EXPECT_THAT(out, HasSubstr("; training algorithms: average\n"));
 }

@@ -1,6 +1,6 @@
 // Metrics against counts made by hand.
-#include "sindri/nn/loss.h"
 #include "sindri/nn/metric.h"
+#include "sindri/nn/loss.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

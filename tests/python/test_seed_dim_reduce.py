@@ -155,7 +155,7 @@ def test_configs_are_the_tutorials_settings():
         done = subprocess.run([PROGRAM, "train", "--config", ROOT / "configs" / config, "--print-config"], capture_output=True, text=True, check=True)
         return done.stdout
     first, second = settings("resnet50_imagenet2012_DimReduce_stage_1.yaml"), settings("resnet50_imagenet2012_DimReduce.yaml")
-    for text, wanted in ((first, {"amp_level": "cells_O2", "loss_scale": "1024", "momentum": "0.9", "schedule": "linear", "keep_max": "40"}),
+    for text, wanted in ((first, {"amp_level": "cells_O2", "loss_scale": "1024", "momentum": "0.9", "schedule": "linear", "keep_max": "40", "epochs": "70", "total_steps": "56250"}),
                          (second, {"name": "sgd", "momentum": "0", "schedule": "constant", "max": "1", "n_components": "32"})):
         for key, value in wanted.items():
             assert re.search(rf"\b{key}\b\W+{re.escape(value)}\b", text), (key, value, text)

@@ -55,9 +55,7 @@ TEST(OutputFile, OtherKindsAndReadOnlyFilesAreKept) {
         EXPECT_THROW(check_replaceable(path, kind, "result"), IoError) << content;
       }
     }
-    if (!content.empty() && content != json) {
-      EXPECT_THROW(OutputFile(path, "JSON file"), IoError) << content;
-    }
+    if (!content.empty() && content != json) { EXPECT_THROW(OutputFile(path, "JSON file"), IoError) << content; }
     EXPECT_EQ(read_all(path), content);
   }
   overwrite(temp.file("kept"), json);
