@@ -12,9 +12,9 @@ shift
 [[ ${PACKAGED:-0} == 1 ]] || bash scripts/package.sh wheel >/dev/null
 wheel=$(find "$PWD/build/packages" -name 'sindri-*.whl')
 base=$(bash scripts/python_env.sh) venv=$PWD/build/venv-wheel
-if ! "$venv/bin/python" -c "import numpy, pytest, xdist, yaml" >/dev/null 2>&1; then
+if ! "$venv/bin/python" -c "import numpy, pytest, xdist, yaml, PIL" >/dev/null 2>&1; then
   "$base" -m venv --clear "$venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist pyyaml
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check numpy pytest pytest-xdist pyyaml pillow
 fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
 
