@@ -78,9 +78,9 @@ NamedTensors DataParallel::of_ranks() {
 }
 
 // A checkpoint of another layout, or of before this was saved, leaves all with what rank 0 had.
-void DataParallel::State::take_own(const NamedTensors& saved) {
+void DataParallel::State::take_own(const NamedTensors& entries) {
   std::map<std::string, const Tensor*> by_name;
-  for (const auto& [name, tensor] : saved) by_name[name] = &tensor;
+  for (const auto& [name, tensor] : entries) by_name[name] = &tensor;
   const auto find = [&](const std::string& name, int64_t count, const Parameter& p) -> const Tensor* {
     const auto it = by_name.find(name);
     return it != by_name.end() && it->second->dtype() == p.dtype() && it->second->shape() == several(count, p.shape()) ? it->second : nullptr;

@@ -76,11 +76,11 @@ TEST_P(GradAccumulation, TheRestOfATrainingIsAnUpdateWhereItIsSet) {
         else mean[p] = ops::add(mean[p], share);
       }
     }
-    if (group.size() == 2) EXPECT_NE(test::values_of(kept.net->trainable_params()), test::values_of(t.net->trainable_params()));
+    if (group.size() == 2) { EXPECT_NE(test::values_of(kept.net->trainable_params()), test::values_of(t.net->trainable_params())); }
     by_hand.optimizer->apply(mean);
     const auto want = test::values_of(by_hand.net->trainable_params()), got = test::values_of(t.net->trainable_params());
     for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6 * std::max(1.0, std::abs(want[i])));
-    if (group.size() == 3) EXPECT_EQ(test::values_of(kept.net->trainable_params()), got);
+    if (group.size() == 3) { EXPECT_EQ(test::values_of(kept.net->trainable_params()), got); }
   }
 }
 
