@@ -168,7 +168,7 @@ TEST(Elementwise, FloatRemainderFollowsPython) {
 TEST(Elementwise, CastOfSpecialValuesIsDefined) {
   with_each_kernel([] {
     const Tensor x = vec({kNan, kInf, -kInf, 2.9, -2.9});
-    EXPECT_EQ(ops::cast(x, DType::kInt64).to_vector<int64_t>(), (std::vector<int64_t>{0, INT64_MAX, INT64_MIN, 2, -2}));
+    EXPECT_EQ(ops::cast(x, DType::kInt64).to_vector<int64_t>(), (std::vector<int64_t>{INT64_MIN, INT64_MIN, INT64_MIN, 2, -2}));  // as NumPy on x86-64
     expect_values(ops::cast(x, DType::kBool), {1, 1, 1, 1, 1});
     expect_values(ops::cast(vec({0, -0.0, 1e-30}), DType::kBool), {0, 0, 1});
     expect_values(ops::cast(vec({1e6, 65519, 65520, 1e-8, 3e-8}), DType::kFloat16), {kInf, 65504, kInf, 0, 5.9604644775390625e-08});
