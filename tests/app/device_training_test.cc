@@ -30,7 +30,8 @@ RunOptions device(const std::string& fault = "") { return simulated("seed=1,dela
 
 // Two epochs of 44 steps, an evaluation behind each, a checkpoint every 7 steps.
 std::vector<std::string> training(const std::string& run_dir, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> a = {"train", "--quiet", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "checkpoint.save_every_steps=7"};
+  std::vector<std::string> a = {
+      "train", "--quiet", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "checkpoint.save_every_steps=7", "--set", "lr.total_steps=88"};
   a.insert(a.end(), {"--set", "train.run_dir=" + run_dir});
   a.insert(a.end(), more.begin(), more.end());
   return a;

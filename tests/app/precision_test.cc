@@ -9,7 +9,8 @@ namespace sindri::app {
 namespace {
 
 std::vector<std::string> train_digits(const std::string& run_dir, const std::vector<std::string>& more) {
-  std::vector<std::string> a = {"train", "--quiet", "--config", "configs/digits.yaml", "--set", "train.run_dir=" + run_dir, "--set", "train.epochs=2"};
+  std::vector<std::string> a = {"train", "--quiet",        "--config", "configs/digits.yaml", "--set", "train.run_dir=" + run_dir,
+                                "--set", "train.epochs=2", "--set",    "lr.total_steps=88"};
   for (const std::string& s : more) a.insert(a.end(), {"--set", s});
   return a;
 }

@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, RanksGoOn,
 // 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16. Where a checkpoint is saved within a group of steps, what the virtual
 // ranks have collected becomes one: there the whole training saves where the parts end, else nowhere.
 TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
-  Sets sets = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0"};
+  Sets sets = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0", "lr.total_steps=44"};
   sets.insert(sets.end(), GetParam().begin(), GetParam().end());
   Sets of_one = sets;
   of_one.push_back("dist.virtual_ranks=16");
@@ -145,7 +145,7 @@ TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
 
 // Each rank is a group with its own optimizer state, of which a checkpoint holds all.
 TEST_F(Ranks, AdasumGroupsGoOnWithTheirOwnOptimizerStates) {
-  Sets sets = {"train.batch_size=32", "boost.adasum.enabled=true", "boost.adasum.group=rank", "checkpoint.save_every_epochs=0"};
+  Sets sets = {"train.batch_size=32", "boost.adasum.enabled=true", "boost.adasum.group=rank", "checkpoint.save_every_epochs=0", "lr.total_steps=22"};
   train_on(4, sets);
   const auto whole = step_losses(temp_.file("run"));
   std::filesystem::rename(temp_.file("run"), temp_.file("whole"));
@@ -193,7 +193,7 @@ TEST_F(Ranks, LayoutsAndIntervalsDoNotChangeMovingAverages) {
 // The whole training saves nowhere within a group, so each rank adds up its own there; the other one stops behind the first of three steps. What both
 // ranks collected counts: the next losses are those of the whole, but for rounding.
 TEST_F(Ranks, GoOnWithinAGroupWithWhatAllCollected) {
-  Sets sets = {"train.batch_size=64", "train.epochs=1", "boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=3"};
+  Sets sets = {"train.batch_size=64", "train.epochs=1", "boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=3", "lr.total_steps=11"};
   train_on(2, sets);
   const auto whole = step_losses(temp_.file("run"));
   std::filesystem::rename(temp_.file("run"), temp_.file("whole"));

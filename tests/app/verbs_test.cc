@@ -192,8 +192,8 @@ TEST(Verbs, SecondOrderTraining) {
   const TempFolder temp;
   const auto train = [&](const std::string& run, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"train", "--config", "configs/digits.yaml"};
-    for (const char* setting :
-         {"optimizer.name=thor", "optimizer.frequency=20", "optimizer.damping=0.1", "optimizer.nesterov=true", "lr.max=0.01", "train.epochs=2"})
+    for (const char* setting : {"optimizer.name=thor", "optimizer.frequency=20", "optimizer.damping=0.1", "optimizer.nesterov=true", "lr.max=0.01",
+                                "lr.total_steps=88", "train.epochs=2"})
       arguments.insert(arguments.end(), {"--set", setting});
     arguments.insert(arguments.end(), {"--set", "train.run_dir=" + temp.file(run)});
     arguments.insert(arguments.end(), more.begin(), more.end());
