@@ -564,8 +564,11 @@ TEST_F(Training, AKilledMpirunLeavesNoSharedMemory) {
     if (launcher_too) {
       p.signal(SIGKILL);
     } else {
-      const std::string children = read_text("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children");
-      kill(static_cast<pid_t>(std::stol(children)), SIGKILL);
+      std::istringstream children(read_text("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children"));
+      bool killed = false;
+      for (pid_t child = 0; children >> child;)  // the other one cleans up after a launcher that is killed
+        if (read_text("/proc/" + std::to_string(child) + "/comm") == "mpirun\n") killed = kill(child, SIGKILL) == 0;
+      ASSERT_TRUE(killed);
     }
     EXPECT_NE(p.wait(30).code, 0);
     expect_nothing_left(6);
