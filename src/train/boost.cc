@@ -145,15 +145,19 @@ OtherWeights::~OtherWeights() {
 
 namespace {
 
-// The random numbers of the training go on where they were.
+// The training's random numbers continue where they were: its state, which measuring sets to that of each virtual rank, and the number of the next op.
 class RandomScope {
  public:
   RandomScope() = default;
-  ~RandomScope() { ops::set_rng_instance(instance_); }
+  ~RandomScope() {
+    ops::rng_state().store(state_);
+    ops::set_rng_instance(instance_);
+  }
   RandomScope(const RandomScope&) = delete;
   RandomScope& operator=(const RandomScope&) = delete;
 
  private:
+  Tensor state_ = ops::rng_state().stored();
   int64_t instance_ = ops::rng_instance();
 };
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "sindri/app/dist.h"
@@ -113,24 +112,6 @@ TEST(Settings, TruncatedFilesNeverCrash) {
     } catch (const SettingsError& e) { EXPECT_FALSE(e.where().empty()); }
   }
   EXPECT_GT(accepted, 5);
-}
-
-// Pages name examples as they stand in the sources; from another folder that is the installed file, or the sources' of a build.
-TEST(Settings, ExamplesAreFoundFromAnyFolder) {
-  const TempFolder temp;
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(temp.file(""));
-  Settings s;
-  EXPECT_NO_THROW(s.load_yaml("configs/digits.yaml"));
-  EXPECT_THROW(s.load_yaml("configs/none.yaml"), SettingsError);
-  EXPECT_THROW(s.load_yaml("digits.yaml"), SettingsError);
-  std::filesystem::create_directory("configs");
-  std::ofstream("configs/digits.yaml") << "train: {epochs: 77}\n";
-  Settings own;
-  own.load_yaml("configs/digits.yaml");  // a file of the user's has this name
-  std::filesystem::current_path(before);
-  EXPECT_EQ(s.get_string("model.name"), "digits");
-  EXPECT_EQ(own.get_int("train.epochs"), 77);
 }
 
 TEST(Settings, LaterSourcesWinAndAreNamed) {

@@ -260,6 +260,20 @@ TEST(Verbs, DryRunSeesTheStepThatUpdates) {
   EXPECT_GE(memory("4"), plain);
 }
 
+// Pages name examples as they stand in the sources; from another folder that is the installed file, or that of the sources of a build.
+TEST(Verbs, ExamplesAreFoundFromAnyFolder) {
+  const TempFolder temp;
+  const RunOptions there{.directory = temp.path()};
+  const Result r = run({"train", "--config", "configs/digits.yaml", "--print-config"}, there);
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_THAT(r.out, HasSubstr("configs/digits.yaml"));
+  expect_error(run({"train", "--config", "configs/none.yaml"}, there), 2, "E2010", {"configs/none.yaml"});
+  expect_error(run({"train", "--config", "digits.yaml"}, there), 2, "E2010", {"digits.yaml"});
+  fs::create_directory(temp.file("configs"));
+  std::ofstream(temp.file("configs/digits.yaml")) << "train: {epochs: 77}\n";
+  EXPECT_THAT(run({"train", "--config", "configs/digits.yaml", "--print-config"}, there).out, HasSubstr("epochs: 77"));  // a file of the user's
+}
+
 // The first lines say what is trained, as it was set.
 TEST(Verbs, TheFirstLinesNameTheRecipe) {
   const TempFolder temp;
