@@ -69,11 +69,13 @@ pc=$(find "$temp/prefix" -name sindri.pc)
 pkg() { PKG_CONFIG_PATH=${pc%/*} pkg-config "$@" sindri; }
 [[ "sindri $(pkg --modversion)" == "$version" && -e $(pkg --variable=libdir)/libsindri.so && -e $(pkg --variable=includedir)/sindri/version.h ]] ||
   { echo "error: $pc names another version, or folders without the library and its headers" >&2; exit 1; }
-# The program of the guide's page, as a reader builds it: it finds the library of this prefix by itself.
+# The program of the guide's page, as a reader builds it, finds the library of this prefix. A build that is configured for Debian's folders gives no run path.
+[[ $pc == "$temp/prefix/lib/pkgconfig/sindri.pc" ]] || export LD_LIBRARY_PATH=${pc%/pkgconfig/*}
 awk '/^```cpp/ { on = 1; next } /^```/ { on = 0 } on' docs/guide/cpp.md >"$temp/digits.cc"
 # shellcheck disable=SC2046
 run g++ -std=c++20 "$temp/digits.cc" $(pkg --cflags --libs) -o "$temp/digits"
 "$temp/digits" | grep -q "^accuracy: 0.9" || { echo "error: the program of docs/guide/cpp.md does not train" >&2; exit 1; }
+unset LD_LIBRARY_PATH
 for page in sindri sindri-train sindri-manual; do
   : >"$temp/page.log"
   if command -v man >/dev/null; then LC_ALL=C.UTF-8 man -l --warnings=all "$temp/prefix/share/man/man1/$page.1.gz" >/dev/null 2>"$temp/page.log"; fi

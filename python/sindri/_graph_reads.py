@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import gc
 import sys
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, TracebackType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any, Iterator, Optional
 
 from sindri._core import DType, Tensor
@@ -199,17 +199,11 @@ def bound(owner: Any, name: str) -> Any:
     if isinstance(owner, dict):
         return owner.get(name, UNBOUND)
     try:
-        return owner.cell_contents if type(owner) is _CELL else getattr(owner, name, UNBOUND)
+        return owner.cell_contents if isinstance(owner, CellType) else getattr(owner, name, UNBOUND)
     except ValueError:
         return UNBOUND
 
 
-def _cell_type() -> type:
-    x: Optional[int] = None
-    return type((lambda: x).__closure__[0])  # type: ignore[index]
-
-
-_CELL = _cell_type()
 UNBOUND: Any = type("_Unbound", (), {"__repr__": lambda self: "unbound"})()
 
 

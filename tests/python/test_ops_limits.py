@@ -45,7 +45,7 @@ ROW_LOSSES = {
     "nll_loss": lambda x: ops.nll_loss(ops.log_softmax(x, 1), LABELS),
     "kl_div": lambda x: ops.kl_div(ops.log_softmax(x, 1), ops.one_hot(LABELS, 2).astype(ms.float16), "batchmean"),
     "nn.CrossEntropyLoss": lambda x: nn.CrossEntropyLoss()(x, LABELS),
-    "nn.CrossEntropyLoss, weight": lambda x: nn.CrossEntropyLoss(weight=WEIGHT)(x, LABELS),
+    "nn.CrossEntropyLoss, weight": lambda x: nn.CrossEntropyLoss(weight=WEIGHT.astype(ms.float16))(x, LABELS),
     "nn.NLLLoss": lambda x: nn.NLLLoss()(ops.log_softmax(x, 1), LABELS),
 }
 

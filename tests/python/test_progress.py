@@ -174,6 +174,7 @@ def test_in_a_notebook_the_cell_is_redrawn(rng, monkeypatch, capsys):
     kernel.display.display = lambda content, raw, display_id: Handle()
     monkeypatch.setitem(sys.modules, 'IPython', kernel)
     monkeypatch.setitem(sys.modules, 'IPython.display', kernel.display)
+    monkeypatch.delitem(sys.modules, 'mindspore', raising=False)  # another test of this process may have imported it
     monkeypatch.setattr(_progress, '_NOTEBOOK_LOOK', 0.0)
     model, data = small_model(rng)
     model.fit(2, data, data, callbacks=[LossMonitor(5)])
