@@ -11,7 +11,7 @@ import dis
 import gc
 import sys
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType, TracebackType
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator
 
 from sindri._core import DType, Tensor
 
@@ -19,7 +19,7 @@ from sindri._core import DType, Tensor
 _OWN = frozenset(("sindri", "mindspore", "numpy", "builtins"))
 _SETTINGS = frozenset(("types.SimpleNamespace", "argparse.Namespace"))
 _STDLIB: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset(sys.builtin_module_names))
-_NO_OBJECTS = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, CodeType, TracebackType, Tensor, DType)
+_NO_OBJECTS: Any = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, CodeType, TracebackType, Tensor, DType)
 _MOST_MEMBERS = 10_000  # of a container that a variable is bound to: a larger one is known by its address
 
 _CHANGING = frozenset(("append", "add", "extend", "insert", "update", "setdefault", "pop", "popleft", "remove", "discard", "clear"))
