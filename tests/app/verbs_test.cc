@@ -266,7 +266,7 @@ TEST(Verbs, ExamplesAreFoundFromAnyFolder) {
   const RunOptions there{.directory = temp.path()};
   const Result r = run({"train", "--config", "configs/digits.yaml", "--print-config"}, there);
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_THAT(r.out, HasSubstr("configs/digits.yaml"));
+  EXPECT_THAT(r.out, HasSubstr("# digits.yaml:"));  // where values come from
   expect_error(run({"train", "--config", "configs/none.yaml"}, there), 2, "E2010", {"configs/none.yaml"});
   expect_error(run({"train", "--config", "digits.yaml"}, there), 2, "E2010", {"digits.yaml"});
   fs::create_directory(temp.file("configs"));
