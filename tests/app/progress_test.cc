@@ -152,7 +152,8 @@ TEST(Progress, RanksWritePlainLines) {
     Output out(80);
     const std::string text = Script().run(&out, {}, 100, 0.2);
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << name << text;
-    EXPECT_EQ(text.find('\r'), std::string::npos) << name << text;
+    for (size_t at = text.find('\r'); at != std::string::npos; at = text.find('\r', at + 1))
+      EXPECT_EQ(text.substr(at, 2), "\r\n") << name << text;  // as a terminal ends lines
     EXPECT_NE(text.find("epoch 3 done"), std::string::npos) << name << text;
   }
 }
