@@ -5,7 +5,7 @@ usage: thor_cifar.py tune|final|report --images DIR --out FILE [--minutes M] [--
 
 Network: a ResNet with one basic block a stage, widths 16, 32, 64. Data: every second training image of DIR/train/<class>/*.jpg, batches of 128, random
 crop (4 pixels of padding) and flip. `tune` trains on nine tenths of them and judges by the tenth that is left; both optimizers get equally many trials,
-in the grids below. `final` trains on all of them with the recipes that FINAL names, three seeds each, and reads the test set once per run. A run is one
+in the grids below. `final` trains on all of them with the recipes that FINAL names, three seeds each (or --seeds), and reads the test set once per run. A run is one
 JSON line of FILE, written when it ends; what FILE holds already is not run again, so a study is made in pieces (--minutes: begin nothing after that).
 `report` prints tables of FILE.
 """
@@ -204,6 +204,7 @@ def main():
     parser.add_argument("--images", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--seeds", default="1,2,3", help="of `final`, separated by commas")
     parser.add_argument("--only", default="", help="recipes whose JSON text matches this regular expression")
     args = parser.parse_args()
     if args.phase == "report":
@@ -221,7 +222,7 @@ def main():
         recipes = [dict(r, seed=1) for r in grid()]
     else:
         train, judge = (x, y), (normalized(xt), yt)
-        recipes = [dict(r, seed=s) for s in (1, 2, 3) for r in FINAL]
+        recipes = [dict(r, seed=s) for s in map(int, args.seeds.split(",")) for r in FINAL]
     known = {(r["phase"], key(r["recipe"])) for r in done(args.out)}
     for recipe in recipes:
         if (args.phase, key(recipe)) in known or not re.search(args.only, key(recipe)):
