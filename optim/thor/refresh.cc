@@ -82,7 +82,9 @@ std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Mome
   const Tensor unscale = ops::reciprocal(ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32));  // twice: its square may be 0
   double a_rows = layer.kind == Kind::kEmbedding ? samples / parts : rows;
   if (as_mindspore() && layer.kind == Kind::kMatrix) a_rows = static_cast<double>(layer.a_dim);  // as its GPU form does
-  return {ops::mul(sum.a, 1 / a_rows), ops::mul(ops::mul(ops::mul(sum.g, unscale), unscale), samples * samples / rows)};
+  // Factors and inverses are kept in float32, whatever the layer computes in.
+  const Tensor sum_a = ops::cast(sum.a, DType::kFloat32), sum_g = ops::cast(sum.g, DType::kFloat32);
+  return {ops::mul(sum_a, 1 / a_rows), ops::mul(ops::mul(ops::mul(sum_g, unscale), unscale), samples * samples / rows)};
 }
 
 // The running average, which begins with the first batch's factor.

@@ -598,3 +598,22 @@ def test_the_lines_for_resnet50(dataset_sink_mode):
     model.train(config.epoch_size - config.pretrain_epoch_size, dataset, callbacks=cb, sink_size=dataset.get_dataset_size(), dataset_sink_mode=dataset_sink_mode)
     assert len(cb.losses) == config.epoch_size * step_size == int(opt.cov_step.asnumpy()[0])
     assert np.isfinite(cb.losses).all() and len(opt.curvature()) == 54  # 53 convolutions, one dense layer
+
+
+def test_double_parameters(mode):
+    """Layers in float64 train as in float32; the factors stay float32 (as the state that a checkpoint holds)."""
+    def train(dtype):
+        rng = np.random.default_rng(5)
+        net = nn.SequentialCell([nn.Dense(6, 5, dtype=dtype), nn.ReLU(), nn.Dense(5, 3, dtype=dtype)])
+        for p in net.trainable_params():
+            p.set_data(ms.Tensor(rng.normal(size=p.shape) * 0.3, dtype))
+        optimizer = nn.thor(net, ms.Tensor(np.full(12, 0.05, np.float32)), ms.Tensor(np.full(12, 0.03, np.float32)), 0.9, batch_size=16, frequency=3)
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, loss()), optimizer)
+        x, y = rng.normal(size=(16, 6)), rng.integers(0, 3, 16)
+        losses = [float(step(ms.Tensor(x, dtype), ms.Tensor(y, ms.int32))) for _ in range(12)]
+        kept = {p.dtype for p in optimizer.get_parameters() if p.name.startswith("matrix_")}
+        return losses, kept
+
+    (double, kept), (single, _) = train(ms.float64), train(ms.float32)
+    assert kept == {ms.float32} and double[-1] < double[0]
+    np.testing.assert_allclose(double, single, rtol=2e-4)
