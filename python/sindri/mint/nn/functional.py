@@ -5,16 +5,94 @@ from typing import Any, Optional
 
 from sindri import _core
 from sindri import ops as _ops_
+from sindri._check import fail as _fail
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
-from sindri.mint import softmax
+from sindri.mint import flatten
+from sindri.mint.nn._convolution import conv1d, conv2d, conv3d, conv_transpose2d
+from sindri.mint.nn._pooling import (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, avg_pool1d,
+                                     avg_pool2d, avg_pool3d, max_pool2d, max_unpool2d)
+from sindri.mint.nn._resizing import interpolate, pad, upsample
+from sindri.ops._tensor_facts import give as _give
+from sindri.ops.function.other_func import insert_gradient_of as _insert_gradient_of
 from sindri.ops._util import rounded_once
-from sindri.ops import (elu, fold, grid_sample, hardshrink, hardsigmoid, hardswish, hardtanh, mish, pixel_shuffle, prelu, relu,
-                        relu6, selu, sigmoid, silu, softplus, softshrink, tanh, unfold)
+from sindri.ops import (fold, group_norm, hardshrink, hardsigmoid, hardswish, mish, pixel_shuffle, prelu, selu, sigmoid, softplus, softshrink, tanh,
+                        unfold)
 
 _kl_div = _core.loss_rule("kl_div", "mint.nn.functional.kl_div")
-_SAME = """softmax elu fold grid_sample hardshrink hardsigmoid hardswish hardtanh mish pixel_shuffle prelu relu relu6 selu sigmoid
-silu softplus softshrink tanh unfold"""
+_SAME = """flatten fold group_norm hardshrink hardsigmoid hardswish mish pixel_shuffle prelu selu sigmoid softplus softshrink tanh unfold
+conv1d conv2d conv3d conv_transpose2d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d
+avg_pool1d avg_pool2d avg_pool3d max_pool2d max_unpool2d interpolate pad upsample"""
+
+
+def _result(input: Tensor, out: Tensor, inplace: bool) -> Tensor:
+    """out, or with inplace the input itself, which is given it."""
+    return _give(input, out) if inplace else out
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(input, 0)."""
+    return _result(input, _ops_.relu(input), inplace)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(input, 0), 6)."""
+    return _result(input, _ops_.relu6(input), inplace)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """input times its sigmoid."""
+    return _result(input, _ops_.silu(input), inplace)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """input above 0, alpha * (exp(input) - 1) elsewhere."""
+    return _result(input, _ops_.elu(input, alpha), inplace)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """input clamped to [min_val, max_val]; the gradient is 0 outside."""
+    return _result(input, _ops_.hardtanh(input, min_val, max_val), inplace)
+
+
+def relu_(input: Tensor) -> Tensor:
+    """relu in place."""
+    return relu(input, True)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu in place."""
+    return elu(input, alpha, True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1, max_val: float = 1) -> Tensor:
+    """hardtanh in place."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def sigmoid_(input: Tensor) -> Tensor:
+    """sigmoid in place."""
+    return _give(input, _ops_.sigmoid(input))
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """threshold in place."""
+    return _give(input, _ops_.threshold(input, threshold, value))
+
+
+def _one_dim(input: Tensor, dim: Optional[int]) -> int:
+    """dim, or PyTorch's choice without one: 0 for 0, 1 and 3 dimensions, 1 for others."""
+    return dim if dim is not None else 0 if len(input.shape) in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: Optional[int] = None, dtype: Any = None) -> Tensor:
+    """exp(input) over its sum along dim. Without dim along 0 for 0, 1 and 3 dimensions and along 1 for others."""
+    return _ops_.softmax(input if dtype is None else _ops_.cast(input, dtype), _one_dim(input, dim))
+
+
+def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: Optional[bool] = None) -> Tensor:
+    """input sampled at the places of grid; see ops.grid_sample."""
+    return _ops_.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
@@ -32,9 +110,9 @@ def logsigmoid(input: Tensor) -> Tensor:
     return _ops_.logsigmoid(input)
 
 
-def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """input above the threshold, value else."""
-    return _ops_.threshold(input, threshold, value)
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """input above the threshold, value elsewhere."""
+    return _result(input, _ops_.threshold(input, threshold, value), inplace)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
@@ -48,14 +126,49 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return _ops_.gelu(input, approximate)
 
 
-def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax along dim."""
-    return _ops_.log_softmax(input if dtype is None else _ops_.cast(input, dtype), dim)
+def log_softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) -> Tensor:
+    """The logarithm of softmax along dim. Without dim along 0 for 0, 1 and 3 dimensions and along 1 for others."""
+    return _ops_.log_softmax(input if dtype is None else _ops_.cast(input, dtype), _one_dim(input, dim))
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Elements set to 0 with probability p, the others divided by 1 - p."""
-    return _ops_.dropout(input, p, training)
+    return _result(input, _ops_.dropout(input, p, training), inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Whole channels of [n, c, ...] set to 0 with probability p, the others divided by 1 - p."""
+    return _result(input, _ops_.dropout2d(input, p, training), inplace)
+
+
+def batch_norm(input: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor], weight: Optional[Tensor] = None,
+               bias: Optional[Tensor] = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
+    """(input - mean)/sqrt(var + eps)*weight + bias per channel of [n, c, ...].
+
+    With training the batch's statistics are used, and running_mean and running_var, where given, are updated in place:
+    (1 - momentum)*running + momentum*batch, the variance being the unbiased one. Otherwise the running statistics are used. Raises ValueError if
+    they are missing then, and for one value per channel in training.
+    """
+    if len(input.shape) < 2:
+        _fail(ValueError, f"the input must have at least 2 dimensions, got shape {tuple(input.shape)}", "mint.nn.functional.batch_norm")
+    channels = input.shape[1]
+    kind = _types.float64 if input.dtype is _types.float64 else _types.float32
+    scale = _ops_.ones((channels,), kind) if weight is None else _ops_.cast(weight, kind)
+    shift = _ops_.zeros((channels,), kind) if bias is None else _ops_.cast(bias, kind)
+    with _core.FullPrecisionScope():  # the op itself reads half inputs beside float32 parameters
+        if not training:
+            if running_mean is None or running_var is None:
+                _fail(ValueError, "without training the running statistics are needed", "mint.nn.functional.batch_norm", "give running_mean and running_var")
+            return _core.ops.batch_norm_infer(input, scale, shift, _ops_.cast(running_mean, kind), _ops_.cast(running_var, kind), float(eps))
+        count = input.size // max(1, channels)
+        if count == 1:
+            _fail(ValueError, f"one value per channel in training, got shape {tuple(input.shape)}", "mint.nn.functional.batch_norm", "use a larger batch")
+        y, mean, var = _core.ops.batch_norm_train(input, scale, shift, float(eps))
+        for running, batch in ((running_mean, mean), (running_var, _ops_.mul(var, count / max(1, count - 1)))):
+            if running is not None and count:
+                old, new = _ops_.cast(running, kind), _ops_.stop_gradient(batch)
+                _give(running, _ops_.add(_ops_.mul(old, 1 - momentum), _ops_.mul(new, momentum)))
+        return y
 
 
 @rounded_once()
@@ -129,9 +242,32 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -
     return _ops_.div(input, _ops_.maximum(_ops_.norm(input, p, dim, True), eps))
 
 
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """The rows of weight that input names."""
-    return _ops_.gather(weight, input, 0)
+def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, max_norm: Optional[float] = None, norm_type: float = 2.0,
+              scale_grad_by_freq: bool = False) -> Tensor:
+    """The rows of weight that input names.
+
+    Row padding_idx gets no gradient. max_norm: named rows whose norm_type-norm is above it are first scaled down to it in weight itself.
+    scale_grad_by_freq: the gradient of a row is divided by how often input names it.
+    """
+    if max_norm is not None:
+        _limit_rows(weight, input, max_norm, norm_type)
+    out = _ops_.embedding(input, weight, padding_idx)
+    if not scale_grad_by_freq:
+        return out
+    flat = _ops_.reshape(input, (-1,))
+    counts = _core.ops.scatter_add(_ops_.zeros((weight.shape[0],), out.dtype), flat, _ops_.ones(flat.shape, out.dtype), 0)
+    share = _ops_.expand_dims(_ops_.reshape(_ops_.reciprocal(_ops_.gather(counts, flat, 0)), input.shape), -1)
+    return _insert_gradient_of(out, lambda gradient: _ops_.mul(gradient, share))
+
+
+def _limit_rows(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scales the rows of weight that `rows` names down to max_norm, in place."""
+    flat = _ops_.reshape(rows, (-1,))
+    named = _core.ops.scatter_add(_ops_.zeros((weight.shape[0],), _types.float32), flat, _ops_.ones(flat.shape, _types.float32), 0)
+    old = _ops_.stop_gradient(weight)
+    norms = _ops_.norm(_ops_.cast(old, _types.float64), norm_type, 1, True)
+    over = _ops_.logical_and(_ops_.greater(norms, max_norm), _ops_.expand_dims(_ops_.greater(named, 0), 1))
+    _give(weight, _ops_.where(over, _ops_.cast(_ops_.mul(old, _ops_.div(max_norm, _ops_.add(norms, 1e-7))), weight.dtype), old))
 
 
 __all__ = _SAME.split() + [name for name, value in list(globals().items()) if callable(value) and getattr(value, "__module__", "") == __name__ and name[0] != "_"]

@@ -115,10 +115,10 @@ __all__ = [
     "reduce_max", "reduce_min", "aminmax", "max", "min", "max_with_index", "min_with_index", "argmax", "argmin", "typed_argmax", "typed_argmin",
     "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero", "logsumexp", "cumsum", "scan_sum", "scan_prod", "cumprod", "cummax",
     "cummin", "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort", "median", "nanmedian", "kthvalue", "norm", "vector_norm", "matrix_norm",
-    "lp_norm", "square_sum_all", "reduce_std", "pad", "pad_pairs", "mirror_pad", "resize_nearest", "resize_bilinear", "interpolate", "upsample",
-    "abs", "floor", "sign", "lgamma", "mvlgamma", "digamma", "polygamma", "i0", "erfinv", "bincount", "histc", "cov", "diff", "trapz", "nextafter",
-    "common_divisor", "common_multiple", "gcd", "lcm", "segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod", "fold",
-    "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d",
+    "lp_norm", "square_sum_all", "reduce_std", "pad", "pad_pairs", "mirror_pad", "resize_nearest", "resize_bilinear", "interpolate", "resized",
+    "upsample", "abs", "floor", "sign", "lgamma", "mvlgamma", "digamma", "polygamma", "i0", "erfinv", "bincount", "histc", "cov", "diff", "trapz",
+    "nextafter", "common_divisor", "common_multiple", "gcd", "lcm", "segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod",
+    "fold", "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d", "adaptive_max_pool3d",
 ]
 
 PUBLIC: list[Any]

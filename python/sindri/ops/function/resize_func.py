@@ -93,14 +93,15 @@ def _linear_taps(size: int, out: int, align_corners: bool, half_pixel: bool, sca
     return np.stack([low, np.minimum(low + 1, size - 1)], 1), np.stack([1 - (at - low), at - low], 1)
 
 
-def _cubic_taps(size: int, out: int, align_corners: bool, scale: Optional[float] = None) -> tuple:
-    """([out, 4] input places, their weights) of Keys' cubic convolution as MindSpore chooses them: with aligned corners a = -0.75 and borders repeated,
-    else a = -0.5 and what lies outside left out (the other weights grow)."""
-    at, a = _source_positions(size, out, align_corners, not align_corners, scale), -0.75 if align_corners else -0.5
+def _cubic_taps(size: int, out: int, align_corners: bool, scale: Optional[float] = None, repeat_borders: bool = False) -> tuple:
+    """([out, 4] input places, their weights) of Keys' cubic convolution. With aligned corners or repeat_borders a = -0.75 and borders are repeated, as
+    in PyTorch; else a = -0.5 and places outside are dropped (the other weights grow), as in MindSpore."""
+    repeat_borders = repeat_borders or align_corners
+    at, a = _source_positions(size, out, align_corners, not align_corners, scale), -0.75 if repeat_borders else -0.5
     places = np.floor(at).astype(int)[:, None] + np.arange(-1, 3)
     x = np.abs(at[:, None] - places)
     weights = np.where(x <= 1, ((a + 2) * x - (a + 3)) * x * x + 1, np.where(x < 2, a * (((x - 5) * x + 8) * x - 4), 0))
-    if not align_corners:
+    if not repeat_borders:
         weights[(places < 0) | (places >= size)] = 0
     return np.clip(places, 0, size - 1), weights / weights.sum(1, keepdims=True)
 
@@ -157,7 +158,13 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
     """The spatial dimensions of [n, c, …] resized to `size` or by `scale_factor` (one of them). Modes: 'nearest' (any rank), 'nearest-exact',
     'area' and 'bicubic' (images), 'linear' (3-D), 'bilinear' (4-D), 'trilinear' (5-D). align_corners: the corners of both coincide.
     recompute_scale_factor: use the ratio of the sizes instead of scale_factor. Raises ValueError."""
-    where, rank = "ops.interpolate", len(input.shape)
+    return resized(input, size, scale_factor, mode, align_corners, recompute_scale_factor, "ops.interpolate", False)
+
+
+def resized(input: Tensor, size: Any, scale_factor: Any, mode: str, align_corners: Optional[bool], recompute_scale_factor: Optional[bool], where: str,
+            repeat_borders: bool) -> Tensor:
+    """interpolate for `where`; repeat_borders: 'bicubic' as in PyTorch (see _cubic_taps)."""
+    rank = len(input.shape)
     ranks = {"nearest": (3, 4, 5), "nearest-exact": (3, 4), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
     check_choice(where, "mode", mode, tuple(ranks))
     if rank not in ranks[mode]:
@@ -187,7 +194,7 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
             out = core.gather(out, Tensor(np.clip(place, 0, out.shape[d] - 1).astype(np.int64)), d)
         return out
     corners = bool(align_corners)
-    return _resampled(input, [_cubic_taps(size_, n, corners, scale) if mode == "bicubic" else _linear_taps(size_, n, corners, not corners, scale)
+    return _resampled(input, [_cubic_taps(size_, n, corners, scale, repeat_borders) if mode == "bicubic" else _linear_taps(size_, n, corners, not corners, scale)
                               for size_, n, scale in zip(dims, sizes, scales)])
 
 

@@ -1,0 +1,111 @@
+"""mindspore.mint's functions compared with PyTorch's values and gradients (expectations/mint.json), eagerly and in graph mode, in float64 and float32."""
+import json
+import os
+
+import numpy as np
+import pytest
+
+import mint_cases
+import sindri as ms
+from sindri import Tensor, mint
+from sindri.mint.nn import functional as F
+
+with open(os.path.join(os.path.dirname(__file__), "expectations", "mint.json"), encoding="utf-8") as f:
+    STORED = json.load(f)["cases"]
+CASES = {case[0]: case for case in mint_cases.FUNCTIONS}
+
+
+def test_every_case_is_recorded():
+    assert len(CASES) == len(mint_cases.FUNCTIONS) and set(STORED) == set(CASES)
+
+
+def compiled(source, names):
+    """The call as a function of its inputs."""
+    space = {"F": F, "m": mint, "nn": mint.nn}
+    exec(f"def call({', '.join(names)}):\n    return {source}", space)
+    return space["call"]
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["eager", "graph"])
+@pytest.mark.parametrize("name", CASES)
+def test_as_pytorch(name, mode):
+    case, want = CASES[name], STORED[name]
+    call = compiled(case[1], list(case[2]))
+    ms.set_context(mode=mode)
+    for dtype, tolerance in ((np.float64, 1e-8), (np.float32, 2e-5)):
+        given = {k: v.astype(dtype) if v.dtype == np.float64 else v for k, v in mint_cases.inputs_of(case).items()}
+        tensors = [Tensor(v) for v in given.values()]
+        run = ms.jit(call) if mode == ms.GRAPH_MODE else call
+        out = run(*tensors)
+        assert list(out.shape) == want["shape"]
+        assert out.dtype == (ms.int64 if "gradients" not in want else Tensor(np.zeros(1, dtype)).dtype)
+        np.testing.assert_allclose(out.asnumpy().reshape(-1), want["value"], rtol=tolerance, atol=tolerance)
+        if "gradients" in want:
+            places = tuple(i for i, k in enumerate(given) if k in want["gradients"])
+            weights = Tensor(mint_cases.weights_of(out.shape).astype(dtype))
+            loss = lambda *inputs: (call(*inputs) * weights).sum()  # noqa: E731
+            got = ms.grad(ms.jit(loss) if mode == ms.GRAPH_MODE else loss, places)(*tensors)
+            for place, g in zip(places, got if len(places) > 1 else (got,)):
+                expected = np.reshape(want["gradients"][list(given)[place]], given[list(given)[place]].shape)
+                np.testing.assert_allclose(g.asnumpy(), expected, rtol=10 * tolerance, atol=10 * tolerance, err_msg=f"gradient {place}")
+
+
+def test_in_place_functions_write_their_input():
+    """The tensor itself, a view's base and a Parameter; also in a graph."""
+    x = np.array([[-2.0, 0.5], [3.0, -0.25]], np.float32)
+    want = {"relu_": [[0, 0.5], [3, 0]], "hardtanh_": [[-1, 0.5], [1, -0.25]], "threshold_": [[9, 9], [3, 9]],
+            "elu_": np.where(x > 0, x, np.expm1(x)), "sigmoid_": 1 / (1 + np.exp(-x))}
+    for name, expected in want.items():
+        arguments = (1.0, 9.0) if name == "threshold_" else ()
+        for make in (Tensor, ms.Parameter):
+            t = make(x.copy())
+            assert getattr(F, name)(t, *arguments) is t
+            np.testing.assert_allclose(t.asnumpy(), expected, rtol=1e-6)
+    p = ms.Parameter(x.copy())
+    ms.jit(lambda: F.relu_(p))()
+    np.testing.assert_array_equal(p.asnumpy(), want["relu_"])
+    t = Tensor(x.copy())
+    assert F.silu(t, True) is t and F.dropout(t, 0.0, True, True) is t and F.dropout2d(t, 0.0, inplace=True) is t
+
+
+@pytest.mark.parametrize("kind, graph", [(Tensor, False), (ms.Parameter, False), (ms.Parameter, True)])
+def test_batch_norm_updates_running_statistics(kind, graph):
+    """As torch: 0.75 of the old value and 0.25 of the batch's, the variance divided by n - 1."""
+    x = mint_cases.numbers((4, 3, 5), 3).astype(np.float32)
+    mean, var = kind(np.array([1, 2, 3], np.float32)), kind(np.array([4, 5, 6], np.float32))
+    call = lambda x: F.batch_norm(x, mean, var, training=True, momentum=0.25)  # noqa: E731
+    (ms.jit(call) if graph else call)(Tensor(x))
+    np.testing.assert_allclose(mean.asnumpy(), 0.75 * np.array([1, 2, 3]) + 0.25 * x.mean((0, 2)), rtol=1e-6)
+    np.testing.assert_allclose(var.asnumpy(), 0.75 * np.array([4, 5, 6]) + 0.25 * x.var((0, 2), ddof=1), rtol=1e-6)
+
+
+def test_batch_norm_of_half_inputs():
+    """Half inputs beside parameters of any type: statistics are taken in float32, the result has the input's type."""
+    x = Tensor(mint_cases.numbers((4, 3, 5), 4).astype(np.float16))
+    w, mean = Tensor(np.array([1, 2, 3], np.float16)), Tensor(np.zeros(3, np.float16))
+    y = F.batch_norm(x, mean, None, w, w, True)
+    a = x.asnumpy().astype(np.float64)
+    want = (a - a.mean((0, 2), keepdims=True)) / np.sqrt(a.var((0, 2), keepdims=True) + 1e-5) * np.reshape([1, 2, 3], (1, 3, 1)) + np.reshape([1, 2, 3], (1, 3, 1))
+    assert y.dtype == ms.float16 and mean.dtype == ms.float16 and np.abs(y.asnumpy() - want).max() < 4e-3
+
+
+def test_embedding_limits_the_norm_of_named_rows():
+    weight = ms.Parameter(np.array([[3, 4], [6, 8], [0.3, 0.4], [30, 40]], np.float32))
+    out = F.embedding(Tensor([[0, 2], [0, 1]]), weight, max_norm=2.5)
+    np.testing.assert_allclose(weight.asnumpy(), [[1.5, 2], [1.5, 2], [0.3, 0.4], [30, 40]], rtol=1e-6)
+    np.testing.assert_allclose(out.asnumpy()[:, 1], [[0.3, 0.4], [1.5, 2]], rtol=1e-6)
+
+
+X = Tensor(np.ones((1, 2, 4, 4), np.float32))
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: F.conv2d(X, X, stride=2, padding="same"), "stride 1"), (lambda: F.conv2d(X, X, padding="full"), "padding"), (lambda: F.conv2d(X[0, 0], X), "dimensions"),
+    (lambda: F.conv1d(X, X), "weight"), (lambda: F.conv2d(X, X, padding=(1, 2, 3)), "padding"), (lambda: F.conv_transpose2d(X, X[:, :1], output_padding=1), "output_padding"),
+    (lambda: F.avg_pool2d(X, 2, padding=2), "half"), (lambda: F.avg_pool2d(X, 2, divisor_override=0), "divisor_override"), (lambda: F.max_pool2d(X, 0), "kernel_size"),
+    (lambda: F.batch_norm(X, None, None), "running"), (lambda: F.batch_norm(X[:, :, 0, 0], None, None, training=True), "one value"), (lambda: F.interpolate(X), "scale_factor"),
+    (lambda: F.interpolate(X, 2, mode="linear"), "linear"), (lambda: F.batch_norm(X[0, 0, 0], X, X), "dimensions"),
+])
+def test_refused(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
