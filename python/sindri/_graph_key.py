@@ -16,9 +16,15 @@ from sindri._graph_reads import Reads, bound, is_large, is_plain
 
 clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place changes: a cheap "nothing changed"
 cell_class: Any = ()  # nn.Cell, once there is one
+hooks_made = [0]  # how many hooks Parameters were given so far: while there are none, nobody looks for them
 
 _ATOMS = frozenset((type(None), bool, int, str, bytes, range))
 _TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_backward_pre_hooks", "_flags"))  # of a Cell; its methods change them
+
+
+def gradient_hooks(parameter: Any) -> tuple[Any, ...]:
+    """The functions that the gradient of a Parameter goes through, in order (Tensor.register_hook)."""
+    return tuple(parameter.__dict__.get("_gradient_hooks", {}).values()) if hooks_made[0] else ()
 
 
 def _leaf(v: Any, keep: list[Any]) -> Any:
@@ -114,9 +120,10 @@ class State:
                 return ("tensor", v._id)
             if id(v) not in self._met:
                 self._met[id(v)] = 0
-                self.keep.append(v)
-                self.parameters.append((v, v._requires_grad, v._name))
-                return ("parameter", id(v), v._requires_grad, v._name)
+                hooks = gradient_hooks(v)
+                self.keep += (v, *hooks)
+                self.parameters.append((v, v._requires_grad, v._name, hooks))
+                return ("parameter", id(v), v._requires_grad, v._name, *map(id, hooks))
             return ("parameter", id(v))
         if isinstance(v, cell_class):
             if id(v) not in self._met:
@@ -163,7 +170,8 @@ class State:
 
     def unchanged(self) -> bool:
         return (still_bound(self.bound) and self.quiet() and _same_items(self.tables) and all([v._id == was for v, was in self.tensors])
-                and all([v._requires_grad is on and v._name == name for v, on, name in self.parameters]))
+                and all([v._requires_grad is on and v._name == name for v, on, name, _ in self.parameters])
+                and (not hooks_made[0] or all([gradient_hooks(v) == hooks for v, _, _, hooks in self.parameters])))
 
 
 def around(fn: Any, out: list[Any], met: set[int]) -> None:
@@ -211,8 +219,9 @@ class Flat:
     def _part(self, v: Any) -> Any:
         if isinstance(v, Tensor):
             if isinstance(v, Parameter):
-                self.objects.append(v)
-                return ("parameter", id(v))
+                hooks = gradient_hooks(v)
+                self.objects += (v, *hooks)
+                return ("parameter", id(v), v._requires_grad, *map(id, hooks))
             self.tensors.append(v)
             return ("tensor", v.shape, v.dtype)
         if isinstance(v, (tuple, list)):

@@ -7,7 +7,7 @@ from sindri import _core, _uses
 from sindri._core import Parameter, Tensor
 from sindri.common import dtype as mstype
 from sindri.nn.cell import Cell
-from sindri.ops.composite.grad import _float_tensors, _outer, _seeds, _weights_list, forward_on_tape
+from sindri.ops.composite.grad import _float_tensors, _outer, _seeds, _weights_list, forward_on_tape, through_hooks
 
 __all__ = ["ParamUse", "value_and_grad_with_uses"]
 
@@ -64,7 +64,9 @@ def value_and_grad_with_uses(fn: Callable[..., Any], weights: Union[Parameter, I
             raise ValueError("with has_aux the function must return (value, aux, …) | value_and_grad_with_uses | return a tuple")
         outputs = _float_tensors(out[0] if has_aux else out)
         seeds = None if scale is None else _seeds(outputs, [scale] * len(outputs))
-        return (out, *tape.backward_with_uses(outputs, seeds, chosen if chosen is not None else _weights_list(None, fn))[1:], tape.scale(scale))
+        params = chosen if chosen is not None else _weights_list(None, fn)
+        _, grads, uses = tape.backward_with_uses(outputs, seeds, params)
+        return out, through_hooks(params, grads), uses, tape.scale(scale)
 
     compiled = _outer(None, run, "value_and_grad_with_uses")
 

@@ -1,4 +1,6 @@
 """What a gradient belongs to: each input is one of its own, whatever else has the same value."""
+import copy
+import pickle
 from collections import namedtuple
 
 import numpy as np
@@ -182,8 +184,83 @@ def test_a_hook_of_an_argument_ends_with_the_call_and_a_removed_one_does_nothing
 def test_what_cannot_be_a_hook_of_a_tensor():
     with pytest.raises(TypeError, match="expected a function, got int"):
         Tensor(1.0).register_hook(3)
-    with pytest.raises(TypeError, match="a Parameter takes no hook"):
-        Parameter(Tensor(1.0), name="p").register_hook(print)
+    with pytest.raises(TypeError, match="expected a function, got str"):
+        Parameter(Tensor(1.0), name="p").register_hook("clamp")
+
+
+class Weighted(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.w, self.v = Parameter(Tensor([2.0, 3.0]), name="w"), Parameter(Tensor([1.0, 1.0]), name="v")
+
+    def construct(self, x):
+        return (x * self.w * self.w + self.v).sum()
+
+
+def test_hooks_of_a_parameter_change_its_gradient_in_order_until_they_are_removed(mode):
+    """MindSpore 2.10's values."""
+    net, x = Weighted(), Tensor([1.0, 1.0])
+    weights = ms.ParameterTuple(net.trainable_params())
+    functions = [lambda x, f=ms.value_and_grad(net, None, weights): f(x)[1], ms.ops.GradOperation(get_by_list=True)(net, weights),
+                 lambda x, f=ms.grad(net, 0, weights): f(x)[1]]
+
+    def gradients():
+        found = [[g.asnumpy().tolist() for g in f(x)] for f in functions]
+        assert found == [found[0]] * len(functions)
+        return found[0]
+
+    assert gradients() == [[4, 6], [1, 1]]
+    ten = net.w.register_hook(lambda g: g * 10)
+    assert gradients() == [[40, 60], [1, 1]]
+    one = net.w.register_hook(lambda g: g + 1)
+    assert gradients() == [[41, 61], [1, 1]]
+    ten.remove()
+    assert gradients() == [[5, 7], [1, 1]]
+    one.remove()
+    assert gradients() == [[4, 6], [1, 1]]
+    net.w.register_hook(lambda g: None)
+    assert gradients() == [[4, 6], [1, 1]]
+
+
+def test_hooks_of_a_parameter_that_a_function_finds_or_gets(mode):
+    w = Parameter(Tensor([2.0]), name="w")
+    around, of_argument = ms.grad(lambda x: x * w, None, w), ms.grad(lambda x, p: x * p, 1)
+    assert (around(Tensor([3.0])).item(), of_argument(Tensor([3.0]), w).item()) == (3, 3)
+    handle = w.register_hook(lambda g: g * 2)
+    assert (around(Tensor([3.0])).item(), of_argument(Tensor([3.0]), w).item()) == (6, 6)
+    handle.remove()
+    assert (around(Tensor([3.0])).item(), of_argument(Tensor([3.0]), w).item()) == (3, 3)
+    w.requires_grad = False
+    assert (around(Tensor([3.0])).item(), of_argument(Tensor([3.0]), w).item()) == (0, 0)
+
+
+def test_a_hook_of_a_parameter_reads_values_and_a_training_step_uses_what_it_returns(mode):
+    net, seen = Weighted(), []
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.5)).set_train()
+    net.v.register_hook(lambda g: seen.append(g.asnumpy().tolist()))
+    net.v.register_hook(lambda g: ms.ops.clamp(g, -0.25, 0.25))
+    for done in (1, 2):
+        step(Tensor([1.0, 1.0]))
+        assert seen == [[1.0, 1.0]] * done
+        assert net.v.asnumpy().tolist() == [1 - 0.125 * done] * 2
+
+
+def test_hooks_of_a_parameter_stay_with_it(mode):
+    net = Weighted()
+    net.w.register_hook(lambda g: g * 0)
+    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert [g.asnumpy().tolist() for g in ms.grad(other, None, other.trainable_params())(Tensor([1.0, 1.0]))] == [[4, 6], [1, 1]]
+    net.w.requires_grad = False
+    net.w.register_hook(pytest.fail)
+    assert ms.grad(net, None, net.w)(Tensor([1.0, 1.0])).asnumpy().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("returned, error", [(lambda g: g.asnumpy(), TypeError), (lambda g: g.sum(), ValueError)])
+def test_what_a_hook_of_a_parameter_cannot_return(returned, error):
+    net = Weighted()
+    net.w.register_hook(returned)
+    with pytest.raises(error, match="a hook of parameter 'w' returned"):
+        ms.grad(net, None, net.w)(Tensor([1.0, 1.0]))
 
 
 def test_no_grad_with_and_without_a_tape_around(mode):

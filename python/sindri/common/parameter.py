@@ -81,19 +81,24 @@ def _set_value(self: Parameter, value: Any) -> None:
     self.set_data(value)
 
 
+def _attributes(self: Parameter) -> dict[str, Any]:
+    """What a copy takes over: hooks of the gradient stay with the original."""
+    return {name: value for name, value in self.__dict__.items() if name != "_gradient_hooks"}
+
+
 def _reduce(self: Parameter) -> tuple[Any, ...]:
-    return _rebuild, (type(self), Tensor(self), self.name, self.requires_grad), self.__dict__.copy()
+    return _rebuild, (type(self), Tensor(self), self.name, self.requires_grad), _attributes(self)
 
 
 def _copy(self: Parameter) -> Parameter:
     other = _rebuild(type(self), Tensor(self), self.name, self.requires_grad)
-    other.__dict__.update(self.__dict__)
+    other.__dict__.update(_attributes(self))
     return other
 
 
 def _deepcopy(self: Parameter, memo: dict[int, Any]) -> Parameter:
     other = memo[id(self)] = _rebuild(type(self), Tensor(self), self.name, self.requires_grad)
-    other.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    other.__dict__.update(copy.deepcopy(_attributes(self), memo))
     return other
 
 

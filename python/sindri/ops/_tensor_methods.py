@@ -12,6 +12,7 @@ import numpy as np
 
 from sindri import _core
 from sindri._check import check_choice
+from sindri._graph_key import clock, hooks_made
 from sindri._signatures import as_method, signature
 from sindri.common import dtype as mstype
 from sindri.common._indexing import with_item
@@ -512,13 +513,20 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
     """hook(gradient) when a gradient reaches this tensor from what is computed with it from now on; what it returns replaces the gradient.
 
-    To be called inside the function that is differentiated. Compiled code keeps the hook as it was traced. Returns a handle with remove().
-    Raises TypeError for a hook that cannot be called, and for a Parameter.
+    Call it inside the function that is differentiated. A Parameter takes hooks anywhere: each sees the gradient that a gradient function computes for it, after the
+    hooks before it, and None returned keeps that gradient; a Parameter that is not trained has none. Compiled code keeps the hook as it was traced. Returns a handle with
+    remove().
+    Raises TypeError for a hook that cannot be called.
     """
     if not callable(hook):
         raise TypeError(f"hook: expected a function, got {type(hook).__name__} | Tensor.register_hook")
     if isinstance(self, _core.Parameter):
-        raise TypeError("a Parameter takes no hook | Tensor.register_hook | change its gradient between the gradient function and the optimizer")
+        clock[0] += 1
+        hooks_made[0] += 1
+        of_parameter = self.__dict__.setdefault("_gradient_hooks", {})
+        handle = HookHandle(of_parameter)
+        of_parameter[handle] = hook
+        return handle
     hooks: dict[HookHandle, Callable[[Tensor], Any]] = {}
     handle = HookHandle(hooks)
     hooks[handle] = hook

@@ -7,6 +7,7 @@ from typing import Any, Callable, Optional, Union
 from sindri import _core, _uses
 from sindri._compile import Graphs, RecordRuns, entrance, local, outermost, run_eagerly, run_within
 from sindri._core import Parameter, Tensor
+from sindri._graph_key import gradient_hooks, hooks_made
 from sindri._uses import watching
 from sindri.common.parameter import ParameterTuple
 from sindri.nn._recording import Inputs, tensors_in
@@ -149,6 +150,7 @@ def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) ->
         _uses.note(params + weights, uses, tape.scale(None if seeds is None else seeds[0]))
     else:
         of_inputs, of_params = tape.backward(outputs, seeds, plain, params + weights)
+    of_params = through_hooks(params + weights, of_params)
     plain_it, param_it = iter(of_inputs), iter(of_params[:len(params)])
 
     def rebuild(v: Any) -> Any:
@@ -161,6 +163,27 @@ def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) ->
         return None
 
     return rebuild(inputs), tuple(of_params[len(params):])
+
+
+def through_hooks(params: Any, grads: Any) -> Any:
+    """The gradients as the Parameters' hooks leave them."""
+    if not hooks_made[0]:
+        return grads
+    return tuple(_through(p, g) if g is not None and p.requires_grad else g for p, g in zip(params, grads))
+
+
+def _through(param: Parameter, grad: Tensor) -> Tensor:
+    for hook in gradient_hooks(param):
+        changed = hook(grad)
+        if changed is None:
+            continue
+        if not isinstance(changed, Tensor):
+            raise TypeError(f"a hook of parameter '{param.name}' returned {type(changed).__name__} | Parameter.register_hook | return a Tensor, or None to keep the gradient")
+        if changed.shape != grad.shape:
+            raise ValueError(f"a hook of parameter '{param.name}' returned shape {tuple(changed.shape)} for a gradient of shape {tuple(grad.shape)} | "
+                             "Parameter.register_hook | return the gradient's shape")
+        grad = changed if changed.dtype == grad.dtype else _core.ops.cast(changed, grad.dtype)
+    return grad
 
 
 class _Compilable:
