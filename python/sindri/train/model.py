@@ -23,6 +23,7 @@ from sindri.train._interrupt import Interrupt
 from sindri.train.callback._callback import (Callback, RunContext, _CallbackManager, _defined_old_hooks, _InternalCallbackParam, _list_of,
                                              _loss_number)
 from sindri.train.callback._progress import _default_bar
+from sindri.train.callback._records import TrainingHistory
 from sindri.train.callback._states import TENSOR_PREFIX, give_states, pack, states_of, unpack
 from sindri.train.dataset_helper import DatasetHelper, _SunkNetwork, check_dataset, check_sink_size, connect_network_with_dataset, sinks_in_chunks
 from sindri.train.loss_scale_manager import LossScaleManager
@@ -170,22 +171,23 @@ class Model:
     # --- training -------------------------------------------------------------------------------------------------------------
 
     def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
-              initial_epoch: int = 0) -> None:
+              initial_epoch: int = 0) -> TrainingHistory:
         """Trains for `epoch` passes (chunks of `sink_size` steps when sinking with sink_size > 0).
 
         dataset_sink_mode: in graph mode with a device_target other than 'CPU' a chunk (a pass, or sink_size steps) runs without coming back, and
         step callbacks are called once per chunk; on 'CPU' (era 2) and in PyNative mode they are called every step. initial_epoch counts the epochs from there to `epoch`. Ctrl-C finishes the running
         step, lets ModelCheckpoint save, and raises KeyboardInterrupt. ValueError: epoch, sink_size, empty dataset, not two columns with a
         loss_fn; RuntimeError: the dataset sinks into another Model; TypeError. On a terminal and in a notebook a line shows how far it is:
-        train.callback.ProgressBar."""
-        self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
+        train.callback.ProgressBar. Returns the mean loss of each epoch: train.callback.TrainingHistory (MindSpore returns None)."""
+        return self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
 
     def fit(self, epoch: int, train_dataset: Any, valid_dataset: Any = None, valid_frequency: Any = 1, callbacks: Any = None,
             dataset_sink_mode: bool = _SINK_DEFAULT, valid_dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
-            initial_epoch: int = 0) -> None:
+            initial_epoch: int = 0) -> TrainingHistory:
         """As train, with an evaluation on `valid_dataset` every `valid_frequency` epochs (an int, or a list of epoch numbers), whose results are
         in the callback parameters `metrics` and `eval_results` when the epoch ends. Callbacks may define only the hooks `on_train_…` and
-        `on_eval_…` (ValueError). valid_dataset_sink_mode changes nothing in the result."""
+        `on_eval_…` (ValueError). valid_dataset_sink_mode changes nothing in the result. The history that is returned has eval_loss and the metrics
+        too."""
         callbacks = _list_of(callbacks)
         for c in callbacks:
             old = _defined_old_hooks(c)
@@ -203,7 +205,7 @@ class Model:
             due = range(validator.check_positive_int(due, 'valid_frequency', 'Model.fit'), 10 ** 12, due)
         else:
             validator.check_positive_int_sequence(due, 'valid_frequency', 'Model.fit')
-        self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, (valid_dataset, due))
+        return self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, (valid_dataset, due))
 
     def _check_training(self, epoch: Any, dataset: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> int:
         """Checks the arguments of a training; returns the steps of a pass."""
@@ -234,7 +236,8 @@ class Model:
         return _InternalCallbackParam(loss_fn=self._loss_fn, optimizer=self._optimizer, list_callback=callbacks,
                                       parallel_mode=self._parallel_mode, device_number=self._device_number, **own)
 
-    def _run_training(self, epoch: int, dataset: Any, callbacks: Any, sink: bool, sink_size: int, initial_epoch: int, validation: Any) -> None:
+    def _run_training(self, epoch: int, dataset: Any, callbacks: Any, sink: bool, sink_size: int, initial_epoch: int,
+                      validation: Any) -> TrainingHistory:
         size = self._check_training(epoch, dataset, sink, sink_size, initial_epoch)
         callbacks = _list_of(callbacks)
         position, self._position = self._position or _core.TrainPosition(initial_epoch), None
@@ -260,17 +263,19 @@ class Model:
         if self._bar is not None and validation is not None:
             due = validation[1]
             self._bar._expect_evaluations(due.step if isinstance(due, range) else max(1, epoch // len(due)), validation[0].get_dataset_size())
-        shown = [] if self._bar is None or self._bar in callbacks else [self._bar]  # last: what the others print is there by then
+        history = TrainingHistory()
+        shown: List[Callback] = [] if self._bar is None or self._bar in callbacks else [self._bar]  # last: what the others print is there by then
         # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
         with Interrupt() as interrupt:
             try:
-                with _CallbackManager(callbacks + shown) as hooks:
+                with _CallbackManager(callbacks + [history] + shown) as hooks:
                     self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation, saved)
             finally:  # after the callbacks' exits, which save the place in the data
                 self._steps_trained = self._steps_before + p.cur_step_num
                 helper.release()
                 self._bar = None
                 del vars(p)['_training_state']
+        return history
 
     def _train_loop(self, p: Any, helper: DatasetHelper, hooks: _CallbackManager, interrupt: Interrupt, initial_epoch: int, validation: Any,
                     saved: Dict[str, Any]) -> None:

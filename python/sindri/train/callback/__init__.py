@@ -9,6 +9,7 @@ from sindri.train.callback._loss_monitor import LossMonitor
 from sindri.train.callback._lr_scheduler_callback import LearningRateScheduler
 from sindri.train.callback._on_request_exit import OnRequestExit
 from sindri.train.callback._progress import ProgressBar
+from sindri.train.callback._records import CSVLogger, TrainingHistory
 from sindri.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
 from sindri.train.callback._summary_collector import SummaryCollector
 from sindri.train.callback._time_monitor import TimeMonitor

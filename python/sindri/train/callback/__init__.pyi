@@ -18,6 +18,7 @@ from sindri.train.callback._loss_monitor import LossMonitor as LossMonitor
 from sindri.train.callback._lr_scheduler_callback import LearningRateScheduler as LearningRateScheduler
 from sindri.train.callback._on_request_exit import OnRequestExit as OnRequestExit
 from sindri.train.callback._progress import ProgressBar as ProgressBar
+from sindri.train.callback._records import CSVLogger as CSVLogger, TrainingHistory as TrainingHistory
 from sindri.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau as ReduceLROnPlateau
 from sindri.train.callback._summary_collector import SummaryCollector as SummaryCollector
 from sindri.train.callback._time_monitor import TimeMonitor as TimeMonitor
