@@ -28,7 +28,8 @@ class Strict : public ::testing::TestWithParam<DType> {
 
   Tensor input(const Shape& shape, int key) const {
     std::vector<double> v(static_cast<size_t>(shape.numel()));
-    for (size_t i = 0; i < v.size(); ++i) v[i] = 2 * unit_value("strict", key, static_cast<int64_t>(i)) - 1;
+    const UnitValues u("strict", key);
+    for (size_t i = 0; i < v.size(); ++i) v[i] = 2 * u(i) - 1;
     return Tensor::from_values(shape, v, GetParam());
   }
 

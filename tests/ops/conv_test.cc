@@ -26,7 +26,8 @@ using ::testing::HasSubstr;
 
 Tensor input(const Shape& shape, int key, DType dtype = DType::kFloat64) {
   std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = 2 * unit_value("conv_test", key, static_cast<int64_t>(i)) - 1;
+  const UnitValues u("conv_test", key);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = 2 * u(i) - 1;
   return Tensor::from_values(shape, v, dtype);
 }
 

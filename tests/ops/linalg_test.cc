@@ -24,7 +24,8 @@ using ::testing::HasSubstr;
 
 Tensor uniform(const std::string& name, Shape shape, double lo = -2, double hi = 2) {
   std::vector<double> v(static_cast<size_t>(shape.numel()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = lo + (hi - lo) * unit_value(name, 0, static_cast<int64_t>(i));
+  const UnitValues u(name, 0);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = lo + (hi - lo) * u(i);
   return Tensor::from_values(shape, v, DType::kFloat64);
 }
 Tensor swapped(const Tensor& x) {
@@ -54,7 +55,8 @@ double weighted(const Function& f, const Tensor& a) {
   double total = 0;
   for (size_t o = 0; o < out.size(); ++o) {
     const std::vector<double> v = out[o].to_vector<double>();
-    for (size_t i = 0; i < v.size(); ++i) total += v[i] * (2 * unit_value("weights", static_cast<int>(o), static_cast<int64_t>(i)) - 1);
+    const UnitValues u("weights", static_cast<int>(o));
+    for (size_t i = 0; i < v.size(); ++i) total += v[i] * (2 * u(i) - 1);
   }
   return total;
 }
@@ -70,7 +72,8 @@ void check_symmetric_gradient(const Function& f, const Tensor& a) {
   }
   for (size_t o = 0; o < out.size(); ++o) {
     std::vector<double> w(static_cast<size_t>(out[o].numel()));
-    for (size_t i = 0; i < w.size(); ++i) w[i] = 2 * unit_value("weights", static_cast<int>(o), static_cast<int64_t>(i)) - 1;
+    const UnitValues u("weights", static_cast<int>(o));
+    for (size_t i = 0; i < w.size(); ++i) w[i] = 2 * u(i) - 1;
     seeds.push_back(Tensor::from_values(out[o].shape(), w, DType::kFloat64));
   }
   const std::vector<double> g = tape.backward(out, seeds, {&a, 1}, {}).of_inputs[0].to_vector<double>();

@@ -35,8 +35,9 @@ std::vector<Loops> loops() {
 template <class T> std::vector<T> numbers(int key) {
   const float sizes[] = {1.0f, 0.0f, 1e-3f, 0x1p-133f, 0x1p-134f, 0x1p-135f, 0x1p-24f, 0x1p-25f, 0x1p-26f, 300.0f};
   std::vector<T> v(static_cast<size_t>(kRows * kChannels));
+  const UnitValues uniform("norm_simd_test", key);
   for (size_t i = 0; i < v.size(); ++i) {
-    const double u = 2 * unit_value("norm_simd_test", key, static_cast<int64_t>(i)) - 1;
+    const double u = 2 * uniform(i) - 1;
     v[i] = static_cast<T>(static_cast<float>(i % 3 == 0 ? u : u < 0 ? -1 : 1) * sizes[i % 10]);
   }
   return v;

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "sindri/core/rng.h"
-
 namespace sindri::test {
 
 namespace {
@@ -27,7 +25,8 @@ uint64_t arg_key(const std::string& sample, int arg) { return fnv1a(sample + "#"
 std::vector<double> distinct_values(const std::string& sample, int arg, const Arg& a) {
   const auto n = static_cast<size_t>(a.shape.numel());
   std::vector<uint64_t> key(n);
-  for (size_t i = 0; i < n; ++i) key[i] = mix64(arg_key(sample, arg) + i);
+  const uint64_t base = arg_key(sample, arg);
+  for (size_t i = 0; i < n; ++i) key[i] = mix64(base + i);
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return key[x] < key[y]; });
@@ -56,10 +55,12 @@ std::vector<double> arg_values(const std::string& sample, int arg, const Arg& a)
   if (!a.values.empty()) return a.values;
   if (a.kind == "distinct") return distinct_values(sample, arg, a);
   std::vector<double> v(static_cast<size_t>(a.shape.numel()));
+  const UnitValues u(sample, arg);
+  const bool whole = a.kind == "integers" || (a.dtype && is_integral(*a.dtype)), away_from_0 = a.kind == "away0";
   for (size_t i = 0; i < v.size(); ++i) {
-    v[i] = a.lo + (a.hi - a.lo) * unit_value(sample, arg, static_cast<int64_t>(i));
-    if (a.kind == "integers" || (a.dtype && is_integral(*a.dtype))) v[i] = std::floor(v[i]);
-    if (a.kind == "away0" && std::abs(v[i]) < 0.1) v[i] = v[i] < 0 ? v[i] - 0.1 : v[i] + 0.1;
+    v[i] = a.lo + (a.hi - a.lo) * u(i);
+    if (whole) v[i] = std::floor(v[i]);
+    if (away_from_0 && std::abs(v[i]) < 0.1) v[i] = v[i] < 0 ? v[i] - 0.1 : v[i] + 0.1;
   }
   if (a.kind == "spd") make_spd(a, &v);
   return v;
@@ -73,7 +74,7 @@ bool add_samples(std::vector<Sample> samples) {
 }
 const std::vector<Sample>& all_samples() { return registry(); }
 
-double unit_value(const std::string& sample, int arg, int64_t i) { return u64_to_unit_double(mix64(arg_key(sample, arg) + static_cast<uint64_t>(i))); }
+UnitValues::UnitValues(const std::string& sample, int arg) : key_(arg_key(sample, arg)) {}
 
 std::vector<Tensor> make_inputs(const Sample& s, DType dtype) {
   std::vector<Tensor> in;

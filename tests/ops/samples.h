@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sindri/core/rng.h"
 #include "sindri/core/tensor.h"
 #include "sindri/op/attrs.h"
 
@@ -45,7 +46,15 @@ const std::vector<Sample>& all_samples();
 
 /// The inputs of a sample with floating arguments of type `dtype`.
 std::vector<Tensor> make_inputs(const Sample& s, DType dtype);
-/// Element i of input `arg` of a sample, uniform in [0, 1): the formula shared with the Python scripts.
-double unit_value(const std::string& sample, int arg, int64_t i);
+/// Numbers of input `arg` of a sample, uniform in [0, 1): the formula shared with the Python scripts. Hashes the names once, as tests draw millions.
+class UnitValues {
+ public:
+  UnitValues(const std::string& sample, int arg);
+  /// Element i.
+  double operator()(size_t i) const { return u64_to_unit_double(mix64(key_ + i)); }
+
+ private:
+  uint64_t key_;
+};
 
 }  // namespace sindri::test

@@ -194,7 +194,8 @@ TEST(SumTo, BitsDoNotDependOnThreads) {
   for (const auto& [from, to] : std::vector<std::pair<Shape, Shape>>{
            {{3000, 70}, {70}}, {{64, 24, 10, 10}, {24, 1, 1}}, {{7, 40000}, {7, 1}}, {{200000}, {}}, {{4, 300, 5, 20}, {4, 1, 5, 1}}}) {
     std::vector<float> v(static_cast<size_t>(from.numel()));
-    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(unit_value("sum_to", 0, static_cast<int64_t>(i)) - 0.5);
+    const UnitValues u("sum_to", 0);
+    for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(u(i) - 0.5);
     const Tensor x = Tensor::from_vector(from, v);
     Tensor first, exact;
     {
@@ -261,9 +262,11 @@ TEST(Gather, BadArguments) {
 TEST(ScatterAdd, KernelsAgreeBitForBitWhateverTheThreads) {
   const int before = num_threads();
   std::vector<float> v(4000 * 65);
-  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(unit_value("scatter", 0, static_cast<int64_t>(i)));
+  const UnitValues u("scatter", 0);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(u(i));
   std::vector<int64_t> rows(4000);
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(7 * unit_value("rows", 0, static_cast<int64_t>(i)));
+  const UnitValues row("rows", 0);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(7 * row(i));
   const Tensor updates = Tensor::from_vector({4000, 65}, v), indices = Tensor::from_vector({4000}, rows), x = Tensor::full({9, 65}, 0.5);
   for (DType t : {DType::kFloat32, DType::kBFloat16}) {
     const auto run = [&] { return ops::scatter_add(ops::cast(x, t), indices, ops::cast(updates, t)); };

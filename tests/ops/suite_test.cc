@@ -37,10 +37,11 @@ std::vector<int> differentiable_inputs(const Sample& s) {
 }
 
 // Fixed weights in [-1, 1) that turn outputs into one number.
-double weight_at(const Sample& s, int output, size_t i) { return 2 * unit_value(s.op + "/" + s.name, 100 + output, static_cast<int64_t>(i)) - 1; }
+UnitValues weights_of(const Sample& s, int output) { return {s.op + "/" + s.name, 100 + output}; }
 Tensor weight_like(const Sample& s, const Tensor& t, int output) {
   std::vector<double> w(static_cast<size_t>(t.numel()));
-  for (size_t i = 0; i < w.size(); ++i) w[i] = weight_at(s, output, i);
+  const UnitValues u = weights_of(s, output);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = 2 * u(i) - 1;
   return Tensor::from_values(t.shape(), w, t.dtype());
 }
 TensorList seeds_for(const Sample& s, const TensorList& out) {
@@ -55,7 +56,8 @@ double weighted_sum(const Sample& s, Span<const Tensor> out) {
   for (size_t o = 0; o < out.size(); ++o) {
     if (!is_floating(out[o].dtype())) continue;
     const std::vector<double> v = out[o].to_vector<double>();
-    for (size_t i = 0; i < v.size(); ++i) total += v[i] * weight_at(s, static_cast<int>(o), i);
+    const UnitValues u = weights_of(s, static_cast<int>(o));
+    for (size_t i = 0; i < v.size(); ++i) total += v[i] * (2 * u(i) - 1);
   }
   return total;
 }
@@ -200,7 +202,8 @@ double weighted_gradient(const Sample& s, const TensorList& in) {
   double total = 0;
   for (size_t k = 0; k < g.size(); ++k) {
     const std::vector<double> v = g[k].to_vector<double>();
-    for (size_t i = 0; i < v.size(); ++i) total += v[i] * weight_at(s, 50 + static_cast<int>(k), i);
+    const UnitValues u = weights_of(s, 50 + static_cast<int>(k));
+    for (size_t i = 0; i < v.size(); ++i) total += v[i] * (2 * u(i) - 1);
   }
   return total;
 }
