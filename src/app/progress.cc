@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "src/app/step_times.h"
 #include "src/core/live_line.h"
 #include "src/core/text_width.h"
 
@@ -22,10 +23,18 @@ namespace {
 constexpr double kRedrawSeconds = 0.1;
 constexpr double kPlainSeconds = 10, kLaterPlainSeconds = 60;  // in the first epoch nobody knows yet how long one takes
 constexpr double kShortPhase = 0.5;  // seconds that need no word
-constexpr int64_t kRecentSteps = 50, kBlocks = 5;
-constexpr double kRecentSeconds = 3;  // of shorter steps more are looked at: what 50 of them take says little
 constexpr int64_t kWarmUpSteps = 2;  // tracing and first-touch memory make them slow
-constexpr size_t kTurns = 5;
+constexpr size_t kPauses = 5;  // evaluations, checkpoints and turns that are averaged
+
+void keep_last(std::deque<double>* pauses, double seconds) {
+  pauses->push_back(seconds);
+  if (pauses->size() > kPauses) pauses->pop_front();
+}
+double mean_of(const std::deque<double>& pauses) {
+  double sum = 0;
+  for (const double seconds : pauses) sum += seconds;
+  return pauses.empty() ? 0 : sum / static_cast<double>(pauses.size());
+}
 
 size_t terminal_columns(std::FILE* out) {
   winsize w{};
@@ -142,7 +151,7 @@ std::string epoch_text(const EpochProgress& e) {
   return fmt::format("epoch {}/{}{}{}", e.epoch, e.epochs, parts.empty() ? "" : ": ", fmt::join(parts, ", "));
 }
 
-Progress::Progress(ProgressOptions options) : options_(std::move(options)) {
+Progress::Progress(ProgressOptions options) : options_(std::move(options)), step_times_(std::make_unique<StepTimes>()) {
   const char* term = std::getenv("TERM");
   const bool dumb = term == nullptr || std::strcmp(term, "dumb") == 0 || term[0] == '\0';
   redraws_ = options_.out != nullptr && !options_.quiet && !dumb && !launched_as_rank() && isatty(fileno(options_.out)) == 1;
@@ -176,21 +185,13 @@ void Progress::follow(const StepProgress& s, double t) {
   steps_seen_ += steps;
   if (steps_seen_ - steps < kWarmUpSteps) return;
   double seconds = std::max(s.seconds, since_last);
-  if (turned && recent_steps_ > 0) {
+  if (turned && !step_times_->empty()) {
     // The first step of an epoch waits for its beginning, which has a time of its own.
-    const double usual = step_seconds() * static_cast<double>(steps);
-    turns_.push_back(std::max(0.0, seconds - usual));
-    if (turns_.size() > kTurns) turns_.pop_front();
+    const double usual = step_times_->expected(0) * static_cast<double>(steps);
+    keep_last(&turns_, std::max(0.0, seconds - usual));
     seconds = std::min(seconds, usual);
   }
-  recent_.emplace_back(seconds, steps);
-  recent_steps_ += steps;
-  recent_seconds_ += seconds;
-  while (recent_steps_ - recent_.front().second >= kRecentSteps && recent_seconds_ - recent_.front().first >= kRecentSeconds) {
-    recent_steps_ -= recent_.front().second;
-    recent_seconds_ -= recent_.front().first;
-    recent_.pop_front();
-  }
+  step_times_->add(seconds, steps);
 }
 
 void Progress::step(const StepProgress& s) {
@@ -215,47 +216,25 @@ int64_t Progress::total_steps() const {
   return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
 }
 
-// The mean of the middle three of five means over equal parts of the last steps.
-double Progress::step_seconds() const {
-  const int64_t part = (recent_steps_ + kBlocks - 1) / kBlocks;
-  std::vector<double> means;
-  double seconds = 0;
-  int64_t steps = 0;
-  for (size_t i = recent_.size(); i-- > 0;) {  // from the last on, so that a part that is not full is the oldest
-    seconds += recent_[i].first;
-    steps += recent_[i].second;
-    if (steps < part && (i > 0 || !means.empty())) continue;
-    means.push_back(seconds / static_cast<double>(steps));
-    seconds = 0;
-    steps = 0;
-  }
-  std::sort(means.begin(), means.end());
-  const size_t dropped = means.size() >= 3 ? 1 : 0;
-  double sum = 0;
-  for (size_t i = dropped; i < means.size() - dropped; ++i) sum += means[i];
-  return sum / static_cast<double>(means.size() - 2 * dropped);
-}
-
 // The first evaluation also compiles, so its time is believed only up to what as many training steps would take.
 double Progress::eval_seconds(double step) const {
   const double batches = static_cast<double>(options_.eval_steps) * step;
   if (evaluations_ == 0) return batches / 3;
-  return evaluations_ == 1 && options_.eval_steps > 0 ? std::min(eval_seconds_, batches) : eval_seconds_;
+  if (evaluations_ > 1) return mean_of(evals_);
+  return options_.eval_steps > 0 ? std::min(eval_seconds_, batches) : eval_seconds_;
 }
 
 double Progress::remaining() const {
-  if (recent_.empty()) return -1;
-  const double step = step_seconds();
+  if (step_times_->empty()) return -1;
   const int64_t total = total_steps(), done = std::min(steps_done(), total), per_epoch = std::max<int64_t>(options_.steps_per_epoch, 1);
   // Those behind the epoch that runs, or that ended with the last step, are still to come.
   const auto left = [&](int64_t epochs) { return epochs > 0 ? total / per_epoch / epochs - (last_.epoch - 1) / epochs : 0; };
   const int64_t evals = left(options_.eval_every) + (options_.eval_at_end && (options_.eval_every == 0 || total % (options_.eval_every * per_epoch) != 0));
   const int64_t every = options_.save_every_steps, saves = left(options_.save_every) + (every > 0 ? total / every - done / every : 0);
-  double turn = 0;
-  for (const double t : turns_) turn += t / static_cast<double>(turns_.size());
+  const double step = step_times_->expected(total - done);
   const int64_t turns = (total - 1) / per_epoch - (last_.epoch - 1);
-  return step * static_cast<double>(total - done) + static_cast<double>(evals) * eval_seconds(step) + static_cast<double>(saves) * save_seconds_ +
-      static_cast<double>(std::max<int64_t>(turns, 0)) * turn;
+  return step * static_cast<double>(total - done) + static_cast<double>(evals) * eval_seconds(step) + static_cast<double>(saves) * mean_of(saves_) +
+      static_cast<double>(std::max<int64_t>(turns, 0)) * mean_of(turns_);
 }
 
 // The line for a window of that many columns (0: no limit, plain). Where not everything fits, names are cut short first, and the bar with them; then parts
@@ -352,12 +331,12 @@ void Progress::print_command(const std::string& label, const std::string& comman
 
 void Progress::eval_took(double seconds) {
   eval_seconds_ = seconds;
-  ++evaluations_;
+  if (++evaluations_ > 1) keep_last(&evals_, seconds);
   paused_ += seconds;
 }
 
 void Progress::save_took(double seconds) {
-  save_seconds_ = seconds;
+  keep_last(&saves_, seconds);
   paused_ += seconds;
 }
 
@@ -366,7 +345,7 @@ void Progress::phase(const std::string& what) {
     if (eval_seconds_ > kLaterPlainSeconds) print(what + " ...");
     return;
   }
-  if (!recent_.empty() && eval_seconds(step_seconds()) < kShortPhase) return;
+  if (!step_times_->empty() && eval_seconds(step_times_->expected(0)) < kShortPhase) return;
   draw(fit_columns(what + " ...", terminal_columns(options_.out) - 1));
 }
 

@@ -14,6 +14,8 @@
 
 namespace sindri::app {
 
+class StepTimes;
+
 /// What is known after a step, or after several in sink mode.
 struct StepProgress {
   int64_t epoch = 1, step = 1;  ///< from 1; step within the epoch
@@ -83,11 +85,9 @@ class SINDRI_API Progress {
   /// Durations that count towards the remaining time.
   void eval_took(double seconds);
   void save_took(double seconds);
-  /// Seconds to the end, negative while unknown: the duration of a step times the steps that remain, plus evaluations, checkpoints and the turns between
-  /// epochs, each as measured. The duration is taken from the last 50 steps, or those
-  /// of the last three seconds where that is more, from the end of one to that of the next, without the first two of the run: the mean of the middle three
-  /// of five means over a fifth of them. A median would mislead where steps come in bursts (data that is ready several batches at a time, accumulated
-  /// gradients), a mean where one has stalled.
+  /// Seconds to the end, negative while unknown: the expected duration of a step times the steps that remain, plus evaluations, checkpoints and the turns
+  /// between epochs, each as the mean of the last five. The steps' duration is averaged over a past half as long as the time that remains, at least 50 steps
+  /// and three seconds, without the first two of the run; the slowest and the fastest of 5 to 20 parts of it do not count.
   double remaining() const;
   /// The live line for a window of so many columns, without colour; 0: all of it.
   std::string line(size_t columns) const { return compose(columns, false); }
@@ -98,7 +98,6 @@ class SINDRI_API Progress {
   std::string compose(size_t columns, bool color) const;
   int64_t total_steps() const;
   int64_t steps_done() const { return (last_.epoch - 1) * options_.steps_per_epoch + last_.step; }
-  double step_seconds() const;
   double eval_seconds(double step) const;
   void follow(const StepProgress& s, double t);
   void draw(const std::string& line);
@@ -108,13 +107,13 @@ class SINDRI_API Progress {
   ProgressOptions options_;
   bool redraws_ = false, color_ = false, held_ = false, stepped_ = false;
   std::unique_ptr<Screen> screen_;  // where redraws_
-  double last_draw_ = -1e9, last_plain_ = 0, eval_seconds_ = -1, save_seconds_ = 0;
+  double last_draw_ = -1e9, last_plain_ = 0, eval_seconds_ = -1;
   int64_t evaluations_ = 0;  // measured
   double last_step_end_ = -1, paused_ = 0;  // when the last step ended, and what evaluating and saving took since
-  int64_t steps_seen_ = 0, steps_since_plain_ = 0, recent_steps_ = 0;
-  double recent_seconds_ = 0;
-  std::deque<std::pair<double, int64_t>> recent_;  // (seconds, steps) of the last calls
-  std::deque<double> turns_;  // what the last epochs' ends took beside steps, evaluating and saving
+  int64_t steps_seen_ = 0, steps_since_plain_ = 0;
+  std::unique_ptr<StepTimes> step_times_;
+  std::deque<double> evals_, saves_;  // durations of the last evaluations without the first of the run, which also compiles, and of the last checkpoints
+  std::deque<double> turns_;  // what the last epochs' ends took besides steps, evaluating and saving
   StepProgress last_;
 };
 
