@@ -12,6 +12,7 @@
 #include "sindri/device/device.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/registry.h"
+#include "sindri/ops/elementwise.h"
 #include "sindri/optim/groups.h"
 #include "sindri/optim/registry.h"
 
@@ -77,11 +78,52 @@ nn::CellPtr make_network(const Settings& s, int64_t num_classes) {
   return network;
 }
 
+bool mixes_samples(const Settings& s) { return s.get_float("data.mixup") > 0 || s.get_float("data.cutmix") > 0; }
+
+namespace {
+
+// What a loss of class numbers computes of probabilities [N, C]. label_smoothing acts on them as on one-hot rows.
+nn::LossRule of_probabilities(const Settings& s, const std::string& name, const nn::LossRule& rule) {
+  if (name == "cross_entropy") return rule;  // takes them
+  if (name != "softmax_cross_entropy") {
+    throw SettingsError(
+        fmt::format("{}, from {}, mixes labels, and the loss {} takes class numbers only", s.get_float("data.mixup") > 0 ? "data.mixup" : "data.cutmix",
+                    s.origin(s.get_float("data.mixup") > 0 ? "data.mixup" : "data.cutmix"), name),
+        "loss.name, from " + s.origin("loss.name"), "set loss.name to softmax_cross_entropy or cross_entropy, or do not mix");
+  }
+  nn::LossRule dense = nn::losses().make("softmax_cross_entropy_dense", {});
+  const double share = s.chosen("loss.name").get_float("label_smoothing");
+  if (share == 0) return dense;
+  dense.terms = [share, plain = dense.terms](Span<const Tensor> t) {
+    const double most = 1 - 1 / static_cast<double>(t[0].dim(1));
+    if (share > most) throw ValueError(fmt::format("loss.label_smoothing must be from 0 to {:.4g} (the uniform distribution), got {}", most, share));
+    const double off = share / static_cast<double>(t[0].dim(1) - 1);
+    return plain(std::vector<Tensor>{t[0], ops::add(ops::mul(t[1], 1 - share - off), off)});
+  };
+  return dense;
+}
+
+// One rule for both: evaluation has class numbers.
+nn::LossRule of_either(const nn::LossRule& classes, const nn::LossRule& probabilities) {
+  const auto mixed = [](Span<const Tensor> t) { return t[1].rank() == t[0].rank() && is_floating(t[1].dtype()); };
+  nn::LossRule both = classes;
+  if (classes.terms) both.terms = [mixed, classes, probabilities](Span<const Tensor> t) { return mixed(t) ? probabilities.terms(t) : classes.terms(t); };
+  if (classes.reduced)
+    both.reduced = [mixed, classes, probabilities](Span<const Tensor> t, const std::string& how) {
+      return mixed(t) ? probabilities.reduced(t, how) : classes.reduced(t, how);
+    };
+  return both;
+}
+
+}  // namespace
+
 nn::CellPtr make_loss(const Settings& s) {
   const std::string& name = s.get_string("loss.name");
   nn::LossRule rule = nn::losses().find(name).make(s.chosen("loss.name"));
-  if (rule.labels == nn::LossLabels::kOneHot) rule = nn::of_class_numbers(std::move(rule));
-  return std::make_shared<nn::RuleLoss>(name, "mean", std::move(rule));
+  const bool one_hot = rule.labels == nn::LossLabels::kOneHot;
+  nn::LossRule classes = one_hot ? nn::of_class_numbers(rule) : rule;
+  if (mixes_samples(s)) classes = of_either(classes, one_hot ? rule : of_probabilities(s, name, rule));
+  return std::make_shared<nn::RuleLoss>(name, "mean", std::move(classes));
 }
 
 std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num_classes) {

@@ -28,6 +28,9 @@ void check_unused_classes(const Settings& s, int64_t data_classes);
 /// num_classes: of the data; model.num_classes overrides it.
 nn::CellPtr make_network(const Settings& s, int64_t num_classes);
 /// Takes class numbers, also where the loss named has them one-hot.
+/// Whether training batches hold mixed samples (data.mixup, data.cutmix), whose labels are probabilities [N, classes].
+bool mixes_samples(const Settings& s);
+/// Takes class numbers [N], and where samples are mixed probabilities [N, classes] too. Throws SettingsError for a loss that has no such form.
 nn::CellPtr make_loss(const Settings& s);
 /// What evaluation measures of so many classes: accuracy, loss, top_5_accuracy where there are more than 5 classes, and what settings name.
 std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num_classes);

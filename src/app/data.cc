@@ -7,10 +7,12 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/dataset/augment.h"
 #include "sindri/dataset/registry.h"
 #include "sindri/dataset/shard.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
+#include "src/app/build.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::app {
@@ -92,6 +94,16 @@ void check_channels(const Settings& s, const Source& source, const Shape& image)
                       "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
 }
 
+// RandAugment's operations on colours are those of RGB images.
+Transform rand_augment(const Settings& s, const KindFacts& facts) {
+  if (facts.channels != 3)
+    throw SettingsError(fmt::format("data.rand_augment needs RGB images, the data has {} channel{}", facts.channels, facts.channels == 1 ? "" : "s"),
+                        "data.rand_augment, from " + s.origin("data.rand_augment"), "set it to 0");
+  constexpr int kStrengths = 31;
+  return vision::RandAugment(static_cast<int>(s.get_int("data.rand_augment")), static_cast<int>(s.get_int("data.rand_augment_magnitude")), kStrengths,
+                             vision::Inter::kNearest, {0});
+}
+
 std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training) {
   const int64_t side = image[1];
   const bool encoded = facts.encoded, augment = training && s.get_bool("data.augment") && facts.augment;
@@ -111,6 +123,7 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
     }
   }
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
+  if (training && s.get_int("data.rand_augment") > 0) chain.push_back(rand_augment(s, facts));
   if (encoded && image[0] == 1) chain.push_back(grayscale());
   Normalization n = normalization_of(s, facts, image[0], side);
   for (double& v : n.mean) v *= facts.largest;
@@ -118,6 +131,22 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
   chain.push_back(vision::Normalize(n.mean, n.std));
   chain.push_back(vision::HWC2CHW());
   return chain;
+}
+
+int64_t classes_of(const Source& source) { return source.data->num_classes().value_or(source.facts.num_classes); }
+
+// Batches [N, C, H, W] with labels [N] -> mixed with labels [N, classes]. A batch is mixed within one virtual rank, so that training does not depend on which
+// process computes it.
+Dataset::Ptr mixed(const Settings& s, const Dataset::Ptr& batches, const Parts& parts, int workers) {
+  if (parts.count > 1)
+    throw SettingsError(fmt::format("data.mixup and data.cutmix mix the batch of a rank, this process has {} virtual ranks", parts.count),
+                        "dist.virtual_ranks, from " + s.origin("dist.virtual_ranks"), "start a process per rank, or leave out data.mixup and data.cutmix");
+  if (s.get_int("train.batch_size") < 2)
+    throw SettingsError("data.mixup and data.cutmix mix the samples of a batch, which has one", "train.batch_size, from " + s.origin("train.batch_size"),
+                        "use a batch of at least 2, or leave out data.mixup and data.cutmix");
+  const Transform mix = s.get_float("data.mixup") > 0 ? vision::MixUpBatch(s.get_float("data.mixup"))
+                                                      : vision::CutMixBatch(false, s.get_float("data.cutmix"), s.get_float("data.cutmix_prob"));
+  return batches->map({mix}, {.input_columns = {"image", "label"}, .num_parallel_workers = workers});
 }
 
 Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training, const Parts& parts) {
@@ -128,9 +157,13 @@ Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image,
   if (training && parts.virtual_ranks > 1)
     d = dataset::shard(d, {.num_shards = parts.virtual_ranks, .first = parts.first, .count = parts.count, .block = batch});
   d = d->map(image_chain(s, source.facts, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
-  d = d->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}, .num_parallel_workers = workers});
+  const bool mixes = training && mixes_samples(s);
+  std::vector<Transform> label = {dataset::transforms::TypeCast(DType::kInt32)};
+  if (mixes) label.push_back(dataset::transforms::OneHot(class_count(s, classes_of(source))));
+  d = d->map(label, {.input_columns = {"label"}, .num_parallel_workers = workers});
   // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
   d = d->batch(training ? batch * parts.count : batch, {.drop_remainder = training, .num_parallel_workers = workers});
+  if (mixes) d = mixed(s, d, parts, workers);
   // Whole batches: each is what it would be without parts, so that means of batches stay what they are.
   if (!training && parts.ranks > 1) d = dataset::shard(d, {.num_shards = parts.ranks, .first = parts.rank, .pad = false});
   return d;
@@ -161,8 +194,6 @@ void warn_of_same_images(const Settings& s, const Source& train, const Parts& pa
                         "give a folder with train/ and val/, or set train.eval_interval to -1",
                         path));
 }
-
-int64_t classes_of(const Source& source) { return source.data->num_classes().value_or(source.facts.num_classes); }
 
 std::vector<std::string> names_of(const Dataset& d, int64_t classes) {
   std::vector<std::string> names(static_cast<size_t>(classes));

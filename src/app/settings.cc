@@ -438,6 +438,8 @@ void Settings::validate() const {
     fail("data.std", fmt::format("data.mean has {} values, data.std {}", get_floats("data.mean").size(), get_floats("data.std").size()),
          "give both or neither, one value per channel");
   }
+  if (get_float("data.mixup") > 0 && get_float("data.cutmix") > 0)
+    fail("data.cutmix", fmt::format("data.mixup is {} as well, and a batch is mixed in one way", get_float("data.mixup")), "set one of the two to 0");
   validate_precision();
   validate_switched();
   validate_tuning(*this, [this](const char* name, const std::string& message, const std::string& fix) { fail(name, message, fix); });
