@@ -241,6 +241,30 @@ def batch_norm_over_ranks(rank, size):
 
 
 @case
+def mint_sync_batch_norm_is_that_of_the_whole_batch(rank, size):
+    """Values, gradients and running statistics of mint.nn.BatchNorm2d over all rows, which the ranks share unevenly; a group of two has its own."""
+    from sindri import mint
+    rows = [1, 2, 3, 2]
+    data = np.random.default_rng(6).standard_normal((sum(rows), 3, 2, 2)).astype(np.float32)
+    weight = np.random.default_rng(7).standard_normal(data.shape).astype(np.float32)
+    first = sum(rows[:rank])
+    own = slice(first, first + rows[rank])
+    layer, whole = mint.nn.SyncBatchNorm(3, momentum=0.3).set_train(), mint.nn.BatchNorm2d(3, momentum=0.3).set_train()
+    got = ms.grad(lambda t: (layer(t) * Tensor(weight[own])).sum(), 0)(Tensor(data[own]))
+    want = ms.grad(lambda t: (whole(t) * Tensor(weight)).sum(), 0)(Tensor(data))
+    np.testing.assert_allclose(got.asnumpy(), want.asnumpy()[own], rtol=2e-4, atol=2e-6)
+    for name in ('running_mean', 'running_var', 'num_batches_tracked'):
+        np.testing.assert_allclose(getattr(layer, name).asnumpy(), getattr(whole, name).asnumpy(), rtol=1e-5, atol=1e-7)
+    name = 'mint_pair_' + str(rank // 2)
+    create_group(name, [0, 1] if rank < 2 else [2, 3])
+    pair = mint.nn.SyncBatchNorm(3, momentum=None, affine=False, process_group=name).set_train()
+    pair(Tensor(data[own]))
+    lo, hi = (0, 3) if rank < 2 else (3, 8)
+    np.testing.assert_allclose(pair.running_mean.asnumpy(), data[lo:hi].mean((0, 2, 3)), rtol=1e-4, atol=1e-6)
+    destroy_group(name)
+
+
+@case
 def sync_batch_norm_keeps_float64(rank, size):
     """The statistics of all ranks in float64, where those of float32 have lost the digits."""
     rng = np.random.default_rng(4)

@@ -77,3 +77,40 @@ FUNCTIONS = [
     ("embedding", "F.embedding(i, w, 3)", {"i": _IDS, "w": (5, 4)}), ("embedding counts", "F.embedding(i, w, scale_grad_by_freq=True)", {"i": _IDS, "w": (5, 4)}),
     ("one_hot", "F.one_hot(i, 4)", {"i": _IDS}), ("normalize", "F.normalize(x, 3.0, 0)", {"x": (4, 3)}),
 ]
+
+# (name, layer, its input, whether it trains): the layer's state is filled by state_of.
+_FRAME = {"x": (1, 4, 4, 5)}
+LAYERS = [
+    ("Conv1d", "nn.Conv1d(4, 6, 3, 2, 1, 2, 2)", {"x": (2, 4, 9)}, False), ("Conv1d same", "nn.Conv1d(4, 2, 4, padding='same', padding_mode='circular')", {"x": (2, 4, 9)}, False),
+    ("Conv2d", "nn.Conv2d(4, 3, (3, 2), (1, 2), (1, 0))", _FRAME, False), ("Conv2d reflect", "nn.Conv2d(4, 3, 3, padding=(1, 2), padding_mode='reflect', bias=False)", _FRAME, False),
+    ("Conv2d replicate", "nn.Conv2d(4, 3, 3, padding=(2, 1), padding_mode='replicate')", _FRAME, False),
+    ("Conv3d", "nn.Conv3d(2, 3, (2, 3, 2), (1, 2, 1), (1, 0, 1))", _VOLUME, False), ("Conv3d reflect", "nn.Conv3d(2, 2, 2, padding=(1, 2, 1), padding_mode='reflect')", _VOLUME, False),
+    ("ConvTranspose2d", "nn.ConvTranspose2d(4, 6, 3, (2, 3), 1, 1, 2, True, 2)", _FRAME, False), ("ConvTranspose2d plain", "nn.ConvTranspose2d(4, 2, 2, bias=False)", _FRAME, False),
+    ("BatchNorm1d", "nn.BatchNorm1d(4)", {"x": (6, 4)}, True), ("BatchNorm1d eval", "nn.BatchNorm1d(4)", {"x": (3, 4, 5)}, False),
+    ("BatchNorm2d", "nn.BatchNorm2d(4, 1e-3, 0.25)", _FRAME, True), ("BatchNorm2d average", "nn.BatchNorm2d(4, momentum=None)", _FRAME, True),
+    ("BatchNorm2d bare", "nn.BatchNorm2d(4, affine=False, track_running_stats=False)", _FRAME, False), ("BatchNorm3d", "nn.BatchNorm3d(2, affine=False)", _VOLUME, True),
+    ("SyncBatchNorm eval", "nn.SyncBatchNorm(4)", _FRAME, False), ("GroupNorm", "nn.GroupNorm(2, 4, 1e-3)", _FRAME, True),
+    ("LayerNorm", "nn.LayerNorm((4, 5))", _FRAME, True), ("LayerNorm no bias", "nn.LayerNorm(5, bias=False)", _FRAME, True), ("LayerNorm bare", "nn.LayerNorm(5, elementwise_affine=False)", _FRAME, True),
+    ("Linear", "nn.Linear(5, 3)", _FRAME, False), ("Linear no bias", "nn.Linear(6, 3, bias=False)", {"x": (6,)}, False),
+    ("Embedding", "nn.Embedding(5, 3, padding_idx=3)", {"x": _IDS}, False), ("PReLU", "nn.PReLU()", _FRAME, False), ("PReLU channels", "nn.PReLU(4)", _FRAME, False),
+    *((name.split("(")[0] + " " + str(i), f"nn.{name}", {"x": (2, 4, 6)}, False) for i, name in enumerate("""ELU(0.5) GELU() GELU('tanh') GLU(1) Hardshrink(0.3)
+      Hardsigmoid() Hardswish() Hardtanh(-0.3,0.4) LogSigmoid() LogSoftmax(1) LogSoftmax(-1) Mish() ReLU() ReLU6() SELU() SiLU() Sigmoid() Softmax(1) Softmax(2)
+      Softshrink(0.25) Tanh() Threshold(0.2,-1.0) Flatten() Identity(3,a=2) Dropout(0.3) AvgPool1d(3,2,1,True,False) AdaptiveAvgPool1d(4) AdaptiveMaxPool1d(4)
+      ConstantPad1d((1,2),0.5) ZeroPad1d(2) ReflectionPad1d((2,1)) ReplicationPad1d(3) Upsample(scale_factor=2,mode='linear')""".split())),
+    *((name.split("(")[0] + " 2d " + str(i), f"nn.{name}", _FRAME, False) for i, name in enumerate("""Dropout2d(0.3) PixelShuffle(2) Unfold((2,3),1,1,2)
+      AvgPool2d(3,2,1,False,False,7) AvgPool2d(2) MaxPool2d(3,2,1,1,False,True) AdaptiveAvgPool2d((3,None)) AdaptiveMaxPool2d(2) ConstantPad2d((1,2,-1,0),-0.5)
+      ZeroPad2d((1,0,2,1)) ReflectionPad2d(2) ReplicationPad2d((0,1,2,3)) UpsamplingBilinear2d(scale_factor=2) UpsamplingNearest2d((5,7)) Flatten(1,2)
+      Upsample((5,7),None,'bicubic')""".split())),
+    *((name.split("(")[0] + " 3d " + str(i), f"nn.{name}", _VOLUME, False) for i, name in enumerate("""AvgPool3d(2,1) AvgPool3d((2,3,1),None,(1,1,0),True,True,5)
+      AdaptiveAvgPool3d((2,None,2)) ConstantPad3d(1,0.25) ZeroPad3d((1,0,0,1,2,0)) ReflectionPad3d((1,1,2,1,1,0)) ReplicationPad3d(1)""".split())),
+    ("Fold", "nn.Fold((5, 6), (2, 3), 1, 1, 2)", {"x": (2, 12, 9)}, False),
+]
+
+
+def state_of(name, shapes):
+    """{name: array} of a layer's state, from the names and shapes of its entries; variances are positive, counts 3."""
+    out = {}
+    for i, (key, shape) in enumerate(sorted(shapes.items())):
+        values = numbers(shape, sum(map(ord, name)) % 991 + 7 * i)
+        out[key] = np.full(shape, 3, np.int64) if key == "num_batches_tracked" else np.abs(values) + 0.5 if key == "running_var" else values
+    return out

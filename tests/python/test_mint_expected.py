@@ -13,10 +13,18 @@ from sindri.mint.nn import functional as F
 with open(os.path.join(os.path.dirname(__file__), "expectations", "mint.json"), encoding="utf-8") as f:
     STORED = json.load(f)["cases"]
 CASES = {case[0]: case for case in mint_cases.FUNCTIONS}
+LAYERS = {case[0]: case for case in mint_cases.LAYERS}
+MODES = pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["eager", "graph"])
 
 
 def test_every_case_is_recorded():
-    assert len(CASES) == len(mint_cases.FUNCTIONS) and set(STORED) == set(CASES)
+    assert len(CASES) == len(mint_cases.FUNCTIONS) and len(LAYERS) == len(mint_cases.LAYERS)
+    assert set(STORED) == set(CASES) | {"nn." + name for name in LAYERS}
+
+
+def test_every_layer_has_a_case():
+    covered = {source[len("nn."):].split("(")[0] for _, source, _, _ in mint_cases.LAYERS}
+    assert {name for name in mint.nn.layer.__all__} <= covered | {"MaxUnpool2d"}  # which takes two inputs: test_max_unpool2d
 
 
 def compiled(source, names):
@@ -26,7 +34,7 @@ def compiled(source, names):
     return space["call"]
 
 
-@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["eager", "graph"])
+@MODES
 @pytest.mark.parametrize("name", CASES)
 def test_as_pytorch(name, mode):
     case, want = CASES[name], STORED[name]
@@ -48,6 +56,78 @@ def test_as_pytorch(name, mode):
             for place, g in zip(places, got if len(places) > 1 else (got,)):
                 expected = np.reshape(want["gradients"][list(given)[place]], given[list(given)[place]].shape)
                 np.testing.assert_allclose(g.asnumpy(), expected, rtol=10 * tolerance, atol=10 * tolerance, err_msg=f"gradient {place}")
+
+
+@MODES
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_as_pytorch(name, mode):
+    case, want = LAYERS[name], STORED["nn." + name]
+    ms.set_context(mode=mode)
+    for dtype, tolerance in ((ms.float64, 1e-8), (ms.float32, 2e-5)):
+        layer = eval(case[1], {"nn": mint.nn}).set_train(case[3])
+        state = mint_cases.state_of(name, {k: p.shape for k, p in layer.parameters_dict().items()})
+        for key, p in layer.parameters_dict().items():
+            setattr(layer, key, ms.Parameter(Tensor(state[key], dtype if p.dtype is ms.float32 else p.dtype), key, requires_grad=p.requires_grad))
+        x = mint_cases.inputs_of(case)["x"]
+        x = Tensor(x, dtype if x.dtype == np.float64 else ms.int64)
+        weights, trained = Tensor(mint_cases.weights_of(want["shape"]), dtype), layer.trainable_params()
+        run = lambda x: (lambda y: ((y * weights).sum(), y))(layer(x))  # noqa: E731
+        places = 0 if x.dtype is dtype else None
+        (_, out), found = ms.value_and_grad(run, places, trained or None, has_aux=True)(x) if trained or places == 0 else (run(x), None)
+        got = dict(zip([p.name for p in trained], found[1] if places == 0 and trained else found if trained else ()))
+        if places == 0:
+            got["x"] = found[0] if trained else found
+        assert list(out.shape) == want["shape"] and out.dtype is dtype and set(got) == set(want["gradients"])
+        np.testing.assert_allclose(out.asnumpy().reshape(-1), want["value"], rtol=tolerance, atol=tolerance)
+        for key, gradient in got.items():
+            np.testing.assert_allclose(gradient.asnumpy().reshape(-1), want["gradients"][key], rtol=10 * tolerance, atol=20 * tolerance, err_msg=key)
+        for key, values in want.get("state", {}).items():
+            np.testing.assert_allclose(layer.parameters_dict()[key].asnumpy().reshape(-1), values, rtol=tolerance, atol=tolerance, err_msg=key)
+
+
+def test_max_unpool2d():
+    x = Tensor(mint_cases.numbers((1, 2, 7, 6), 8))
+    values, places = mint.nn.MaxPool2d(2, return_indices=True)(x)
+    np.testing.assert_array_equal(mint.nn.MaxUnpool2d(2)(values, places, (7, 6)).asnumpy(), F.max_unpool2d(values, places, 2, output_size=(7, 6)).asnumpy())
+
+
+def test_transposed_convolution_of_a_wanted_size():
+    layer = mint.nn.ConvTranspose2d(2, 3, 3, 2, 1)
+    x = Tensor(np.ones((1, 2, 4, 5), np.float32))
+    assert layer(x).shape == (1, 3, 7, 9) and layer(x, (8, 10)).shape == (1, 3, 8, 10) and layer(x, (1, 3, 8, 9)).shape == (1, 3, 8, 9)
+    with pytest.raises(ValueError, match="output_size"):
+        layer(x, (9, 9))
+
+
+@pytest.mark.parametrize("make, fan_in", [(lambda: mint.nn.Linear(100, 50), 100), (lambda: mint.nn.Conv2d(8, 64, 5, groups=2), 100),
+                                          (lambda: mint.nn.ConvTranspose2d(64, 4, 5), 100), (lambda: mint.nn.Conv1d(50, 64, 2), 100),
+                                          (lambda: mint.nn.Conv3d(4, 64, (5, 5, 1)), 100)])
+def test_initial_values_are_pytorchs(make, fan_in):
+    """U(±1/sqrt(fan_in)) for weight and bias."""
+    ms.manual_seed(3)
+    layer = make()
+    for p, share in ((layer.weight, 0.97), (layer.bias, 0.5)):
+        largest = np.abs(p.asnumpy()).max() * fan_in ** 0.5
+        assert share < largest <= 1
+    assert 0.55 < layer.weight.asnumpy().std() * fan_in ** 0.5 < 0.6
+
+
+def test_initial_embedding():
+    ms.manual_seed(3)
+    weight = mint.nn.Embedding(200, 50, padding_idx=-1).weight.asnumpy()
+    assert 0.97 < weight.std() < 1.03 and not weight[-1].any() and weight[:-1].any(1).all()
+    fixed = mint.nn.Embedding(2, 3, _weight=Tensor(np.ones((2, 3), np.float32)), _freeze=True)
+    assert not fixed.weight.requires_grad and (fixed.weight.asnumpy() == 1).all()
+
+
+def test_dropout_layers_drop_in_training_only():
+    ms.manual_seed(1)
+    x = Tensor(np.ones((4, 50, 2, 2), np.float32))
+    y = mint.nn.Dropout(0.25).set_train()(x).asnumpy()
+    assert set(np.round(np.unique(y), 5)) == {0.0, np.float32(1.33333)} and 0.15 < (y == 0).mean() < 0.35
+    z = mint.nn.Dropout2d(0.5).set_train()(x).asnumpy()
+    assert (z == z[:, :, :1, :1]).all() and 0.3 < (z == 0).mean() < 0.7 and z.max() == 2
+    assert mint.nn.Dropout(0.5).set_train(False)(x) is x
 
 
 def test_in_place_functions_write_their_input():
@@ -104,6 +184,10 @@ X = Tensor(np.ones((1, 2, 4, 4), np.float32))
     (lambda: F.conv1d(X, X), "weight"), (lambda: F.conv2d(X, X, padding=(1, 2, 3)), "padding"), (lambda: F.conv_transpose2d(X, X[:, :1], output_padding=1), "output_padding"),
     (lambda: F.avg_pool2d(X, 2, padding=2), "half"), (lambda: F.avg_pool2d(X, 2, divisor_override=0), "divisor_override"), (lambda: F.max_pool2d(X, 0), "kernel_size"),
     (lambda: F.batch_norm(X, None, None), "running"), (lambda: F.batch_norm(X[:, :, 0, 0], None, None, training=True), "one value"), (lambda: F.interpolate(X), "scale_factor"),
+    (lambda: mint.nn.Conv2d(3, 4, 3, groups=2), "groups"), (lambda: mint.nn.ConvTranspose2d(2, 2, 3, padding_mode="reflect"), "padding_mode"),
+    (lambda: mint.nn.BatchNorm2d(3)(X), "num_features"), (lambda: mint.nn.BatchNorm1d(2)(X), "dimensions"), (lambda: mint.nn.GroupNorm(2, 3), "multiple"),
+    (lambda: mint.nn.LayerNorm(3)(X), "normalized_shape"), (lambda: mint.nn.Linear(3, 2)(X), "in_features"), (lambda: mint.nn.ZeroPad1d((1, 2, 3)), "padding"),
+    (lambda: mint.nn.ReflectionPad1d(1)(X), "dimensions"), (lambda: mint.nn.Embedding(3, 2, 3), "padding_idx"),
     (lambda: F.interpolate(X, 2, mode="linear"), "linear"), (lambda: F.batch_norm(X[0, 0, 0], X, X), "dimensions"),
 ])
 def test_refused(call, text):

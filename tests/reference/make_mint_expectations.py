@@ -15,7 +15,7 @@ import mint_cases  # noqa: E402
 
 
 def flat(tensor):
-    return [float(f"{v:.10g}") for v in tensor.detach().to(torch.float64).reshape(-1).tolist()]
+    return [float(f"{v:.9g}") for v in tensor.detach().to(torch.float64).reshape(-1).tolist()]
 
 
 def run(case):
@@ -29,8 +29,23 @@ def run(case):
     return found
 
 
+def run_layer(case):
+    """run, of a layer: gradients with respect to its parameters, too, and the state that it has afterwards where it was training."""
+    name, source, _, training = case
+    layer = eval(source, {"nn": torch.nn}).to(torch.float64).train(training)
+    state = mint_cases.state_of(name, {k: tuple(v.shape) for k, v in layer.state_dict().items()})
+    layer.load_state_dict({k: torch.tensor(v) for k, v in state.items()})
+    x = torch.tensor(mint_cases.inputs_of(case)["x"])
+    x.requires_grad = x.is_floating_point()
+    out = layer(x)
+    (out * torch.tensor(mint_cases.weights_of(out.shape))).sum().backward()
+    given = {"x": x, **dict(layer.named_parameters())}
+    found = {"shape": list(out.shape), "value": flat(out), "gradients": {k: flat(v.grad) for k, v in given.items() if v.grad is not None}}
+    return {**found, "state": {k: flat(v) for k, v in layer.named_buffers()}} if training else found
+
+
 def main():
-    cases = {case[0]: run(case) for case in mint_cases.FUNCTIONS}
+    cases = {**{case[0]: run(case) for case in mint_cases.FUNCTIONS}, **{"nn." + case[0]: run_layer(case) for case in mint_cases.LAYERS}}
     with open(os.path.join(TESTS, "expectations", "mint.json"), "w", encoding="utf-8") as f:
         body = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in sorted(cases.items()))
         f.write(f'{{"torch": {json.dumps(torch.__version__)}, "cases": {{\n{body}\n}}}}\n')

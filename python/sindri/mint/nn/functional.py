@@ -20,9 +20,7 @@ from sindri.ops import (fold, group_norm, hardshrink, hardsigmoid, hardswish, mi
                         unfold)
 
 _kl_div = _core.loss_rule("kl_div", "mint.nn.functional.kl_div")
-_SAME = """flatten fold group_norm hardshrink hardsigmoid hardswish mish pixel_shuffle prelu selu sigmoid softplus softshrink tanh unfold
-conv1d conv2d conv3d conv_transpose2d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d
-avg_pool1d avg_pool2d avg_pool3d max_pool2d max_unpool2d interpolate pad upsample"""
+
 
 
 def _result(input: Tensor, out: Tensor, inplace: bool) -> Tensor:
@@ -270,4 +268,10 @@ def _limit_rows(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float)
     _give(weight, _ops_.where(over, _ops_.cast(_ops_.mul(old, _ops_.div(max_norm, _ops_.add(norms, 1e-7))), weight.dtype), old))
 
 
-__all__ = _SAME.split() + [name for name, value in list(globals().items()) if callable(value) and getattr(value, "__module__", "") == __name__ and name[0] != "_"]
+__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool2d",
+           "avg_pool3d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d", "conv_transpose2d",
+           "cosine_embedding_loss", "cross_entropy", "dropout", "dropout2d", "elu", "elu_", "embedding", "flatten", "fold", "gelu", "glu", "grid_sample",
+           "group_norm", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
+           "linear", "log_softmax", "logsigmoid", "max_pool2d", "max_unpool2d", "mish", "mse_loss", "nll_loss", "normalize", "one_hot", "pad",
+           "pixel_shuffle", "prelu", "relu", "relu6", "relu_", "selu", "sigmoid", "sigmoid_", "silu", "soft_margin_loss", "softmax", "softplus",
+           "softshrink", "tanh", "threshold", "threshold_", "unfold", "upsample"]

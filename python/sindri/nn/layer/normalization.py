@@ -173,23 +173,30 @@ class SyncBatchNorm(_BatchNorm):
         return self._normalize_over_ranks(x, self._sync_group)
 
     def _normalize_over_ranks(self, x: Tensor, group: str) -> Tensor:
-        """Sums travel twice: for the mean, then for the squares around it. Their gradients are sums over ranks, too, so that of x sees all ranks' losses."""
-        axes = tuple(i for i in range(len(x.shape)) if i != 1)
-        channels = (1, self.num_features) + (1,) * (len(x.shape) - 2)
-        wide = mstype.float64 if x.dtype == mstype.float64 else mstype.float32
-        full = _ops.cast(x, wide)
-        mine = _ops.full((self.num_features,), x.size // self.num_features, wide)
-        total, count = _ops.all_reduce((_ops.sum(full, axes), mine), group=group, what="SyncBatchNorm mean")
-        mean = _ops.div(total, count)
-        centred = _ops.sub(full, _ops.reshape(mean, channels))
-        squares = _ops.all_reduce((_ops.sum(_mul(centred, centred), axes),), group=group, what="SyncBatchNorm variance")[0]
-        var = _ops.div(squares, count)
-        scale = _mul(_ops.rsqrt(_add(var, self.eps)), _ops.cast(self.gamma, wide))
-        y = _add(_mul(centred, _ops.reshape(scale, channels)), _ops.reshape(_ops.cast(self.beta, wide), channels))
-        unbiased = _mul(var, _ops.div(count, _ops.maximum(_ops.sub(count, 1.0), 1.0)))
+        y, mean, unbiased = normalize_over_ranks(x, self.gamma, self.beta, self.eps, group)
         kept = self.moving_mean.dtype
         self._update_moving(_ops.cast(_ops.stop_gradient(mean), kept), _ops.cast(_ops.stop_gradient(unbiased), kept), 1.0)
-        return _ops.cast(y, x.dtype)
+        return y
+
+
+def normalize_over_ranks(x: Tensor, gamma: Optional[Tensor], beta: Optional[Tensor], eps: float, group: str) -> Tuple[Tensor, Tensor, Tensor]:
+    """(x [N, C, ...] normalised by the mean and variance of all ranks' batches, the mean, the unbiased variance), in float32 at least. Sums travel twice:
+    for the mean, then for the squares around it. Their gradients are sums over ranks, too, so that of x sees all ranks' losses."""
+    axes, features = tuple(i for i in range(len(x.shape)) if i != 1), x.shape[1]
+    channels = (1, features) + (1,) * (len(x.shape) - 2)
+    wide = mstype.float64 if x.dtype == mstype.float64 else mstype.float32
+    full = _ops.cast(x, wide)
+    mine = _ops.full((features,), x.size // features, wide)
+    total, count = _ops.all_reduce((_ops.sum(full, axes), mine), group=group, what="SyncBatchNorm mean")
+    mean = _ops.div(total, count)
+    centred = _ops.sub(full, _ops.reshape(mean, channels))
+    squares = _ops.all_reduce((_ops.sum(_mul(centred, centred), axes),), group=group, what="SyncBatchNorm variance")[0]
+    var = _ops.div(squares, count)
+    scale = _ops.rsqrt(_add(var, eps))
+    scale = scale if gamma is None else _mul(scale, _ops.cast(gamma, wide))
+    y = _mul(centred, _ops.reshape(scale, channels))
+    y = y if beta is None else _add(y, _ops.reshape(_ops.cast(beta, wide), channels))
+    return _ops.cast(y, x.dtype), mean, _mul(var, _ops.div(count, _ops.maximum(_ops.sub(count, 1.0), 1.0)))
 
 
 def _sync_group(process_groups: Optional[Sequence[Sequence[int]]], count: int) -> Optional[str]:
