@@ -23,7 +23,7 @@ TRAINING = LAYERS_OF_NN | {"nn:", "train.metrics", "train.loss_scale_manager", "
 LAYERS = {
     "_core": set(),
     "_check": {"_core"},
-    "_checkparam": {"_check"},
+    "_checkparam": {"_check", "context", "common.dtype"},
     "_files": set(),
     "common.not_yet": set(),
     "common.no_effect": {"log"},

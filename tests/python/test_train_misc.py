@@ -147,6 +147,43 @@ def test_validator_of_both_eras():
         old.check_file_name_by_regular('a/')
 
 
+def test_validator_of_the_first_versions():
+    """The order and the names up to 1.0: the argument's name comes first. The classes take the order from 1.1 on, too."""
+    from sindri._checkparam import (ParamValidator, Rel, Validator, check_int_non_negative, check_int_positive, check_int_zero_one, check_padding,
+                                    check_shape, check_type, check_typename)
+    v, nan = Validator, float('nan')
+    for call, value in ((lambda: v.check_integer('a', 3, 0, Rel.GT, 'P'), 3), (lambda: v.check_int_range('a', 3, 1, 3, Rel.INC_RIGHT, 'P'), 3),
+                        (lambda: v.check_int_range(3, 1, 3, Rel.INC_RIGHT, 'a', 'P'), 3), (lambda: v.check_number('a', 0.5, 0, Rel.GE, 'P'), 0.5),
+                        (lambda: v.check_number_range('a', 0.5, 0, 1, Rel.INC_LEFT, 'P'), 0.5),
+                        (lambda: v.check_number_range(0.5, 0.0, 1.0, Rel.INC_LEFT, float, 'a', 'P'), 0.5),
+                        (lambda: v.check_float_positive('a', 0.5, 'P'), 0.5), (lambda: v.check_float_legal_value('a', -0.5, 'P'), -0.5),
+                        (lambda: v.check_string('a', 'x', ['x', 'y'], 'P'), 'x'), (lambda: v.check_string('x', ['x', 'y'], 'a', 'P'), 'x'),
+                        (lambda: v.check_value_on_integer('a', 'x', 3, Rel.EQ, 'P'), 'x'), (lambda: v.check_param_equal('a', 1, 'b', 1), 1),
+                        (lambda: v.check_const_input('a', 0, 'P'), 0), (lambda: v.check_int(3), 3), (lambda: v.check_int(3, 0, Rel.GT, 'a', 'P'), 3),
+                        (lambda: v.check_int('a', 3, 0, Rel.GT, 'P'), 3), (lambda: v.check_tensor_type_same({'a': ms.float32}, (ms.float32,), 'P'), None),
+                        (lambda: ParamValidator.equal('a', 3, 'odd', True), 3), (lambda: ParamValidator.check_shape_length('a', (1, 2), 2, Rel.EQ), (1, 2)),
+                        (lambda: check_int_positive(1), 1), (lambda: check_int_non_negative(0), 0), (lambda: check_int_zero_one(1), 1),
+                        (lambda: check_padding(0), 0), (lambda: check_shape('a', [1, 2]), [1, 2]), (lambda: check_type('a', 1, [int]), 1),
+                        (lambda: check_typename('a', ms.float32, [ms.float32]), ms.float32)):
+        assert call() == value
+    for call, error in ((lambda: v.check_integer('a', 0, 0, Rel.GT, 'P'), ValueError), (lambda: v.check_integer('a', 1.0, 0, Rel.GT, 'P'), TypeError),
+                        (lambda: v.check_int_range('a', 1, 1, 3, Rel.INC_RIGHT, 'P'), ValueError),
+                        (lambda: v.check_number_range('a', 1, 0, 1, Rel.INC_LEFT, 'P'), ValueError),
+                        (lambda: v.check_float_positive('a', 0.0, 'P'), ValueError), (lambda: v.check_float_positive('a', 1, 'P'), TypeError),
+                        (lambda: v.check_float_legal_value('a', nan, 'P'), ValueError), (lambda: v.check_float_legal_value('a', 1, 'P'), TypeError),
+                        (lambda: v.check_string('a', 'z', ['x'], 'P'), ValueError), (lambda: v.check_const_input('a', None, 'P'), ValueError),
+                        (lambda: v.check_value_on_integer('a', 4, 3, Rel.EQ, 'P'), ValueError),
+                        (lambda: v.check_tensor_type_same({'a': ms.int8}, (ms.float32,), 'P'), TypeError)):
+        with pytest.raises(error, match="For 'P', 'a'"):
+            call()
+    for call, error in ((lambda: v.check_param_equal('a', 1, 'b', 2), ValueError), (lambda: ParamValidator.equal('a', 4, 'odd', False), ValueError),
+                        (lambda: ParamValidator.check_shape_length('a', (1, 2), 1, Rel.LE), ValueError), (lambda: check_int_positive(0), ValueError),
+                        (lambda: check_int_zero_one(True), ValueError), (lambda: check_padding(-1), ValueError),
+                        (lambda: check_shape('a', [1, 0.5]), TypeError), (lambda: v.nope, AttributeError), (lambda: v.np, AttributeError)):
+        with pytest.raises(error):
+            call()
+
+
 def test_layout():
     layout = Layout((2, 4), ('dp', 'mp'))
     assert layout('dp', 'mp').to_dict()['tensor_map'] == (1, 0)

@@ -1,8 +1,4 @@
-"""The argument checks under MindSpore's names: functions (2.x spelling), and the classes `Validator` and `Rel` (1.x spelling) over the same functions.
-
-Every function gives back the value it was given when the check holds. Wrong types raise TypeError, wrong values ValueError,
-with the place (`prim_name`) and the argument's name at the beginning, as MindSpore has them.
-"""
+"""Checks of numbers, texts, types and relations."""
 import enum
 import functools
 import inspect
@@ -80,10 +76,16 @@ def _number(arg_value: Any, bounds: tuple, rel: Rel, kinds: tuple, arg_name: Opt
     return arg_value
 
 
-def check_number(arg_value: Any, value: Any, rel: Rel, arg_type: type = int, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-    """Checks a number of type `arg_type` (int or float) against one bound. NaN and infinity are refused."""
-    kinds = {int: (int, np.integer), float: (float, np.floating)}.get(arg_type, (arg_type, int, float, np.integer, np.floating))
+def _against(arg_value: Any, value: Any, rel: Rel, arg_type: type, arg_name: Optional[str], prim_name: Optional[str]) -> Any:
+    kinds = (int, np.integer) if arg_type is int else (float, np.floating)
     return _number(arg_value, (value,), rel, kinds, arg_name, prim_name)
+
+
+def check_number(arg_name: Optional[str], arg_value: Any, value: Any, rel: Rel, prim_name: Optional[str] = None) -> Any:
+    """Checks a number of any type against one bound. The name comes first here."""
+    if not Rel.get_fns(rel)(arg_value, value):
+        fail(ValueError, f"{_subject(arg_name, prim_name)} must be {Rel.get_strs(rel).format(value)}, got {arg_value}")
+    return arg_value
 
 
 def check_number_range(arg_value: Any, lower_limit: Any, upper_limit: Any, rel: Rel, value_type: type, arg_name: Optional[str] = None,
@@ -95,17 +97,17 @@ def check_number_range(arg_value: Any, lower_limit: Any, upper_limit: Any, rel: 
 
 def check_int(arg_value: Any, value: int, rel: Rel, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
     """An int that stands in relation `rel` to `value`."""
-    return check_number(arg_value, value, rel, int, arg_name, prim_name)
+    return _against(arg_value, value, rel, int, arg_name, prim_name)
 
 
 def check_float(arg_value: Any, value: float, rel: Rel, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> float:
     """A float that stands in relation `rel` to `value`."""
-    return check_number(arg_value, value, rel, float, arg_name, prim_name)
+    return _against(arg_value, value, rel, float, arg_name, prim_name)
 
 
 def check_equal_int(arg_value: Any, value: int, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
     """An int equal to `value`."""
-    return check_number(arg_value, value, Rel.EQ, int, arg_name, prim_name)
+    return _against(arg_value, value, Rel.EQ, int, arg_name, prim_name)
 
 
 def check_int_range(arg_value: Any, lower_limit: int, upper_limit: int, rel: Rel, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
@@ -122,7 +124,7 @@ def check_float_range(arg_value: Any, lower_limit: float, upper_limit: float, re
 def _against_0(name: str, kind: type, rel: Rel) -> Callable[..., Any]:
     """check_<name>_<kind>(value, arg_name, prim_name)."""
     def checked(arg_value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-        return check_number(arg_value, 0, rel, kind, arg_name, prim_name)
+        return _against(arg_value, 0, rel, kind, arg_name, prim_name)
     checked.__name__ = checked.__qualname__ = f'check_{name}_{kind.__name__}'
     checked.__doc__ = f'{"An" if kind is int else "A"} {kind.__name__} {Rel.get_strs(rel).format(0)}.'
     return checked
@@ -130,7 +132,17 @@ def _against_0(name: str, kind: type, rel: Rel) -> Callable[..., Any]:
 
 check_positive_int, check_negative_int = _against_0('positive', int, Rel.GT), _against_0('negative', int, Rel.LT)
 check_non_positive_int, check_non_negative_int = _against_0('non_positive', int, Rel.LE), _against_0('non_negative', int, Rel.GE)
-check_positive_float, check_non_negative_float = _against_0('positive', float, Rel.GT), _against_0('non_negative', float, Rel.GE)
+check_positive_float, check_negative_float = _against_0('positive', float, Rel.GT), _against_0('negative', float, Rel.LT)
+check_non_positive_float, check_non_negative_float = _against_0('non_positive', float, Rel.LE), _against_0('non_negative', float, Rel.GE)
+
+
+def check_is_number(arg_value: Any, arg_type: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
+    """A finite number of type `arg_type`; a bool is not one."""
+    if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
+        fail(TypeError, f"{_subject(arg_name, prim_name)} must be {arg_type.__name__}, {got(arg_value)}")
+    if not math.isfinite(arg_value):
+        fail(ValueError, f"{_subject(arg_name, prim_name)} must be finite, got {arg_value}")
+    return arg_value
 
 
 def check_is_int(arg_value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
@@ -152,18 +164,6 @@ def check_bool(arg_value: Any, arg_name: Optional[str] = None, prim_name: Option
     return _bool('', _subject(arg_name, prim_name), arg_value)
 
 
-def check_is_sequence(value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-    """A list or tuple."""
-    return check_value_type(arg_name or '', value, (list, tuple), prim_name)
-
-
-def check_positive_int_sequence(sequence: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-    """A list or tuple of ints above 0."""
-    for index, item in enumerate(check_is_sequence(sequence, arg_name, prim_name)):
-        check_positive_int(item, f'{arg_name}[{index}]', prim_name)
-    return sequence
-
-
 def check_string(arg_value: Any, valid_values: Sequence[str], arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> str:
     """One of `valid_values`. Another type is a ValueError here, too."""
     if not isinstance(arg_value, str) or arg_value not in valid_values:
@@ -171,20 +171,28 @@ def check_string(arg_value: Any, valid_values: Sequence[str], arg_name: Optional
     return arg_value
 
 
-def check_str_by_regular(target: str, reg: Optional[str] = None, flag: int = re.ASCII, prim_name: Optional[str] = None) -> str:
-    """A text that matches a regular expression; letters, digits and `_ . / -` when none is given."""
-    pattern = reg if reg is not None else r'^[\w./-]*$'
+def _matches(target: str, pattern: str, flag: int, prim_name: Optional[str]) -> bool:
     if re.match(pattern, target, flag) is None:
         fail(ValueError, f"{_subject(None, prim_name)} {target!r} must match {pattern!r}")
-    return target
+    return True
 
 
-def check_file_name_by_regular(target: str, reg: Optional[str] = None, prim_name: Optional[str] = None) -> str:
-    """A file name without characters that shells or file systems treat as their own."""
+def check_str_by_regular(target: str, reg: Optional[str] = None, flag: int = re.ASCII, prim_name: Optional[str] = None) -> bool:
+    """A text that matches a regular expression; letters, digits, `_` and `.` when none is given. Returns True."""
+    return _matches(target, r'^\w+[\w.]*$' if reg is None else reg, flag, prim_name)
+
+
+def check_str_and_none_by_regular(target: str, reg: Optional[str] = None, flag: int = re.ASCII, prim_name: Optional[str] = None) -> bool:
+    """check_str_by_regular, where the text may be empty and hold `-`."""
+    return _matches(target, r'^[\w.-]*$' if reg is None else reg, flag, prim_name)
+
+
+def check_file_name_by_regular(target: str, reg: Optional[str] = None, prim_name: Optional[str] = None) -> bool:
+    """A file name without characters that shells or file systems treat as their own. Returns True."""
     check_value_type('file_name', target, str, prim_name)
-    if target.endswith(('\\', '/')) or re.match(reg if reg is not None else r'^[0-9a-zA-Z@_\-.:/\\ ]+$', target, re.ASCII) is None:
+    if target.endswith(('\\', '/')) or re.match(reg if reg is not None else r'^[0-9a-zA-Z@_\-.:/\\]+$', target) is None:
         fail(ValueError, f"{_subject('file_name', prim_name)} {target!r} is no legal file name", '', "use letters, digits and @ _ - . : /")
-    return target
+    return True
 
 
 def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name: Optional[str] = None) -> Any:
@@ -226,34 +234,28 @@ def check_equal_shape(arg_name1: str, arg_shape1: Sequence[int], arg_name2: str,
         fail(ValueError, f"{_subject(arg_name1, prim_name)} and '{arg_name2}' must have equal shapes, got {tuple(arg_shape1)} and {tuple(arg_shape2)}")
 
 
-def twice(x: Any) -> tuple:
-    """(x, x) of an int; a pair as it is."""
-    return x if isinstance(x, tuple) and len(x) == 2 else (x, x)
-
-
-def args_type_check(**types: Any) -> Callable:
-    """Decorator that checks arguments of a function by name: `@args_type_check(mode=int, path=(str, None))`."""
+def args_type_check(*types: Any, **named: Any) -> Callable:
+    """Decorator that checks the types of a function's arguments, by place or by name: `@args_type_check(mode=int, path=(str, None))`.
+    None passes every check."""
     def wrap(fn: Callable) -> Callable:
         signature = inspect.signature(fn)
+        wanted = signature.bind_partial(*types, **named).arguments
+        wanted = {**wanted, **wanted.pop('kwargs', {})}
 
         @functools.wraps(fn)
         def checked(*args: Any, **kwargs: Any) -> Any:
             for name, value in signature.bind(*args, **kwargs).arguments.items():
-                if name in types and value is not None:
-                    check_value_type(name, value, types[name], fn.__name__)
+                if name in wanted and value is not None:
+                    check_value_type(name, value, wanted[name], fn.__name__)
             return fn(*args, **kwargs)
         return checked
     return wrap
 
 
-class _Functions(type):
-    """Gives a class the checks of this module as its own."""
-
-    def __getattr__(cls, name: str) -> Any:
-        if name == 'twice' or name.startswith('check'):
-            return globals()[name] if name in globals() else super().__getattribute__(name)
-        return super().__getattribute__(name)
-
-
-class Validator(metaclass=_Functions):
-    """The checks above, as 1.x scripts call them: `Validator.check_positive_int(3, 'a', 'P')`."""
+__all__ = ["Rel", "EQ", "NE", "LT", "LE", "GT", "GE", "INC_NEITHER", "INC_LEFT", "INC_RIGHT", "INC_BOTH", "IN", "NOT_IN", "args_type_check",
+           "check", "check_bool", "check_equal_int", "check_equal_shape", "check_file_name_by_regular", "check_float", "check_float_range",
+           "check_int", "check_int_range", "check_is_float", "check_is_int", "check_is_number", "check_isinstance", "check_negative_float",
+           "check_negative_int", "check_non_negative_float", "check_non_negative_int", "check_non_positive_float", "check_non_positive_int",
+           "check_number", "check_number_range", "check_positive_float", "check_positive_int", "check_str_and_none_by_regular",
+           "check_str_by_regular", "check_string", "check_subclass", "check_tensor_dtype_valid", "check_type_name", "check_type_names",
+           "check_value_type"]
