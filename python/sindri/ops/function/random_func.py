@@ -227,6 +227,49 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
     return core.squeeze(out, 0) if len(input.shape) == 1 else out
 
 
+def padded_randperm(n: Tensor, max_length: int, pad: int, dtype) -> Tensor:
+    """The numbers 0 to n - 1 in random order, then `pad` up to max_length elements: n [1], int32 or int64. Raises ValueError for n outside [0, max_length] and
+    for numbers that dtype does not hold."""
+    where = "ops.Randperm"
+    if n.dtype not in (mstype.int32, mstype.int64):
+        fail(TypeError, f"n must be int32 or int64, got {n.dtype}", where)
+    if n.size != 1 or max_length < 1:
+        fail(ValueError, f"expected one number n and max_length above 0, got {n.shape} and {max_length}", where)
+    if max(max_length - 1, abs(pad)) > (np.iinfo(mstype.dtype_to_nptype(dtype)).max if not is_float(dtype) else 2 ** 24):
+        fail(ValueError, f"{dtype} does not hold max_length {max_length} and pad {pad}", where)
+
+    def check(given: list) -> None:
+        if not 0 <= int(given[0].asnumpy().item()) <= max_length:
+            fail(ValueError, f"n {int(given[0].asnumpy().item())} is outside [0, {max_length}]", where)
+    _core.host_call([n], hash((where, max_length)), check)
+    places = core.arange(0, max_length, 1, mstype.int64)
+    drawn = core.less(places, core.reshape(core.cast(n, mstype.int64), (1,)))
+    keys = core.where(drawn, core.random_uniform((max_length,), 0.0, 1.0, mstype.float64), core.add(core.cast(places, mstype.float64), 2.0))
+    order = core.topk(keys, max_length, 0, False)[1]
+    return core.cast(core.where(drawn, order, pad), dtype)
+
+
+def dropout_bits(shape: Size, keep_prob: Union[Tensor, float], Seed0: int = 0, Seed1: int = 0) -> Tensor:
+    """A mask for DropoutDoMask: uint8 [16·ceil(n/128)] for the n elements of `shape`, a bit each, lowest first, 1 with probability keep_prob."""
+    count = math.prod(_dims(shape, "ops.DropoutGenMask"))
+    if not isinstance(keep_prob, Tensor) and not 0.0 < keep_prob <= 1.0:
+        fail(ValueError, f"keep_prob must be in (0, 1], got {keep_prob}", "ops.DropoutGenMask")
+    size = (count + 127) // 128 * 16
+    unit = _draw("random_uniform", _seed(Seed0, Seed1), shape=(size, 8), low=0.0, high=1.0, dtype=mstype.float32)
+    bits = core.cast(core.less(unit, core.cast(as_tensor(keep_prob), mstype.float32)), mstype.int32)
+    return core.cast(core.sum(core.mul(bits, Tensor(1 << np.arange(8, dtype=np.int32))), [1]), mstype.uint8)
+
+
+def dropout_of_bits(x: Tensor, mask: Tensor, keep_prob: Union[Tensor, float]) -> Tensor:
+    """x / keep_prob where DropoutGenMask's mask for x.shape has a 1, else 0. Raises ValueError for a mask of another size."""
+    size = (x.size + 127) // 128 * 16
+    if mask.dtype != mstype.uint8 or mask.shape != (size,):
+        fail(ValueError, f"the mask for {x.shape} is uint8 [{size}], got {mask.dtype} {mask.shape}", "ops.DropoutDoMask", "use ops.DropoutGenMask")
+    bits = core.bitwise_and(core.reshape(core.cast(mask, mstype.int32), (size, 1)), Tensor(1 << np.arange(8, dtype=np.int32)))
+    kept = core.reshape(core.slice(core.reshape(core.not_equal(bits, 0), (size * 8,)), [0], [x.size]), x.shape)
+    return core.where(kept, core.div(x, core.cast(as_tensor(keep_prob), x.dtype)), core.zeros_like(x))
+
+
 def laplace(shape: Size, mean: Tensor, lambda_param: Tensor, seed: Optional[int] = None) -> Tensor:
     """Numbers with density exp(-|x - mean|/lambda)/(2·lambda)."""
     dims = _broadcast(_dims(shape, "ops.laplace"), mean, lambda_param)

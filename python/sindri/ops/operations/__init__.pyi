@@ -3,6 +3,7 @@
 Written by scripts/python_stubs.py; do not edit."""
 
 
+from sindri.ops.operations._ctc import *
 from sindri.ops.operations._thor_ops import *
 from sindri.ops.operations.array_ops import *
 from sindri.ops.operations.comm_ops import *
@@ -16,13 +17,13 @@ from sindri.ops.operations.nn_ops import *
 from sindri.ops.operations.other_ops import *
 from sindri.ops.operations.random_ops import *
 from sindri.ops.operations import (
-    _thor_ops as _thor_ops, array_ops as array_ops, comm_ops as comm_ops, debug_ops as debug_ops, math_ops as math_ops, nn_ops as nn_ops,
-    other_ops as other_ops, random_ops as random_ops,
+    _ctc as _ctc, _thor_ops as _thor_ops, array_ops as array_ops, comm_ops as comm_ops, debug_ops as debug_ops, math_ops as math_ops,
+    nn_ops as nn_ops, other_ops as other_ops, random_ops as random_ops,
 )
 
 __all__ = [
-    "Im2Col", "Cast", "DType", "Shape", "DynamicShape", "TensorShape", "Rank", "Size", "Reshape", "Flatten", "ExpandDims", "Squeeze", "Transpose",
-    "BroadcastTo", "Identity", "IdentityN", "Zeros", "Ones", "ZerosLike", "OnesLike", "Fill", "Fills", "Eye", "Range", "BartlettWindow",
+    "CTCLoss", "Im2Col", "Cast", "DType", "Shape", "DynamicShape", "TensorShape", "Rank", "Size", "Reshape", "Flatten", "ExpandDims", "Squeeze",
+    "Transpose", "BroadcastTo", "Identity", "IdentityN", "Zeros", "Ones", "ZerosLike", "OnesLike", "Fill", "Fills", "Eye", "Range", "BartlettWindow",
     "BlackmanWindow", "HammingWindow", "LinSpace", "LogSpace", "Meshgrid", "ScalarToTensor", "ScalarToArray", "ScalarCast", "TupleToArray",
     "TrilIndices", "TriuIndices", "Concat", "Stack", "Pack", "ParallelConcat", "Unstack", "Unpack", "Split", "SplitV", "Slice", "StridedSlice",
     "Tile", "ReverseV2", "ReverseSequence", "Roll", "Pad", "MirrorPad", "PadV3", "Select", "MaskedFill", "MaskedSelect", "NonZero", "Unique",
@@ -50,11 +51,12 @@ __all__ = [
     "MatrixPower", "Svd", "ReLU", "ReLU6", "PReLU", "Elu", "SeLU", "CeLU", "GeLU", "Gelu", "FastGeLU", "FastGelu", "HSwish", "HSigmoid", "HShrink",
     "SoftShrink", "Mish", "Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax", "LogSoftmax", "GLU", "Dense", "BiasAdd", "Conv2D", "Conv2DTranspose",
     "Conv2DBackpropInput", "DepthwiseConv2dNative", "Conv3D", "MaxPool3D", "AvgPool3D", "MaxPool", "AvgPool", "MaxPoolWithArgmax",
-    "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout", "Dropout2D",
-    "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits",
-    "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss", "TripletMarginLoss", "CTCLossV2",
-    "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay", "ApplyAdagrad", "ApplyRMSProp",
-    "ApplyGradientDescent", "LSTM", "Assign", "AssignAdd", "AssignSub", "Depend", "Partial", "StopGradient", "FloatStatus", "NPUAllocFloatStatus",
-    "NPUGetFloatStatus", "NPUClearFloatStatus", "Custom", "StandardNormal", "StandardLaplace", "TruncatedNormal", "UniformReal", "UniformInt",
-    "Bernoulli", "Multinomial", "RandomCategorical", "RandpermV2", "RandomShuffle", "RandomChoiceWithMask",
+    "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout",
+    "DropoutGenMask", "DropoutDoMask", "Dropout2D", "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits",
+    "SigmoidCrossEntropyWithLogits", "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss",
+    "TripletMarginLoss", "CTCLossV2", "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay",
+    "FusedCastAdamWeightDecay", "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM", "Assign", "AssignAdd", "AssignSub", "Depend",
+    "Partial", "StopGradient", "FloatStatus", "NPUAllocFloatStatus", "NPUGetFloatStatus", "NPUClearFloatStatus", "Push", "Pull", "Custom",
+    "StandardNormal", "StandardLaplace", "TruncatedNormal", "UniformReal", "UniformInt", "Bernoulli", "Multinomial", "RandomCategorical",
+    "RandpermV2", "Randperm", "RandomShuffle", "RandomChoiceWithMask",
 ]

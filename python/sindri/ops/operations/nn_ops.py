@@ -178,6 +178,8 @@ RmsNorm = primitive("RmsNorm", F.rms_norm, epsilon=1e-06)
 L2Normalize = primitive("L2Normalize", F.l2_normalize, (), ("axis",), axis=0, epsilon=1e-4)
 LRN = primitive("LRN", F.lrn, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS")
 Dropout = primitive("Dropout", F.dropout_with_mask, keep_prob=0.5, Seed0=0, Seed1=0)
+DropoutGenMask = primitive("DropoutGenMask", F.dropout_bits, Seed0=0, Seed1=0)
+DropoutDoMask = primitive("DropoutDoMask", F.dropout_of_bits)
 Dropout2D = primitive("Dropout2D", F.dropout2d_with_mask, keep_prob=0.5)
 Dropout3D = primitive("Dropout3D", F.dropout2d_with_mask, keep_prob=0.5)
 
@@ -294,6 +296,17 @@ def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta
     return var, m, v
 
 
+def _cast_adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Tensor,
+                            global_norm: Any) -> tuple:
+    """AdamWeightDecay of gradient / global_norm, computed in the type of m: var and gradient may be float16; returns (var, m, v)."""
+    _state("ops.FusedCastAdamWeightDecay", var, m, v)
+    for name, t in (("var", var), ("gradient", gradient)):
+        if t.dtype not in (mstype.float16, mstype.float32):
+            fail(TypeError, f"{name} must be float16 or float32, got {t.dtype}", "ops.FusedCastAdamWeightDecay")
+    norm = core.cast(core.reshape(as_tensor(global_norm), ()), m.dtype)
+    return _adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, core.div(core.cast(gradient, m.dtype), norm))
+
+
 def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, global_step: Any,
           gradient: Tensor) -> Parameter:
     """u = m̂/(sqrt(v̂) + epsilon) + decay·var, var -= lr·|var|/|u|·u (ratio 1 where a norm is 0); global_step counts from 1."""
@@ -339,6 +352,7 @@ FusedWeightScaleApplyMomentum = primitive("FusedWeightScaleApplyMomentum", _appl
 SGD = primitive("SGD", _sgd, dampening=0.0, weight_decay=0.0, nesterov=False)
 Adam = primitive("Adam", _adam, ("use_locking",), use_locking=False, use_nesterov=False)
 AdamWeightDecay = primitive("AdamWeightDecay", _adam_weight_decay, ("use_locking",), use_locking=False)
+FusedCastAdamWeightDecay = primitive("FusedCastAdamWeightDecay", _cast_adam_weight_decay, ("use_locking",), use_locking=False)
 Lamb = primitive("Lamb", _lamb)
 ApplyAdagrad = primitive("ApplyAdagrad", _adagrad, update_slots=True)
 ApplyRMSProp = primitive("ApplyRMSProp", _rmsprop, ("use_locking",), use_locking=False)

@@ -2,6 +2,7 @@
 
 Written by scripts/python_stubs.py; do not edit."""
 
+from collections.abc import Sequence
 from typing import Any
 from sindri._core import Parameter, Tensor, _TensorLike as TensorLike
 from sindri.ops.primitive import Primitive
@@ -10,11 +11,11 @@ __all__ = [
     "ReLU", "ReLU6", "LeakyReLU", "PReLU", "Elu", "SeLU", "CeLU", "GeLU", "Gelu", "FastGeLU", "FastGelu", "HSwish", "HSigmoid", "HShrink",
     "SoftShrink", "Mish", "SiLU", "Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax", "LogSoftmax", "GLU", "Dense", "BiasAdd", "Conv2D",
     "Conv2DTranspose", "Conv2DBackpropInput", "DepthwiseConv2dNative", "Conv3D", "MaxPool3D", "AvgPool3D", "MaxPool", "AvgPool", "MaxPoolWithArgmax",
-    "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout", "Dropout2D",
-    "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits",
-    "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss", "TripletMarginLoss", "CTCLossV2",
-    "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp",
-    "ApplyGradientDescent", "LSTM",
+    "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout",
+    "DropoutGenMask", "DropoutDoMask", "Dropout2D", "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits",
+    "SigmoidCrossEntropyWithLogits", "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss",
+    "TripletMarginLoss", "CTCLossV2", "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay",
+    "FusedCastAdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM",
 ]
 
 
@@ -223,6 +224,15 @@ class Dropout(Primitive):
     def __init__(self, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> None: ...
     def __call__(self, x: Tensor) -> tuple[Any, ...]: ...
 
+class DropoutGenMask(Primitive):
+    def __init__(self, Seed0: int = 0, Seed1: int = 0) -> None: ...
+    def __call__(self, shape: int | Sequence[int] | Tensor, keep_prob: Tensor | float) -> Tensor: ...
+
+class DropoutDoMask(Primitive):
+    def __init__(self) -> None: ...
+    @staticmethod
+    def __call__(x: Tensor, mask: Tensor, keep_prob: Tensor | float) -> Tensor: ...
+
 class Dropout2D(Primitive):
     def __init__(self, keep_prob: float = 0.5) -> None: ...
     def __call__(self, x: Tensor) -> tuple[Any, ...]: ...
@@ -315,6 +325,13 @@ class AdamWeightDecay(Primitive):
     @staticmethod
     def __call__(
         var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Tensor,
+    ) -> tuple[Any, ...]: ...
+
+class FusedCastAdamWeightDecay(Primitive):
+    def __init__(self, use_locking: bool = False) -> None: ...
+    @staticmethod
+    def __call__(
+        var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Tensor, global_norm: Any,
     ) -> tuple[Any, ...]: ...
 
 class Lamb(Primitive):

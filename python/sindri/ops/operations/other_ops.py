@@ -18,6 +18,7 @@ AssignAdd = primitive("AssignAdd", F.assign_add)
 AssignSub = primitive("AssignSub", F.assign_sub)
 Load = primitive("Load", F.load)
 Depend = primitive("Depend", F.depend)
+identity = primitive("identity", F.identity)
 Partial = primitive("Partial", F.partial)
 StopGradient = primitive("StopGradient", stop_gradient)
 FloatStatus = primitive("FloatStatus", F.float_status)
@@ -47,6 +48,32 @@ def _clear(status: Tensor) -> Tensor:
 NPUAllocFloatStatus = primitive("NPUAllocFloatStatus", _alloc)
 NPUGetFloatStatus = primitive("NPUGetFloatStatus", _get)
 NPUClearFloatStatus = primitive("NPUClearFloatStatus", _clear)
+
+
+def _no_server(name: str) -> Any:
+    fail(RuntimeError, "no parameter server is there to talk to", f"ops.{name}", "update the Parameter here: nn.Momentum, ops.ApplyMomentum")
+
+
+class Push(Primitive):
+    """Sends an optimizer's inputs to a parameter server and returns the key of the weight there. Optimizers make one for parameters that live on a
+    server (Cell.set_param_ps), which no process of Sindri is: a call raises RuntimeError, as MindSpore's does on CPU without one."""
+
+    def __init__(self, optim_type: str = "ApplyMomentum", only_shape_indices: Optional[list] = None) -> None:
+        super().__init__("Push")
+        self.add_prim_attr("optim_type", optim_type).add_prim_attr("only_shape_indices", only_shape_indices)
+
+    def __call__(self, optim_inputs: tuple, optim_input_shapes: tuple) -> Tensor:
+        return _no_server(self.name)
+
+
+class Pull(Primitive):
+    """Fetches a weight from a parameter server. A call raises RuntimeError; see Push."""
+
+    def __init__(self) -> None:
+        super().__init__("Pull")
+
+    def __call__(self, key: Tensor, weight: Tensor) -> Tensor:
+        return _no_server(self.name)
 
 
 class Custom(Primitive):

@@ -8,8 +8,8 @@ from sindri._core import Parameter, Tensor
 from sindri.ops.primitive import Primitive
 
 __all__ = [
-    "Assign", "AssignAdd", "AssignSub", "Load", "Depend", "Partial", "StopGradient", "FloatStatus", "NPUAllocFloatStatus", "NPUGetFloatStatus",
-    "NPUClearFloatStatus", "Custom",
+    "Assign", "AssignAdd", "AssignSub", "Load", "Depend", "identity", "Partial", "StopGradient", "FloatStatus", "NPUAllocFloatStatus",
+    "NPUGetFloatStatus", "NPUClearFloatStatus", "Push", "Pull", "Custom",
 ]
 
 
@@ -37,6 +37,11 @@ class Depend(Primitive):
     def __init__(self) -> None: ...
     @staticmethod
     def __call__(value: Any, expr: Any) -> Any: ...
+
+class identity(Primitive):
+    def __init__(self) -> None: ...
+    @staticmethod
+    def __call__(x: Any) -> Any: ...
 
 class Partial(Primitive):
     def __init__(self) -> None: ...
@@ -67,6 +72,14 @@ class NPUClearFloatStatus(Primitive):
     def __init__(self) -> None: ...
     @staticmethod
     def __call__(status: Tensor) -> Tensor: ...
+
+class Push(Primitive):
+    def __init__(self, optim_type: str = 'ApplyMomentum', only_shape_indices: list[Any] | None = None) -> None: ...
+    def __call__(self, optim_inputs: tuple[Any, ...], optim_input_shapes: tuple[Any, ...]) -> Tensor: ...
+
+class Pull(Primitive):
+    def __init__(self) -> None: ...
+    def __call__(self, key: Tensor, weight: Tensor) -> Tensor: ...
 
 class Custom(Primitive):
     def __init__(

@@ -32,6 +32,7 @@ RandomCategorical = primitive("RandomCategorical", like(F.random_categorical, la
 RandpermV2 = primitive("RandpermV2",
                        like(F.randperm, lambda n, seed, offset, dtype: F.randperm(int(n), seed, offset, dtype)), (), ("dtype",), seed=0, offset=0,
                        dtype=mstype.int64)
+Randperm = primitive("Randperm", F.padded_randperm, (), ("dtype",), max_length=1, pad=-1, dtype=mstype.int32)
 RandomShuffle = primitive("RandomShuffle", like(F.shuffle, lambda x, seed, seed2: F.shuffle(x, F._seed(seed, seed2))), seed=0, seed2=0)
 RandomChoiceWithMask = primitive("RandomChoiceWithMask", F.choice_with_mask_seeds, count=256, seed=0, seed2=0)
 

@@ -9,7 +9,7 @@ from sindri.ops.primitive import Primitive
 
 __all__ = [
     "StandardNormal", "StandardLaplace", "TruncatedNormal", "UniformReal", "UniformInt", "Bernoulli", "Multinomial", "RandomCategorical",
-    "RandpermV2", "RandomShuffle", "RandomChoiceWithMask",
+    "RandpermV2", "Randperm", "RandomShuffle", "RandomChoiceWithMask",
 ]
 
 
@@ -48,6 +48,10 @@ class RandomCategorical(Primitive):
 class RandpermV2(Primitive):
     def __init__(self, seed: int = 0, offset: int = 0, dtype: Any = ...) -> None: ...
     def __call__(self, n: Any) -> Any: ...
+
+class Randperm(Primitive):
+    def __init__(self, max_length: int = 1, pad: int = -1, dtype: Any = ...) -> None: ...
+    def __call__(self, n: Tensor) -> Tensor: ...
 
 class RandomShuffle(Primitive):
     def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
