@@ -86,12 +86,14 @@ class _NotNow(Exception):
 local = _Local()
 
 
-_TO_LIST: tuple[Any, ...] = (map, filter, GeneratorType)
-_TO_TUPLE: tuple[Any, ...] = (zip, enumerate, range)
+_TO_LIST: tuple[Any, ...] = (filter, GeneratorType, type({}.items()))
+_TO_TUPLE: tuple[Any, ...] = (map, zip, enumerate, range, type({}.keys()), type({}.values()))
 
 
 def _settled(v: Any) -> Any:
-    """A result without iterators, which a graph could give out once only: lists and tuples of what they yield, as in MindSpore."""
+    """A result without iterators, which a graph could give out once only, and views: lists and tuples of what they yield, as in MindSpore."""
+    if type(v) is map and isinstance(v.__reduce__()[1][1], type(iter([]))):  # of a list
+        return [_settled(x) for x in v]
     if isinstance(v, _TO_LIST):
         return [_settled(x) for x in v]
     if isinstance(v, _TO_TUPLE):
@@ -610,8 +612,14 @@ class Graphs:
             local.called, local.marked, local.differentiated = [], entry.marked, entry.differentiated
             uses = _uses.Traced(entry.queries)
             try:
-                with _print.Traced(), entry.reads.watch(lambda: [self.fn, *[c.construct for c in seen if isinstance(c, _graph_key.cell_class)]]):
-                    result = _settled(self.fn(*a, **k))
+                with _print.Traced(), entry.reads.watch(lambda: [self.fn, *[c.construct for c in seen if isinstance(c, _graph_key.cell_class)]]) as watch:
+                    try:
+                        result = _settled(self.fn(*a, **k))
+                    finally:
+                        assigned = watch.restore() if _core.is_tracing_graph() else ()
+                if assigned:
+                    self._warn(f"{self.name} assigns the global '{assigned[0]}'", "its graph does not, and the global keeps its value", "",
+                               "return the value, or keep it in a Parameter")
                 if apart and entry.would_take_over(before[3]) and not _core.traced_call_has_run():
                     raise _NotNow()
                 structure, out = _hand_out(entry, result, outside, form_of) if outside else (_skeleton(result), _collected(result))

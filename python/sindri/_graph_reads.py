@@ -36,13 +36,14 @@ def _is_own(module: Any) -> bool:
 class _Loads:
     """What a code loads, by name."""
 
-    __slots__ = ("code", "variables", "attributes", "changed", "made")
+    __slots__ = ("code", "variables", "attributes", "changed", "made", "stored")
 
     def __init__(self, code: CodeType) -> None:
         self.code = code  # kept: its address stays its own
         self.variables: set[str] = set()  # globals
         self.attributes: set[str] = set()
         self.changed: set[str] = {"__class__"}  # variables that the code itself assigns, or changes in place
+        self.stored: dict[str, None] = {}  # globals that the code itself assigns, in order
         self.made = set(code.co_cellvars)  # variables of its own that functions within it use
         loaded = ""
         for i in dis.get_instructions(code):
@@ -55,6 +56,8 @@ class _Loads:
                 self.variables.add(name)
             elif i.opname in ("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_DEREF"):
                 self.changed.add(name)
+                if i.opname.endswith("GLOBAL"):
+                    self.stored[name] = None
             if i.opname != "CACHE":
                 loaded = name if i.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") else ""
         if "getattr" in self.variables:
@@ -110,6 +113,10 @@ class Reads:
 
     def note(self, code: CodeType, variables: dict[str, Any]) -> None:
         self._codes[id(code)] = (code, variables)
+
+    def noted(self) -> list[tuple[CodeType, dict[str, Any]]]:
+        """The code of the functions, with their globals."""
+        return list(self._codes.values())
 
     def note_reachable(self, fn: Any) -> None:
         """Notes a function and those that its code loads from its module."""
@@ -173,17 +180,42 @@ class _Watch:
 
     def __init__(self, reads: Reads, functions: Any) -> None:
         self._reads, self._functions, self._frames = reads, functions, False
+        self._stored: dict[Any, tuple[dict[str, Any], str, Any]] = {}
 
-    def __enter__(self) -> None:
+    def _keep(self, code: CodeType, variables: dict[str, Any]) -> None:
+        for name in _loads(code).stored:
+            self._stored.setdefault((id(variables), name), (variables, name, variables.get(name, UNBOUND)))
+
+    def restore(self) -> list[str]:
+        """Gives the globals that traced code has assigned the values from before, and returns their names. A graph has no globals: later runs would assign
+        nothing, and a traced tensor there would have no values."""
+        names = []
+        for variables, name, value in self._stored.values():
+            if variables.get(name, UNBOUND) is not value:
+                names.append(name)
+                if value is UNBOUND:
+                    del variables[name]
+                else:
+                    variables[name] = value
+        return names
+
+    def __enter__(self) -> "_Watch":
         self._frames = sys.getprofile() is None
         if self._frames:
-            note = self._reads.note
+            note, keep = self._reads.note, self._keep
 
             def see(frame: Any, event: str, arg: Any) -> None:
                 if event == "call" and not _is_own(frame.f_globals.get("__name__")):
                     note(frame.f_code, frame.f_globals)
+                    keep(frame.f_code, frame.f_globals)
 
             sys.setprofile(see)
+        else:
+            for fn in self._functions():
+                self._reads.note_reachable(fn)
+            for code, variables in self._reads.noted():
+                self._keep(code, variables)
+        return self
 
     def __exit__(self, *err: Any) -> None:
         if self._frames:

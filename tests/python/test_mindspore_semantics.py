@@ -1,4 +1,6 @@
 """Behaviour that MindSpore 2.10 has and that values alone do not show: classes of errors, frozen Parameters in every way of training, printed texts."""
+import sys
+
 import numpy as np
 import pytest
 
@@ -127,7 +129,9 @@ def test_iterators_that_jit_returns_are_lists_and_tuples():
     forms = {"map": (lambda x: map(lambda a: a + 1, [x, x * 2]), list, [[2, 3], [3, 5]]), "generator": (lambda x: (a * 2 for a in (x, x)), list, [[2, 4], [2, 4]]),
              "zip": (lambda x: zip([x], [3]), tuple, [([1, 2], 3)]), "enumerate": (lambda x: enumerate([x]), tuple, [(0, [1, 2])]),
              "filter": (lambda x: filter(lambda a: a > 1, [1, 2]), list, [2]), "numbers": (lambda x: map(lambda a: a + 1, [1, 2]), list, [2, 3]),
-             "range": (lambda x: range(3), tuple, [0, 1, 2])}
+             "map of a tuple": (lambda x: map(lambda a: a + 1, (1, 2)), tuple, [2, 3]), "map of a map": (lambda x: map(abs, map(abs, (x, 2))), tuple, [[1, 2], 2]),
+             "range": (lambda x: range(3), tuple, [0, 1, 2]), "keys": (lambda x: {"a": x, "b": 2}.keys(), tuple, ["a", "b"]),
+             "values": (lambda x: {"a": x, "b": 2}.values(), tuple, [[1, 2], 2]), "items": (lambda x: {"a": x, "b": 2}.items(), list, [("a", [1, 2]), ("b", 2)])}
 
     def plain(v):
         return v.asnumpy().tolist() if isinstance(v, Tensor) else tuple(map(plain, v)) if isinstance(v, tuple) else v
@@ -137,6 +141,45 @@ def test_iterators_that_jit_returns_are_lists_and_tuples():
         for _ in range(3):
             got = compiled(x)
             assert type(got) is kind and [plain(v) for v in got] == wanted, name
+
+
+count, total = 1, Tensor([1.0])
+
+
+def test_globals_that_jit_assigns_keep_their_values():
+    """As in MindSpore, whose graphs have no globals; a traced tensor would have no values there."""
+    @ms.jit
+    def numbers(x):
+        global count
+        for i in range(3):
+            count += i
+        return x * count
+
+    @ms.jit
+    def tensors(x):
+        global total, made
+        total = total + x
+        made = total * 2
+        return made
+
+    for function, name, wanted in ((numbers, "count", 4.0), (tensors, "total", 4.0)):
+        with pytest.warns(UserWarning, match=f"{function.__name__} assigns the global '{name}'"):
+            assert function(f([1])).asnumpy().tolist() == [wanted]
+        assert function(f([1])).asnumpy().tolist() == [wanted]
+    assert count == 1 and total.asnumpy().tolist() == [1.0] and "made" not in globals()
+    sys.setprofile(lambda *event: None)  # a profiler, which sees the functions instead
+    try:
+        with pytest.warns(UserWarning, match="assigns the global"):
+            ms.jit(lambda x: add_to_count(x))(f([1]))
+    finally:
+        sys.setprofile(None)
+    assert count == 1
+
+
+def add_to_count(x):
+    global count
+    count += 1
+    return x * count
 
 
 def test_scatter_add_along_a_dimension():
