@@ -1,11 +1,14 @@
 """Callbacks: what they print, when they act, what they refuse; event files; the profiler."""
 import copy
+import csv
 import glob
 import json
 import os
 import pickle
 import signal
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -598,6 +601,39 @@ def test_dynamic_profiler(tmp_path):
     model, _ = train_cases.model(ms, nn, train)
     model.train(1, train_cases.dataset(ds), callbacks=ms.DynamicProfilerMonitor(str(tmp_path), str(tmp_path / 'out')))
     assert os.listdir(tmp_path / 'out') == ['rank0_start2_stop3']
+
+
+def test_dynamic_profiler_step_records_the_steps_of_a_loop(tmp_path, monkeypatch):
+    """step() after each step: steps start_step to stop_step, counted from 0, into one folder for each plan; a changed file plans further steps."""
+    running = []
+    config = tmp_path / 'profiler_config.json'
+    config.write_text(json.dumps({'start_step': 2, 'stop_step': 3}))
+    clock = [100.0]
+    monkeypatch.setattr('sindri.profiler.dynamic_profiler.time.time', lambda: clock[0])
+    monitor = ms.profiler.DynamicProfilerMonitor(cfg_path=str(tmp_path), output_path=str(tmp_path / 'out'))
+    for i in range(9):
+        running.append(monitor._recording is not None and monitor._recording.running)
+        ms.ops.exp(ms.Tensor([1.0])).asnumpy()
+        if i == 4:
+            config.write_text(json.dumps({'start_step': 6, 'stop_step': 6}))
+            os.utime(config, (200, 200))
+        clock[0] += 3
+        monitor.step()
+    assert [i for i, on in enumerate(running) if on] == [2, 3, 6]
+    assert sorted(os.listdir(tmp_path / 'out')) == ['rank0_start2_stop3', 'rank0_start6_stop6']
+    for name, count in (('rank0_start2_stop3', 2), ('rank0_start6_stop6', 1)):
+        with open(tmp_path / 'out' / name / 'ASCEND_PROFILER_OUTPUT' / 'op_statistic.csv', encoding='utf-8') as f:
+            rows = {r['op']: int(r['count']) for r in csv.DictReader(f)}
+        assert rows['exp'] == count
+
+
+def test_dynamic_profiler_writes_what_the_programs_end_interrupts(tmp_path):
+    (tmp_path / 'profiler_config.json').write_text(json.dumps({'start_step': 1, 'stop_step': 5}))
+    code = ("import sindri as ms\nm = ms.profiler.DynamicProfilerMonitor(cfg_path='.', output_path='out')\n"
+            "for _ in range(3):\n    ms.ops.exp(ms.Tensor([1.0])).asnumpy()\n    m.step()\n")
+    package = os.path.dirname(os.path.dirname(os.path.abspath(ms.__file__)))
+    subprocess.run([sys.executable, '-c', code], cwd=tmp_path, check=True, env={**os.environ, 'PYTHONPATH': package})
+    assert os.listdir(tmp_path / 'out') == ['rank0_start1_stop5']
 
 
 def test_mstx_and_streams():

@@ -1,7 +1,9 @@
 """Profiling that a JSON file switches on while training runs."""
+import atexit
 import json
 import os
 import time
+import weakref
 from typing import Any, Dict, Optional
 
 from sindri import _checkparam as validator
@@ -11,9 +13,9 @@ from sindri.train.callback._callback import Callback, RunContext
 
 
 class DynamicProfilerMonitor(Callback):
-    """A callback that reads `<cfg_path>/profiler_config.json` and, when it names steps (`start_step`, `stop_step`), records them into
-    `<output_path>/rank0_start<a>_stop<b>`. The file is looked at every step once it changed and poll_interval seconds have passed.
-    RuntimeError, ValueError, TypeError for bad arguments."""
+    """Reads `<cfg_path>/profiler_config.json` and, when it names steps (`start_step`, `stop_step`), records them into
+    `<output_path>/rank0_start<a>_stop<b>`. Pass it to Model.train as a callback, or call `step()` after every step of your own loop. The file is read
+    again when it has changed and poll_interval seconds have passed. Raises ValueError and TypeError for bad arguments."""
 
     def __init__(self, cfg_path: Optional[str] = None, output_path: str = './dyn_profile_data', poll_interval: int = 2, **kwargs: Any):
         super().__init__()
@@ -30,6 +32,9 @@ class DynamicProfilerMonitor(Callback):
         self._stamp = 0.0
         self._plan: Dict[str, int] = {}
         self._recording: Any = None
+        self._steps = 0  # calls of step()
+        self._left = 0  # steps that step() still records
+        atexit.register(_finish, weakref.ref(self))
 
     def _read(self) -> None:
         if time.time() - self._looked < self._poll_interval:
@@ -62,6 +67,21 @@ class DynamicProfilerMonitor(Callback):
         if self._recording is not None and step >= self._plan['stop']:
             self._save()
 
+    def step(self) -> None:
+        """Ends a step of a loop without Model.train. Once `start_step` steps have ended, the next `stop_step - start_step + 1` are recorded, as in MindSpore:
+        those numbered start_step to stop_step from 0. A recording that the program's end interrupts is written there."""
+        self._steps += 1
+        if self._recording is not None:
+            self._left -= 1
+            if self._left == 0:
+                self._save()
+            return
+        self._read()
+        if self._plan and self._plan['start'] <= self._steps <= self._plan['stop']:
+            self._left = self._plan['stop'] - self._plan['start'] + 1
+            self._recording = Recording()
+            self._recording.start()
+
     def end(self, run_context: RunContext) -> None:
         if self._recording is not None:
             self._save()
@@ -69,3 +89,9 @@ class DynamicProfilerMonitor(Callback):
     def _save(self) -> None:
         self._recording.write(os.path.join(self._output_path, f"rank0_start{self._plan['start']}_stop{self._plan['stop']}"))
         self._recording, self._plan = None, {}
+
+
+def _finish(monitor: Any) -> None:
+    """Writes what a monitor was recording when the program ends."""
+    if monitor() is not None and monitor()._recording is not None:
+        monitor()._save()
