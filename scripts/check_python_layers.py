@@ -55,7 +55,10 @@ LAYERS = {
     "inspection": OPS,
     "models": BASE | {"nn.cell", "nn.native_cell"},
     "numpy": OPS,
-    "mint": OPS | {"nn"},  # SyncBatchNorm's sums over ranks
+    "mint": OPS | {"nn", "mint:"},  # SyncBatchNorm's sums over ranks
+    "mint.optim": OPS | {"experimental"},
+    "mint:": OPS | {"mint", "mint.optim"},  # which gathers
+    "experimental": LAYERS_OF_NN,
     "dataset": BASE | {"common"},
     "mindrecord": BASE | {"common"},
     "tools._errors": {"_core"},

@@ -42,7 +42,7 @@ from sindri import nn, ops
 from sindri.ops import grad, value_and_grad, vmap
 from sindri.ops.composite.grad import get_grad, jvp, vjp
 from sindri.ops.composite.jacobian import jacfwd, jacrev
-from sindri import amp, autograd, boost, communication, dataset, device_context, hal, log, mindrecord, mint, models, mstx, numpy, parallel, profiler, runtime, train
+from sindri import amp, autograd, boost, communication, dataset, device_context, experimental, hal, log, mindrecord, mint, models, mstx, numpy, parallel, profiler, runtime, train
 from sindri import _checkparam
 from sindri.train import *
 from sindri.log import get_level, get_log_config
@@ -63,6 +63,6 @@ _NOT_LISTED = frozenset("""
 DType DynamicProfilerMonitor parse_print reset_ps_context all_types float_type from_dlpack function int_type issubclass_ ms_class number_type promote_types type_type uint_type get_grad jacfwd jacrev jvp vjp vmap
 Error CheckpointError CommError DataError DeviceError DTypeError InternalError InvalidValueError IoError NonFiniteError NotYetError SettingsError
 ShapeError TracedValueError amp autograd boost common communication context dataset initializer log mindrecord mint models mstx nn numpy ops parallel
-profiler runtime train device_context device_count hal inspection summary
+profiler runtime train device_context device_count experimental hal inspection summary
 """.split())
 __all__ = [_name for _name in globals() if not _name.startswith("_") and _name not in _NOT_LISTED]

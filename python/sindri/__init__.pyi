@@ -48,8 +48,8 @@ from sindri.ops.composite.grad import get_grad as get_grad, jvp as jvp, vjp as v
 from sindri.ops.composite.jacobian import jacfwd as jacfwd, jacrev as jacrev
 from sindri import (
     amp as amp, autograd as autograd, boost as boost, communication as communication, dataset as dataset, device_context as device_context,
-    hal as hal, log as log, mindrecord as mindrecord, mint as mint, models as models, mstx as mstx, numpy as numpy, parallel as parallel,
-    profiler as profiler, runtime as runtime, train as train,
+    experimental as experimental, hal as hal, log as log, mindrecord as mindrecord, mint as mint, models as models, mstx as mstx, numpy as numpy,
+    parallel as parallel, profiler as profiler, runtime as runtime, train as train,
 )
 from sindri import _checkparam as _checkparam
 from sindri.train import (

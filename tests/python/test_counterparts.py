@@ -67,7 +67,8 @@ def test_pytorchs_names_of_the_table_exist():
     ("torch.nn.Conv2d", "sindri.nn.Conv2d"), ("nn.Linear", "sindri.nn.Dense"), ("torch.cat", "sindri.ops.concat"), ("F.relu", "sindri.mint.nn.functional.relu"),
     ("torch.float32", "sindri.float32"), ("torch.Tensor.view", "sindri.Tensor.reshape"), ("mindspore.ops.concat", "sindri.ops.concat"),
     ("ms.nn.Dense", "sindri.nn.Dense"), ("Conv2d", "sindri.nn.Conv2d"), ("torchvision.transforms.RandomResizedCrop", "sindri.dataset.vision.RandomResizedCrop"),
-    ("torch.optim.lr_scheduler.OneCycleLR", "sindri.nn.learning_rate_schedule.LearningRateSchedule"), ("torch.optim.Adam", "sindri.nn.Adam"),
+    ("torch.optim.lr_scheduler.OneCycleLR", "sindri.experimental.optim.lr_scheduler.LRScheduler"),
+    ("torch.optim.lr_scheduler.CyclicLR", "sindri.experimental.optim.lr_scheduler.CyclicLR"), ("torch.optim.Adam", "sindri.nn.Adam"),
 ])
 def test_names_are_found(name, counterpart):
     assert counterparts.find(name).sindri[0] == counterpart

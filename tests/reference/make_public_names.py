@@ -10,7 +10,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = """mindspore mindspore.ops mindspore.ops.operations mindspore.ops.functional mindspore.ops.composite mindspore.nn mindspore.numpy mindspore.mint
 mindspore.mint.nn mindspore.mint.nn.functional mindspore.train mindspore.common mindspore.amp mindspore.boost mindspore.communication
 mindspore.parallel mindspore.profiler mindspore.dataset mindspore.dataset.vision mindspore.dataset.transforms mindspore.dataset.text
-mindspore.common.initializer mindspore.context mindspore.runtime mindspore.mindrecord mindspore.train.callback mindspore.train.metrics""".split()
+mindspore.common.initializer mindspore.context mindspore.runtime mindspore.mindrecord mindspore.train.callback mindspore.train.metrics
+mindspore.experimental.optim mindspore.experimental.optim.lr_scheduler mindspore.mint.optim""".split()
 
 
 def brought(module):

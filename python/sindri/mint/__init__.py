@@ -423,4 +423,4 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 
 __all__ = _SAME.split() + [name for name, value in list(globals().items()) if callable(value) and getattr(value, "__module__", "") == __name__ and name[0] != "_"]
 
-from sindri.mint import linalg, nn, special  # noqa: E402
+from sindri.mint import linalg, nn, optim, special  # noqa: E402

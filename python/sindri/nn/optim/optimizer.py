@@ -656,13 +656,7 @@ class Optimizer(Cell):
                 graphs = self.__dict__["_cell_controlled"] = Graphs(self._controlled, self.cls_name, whole=True)
             graphs.call_apart((skip, gradients, inv_scale), {}, root=self)
             return
-        params = list(self.get_parameters())
-        before = [p.value() for p in params]
-        self(gradients, **({} if uses is None else {"uses": uses}))
-        for p, old in zip(params, before):
-            new = p.value()
-            if new._id != old._id:
-                p.assign(_ops.where(skip, old, new))
+        apply_unless(self, skip, gradients, uses)
 
     def _controlled(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor]) -> None:
         self.__dict__["_cell_skip"], self.__dict__["_cell_inv_scale"] = skip, inv_scale
@@ -728,6 +722,18 @@ def _remade(cls: Any, args: tuple, kwargs: dict, state: dict) -> Any:
         if name in state:
             p.set_data(Tensor(state[name], p.dtype))
     return made
+
+
+def apply_unless(optimizer: Cell, skip: Tensor, gradients: Tuple[Tensor, ...], uses: Any = None) -> None:
+    """Runs the update and, where the bool tensor `skip` is true, gives every Parameter of the optimizer its earlier value again. The choice is made
+    by ops, so that it can be traced."""
+    params = list(optimizer.get_parameters())
+    before = [p.value() for p in params]
+    optimizer(gradients, **({} if uses is None else {"uses": uses}))
+    for p, old in zip(params, before):
+        new = p.value()
+        if new._id != old._id:
+            p.assign(_ops.where(skip, old, new))
 
 
 def _number_or_cell(value: Any) -> Any:

@@ -1,0 +1,50 @@
+"""ASGD: SGD with a falling rate, and the average of its weights (Polyak and Juditsky 1992)."""
+from __future__ import annotations
+
+import math
+from typing import Any, Tuple
+
+from sindri import _core
+from sindri._check import check_float, check_strict_float
+from sindri.common.tensor import Tensor
+from sindri.experimental.optim.optimizer import Rule, RuleOptimizer, Slot, check_maximize, check_rate, decayed, like
+
+__all__ = ["ASGD"]
+
+_ops = _core.ops
+
+
+class ASGD(RuleOptimizer):
+    """p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, else ax + mu·(p - ax); then eta = lr/(1 + lambd·lr·t)^alpha, mu = 1/max(1, t - t0).
+
+    The first step takes lr for eta. weight_decay·p is added to g; maximize turns the sign of the gradient first. State `ax.<param>`, and per group
+    `eta_group_<number>` and `mu_group_<number>`, and `step_t` (t).
+    Raises TypeError or ValueError for an lr not above 0, lambd or t0 that is no float, a negative weight_decay, and as Optimizer.
+    """
+
+    _slots = (Slot("ax"), Slot("eta", of_groups=True), Slot("mu", lambda group: 1.0, of_groups=True))
+
+    def __init__(self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6, weight_decay: float = 0.0,
+                 maximize: bool = False) -> None:
+        check_rate("ASGD", lr, above_zero=True)
+        super().__init__(params, {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "maximize": maximize})
+
+    def _check(self, group: dict) -> None:
+        check_strict_float("ASGD", "lambd", group["lambd"])
+        check_float("ASGD", "alpha", group["alpha"])
+        check_strict_float("ASGD", "t0", group["t0"])
+        check_maximize("ASGD", group)
+
+    def _rule(self, group: dict, number: int, rate: Tensor, step: Any) -> Rule:
+        lambd, held_eta, held_mu = group["lambd"], self.eta[number], self.mu[number]
+        eta, mu = _ops.where(_ops.equal(step, 1.0), rate, held_eta.value()), held_mu.value()
+        held_eta.assign(rate / _ops.pow(rate * like(step, rate) * lambd + 1.0, _ops.full((), group["alpha"], rate.dtype)))
+        held_mu.assign(like(_ops.reciprocal(_ops.clamp(step - group["t0"], 1.0, math.inf)), rate))
+        averages = _ops.not_equal(mu, 1.0)
+
+        def rule(p: Tensor, g: Tensor, ax: Tensor) -> Tuple[Tensor, ...]:
+            g = decayed(group, p, g)
+            p = p * (1.0 - eta * lambd) - eta * g
+            return p, _ops.where(averages, ax + (p - ax) * mu, p)
+
+        return rule

@@ -1,0 +1,505 @@
+"""Learning-rate schedulers of experimental optimizers (MindSpore: mindspore.experimental.optim.lr_scheduler).
+
+A scheduler computes on the host and writes to the Parameters that hold the groups' rates, so that neither mode compiles anything again. Called in a
+function that is compiled, `step()` reads values that a graph does not have, and that function runs eagerly (sindri/_compile.py).
+"""
+from __future__ import annotations
+
+import bisect
+import math
+from typing import Any, Callable, List, Optional, Sequence, Union
+
+from sindri._check import check_choice, check_float, check_int, check_strict_float, fail, is_int, is_number
+from sindri.common import dtype as mstype
+from sindri.common.parameter import Parameter
+from sindri.common.tensor import Tensor
+from sindri.experimental.optim.optimizer import Optimizer
+
+__all__ = ["StepLR", "LinearLR", "LRScheduler", "ExponentialLR", "PolynomialLR", "MultiplicativeLR", "ConstantLR", "MultiStepLR", "LambdaLR",
+           "SequentialLR", "ReduceLROnPlateau", "CyclicLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"]
+
+_Lambdas = Union[Callable[[Any], Any], Sequence[Callable[[Any], Any]]]
+
+
+def _number(value: Any) -> float:
+    """The value of a number or of a tensor of one."""
+    return float(value.asnumpy()) if isinstance(value, Tensor) else float(value)
+
+
+def _check_optimizer(who: str, optimizer: Any) -> None:
+    if not isinstance(optimizer, Optimizer):
+        fail(TypeError, f"{who}: optimizer must be an optimizer of experimental.optim, got {type(optimizer).__name__}",
+             "optimizers of nn take their schedule as learning_rate")
+
+
+class LRScheduler:
+    """Base of schedulers: `step()` advances `last_epoch` and gives every group of the optimizer the rate that get_lr computes.
+
+    Args:
+        optimizer (experimental.optim.Optimizer): whose rates it sets.
+        last_epoch (int): the number of the last epoch; -1 starts. Resuming from another needs `initial_lr` in every group. Default: -1.
+
+    A subclass defines `get_lr()`: one rate per group, from `last_epoch`, `base_lrs` (the rates before the first step) and `_last_lr` (the Parameters that
+    hold the rates). Making a scheduler takes its first step, to epoch 0.
+    Raises TypeError for another optimizer and a last_epoch that is no int, ValueError for one below -1, KeyError without `initial_lr`.
+    """
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        who = type(self).__name__
+        _check_optimizer(who, optimizer)
+        check_int(who, "last_epoch", last_epoch, -1)
+        for number, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", Tensor(group["lr"].value()))
+            elif "initial_lr" not in group:
+                fail(KeyError, f"{who}: group {number} of the optimizer has no 'initial_lr', which last_epoch={last_epoch} needs",
+                     "give the group the rate of its first epoch: {'params': ..., 'lr': ..., 'initial_lr': ...}")
+        self.optimizer = optimizer
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self.groups_num = len(optimizer.param_groups)
+        self.last_epoch = Parameter(Tensor(last_epoch, mstype.float32), name="last_epoch_" + who)
+        self.step()
+
+    def get_lr(self) -> List[Any]:
+        """One rate per group for `last_epoch`; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no get_lr | lr_scheduler.LRScheduler | define get_lr(self), which returns a rate per group")
+
+    def get_last_lr(self) -> List[Tensor]:
+        """The rates of the groups now."""
+        return [lr.value() for lr in self._last_lr]
+
+    def step(self, epoch: Any = None) -> Any:
+        """Advances to the next epoch, or to `epoch`, and sets the rates. Schedules that have a closed form go to `epoch` directly; others compute from the
+        current rates as if `epoch` were the next one."""
+        self._at(self._epoch() + 1 if epoch is None else _number(epoch))
+        closed = getattr(self, "_get_closed_form_lr", None) if epoch is not None else None
+        self._set(self.get_lr() if closed is None else closed())
+        return True
+
+    # What the schedules share.
+
+    def _epoch(self) -> Any:
+        """last_epoch as a number: an int where it is whole."""
+        value = _number(self.last_epoch)
+        return int(value) if value.is_integer() else value
+
+    def _at(self, epoch: float) -> None:
+        self.last_epoch.assign(Tensor(epoch, mstype.float32))
+
+    def _set(self, rates: Sequence[Any]) -> None:
+        if len(rates) != len(self._last_lr):
+            fail(ValueError, f"{type(self).__name__}: get_lr gave {len(rates)} rates for {len(self._last_lr)} groups")
+        for held, rate in zip(self._last_lr, rates):
+            held.assign(rate.astype(held.dtype) if isinstance(rate, Tensor) else Tensor(float(rate), held.dtype))
+
+    def _rates(self) -> List[float]:
+        return [_number(lr) for lr in self._last_lr]
+
+    def _base(self) -> List[float]:
+        return [_number(lr) for lr in self.base_lrs]
+
+    def _times(self, factor: float) -> List[float]:
+        return [lr * factor for lr in self._rates()]
+
+
+class StepLR(LRScheduler):
+    """Multiplies the rates by gamma every step_size epochs.
+
+    Raises TypeError for a step_size that is no int or a gamma that is no float, ValueError for a step_size below 1, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+        self.step_size, self.gamma = check_int("StepLR", "step_size", step_size, 1), check_strict_float("StepLR", "gamma", gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, times gamma where a period ends."""
+        epoch = self._epoch()
+        return self._times(1.0 if epoch == 0 or epoch % self.step_size else self.gamma)
+
+    def _get_closed_form_lr(self) -> List[float]:
+        return [lr * self.gamma ** (self._epoch() // self.step_size) for lr in self._base()]
+
+
+class LinearLR(LRScheduler):
+    """Multiplies the rates by a factor that changes linearly from start_factor to end_factor within total_iters epochs.
+
+    Raises ValueError for a start_factor outside (0, 1], an end_factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is no
+    int, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1) -> None:
+        self.start_factor = check_float("LinearLR", "start_factor", start_factor, above=0, most=1)
+        self.end_factor = check_float("LinearLR", "end_factor", end_factor, least=0, most=1)
+        self.total_iters = check_int("LinearLR", "total_iters", total_iters, 0)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, times the quotient of this epoch's factor and the last one's."""
+        epoch, rise = self._epoch(), self.end_factor - self.start_factor
+        if epoch == 0:
+            return self._times(self.start_factor)
+        return self._times(1.0 if epoch > self.total_iters else 1.0 + rise / (self.total_iters * self.start_factor + (epoch - 1) * rise))
+
+    def _get_closed_form_lr(self) -> List[float]:
+        done = min(self._epoch(), self.total_iters) / self.total_iters if self.total_iters else 1.0
+        return [lr * (self.start_factor + (self.end_factor - self.start_factor) * done) for lr in self._base()]
+
+
+class ExponentialLR(LRScheduler):
+    """Multiplies the rates by gamma every epoch. Raises TypeError for a gamma that is no float, and as LRScheduler."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = check_strict_float("ExponentialLR", "gamma", gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, times gamma after epoch 0."""
+        return self._times(1.0 if self._epoch() == 0 else self.gamma)
+
+    def _get_closed_form_lr(self) -> List[float]:
+        return [lr * self.gamma ** self._epoch() for lr in self._base()]
+
+
+class PolynomialLR(LRScheduler):
+    """The initial rates times (1 - epoch/total_iters)^power, 0 from epoch total_iters on.
+
+    Raises TypeError for a total_iters that is no int or a power that is no float, ValueError for a total_iters below 1, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        self.total_iters = check_int("PolynomialLR", "total_iters", total_iters, 1)
+        self.power = check_strict_float("PolynomialLR", "power", power)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, times the quotient of this epoch's factor and the last one's."""
+        epoch = self._epoch()
+        if epoch == 0 or epoch > self.total_iters:
+            return self._times(1.0)
+        return self._times(((1 - epoch / self.total_iters) / (1 - (epoch - 1) / self.total_iters)) ** self.power)
+
+    def _get_closed_form_lr(self) -> List[float]:
+        return [lr * (1 - min(self.total_iters, self._epoch()) / self.total_iters) ** self.power for lr in self._base()]
+
+
+def _lambdas(who: str, optimizer: Any, given: Any) -> List[Callable[[Any], Any]]:
+    """One function per group."""
+    _check_optimizer(who, optimizer)
+    count = len(optimizer.param_groups)
+    functions = list(given) if isinstance(given, (list, tuple)) else [given] * count
+    if len(functions) != count:
+        fail(ValueError, f"{who}: got {len(functions)} functions for {count} groups", "give one function, or one per group")
+    for function in functions:
+        if not callable(function):
+            fail(TypeError, f"{who}: lr_lambda must be a function of the epoch, got {type(function).__name__}")
+    return functions
+
+
+class LambdaLR(LRScheduler):
+    """The initial rates times lr_lambda(epoch). lr_lambda: a function, or a list of one per group.
+
+    Raises TypeError for what is no function, ValueError for another number of them, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: _Lambdas, last_epoch: int = -1) -> None:
+        self.lr_lambdas = _lambdas("LambdaLR", optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The initial rates times the functions' values."""
+        epoch = self._epoch()
+        return [lr * _number(function(epoch)) for lr, function in zip(self._base(), self.lr_lambdas)]
+
+
+class MultiplicativeLR(LRScheduler):
+    """The rates times lr_lambda(epoch), every epoch after the first. lr_lambda: a function, or a list of one per group.
+
+    Raises TypeError for what is no function, ValueError for another number of them, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: _Lambdas, last_epoch: int = -1) -> None:
+        self.lr_lambdas = _lambdas("MultiplicativeLR", optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates times the functions' values."""
+        epoch = self._epoch()
+        if epoch == 0:
+            return self._times(1.0)
+        return [lr * _number(function(epoch)) for lr, function in zip(self._rates(), self.lr_lambdas)]
+
+
+class ConstantLR(LRScheduler):
+    """The rates times factor until epoch total_iters, then as they are.
+
+    Raises ValueError for a factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is no int, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
+        self.factor, self.total_iters = check_float("ConstantLR", "factor", factor, least=0, most=1), check_int("ConstantLR", "total_iters", total_iters, 0)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, times factor in epoch 0 and divided by it in epoch total_iters."""
+        epoch = self._epoch()
+        if epoch == 0:
+            return self._times(self.factor)
+        if epoch != self.total_iters:
+            return self._times(1.0)
+        return self._times(1.0 / self.factor) if self.factor else self._base()
+
+    def _get_closed_form_lr(self) -> List[float]:
+        return [lr * (self.factor if self._epoch() < self.total_iters else 1.0) for lr in self._base()]
+
+
+class MultiStepLR(LRScheduler):
+    """Multiplies the rates by gamma at every epoch of milestones; one that is listed twice counts twice.
+
+    Raises TypeError for milestones that are no list of ints and a gamma that is no number, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+        if not isinstance(milestones, (list, tuple)):
+            fail(TypeError, f"MultiStepLR: milestones must be a list, got {type(milestones).__name__}")
+        self.milestones = sorted(check_int("MultiStepLR", f"milestones[{i}]", m) for i, m in enumerate(milestones))
+        self.gamma = check_float("MultiStepLR", "gamma", gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, times gamma where a milestone is reached."""
+        return self._times(self.gamma ** self.milestones.count(self._epoch()))
+
+    def _get_closed_form_lr(self) -> List[float]:
+        return [lr * self.gamma ** bisect.bisect_right(self.milestones, self._epoch()) for lr in self._base()]
+
+
+class CosineAnnealingLR(LRScheduler):
+    """The rates along a cosine from their initial value to eta_min and back, T_max epochs each way (Loshchilov and Hutter 2017).
+
+    Raises TypeError for a T_max that is no int or an eta_min that is no number, ValueError for a T_max below 1, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        self.T_max, self.eta_min = check_int("CosineAnnealingLR", "T_max", T_max, 1), check_float("CosineAnnealingLR", "eta_min", eta_min)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates, their distance from eta_min times the quotient of this epoch's cosine term and the last one's."""
+        epoch, low = self._epoch(), self.eta_min
+        if epoch == 0:
+            return self._times(1.0)
+        if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the last term was 0
+            return [lr + (base - low) * (1 - math.cos(math.pi / self.T_max)) / 2 for base, lr in zip(self._base(), self._rates())]
+        quotient = (1 + math.cos(math.pi * epoch / self.T_max)) / (1 + math.cos(math.pi * (epoch - 1) / self.T_max))
+        return [quotient * (lr - low) + low for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> List[float]:
+        half = (1 + math.cos(math.pi * self._epoch() / self.T_max)) / 2
+        return [self.eta_min + (lr - self.eta_min) * half for lr in self._base()]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """The rates along a cosine from their initial value to eta_min, started again after T_0 epochs, then after T_mult times as many each time (Loshchilov and
+    Hutter 2017). `step(epoch)` takes fractions of an epoch.
+
+    Raises ValueError for a T_0 or T_mult that is no int above 0 and for a negative epoch, TypeError for an eta_min that is no number, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1) -> None:
+        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
+            if not is_int(value) or value < 1:
+                fail(ValueError, f"CosineAnnealingWarmRestarts: {name} must be an int of at least 1, got {value!r}")
+        self.T_0, self.T_i, self.T_mult = T_0, T_0, T_mult
+        self.eta_min, self.T_cur = check_float("CosineAnnealingWarmRestarts", "eta_min", eta_min), float(last_epoch)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> List[Any]:
+        """The rates T_cur epochs after the last restart."""
+        half = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (lr - self.eta_min) * half for lr in self._base()]
+
+    def step(self, epoch: Any = None) -> Any:
+        """Advances by one epoch, or to `epoch`, which may be a fraction, and sets the rates."""
+        if epoch is None and self._epoch() >= 0:
+            epoch = self._epoch() + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur, self.T_i = self.T_cur - self.T_i, self.T_i * self.T_mult
+        else:
+            epoch = 0.0 if epoch is None else _number(epoch)
+            if epoch < 0:
+                fail(ValueError, f"CosineAnnealingWarmRestarts: epoch must not be negative, got {epoch:g}")
+            self.T_cur, self.T_i = self._since_restart(epoch)
+        self._at(math.floor(epoch))
+        self._set(self.get_lr())
+        return True
+
+    def _since_restart(self, epoch: float) -> Any:
+        """(epochs since the last restart, epochs until the next one), counted from the last."""
+        if self.T_mult == 1:
+            return epoch % self.T_0, self.T_0
+        begin, length = 0, self.T_0
+        while epoch >= begin + length:
+            begin, length = begin + length, length * self.T_mult
+        return epoch - begin, length
+
+
+class CyclicLR(LRScheduler):
+    """The rates from base_lr up to max_lr in step_size_up steps and back in step_size_down, again and again (Smith 2017).
+
+    base_lr and max_lr: numbers, or lists of one per group. mode: 'triangular'; 'triangular2', which halves the height every cycle; 'exp_range', which multiplies it
+    by gamma every step. scale_fn replaces them: a function of the cycle's number, or with scale_mode 'iterations' of the step's, that scales the height.
+    Raises ValueError for lists of another length, an unknown mode and step sizes not above 0, TypeError for wrong types, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000, step_size_down: Optional[int] = None, mode: str = "triangular",
+                 gamma: float = 1.0, scale_fn: Optional[Callable[[Any], Any]] = None, scale_mode: str = "cycle", last_epoch: int = -1) -> None:
+        _check_optimizer("CyclicLR", optimizer)
+        low, self.max_lrs = self._one_per_group(optimizer, "base_lr", base_lr), self._one_per_group(optimizer, "max_lr", max_lr)
+        up = check_float("CyclicLR", "step_size_up", step_size_up, above=0)
+        down = up if step_size_down is None else check_float("CyclicLR", "step_size_down", step_size_down, above=0)
+        self.total_step_size, self.step_up_ratio = up + down, up / (up + down)
+        if scale_fn is None:
+            check_choice("CyclicLR", "mode", mode, ("triangular", "triangular2", "exp_range"))
+        elif not callable(scale_fn):
+            fail(TypeError, f"CyclicLR: scale_fn must be a function, got {type(scale_fn).__name__}")
+        self.mode, self.gamma, self._own_scale = mode, check_float("CyclicLR", "gamma", gamma), scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        if last_epoch == -1:
+            for group, lr in zip(optimizer.param_groups, low):
+                group["lr"] = lr
+        self._low = low
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = [Tensor(lr, mstype.float32) for lr in low]
+
+    @staticmethod
+    def _one_per_group(optimizer: Optimizer, name: str, value: Any) -> List[float]:
+        count = len(optimizer.param_groups)
+        values = list(value) if isinstance(value, (list, tuple)) else [value] * count
+        if len(values) != count:
+            fail(ValueError, f"CyclicLR: got {len(values)} values of {name} for {count} groups", "give one number, or one per group")
+        return [check_float("CyclicLR", name, v, least=0) for v in values]
+
+    def scale_fn(self, x: Any) -> Any:
+        """What the height of cycle (or step) x is multiplied by."""
+        if self._own_scale is not None:
+            return self._own_scale(x)
+        return 1.0 if self.mode == "triangular" else 0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma ** x
+
+    def get_lr(self) -> List[Any]:
+        """The rates of this step of the cycle."""
+        step = self._epoch()
+        cycle = math.floor(1 + step / self.total_step_size)
+        at = 1 + step / self.total_step_size - cycle
+        height = at / self.step_up_ratio if at <= self.step_up_ratio else (at - 1) / (self.step_up_ratio - 1)
+        scale = height * _number(self.scale_fn(cycle if self.scale_mode == "cycle" else step))
+        return [low + (high - low) * scale for low, high in zip(self._low, self.max_lrs)]
+
+
+class SequentialLR:
+    """Several schedules in turn: schedulers[i] takes over from the one before at epoch milestones[i - 1], from its own epoch 0.
+
+    Raises TypeError for what is no list of schedulers, ValueError for schedulers of other optimizers and another number of milestones than of
+    schedulers less one, and as LRScheduler.
+    """
+
+    def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1) -> None:
+        _check_optimizer("SequentialLR", optimizer)
+        if not isinstance(schedulers, (list, tuple)) or not all(isinstance(s, LRScheduler) for s in schedulers):
+            fail(TypeError, "SequentialLR: schedulers must be a list of schedulers")
+        if any(s.optimizer is not optimizer for s in schedulers):
+            fail(ValueError, "SequentialLR: all schedulers must belong to the optimizer that is given")
+        if not isinstance(milestones, (list, tuple)):
+            fail(TypeError, f"SequentialLR: milestones must be a list, got {type(milestones).__name__}")
+        if not schedulers or len(milestones) != len(schedulers) - 1:
+            fail(ValueError, f"SequentialLR: {len(schedulers)} schedulers need {max(len(schedulers) - 1, 0)} milestones, got {len(milestones)}")
+        check_int("SequentialLR", "last_epoch", last_epoch, -1)
+        self.optimizer, self._schedulers = optimizer, list(schedulers)
+        self._milestones = [check_int("SequentialLR", f"milestones[{i}]", m) for i, m in enumerate(milestones)]
+        self.last_epoch = last_epoch + 1
+        # Making the schedulers has stepped each of them, one upon the other: only the first one's step counts.
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        for scheduler in self._schedulers:
+            scheduler._at(scheduler._epoch() - 1)
+        self._schedulers[0].step()
+
+    def step(self) -> None:
+        """Advances to the next epoch and sets the rates by the schedule in turn."""
+        self.last_epoch += 1
+        now = bisect.bisect_right(self._milestones, self.last_epoch)
+        if now > 0 and self._milestones[now - 1] == self.last_epoch:
+            self._schedulers[now].step(0)
+        else:
+            self._schedulers[now].step()
+
+    def get_last_lr(self) -> List[Tensor]:
+        """The rates of the groups now."""
+        return [group["lr"].value() for group in self.optimizer.param_groups]
+
+
+class ReduceLROnPlateau:
+    """Multiplies the rates by factor when a metric has not improved for more than `patience` steps: `step(metrics)`.
+
+    mode: whether 'min' or 'max' is better. threshold: by how much a better value must differ, as a fraction of the best ('rel') or as it is ('abs'). After a reduction,
+    `cooldown` steps count as no bad ones. min_lr: a number or a list of one per group. eps: a smaller change is not made.
+    Raises ValueError for a factor not below 1, an unknown mode and a list of another length, TypeError for wrong types.
+    """
+
+    def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4, threshold_mode: str = "rel",
+                 cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8) -> None:
+        who = "ReduceLROnPlateau"
+        _check_optimizer(who, optimizer)
+        self.factor, self.eps = check_float(who, "factor", factor, least=0, below=1), check_float(who, "eps", eps, least=0)
+        self.mode, self.threshold_mode = check_choice(who, "mode", mode, ("min", "max")), check_choice(who, "threshold_mode", threshold_mode, ("rel", "abs"))
+        self.patience, self.cooldown = check_int(who, "patience", patience, 0), check_int(who, "cooldown", cooldown, 0)
+        self.threshold = check_float(who, "threshold", threshold)
+        groups = optimizer.param_groups
+        least = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(groups)
+        if len(least) != len(groups):
+            fail(ValueError, f"{who}: got {len(least)} values of min_lr for {len(groups)} groups", "give one number, or one per group")
+        self.min_lrs = [check_float(who, "min_lr", v, least=0) for v in least]
+        self.optimizer, self.last_epoch, self.num_bad_epochs, self.cooldown_counter = optimizer, 0, 0, 0
+        self.best = math.inf if mode == "min" else -math.inf
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether a reduction is less than `cooldown` steps ago."""
+        return self.cooldown_counter > 0
+
+    def step(self, metrics: Any) -> Any:
+        """Notes the metric of an epoch, a number or a tensor of one, and reduces the rates where it has stopped to improve."""
+        if not is_number(metrics) and not (isinstance(metrics, Tensor) and metrics.size == 1):
+            fail(TypeError, f"ReduceLROnPlateau: metrics must be a number or a tensor of one, got {type(metrics).__name__}")
+        value = float(metrics.asnumpy().reshape(())) if isinstance(metrics, Tensor) else float(metrics)
+        self.last_epoch += 1
+        if self._improves(value):
+            self.best, self.num_bad_epochs = value, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        return True
+
+    def _improves(self, value: float) -> bool:
+        if math.isinf(self.best):
+            return value < self.best if self.mode == "min" else value > self.best
+        margin = self.threshold * self.best if self.threshold_mode == "rel" else self.threshold
+        return value < self.best - margin if self.mode == "min" else value > self.best + margin
+
+    def _reduce(self) -> None:
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+            old = _number(group["lr"])
+            new = max(old * self.factor, least)
+            if old - new > self.eps:
+                group["lr"] = new
+
+    def get_last_lr(self) -> List[Tensor]:
+        """The rates of the groups now."""
+        return [group["lr"].value() for group in self.optimizer.param_groups]

@@ -1,0 +1,43 @@
+"""SGD with momentum, as PyTorch computes it."""
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+from sindri import _core
+from sindri.common.tensor import Tensor
+from sindri.experimental.optim.optimizer import Rule, RuleOptimizer, Slot, check_rate, sign_of
+from sindri.experimental.optim.sgd import check_sgd
+
+__all__ = ["SGD"]
+
+_ops = _core.ops
+
+
+class SGD(RuleOptimizer):
+    """v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v), without momentum lr·g.
+
+    weight_decay·p is added to g; maximize turns the sign of the gradient first. State `momentum_buf.<param>` (v) and `step_t`. MindSpore's class keeps the
+    rate it was made with; this one follows param_groups and schedulers.
+    Raises TypeError or ValueError for a negative lr, momentum or weight_decay, nesterov without momentum or with dampening, and as
+    experimental.optim.Optimizer.
+    """
+
+    _slots = (Slot("momentum_buf"),)
+
+    def __init__(self, params: Any, lr: Any, momentum: float = 0, dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *,
+                 maximize: bool = False) -> None:
+        check_rate("SGD", lr, above_zero=False)
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "dampening": dampening, "nesterov": nesterov,
+                                  "maximize": maximize})
+
+    def _check(self, group: dict) -> None:
+        check_sgd("SGD", group)
+
+    def _rule(self, group: dict, number: int, rate: Tensor, step: Any) -> Rule:
+        momentum, dampening, decay, nesterov, sign = (*(group[k] for k in ("momentum", "dampening", "weight_decay", "nesterov")), sign_of(group))
+        first = _ops.equal(step, 1.0)
+
+        def rule(p: Tensor, g: Tensor, v: Tensor) -> Tuple[Tensor, ...]:
+            return _ops.sgd_update(p, v, _ops.cast(first, p.dtype), g, rate, momentum, dampening, decay, sign, nesterov)[:2]
+
+        return rule
