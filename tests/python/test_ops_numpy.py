@@ -1,4 +1,6 @@
 """sindri.numpy beside NumPy, for what ops_cases.py does not compare with mindspore.numpy."""
+import decimal
+
 import numpy as np
 import pytest
 
@@ -158,6 +160,19 @@ def test_types():
     assert whole.dtype == mnp.int32 and whole.asnumpy().tolist() == [2 ** 24 + 1, 2 ** 25 + 5, 6]
     t = mnp.ones(2)
     assert mnp.asarray(t) is t and mnp.array(t) is not t and mnp.copy(t) is not t and mnp.empty((2,)).shape == (2,) and mnp.array_str(t) == "[1. 1.]"
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64", "uint8"])
+@pytest.mark.parametrize("decimals", [2, 0, -1, -2, -3])
+def test_whole_numbers_are_rounded_exactly(kind, decimals):
+    values = np.array([5, 14, 15, 25, 45, 50, 149, 150, 250], kind)
+    if kind != "uint8":
+        values = np.concatenate([values, -values, np.array([2 ** 31 - 648 if kind == "int32" else 2 ** 53 + 1], kind)])
+    wanted = [int(decimal.Decimal(int(v)).quantize(decimal.Decimal((0, (1,), max(-decimals, 0))), decimal.ROUND_HALF_EVEN)) for v in values]
+    for call in (lambda x: ms.ops.round(x, decimals=decimals), lambda x: mnp.around(x, decimals), lambda x: x.round(decimals=decimals)):
+        found = call(ms.Tensor(values)).asnumpy()
+        assert found.dtype == values.dtype and found.tolist() == np.array(wanted).astype(kind).tolist()
+    assert ms.ops.round(ms.Tensor(values), decimals=-30).asnumpy().tolist() == [0] * len(values)
 
 
 @pytest.mark.parametrize("call, error", [

@@ -216,13 +216,34 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
     return core.less(core.abs(core.sub(x, y)), tolerance)
 
 
-@rounded_once()
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest whole number (halves to even), or the nearest with `decimals` digits behind the point; gradient 0."""
+    """The nearest whole number (halves to even), or the nearest with `decimals` digits after the point; gradient 0. Integers keep their type."""
     decimals = to_int(decimals, "decimals", "ops.round")
     if not -308 <= decimals <= 308:
         fail(ValueError, f"decimals: expected a value in [-308, 308], the powers of ten that a float holds, got {decimals}", "ops.round")
-    return rint(input) if decimals == 0 else core.div(rint(core.mul(input, 10.0 ** decimals)), 10.0 ** decimals)
+    if decimals == 0:
+        return rint(input)
+    return _round_digits(input, decimals) if is_float(input.dtype) else _round_whole(input, decimals)
+
+
+@rounded_once()
+def _round_digits(input: Tensor, decimals: int) -> Tensor:
+    return core.div(rint(core.mul(input, 10.0 ** decimals)), 10.0 ** decimals)
+
+
+def _round_whole(input: Tensor, decimals: int) -> Tensor:
+    """Integers to the nearest multiple of a power of ten, without a floating number in between."""
+    if decimals > 0 or input.dtype is mstype.bool_:  # bools are refused there
+        return rint(input)
+    unit = 10 ** -decimals
+    if unit >= 2**63:
+        return core.zeros_like(input)
+    wide = core.cast(input, mstype.int64)
+    rest = core.mod(wide, unit)  # from 0 to unit - 1
+    below, more = core.sub(wide, rest), core.sub(unit, rest)
+    odd = core.not_equal(core.mod(core.floor_div(below, unit), 2), 0)
+    up = core.logical_or(core.greater(rest, more), core.logical_and(core.equal(rest, more), odd))
+    return core.cast(core.where(up, core.add(below, unit), below), input.dtype)
 
 
 def frac(x: Tensor) -> Tensor:

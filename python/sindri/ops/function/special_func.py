@@ -232,13 +232,12 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
     return core.cast(unsorted_segment_sum(core.full(x.shape, 1.0), place, bins), input.dtype)
 
 
-@rounded_once()
 def cov(input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None, aweights: Optional[Tensor] = None) -> Tensor:
-    """The covariances of the rows of a matrix, columns being observations: divided by their number less correction. fweights: how often, aweights: with
-    what weight each one counts."""
+    """The covariances of the rows of a matrix, columns being observations: divided by their number less correction. A scalar for a single row; float32 for
+    half types. fweights: how often, aweights: with what weight each one counts."""
     if len(input.shape) > 2:
         fail(ValueError, f"expected at most 2 dimensions, got {input.shape}", "ops.cov")
-    x = floating(core.reshape(input, (1, -1)) if len(input.shape) < 2 else input)
+    x = wide(floating(core.reshape(input, (1, -1)) if len(input.shape) < 2 else input))
     weights = None
     for w in (fweights, aweights):
         if w is not None:
@@ -254,7 +253,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None
     else:
         norm = core.sub(total, core.div(core.mul(core.sum(core.mul(weights, core.cast(aweights, x.dtype))), float(correction)), total))
     out = core.div(core.matmul(core.mul(centred, weights), centred, False, True), core.maximum(norm, 0.0))
-    return core.reshape(out, ()) if len(input.shape) < 2 else out
+    return core.reshape(out, ()) if x.shape[0] == 1 else out
 
 
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Optional[Tensor] = None, append: Optional[Tensor] = None) -> Tensor:
