@@ -2,6 +2,7 @@
 what anybody prints or logs is written into it."""
 import fcntl
 import os
+import re
 from typing import IO, Any
 
 
@@ -30,3 +31,46 @@ def open_descriptor(path: str, flags: int, mode: int = 0o666) -> int:
 def open_for_writing(path: str, mode: str = "w", **options: Any) -> IO[Any]:
     """open() of a file that is written."""
     return open(path, mode, opener=open_descriptor, **options)
+
+
+def write_text_whole(path: str, text: str, mode: int) -> None:
+    """Writes a file that appears whole, with these permissions, or not at all, also when the process is killed."""
+    temporary = f"{path}.tmp.{os.getpid()}"
+    if os.path.lexists(temporary):  # left by a process that had this number before
+        os.unlink(temporary)
+    try:
+        with os.fdopen(open_descriptor(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def remove_leftovers(folder: str, names: str) -> None:
+    """Removes temporary files (NAME.tmp.PID) of processes that were killed while they wrote a NAME that this regular expression matches."""
+    pattern = re.compile(f"(?:{names})\\.tmp\\.([1-9][0-9]*)")
+    if not os.path.isdir(folder):  # the first file that is written there says so
+        return
+    with os.scandir(folder) as entries:
+        found = [(entry.path, match) for entry in entries if (match := pattern.fullmatch(entry.name)) and entry.is_file(follow_symlinks=False)]
+    for path, match in found:
+        if _has_ended(int(match[match.lastindex])):
+            try:
+                os.unlink(path)
+            except FileNotFoundError:  # another rank was faster
+                pass
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        pass
+    return False

@@ -276,6 +276,37 @@ def test_graph_mode_describes_the_network(tmp_path):
     assert 'fc1.weight Float32 [4, 3]' in (tmp_path / 'net-graph.meta').read_text()
 
 
+def test_graph_description_is_whole_or_absent(tmp_path, monkeypatch):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    fsync, wrote = os.fsync, []
+
+    def cut(descriptor):
+        wrote.append(os.listdir(tmp_path))  # while it is written
+        if wrote[-1] == [f'net-graph.meta.tmp.{os.getpid()}']:
+            raise OSError(28, 'No space left on device')
+        return fsync(descriptor)
+    monkeypatch.setattr(os, 'fsync', cut)
+    with pytest.raises(OSError, match='No space'):
+        train_with(CheckpointConfig(save_checkpoint_steps=6), tmp_path)
+    assert wrote and names(tmp_path) == []
+
+
+def test_start_removes_what_killed_processes_left(tmp_path):
+    """Of checkpoints with this prefix only, and of processes that are gone."""
+    gone = subprocess.Popen([sys.executable, '-c', ''])
+    gone.wait()
+    removed = [f'net-1_6.ckpt.tmp.{gone.pid}', f'net_12-3_4.ckpt.tmp.{gone.pid}', f'net-2_3_breakpoint.ckpt.tmp.{gone.pid}', f'net_1-graph.meta.tmp.{gone.pid}',
+               f'net-1_1.ckpt.tmp.{10 ** 30}']
+    kept = [f'net-1_6.ckpt.tmp.{os.getppid()}', f'network-1_6.ckpt.tmp.{gone.pid}', f'notes.tmp.{gone.pid}', f'my_net-1_6.ckpt.tmp.{gone.pid}', 'net-1_6.ckpt.tmp.old',
+            f'net-1_6.ckpt.tmp.{gone.pid}.gz']
+    for name in removed + kept:
+        (tmp_path / name).write_text('half')
+    os.symlink('elsewhere', tmp_path / f'net-1_7.ckpt.tmp.{gone.pid}')
+    train_with(CheckpointConfig(save_checkpoint_steps=6), tmp_path)
+    left = os.listdir(tmp_path)
+    assert not set(removed) & set(left) and set(kept) <= set(left) and f'net-1_7.ckpt.tmp.{gone.pid}' in left
+
+
 def test_sinking_saves_at_chunks(tmp_path):
     ms.set_context(mode=ms.GRAPH_MODE, device_target='GPU')
     train_with(CheckpointConfig(save_checkpoint_steps=1), tmp_path, dataset_sink_mode=True)

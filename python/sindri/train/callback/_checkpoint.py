@@ -1,6 +1,6 @@
 """Saves checkpoints while training."""
 import os
-import stat
+import re
 import time
 from typing import Any, Dict, List, Optional, Union
 
@@ -9,7 +9,7 @@ from sindri import _compile
 from sindri import _core
 from sindri import context
 from sindri import log as logger
-from sindri._files import open_for_writing
+from sindri._files import remove_leftovers, write_text_whole
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
@@ -204,7 +204,8 @@ class CheckpointManager:
 class ModelCheckpoint(Callback):
     """Saves `<prefix>-<epoch>_<step in epoch>.ckpt` into `directory` (created with mode 0700; None: the working folder) as `config` says, and
     once more at the end of training. When the folder already holds files of the prefix, it becomes `<prefix>_1`, `_2`, …. In graph mode
-    `<prefix>-graph.meta`, a text that describes the network, is written once. Interrupted by Ctrl-C, it saves the last finished step.
+    `<prefix>-graph.meta`, a text that describes the network, is written once. Interrupted by Ctrl-C, it saves the last finished step. The start of training
+    removes temporary files that killed processes left of checkpoints with this prefix.
     ValueError: prefix with '/' or not str; TypeError: config."""
 
     def __init__(self, prefix: str = 'CKP', directory: Optional[str] = None, config: Optional[CheckpointConfig] = None):
@@ -234,6 +235,8 @@ class ModelCheckpoint(Callback):
         return self._config.save_checkpoint_steps
 
     def on_train_begin(self, run_context: RunContext) -> None:
+        # Before the first save of any rank: what they write now is not here yet.
+        remove_leftovers(self._directory, re.escape(self._user_prefix) + r'(?:_[0-9]+)?-(?:[0-9]+_[0-9]+(?:_breakpoint)?\.ckpt|graph\.meta)')
         self._params = run_context.original_args()
         self._last_triggered_step = self._params.cur_step_num  # steps count from 1 anew, but for a training that goes on
         self._params.setdefault('last_save_ckpt_step', None)
@@ -311,11 +314,7 @@ class ModelCheckpoint(Callback):
 
     def _save_graph(self, network: Any) -> None:
         path = os.path.join(self._directory, f'{self._prefix}-graph.meta')
-        if os.path.exists(path):
-            os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
-        with open_for_writing(path, encoding='utf-8') as f:
-            f.write(_describe(network))
-        os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
+        write_text_whole(path, _describe(network), 0o600)
         self._graph_saved = True
 
 
