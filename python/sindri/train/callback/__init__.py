@@ -13,6 +13,7 @@ from sindri.train.callback._records import CSVLogger, TrainingHistory
 from sindri.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
 from sindri.train.callback._summary_collector import SummaryCollector
 from sindri.train.callback._time_monitor import TimeMonitor
+from sindri.train.callback._trackers import MLflowLogger, WandbLogger
 
 __all__ = ['Callback', 'LossMonitor', 'TimeMonitor', 'ModelCheckpoint', 'SummaryCollector', 'CheckpointConfig', 'RunContext', 'LearningRateScheduler',
            'History', 'LambdaCallback', 'ReduceLROnPlateau', 'EarlyStopping', 'OnRequestExit', 'BackupAndRestore']

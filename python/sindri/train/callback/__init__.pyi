@@ -22,6 +22,7 @@ from sindri.train.callback._records import CSVLogger as CSVLogger, TrainingHisto
 from sindri.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau as ReduceLROnPlateau
 from sindri.train.callback._summary_collector import SummaryCollector as SummaryCollector
 from sindri.train.callback._time_monitor import TimeMonitor as TimeMonitor
+from sindri.train.callback._trackers import MLflowLogger as MLflowLogger, WandbLogger as WandbLogger
 
 __all__ = [
     "Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "SummaryCollector", "CheckpointConfig", "RunContext", "LearningRateScheduler",
