@@ -147,23 +147,9 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
     return out
 
 
-_NEAR = 20.0  # below the power series of I0 ends after 40 terms, above the asymptotic one is right after 25, each to the last digit of float64
-_I0_NEAR = [1 / math.factorial(k) ** 2 for k in range(41)]
-_I0_FAR = [math.prod(range(1, 2 * k, 2)) ** 2 / (math.factorial(k) * 8 ** k) for k in range(26)]
-
-
-def _i0(x: Tensor) -> Tensor:
-    a = abs(x)
-    near = core.less_equal(a, _NEAR)
-    power = _polynomial(core.mul(core.square(core.where(near, a, 0.0)), 0.25), _I0_NEAR)
-    far = core.where(core.logical_or(near, core.equal(a, math.inf)), _NEAR, a)
-    asymptotic = core.mul(core.div(core.exp(far), core.sqrt(core.mul(far, 2 * math.pi))), _polynomial(core.reciprocal(far), _I0_FAR))
-    return core.where(near, power, core.where(core.equal(a, math.inf), a, asymptotic))
-
-
 def i0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind and order 0."""
-    return _in_double(input, _i0)
+    """The modified Bessel function of the first kind and order 0; integers give float32."""
+    return core.bessel_i0(input)
 
 
 def _erfinv(x: Tensor) -> Tensor:
@@ -341,6 +327,75 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """Least common multiples of integers; 0 where one is 0. Such code runs eagerly. Raises TypeError for floats."""
     return common_multiple(*_two_integers(input, other, "ops.lcm"))
+
+
+# --- Bessel functions ---------------------------------------------------------------------------------------------------------------------
+
+
+def _of_floats(x: Tensor, function: Callable[[Tensor], Tensor], where: str) -> Tensor:
+    if not isinstance(x, Tensor) or not is_float(x.dtype):
+        fail(TypeError, f"x: expected a floating tensor, got {x.dtype if isinstance(x, Tensor) else repr(x)}", where, "convert it with ops.cast")
+    return function(x)
+
+
+def bessel_j0(x: Tensor) -> Tensor:
+    """The Bessel function of the first kind of order 0. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_j0, "ops.bessel_j0")
+
+
+def bessel_j1(x: Tensor) -> Tensor:
+    """The Bessel function of the first kind of order 1. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_j1, "ops.bessel_j1")
+
+
+def bessel_y0(x: Tensor) -> Tensor:
+    """The Bessel function of the second kind of order 0; -inf for x <= 0. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_y0, "ops.bessel_y0")
+
+
+def bessel_y1(x: Tensor) -> Tensor:
+    """The Bessel function of the second kind of order 1; -inf for x <= 0. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_y1, "ops.bessel_y1")
+
+
+def bessel_i0(x: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind of order 0. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_i0, "ops.bessel_i0")
+
+
+def bessel_i0e(x: Tensor) -> Tensor:
+    """e^-|x|·bessel_i0(x), without overflow. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_i0e, "ops.bessel_i0e")
+
+
+def bessel_i1(x: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind of order 1. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_i1, "ops.bessel_i1")
+
+
+def bessel_i1e(x: Tensor) -> Tensor:
+    """e^-|x|·bessel_i1(x), without overflow. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_i1e, "ops.bessel_i1e")
+
+
+def bessel_k0(x: Tensor) -> Tensor:
+    """The modified Bessel function of the second kind of order 0; inf for x <= 0. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_k0, "ops.bessel_k0")
+
+
+def bessel_k0e(x: Tensor) -> Tensor:
+    """e^x·bessel_k0(x), without underflow. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_k0e, "ops.bessel_k0e")
+
+
+def bessel_k1(x: Tensor) -> Tensor:
+    """The modified Bessel function of the second kind of order 1; inf for x <= 0. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_k1, "ops.bessel_k1")
+
+
+def bessel_k1e(x: Tensor) -> Tensor:
+    """e^x·bessel_k1(x), without underflow. Raises TypeError for integers."""
+    return _of_floats(x, core.bessel_k1e, "ops.bessel_k1e")
 
 
 # --- segments ---------------------------------------------------------------------------------------------------------------------------
