@@ -1,4 +1,4 @@
-"""Calls of the functions of ops/function/special_func.py; expectations/special.json holds what MindSpore 2.10.0 gives (tests/reference/make_special_expectations.py)."""
+"""Calls of the functions of ops/function/special_func.py and band_func.py; expectations/special.json holds what MindSpore 2.10.0 gives (tests/reference/make_special_expectations.py)."""
 import numpy as np
 
 
@@ -32,6 +32,28 @@ def cases(ms):
         "affine corners": lambda: ops.affine_grid(t(theta), (2, 1, 3, 4), True), "affine 3": lambda: ops.affine_grid(t(theta3), (2, 1, 2, 3, 4)),
         "affine 3 corners": lambda: ops.affine_grid(t(theta3), (2, 1, 1, 3, 4), True),
     }
+    band = np.arange(1, 13).reshape(2, 2, 3)
+    for align in ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"):
+        out["matrix_diag " + align] = lambda align=align: ops.matrix_diag(t(band), i(-1, 0), i(3)[0], i(4)[0], t(9.0), align)
+        out["matrix_diag_part " + align] = lambda align=align: ops.matrix_diag_part(t(m.reshape(2, 3, 3)), i(-1, 2), t(7.0), align)
+        out["matrix_diag_part wide " + align] = lambda align=align: ops.matrix_diag_part(t(m.reshape(1, 3, 6)), i(-2, 3), t(0.0), align)
+        out["matrix_set_diag " + align] = lambda align=align: ops.matrix_set_diag(t(m), t(np.arange(9).reshape(3, 3)), i(-1, 1), align)
+    out.update({
+        "matrix_diag main": lambda: ops.matrix_diag(t(band)), "matrix_diag above": lambda: ops.matrix_diag(t(band), 2), "matrix_diag below": lambda: ops.matrix_diag(t(band), -1, padding_value=-1),
+        "matrix_diag wide": lambda: ops.matrix_diag(t(band), 0, 3, 5), "matrix_diag rows": lambda: ops.matrix_diag(t(band), 1, 3),
+        "matrix_diag_part main": lambda: ops.matrix_diag_part(t(m), i(0), t(0.0)), "matrix_diag_part below": lambda: ops.matrix_diag_part(t(m), i(-1), t(0.0)),
+        "matrix_set_diag main": lambda: ops.matrix_set_diag(t(m), t([1, 2, 3])), "matrix_set_diag above": lambda: ops.matrix_set_diag(t(m), t([1, 2, 3]), 2),
+        "batch_to_space_nd": lambda: ops.batch_to_space_nd(t(np.arange(48).reshape(12, 2, 1, 2)), [3, 2], [[1, 0], [0, 2]]),
+        "batch_to_space_nd one": lambda: ops.batch_to_space_nd(t(np.arange(48).reshape(12, 2, 1, 2)), 2, [[0, 0], [1, 1]]),
+        "space_to_batch_nd": lambda: ops.space_to_batch_nd(t(np.arange(40).reshape(2, 1, 4, 5)), [3, 2], [[1, 1], [0, 1]]),
+        "space_to_batch_nd one": lambda: ops.space_to_batch_nd(t(np.arange(16).reshape(1, 1, 4, 4)), 2, [[2, 0], [1, 1]]),
+        "MatrixSetDiagV3": lambda: ops.MatrixSetDiagV3("LEFT_LEFT")(t(m), t([1, 2, 3]), i(0)), "BatchToSpaceND": lambda: ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(t(np.arange(4).reshape(4, 1, 1, 1))),
+        "SpaceToBatchND": lambda: ops.SpaceToBatchND([2, 2], [[0, 0], [0, 0]])(t(np.arange(16).reshape(1, 1, 4, 4))),
+    })
+    labels = np.random.default_rng(3).integers(0, 40, (6, 3, 4)) / 8 + np.arange(4) / 64
+    for part in range(4):
+        for merge in (True, False):
+            out[f"ctc_greedy_decoder {merge} {part}"] = lambda part=part, merge=merge: ops.ctc_greedy_decoder(t(labels), i(6, 4, 0), merge)[part]
     for kind in ("Sum", "Mean", "Max", "Min", "Prod"):
         out["Segment" + kind] = lambda kind=kind: getattr(ops, "Segment" + kind)()(t(m[:, :2]), i(0, 2, 2))
     for mode in ("bilinear", "nearest"):

@@ -64,3 +64,45 @@ def test_refused():
                         (lambda: ops.affine_grid(Tensor(np.zeros((1, 2, 2))), (1, 1, 2, 2)), ValueError)):
         with pytest.raises(error):
             call()
+
+
+@pytest.mark.parametrize("align", ["RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"])
+def test_gradients_of_bands_are_bands(align):
+    """What one function spreads the other collects, also in a graph."""
+    rng = np.random.default_rng(2)
+    diagonals, matrices, weights = (Tensor(rng.standard_normal(s)) for s in ((2, 3, 3), (2, 3, 4), (2, 3, 4)))
+    band, same = (-1, 1), np.testing.assert_array_equal
+    zeros = Tensor(np.zeros((2, 3, 3)))
+    for wrap in (lambda f: f, ms.jit):
+        spread = ms.grad(wrap(lambda d: (ops.matrix_diag(d, band, 3, 4, 5.0, align) * weights).sum()))(diagonals)
+        same(spread.asnumpy(), ops.matrix_diag_part(weights, band, 0.0, align).asnumpy())
+        collected = ms.grad(wrap(lambda x: (ops.matrix_diag_part(x, band, 5.0, align) * diagonals).sum()))(matrices)
+        same(collected.asnumpy(), ops.matrix_diag(diagonals, band, 3, 4, 0.0, align).asnumpy())
+        dx, dd = ms.grad(wrap(lambda x, d: (ops.matrix_set_diag(x, d, band, align) * weights).sum()), (0, 1))(matrices, diagonals)
+        same(dx.asnumpy(), ops.matrix_set_diag(weights, zeros, band, align).asnumpy())
+        same(dd.asnumpy(), ops.matrix_diag_part(weights, band, 0.0, align).asnumpy())
+
+
+def test_blocks_of_space_and_their_gradients():
+    rng = np.random.default_rng(4)
+    x = Tensor(rng.standard_normal((2, 3, 4, 5)))
+    blocks, pads = (3, 2), ((1, 1), (1, 0))
+    np.testing.assert_array_equal(ops.batch_to_space_nd(ops.space_to_batch_nd(x, blocks, pads), blocks, pads).asnumpy(), x.asnumpy())
+    w = Tensor(rng.standard_normal(ops.space_to_batch_nd(x, blocks, pads).shape))
+    for wrap in (lambda f: f, ms.jit):
+        g = ms.grad(wrap(lambda v: (ops.space_to_batch_nd(v, blocks, pads) * w).sum()))(x)
+        np.testing.assert_array_equal(g.asnumpy(), ops.batch_to_space_nd(w, blocks, pads).asnumpy())
+
+
+@pytest.mark.parametrize("error, call", [
+    (ValueError, lambda: ops.matrix_diag(Tensor([1.0, 2.0]), (1, 0))), (ValueError, lambda: ops.matrix_diag(Tensor([1.0, 2.0]), 0, 1)), (ValueError, lambda: ops.matrix_diag(Tensor([1.0, 2.0]), (0, 1))),
+    (ValueError, lambda: ops.matrix_diag(Tensor([1.0, 2.0]), align="LEFT")), (ValueError, lambda: ops.matrix_diag_part(Tensor([1.0]), 0, 0.0)), (ValueError, lambda: ops.matrix_diag_part(Tensor([[1.0]]), 1, 0.0)),
+    (ValueError, lambda: ops.matrix_set_diag(Tensor([[1.0]]), Tensor([1.0, 2.0]))), (TypeError, lambda: ops.matrix_diag(Tensor([1.0]), 0.5)),
+    (ValueError, lambda: ops.batch_to_space_nd(Tensor(np.zeros((3, 1, 1))), 2, [[0, 0]])), (ValueError, lambda: ops.batch_to_space_nd(Tensor(np.zeros((2, 1, 1))), 2, [[1, 1]])),
+    (ValueError, lambda: ops.space_to_batch_nd(Tensor(np.zeros((1, 1, 3))), 2, [[0, 0]])), (ValueError, lambda: ops.space_to_batch_nd(Tensor(np.zeros((1, 1, 4))), 0, [[0, 0]])),
+    (ValueError, lambda: ops.ctc_greedy_decoder(Tensor(np.zeros((2, 1, 3))), Tensor([3]))), (ValueError, lambda: ops.ctc_greedy_decoder(Tensor(np.zeros((2, 3))), Tensor([1]))),
+    (TypeError, lambda: ops.ctc_greedy_decoder(Tensor(np.zeros((2, 1, 3))), Tensor([2]), 1)),
+])
+def test_bands_and_blocks_refuse(error, call):
+    with pytest.raises(error):
+        call()

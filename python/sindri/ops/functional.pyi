@@ -14,8 +14,9 @@ __all__ = [
     "unsqueeze", "stop_gradient", "flatten", "squeeze", "transpose", "permute", "swapaxes", "swapdims", "moveaxis", "movedim", "t", "adjoint",
     "atleast_1d", "atleast_2d", "atleast_3d", "concat", "cat", "stack", "hstack", "vstack", "row_stack", "dstack", "column_stack", "unstack",
     "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit", "dsplit", "narrow", "slice", "tensor_slice", "strided_slice", "tile",
-    "broadcast_to", "expand", "expand_as", "repeat_elements", "repeat_interleave", "flip", "reverse", "fliplr", "flipud", "roll", "rot90", "where",
-    "select", "masked_fill", "one_hot", "sequence_mask", "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "unique_with_pad",
+    "broadcast_to", "expand", "expand_as", "repeat_elements", "repeat_interleave", "flip", "reverse", "fliplr", "flipud", "roll", "rot90",
+    "matrix_diag", "matrix_diag_part", "matrix_set_diag", "batch_to_space_nd", "space_to_batch_nd", "ctc_greedy_decoder", "where", "select",
+    "masked_fill", "one_hot", "sequence_mask", "nonzero", "argwhere", "masked_select", "unique", "unique_consecutive", "unique_with_pad",
     "cartesian_prod", "combinations", "searchsorted", "bucketize", "intopk", "clamp", "clip", "clip_by_value", "clip_by_norm", "renorm",
     "clip_by_global_norm", "fill", "full", "full_like", "fills", "zeros", "ones", "zeros_like", "ones_like", "eye", "arange", "range",
     "tensor_range", "linspace", "logspace", "meshgrid", "tril_indices", "triu_indices", "vander", "bartlett_window", "hann_window", "hamming_window",
@@ -60,8 +61,9 @@ __all__ = [
     "argmin", "var_mean", "var", "std", "std_mean", "nansum", "nanmean", "count_nonzero", "logsumexp", "cumsum", "cumprod", "cummax", "cummin",
     "logcumsumexp", "topk", "top_k", "sort", "argsort", "msort", "median", "nanmedian", "norm", "vector_norm", "matrix_norm", "pad", "mirror_pad",
     "interpolate", "upsample", "lgamma", "mvlgamma", "digamma", "polygamma", "i0", "erfinv", "bincount", "histc", "cov", "diff", "trapz",
-    "nextafter", "gcd", "lcm", "fold", "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d", "adaptive_avg_pool3d",
-    "adaptive_max_pool3d", "control_depend", "grad", "value_and_grad", "vmap",
+    "nextafter", "gcd", "lcm", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_k0",
+    "bessel_k0e", "bessel_k1", "bessel_k1e", "fold", "affine_grid", "grid_sample", "conv3d", "conv3d_transpose", "max_pool3d", "avg_pool3d",
+    "adaptive_avg_pool3d", "adaptive_max_pool3d", "control_depend", "grad", "value_and_grad", "vmap",
 ]
 
 def control_depend(depended: Any, depending: Any) -> Any: ...

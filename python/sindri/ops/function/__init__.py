@@ -1,5 +1,6 @@
 """The functions of sindri.ops, one module per family. The primitives in sindri.ops.operations are made of them."""
 from sindri.ops.function.array_func import *  # noqa: F401,F403
+from sindri.ops.function.band_func import *  # noqa: F401,F403
 from sindri.ops.function.choose_func import *  # noqa: F401,F403
 from sindri.ops.function.clip_func import *  # noqa: F401,F403
 from sindri.ops.function.creation_func import *  # noqa: F401,F403
@@ -16,10 +17,10 @@ from sindri.ops.function.reduce_func import *  # noqa: F401,F403
 from sindri.ops.function.resize_func import *  # noqa: F401,F403
 from sindri.ops.function.special_func import *  # noqa: F401,F403
 from sindri.ops.function.volume_func import *  # noqa: F401,F403
-from sindri.ops.function import (array_func, choose_func, clip_func, creation_func, image_func, index_func, linalg_func, loss_func, math_func,
+from sindri.ops.function import (array_func, band_func, choose_func, clip_func, creation_func, image_func, index_func, linalg_func, loss_func, math_func,
                                  nn_func, other_func, pooling_func, random_func, reduce_func, resize_func, special_func, volume_func)
 
-__all__ = [name for module in (array_func, choose_func, clip_func, creation_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func,
+__all__ = [name for module in (array_func, band_func, choose_func, clip_func, creation_func, image_func, index_func, linalg_func, loss_func, math_func, nn_func,
                                other_func, pooling_func, random_func, reduce_func, resize_func, special_func, volume_func)
            for name in module.__all__]
 

@@ -200,6 +200,7 @@ MultiMarginLoss = primitive("MultiMarginLoss",
 TripletMarginLoss = primitive("TripletMarginLoss",
                               like(L.triplet_margin_loss, lambda x, positive, negative, margin, **kw: L.triplet_margin_loss(x, positive, negative, margin, **kw)),
                               p=2, swap=False, eps=1e-6, reduction="mean")
+CTCGreedyDecoder = primitive("CTCGreedyDecoder", F.ctc_greedy_decoder, merge_repeated=True)
 CTCLossV2 = primitive("CTCLossV2", L.ctc_loss, blank=0, reduction="none", zero_infinity=False)
 
 

@@ -14,8 +14,8 @@ __all__ = [
     "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm", "RmsNorm", "L2Normalize", "LRN", "Dropout",
     "DropoutGenMask", "DropoutDoMask", "Dropout2D", "Dropout3D", "L2Loss", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits",
     "SigmoidCrossEntropyWithLogits", "BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "SmoothL1Loss", "SoftMarginLoss", "MultiMarginLoss",
-    "TripletMarginLoss", "CTCLossV2", "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam", "AdamWeightDecay",
-    "FusedCastAdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM",
+    "TripletMarginLoss", "CTCGreedyDecoder", "CTCLossV2", "NLLLoss", "ApplyMomentum", "FusedWeightScaleApplyMomentum", "SGD", "Adam",
+    "AdamWeightDecay", "FusedCastAdamWeightDecay", "Lamb", "ApplyAdagrad", "ApplyRMSProp", "ApplyGradientDescent", "LSTM",
 ]
 
 
@@ -287,6 +287,10 @@ class MultiMarginLoss(Primitive):
 class TripletMarginLoss(Primitive):
     def __init__(self, p: int = 2, swap: bool = False, eps: float = 1e-06, reduction: str = 'mean') -> None: ...
     def __call__(self, x: Any, positive: Any, negative: Any, margin: Any, **kw: Any) -> Any: ...
+
+class CTCGreedyDecoder(Primitive):
+    def __init__(self, merge_repeated: bool = True) -> None: ...
+    def __call__(self, inputs: Tensor, sequence_length: Tensor) -> tuple[Any, ...]: ...
 
 class CTCLossV2(Primitive):
     def __init__(self, blank: int = 0, reduction: str = 'none', zero_infinity: bool = False) -> None: ...
