@@ -173,28 +173,58 @@ def test_an_optimizer_of_the_users(mode):
         optim.Optimizer([Parameter(Tensor([1.0]), name="p")], {"lr": 1.0}).construct(())
 
 
-def line(optimizer_of, steps=40, **more):
-    """Losses of y = 2x + 1."""
+def line(optimizer_of, **more):
+    """(model, data) of y = 2x + 1, an epoch being one step; not yet trained."""
     ms.set_seed(1)
     net = nn.Dense(1, 1)
     x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(16, 1)
     data = ms.dataset.NumpySlicesDataset({"x": x, "y": 2 * x + 1}, shuffle=False).batch(16)
-    losses = []
+    return ms.Model(net, nn.MSELoss(), optimizer_of(net.trainable_params()), **more), data
 
-    class Note(ms.train.Callback):
-        def step_end(self, run_context):
-            losses.append(float(run_context.original_args().net_outputs[0].asnumpy() if isinstance(run_context.original_args().net_outputs, tuple)
-                                else run_context.original_args().net_outputs.asnumpy()))
 
-    ms.Model(net, nn.MSELoss(), optimizer_of(net.trainable_params()), **more).train(steps, data, callbacks=[Note()], dataset_sink_mode=False)
-    return losses
+class Losses(ms.train.Callback):
+    """The loss of every step."""
+
+    def __init__(self):
+        super().__init__()
+        self.values = []
+
+    def step_end(self, run_context):
+        out = run_context.original_args().net_outputs
+        self.values.append(float((out[0] if isinstance(out, tuple) else out).asnumpy()))
 
 
 @pytest.mark.parametrize("more", [{}, {"loss_scale_manager": ms.FixedLossScaleManager(1024.0)}, {"loss_scale_manager": ms.DynamicLossScaleManager(2 ** 10, 2.0, 5)},
                                   {"amp_level": "O2"}], ids=["plain", "fixed", "dynamic", "O2"])
 def test_a_model_trains_with_it(more, mode):
-    losses = line(lambda params: optim.AdamW(params, lr=0.1), **more)
-    assert len(losses) == 40 and losses[-1] < 0.05 * losses[0]
+    model, data = line(lambda params: optim.AdamW(params, lr=0.1), **more)
+    losses = Losses()
+    model.train(40, data, callbacks=[losses], dataset_sink_mode=False)
+    assert len(losses.values) == 40 and losses.values[-1] < 0.05 * losses.values[0]
+
+
+def test_a_training_run_resumes(tmp_path, mode):
+    config = ms.CheckpointConfig(save_checkpoint_steps=3, keep_checkpoint_max=10)
+    whole, data = line(lambda params: optim.NAdam(params, lr=0.1))
+    whole.train(6, data, callbacks=[ms.ModelCheckpoint("run", str(tmp_path), config)], dataset_sink_mode=False)
+    again, data = line(lambda params: optim.NAdam(params, lr=0.7))
+    again.load_training_state(str(tmp_path / "run-3_1.ckpt"))
+    again.train(6, data, dataset_sink_mode=False)
+    for p, q in zip(whole.train_network.get_parameters(), again.train_network.get_parameters()):
+        np.testing.assert_array_equal(p.asnumpy(), q.asnumpy(), p.name)
+
+
+def test_callbacks_that_set_the_rate(mode):
+    half = ms.train.LearningRateScheduler(lambda lr, step: lr / 2)
+    model, data = line(lambda params: optim.SGD(params, lr=0.8))
+    model.train(3, data, callbacks=[half], dataset_sink_mode=False)
+    assert model.train_network.optimizer.param_groups[0]["lr"].item() == pytest.approx(0.1)
+    model, data = line(lambda params: optim.SGD(params, lr=0.8))
+    model.train(4, data, callbacks=[ms.train.ReduceLROnPlateau("loss", factor=0.5, patience=1, min_delta=1e9)], dataset_sink_mode=False)
+    assert model.train_network.optimizer.param_groups[0]["lr"].item() < 0.8
+    two, data = line(lambda params: optim.SGD([{"params": [p]} for p in params], lr=0.8))
+    two.train(2, data, callbacks=[half], dataset_sink_mode=False)  # as of nn's optimizers: rates of groups are left alone, with a warning
+    assert [lr.item() for lr in two.train_network.optimizer.lrs] == pytest.approx([0.8, 0.8])
 
 
 def test_a_step_that_overflows_changes_nothing(mode):

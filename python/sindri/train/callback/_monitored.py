@@ -6,6 +6,7 @@ import numpy as np
 from sindri import _checkparam as validator
 from sindri import _core
 from sindri import log as logger
+from sindri.common.parameter import Parameter, ParameterTuple
 from sindri.common.tensor import Tensor
 from sindri.train.callback._callback import Callback, RunContext
 
@@ -74,6 +75,14 @@ class _Watch(Callback):
         return float(value.reshape(-1)[0])
 
 
+def rate_held(optimizer: Any) -> Any:
+    """The attribute that holds an optimizer's learning rate: a Parameter, a schedule, or several of them where groups differ. None without one."""
+    of_groups = getattr(optimizer, 'lrs', None)  # of experimental.optim
+    if isinstance(of_groups, ParameterTuple) and of_groups:
+        return of_groups[0] if len(of_groups) == 1 else of_groups
+    return getattr(optimizer, 'learning_rate', None)
+
+
 class _Rate:
     """The learning rate of the optimizer that a training works with. ValueError without an optimizer."""
 
@@ -81,8 +90,8 @@ class _Rate:
         optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
         if optimizer is None:
             raise ValueError(f'{place}: the training network has no optimizer')
-        self._rate = optimizer.learning_rate
-        self.constant = not (getattr(optimizer, 'dynamic_lr', False) or getattr(optimizer, 'is_group_lr', False))
+        self._rate = rate_held(optimizer)
+        self.constant = isinstance(self._rate, Parameter)
 
     def get(self) -> float:
         """Now; only where it is constant."""

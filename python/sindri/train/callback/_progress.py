@@ -12,6 +12,7 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.communication.management import GlobalComm, _launched, get_rank
 from sindri.train.callback._callback import Callback, RunContext, _loss_numbers
+from sindri.train.callback._monitored import rate_held
 
 _SWITCH = {'on': True, '1': True, 'off': False, '0': False}
 _MOST_UNSEEN = 100  # steps whose losses are not looked at yet
@@ -266,7 +267,7 @@ def _batch_size(dataset: Any) -> int:
 
 def _rates_of(optimizer: Any) -> Any:
     """The Parameter that holds the rate, or the table of rates by step; None where the rate is computed, or each group has its own."""
-    rate = getattr(optimizer, 'learning_rate', None)
+    rate = rate_held(optimizer)
     if isinstance(rate, Parameter):
         return rate
     table = getattr(rate, 'learning_rate', None)

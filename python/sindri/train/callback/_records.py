@@ -13,6 +13,7 @@ from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.communication.management import GlobalComm, get_rank
 from sindri.train.callback._callback import Callback, RunContext, _loss_numbers
+from sindri.train.callback._monitored import rate_held
 
 _MOST_UNREAD = 100  # losses that are kept before they are read: a device is waited for once
 
@@ -35,7 +36,7 @@ def _loss_of(outputs: Any) -> Any:
 
 def _rate_of(optimizer: Any, step: int) -> Optional[float]:
     """The learning rate of step `step`, from 1; None where it is computed, or each group has its own."""
-    rate = getattr(optimizer, 'learning_rate', None)
+    rate = rate_held(optimizer)
     table = rate if isinstance(rate, Parameter) else getattr(rate, 'learning_rate', None)
     if not isinstance(table, Parameter) or len(table.shape) > 1:
         return None

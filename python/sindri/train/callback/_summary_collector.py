@@ -10,6 +10,7 @@ from sindri.common.tensor import Tensor
 from sindri.train._utils import _make_directory
 from sindri.train.callback import _landscape
 from sindri.train.callback._callback import Callback, RunContext, _loss_number
+from sindri.train.callback._monitored import rate_held
 from sindri.train.summary.summary_record import SummaryRecord
 
 _DEFAULTS: Dict[str, Any] = {'collect_metric': True, 'collect_graph': True, 'collect_train_lineage': True, 'collect_eval_lineage': True,
@@ -159,7 +160,7 @@ class SummaryCollector(Callback):
         optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
         backbone = getattr(p.train_network, 'network', p.train_network)
         backbone = getattr(backbone, '_backbone', backbone)
-        rate = getattr(optimizer, 'learning_rate', None)
+        rate = rate_held(optimizer)
         loss = _loss_number(p.net_outputs)
         info = {'optimizer': type(optimizer).__name__ if optimizer is not None else None,
                 'learning_rate': float(rate.asnumpy().reshape(-1)[0]) if isinstance(rate, Tensor) else None,
