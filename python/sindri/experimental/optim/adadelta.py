@@ -16,7 +16,7 @@ _ops = _core.ops
 class Adadelta(RuleOptimizer):
     """v = rho·v + (1 - rho)·g²; d = sqrt(u + eps)/sqrt(v + eps)·g; u = rho·u + (1 - rho)·d²; p -= lr·d.
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. State `accum.<param>` (v), `accum_update.<param>` (u).
+    weight_decay·p is added to g; maximize negates the gradient first. State `accum.<param>` (v), `accum_update.<param>` (u).
     Raises TypeError or ValueError for lr or eps not above 0, rho outside [0, 1], a negative weight_decay, and as Optimizer.
     """
 

@@ -16,7 +16,7 @@ _ops = _core.ops
 class Adagrad(RuleOptimizer):
     """v += g²; p -= lr/(1 + (t - 1)·lr_decay)·g/(sqrt(v) + eps), t counting steps from 1.
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. State `accum.<param>` (v, which starts from initial_accumulator_value)
+    weight_decay·p is added to g; maximize negates the gradient first. State `accum.<param>` (v, which starts from initial_accumulator_value)
     and `step_t`. Raises TypeError or ValueError for lr or eps not above 0, another negative number, and as Optimizer.
     """
 

@@ -41,7 +41,7 @@ class AdamBase(RuleOptimizer):
 class Adam(AdamBase):
     """m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. With amsgrad the largest v so far stands in the root. State
+    weight_decay·p is added to g; maximize negates the gradient first. amsgrad replaces v in the root by the largest v so far. State
     `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), `max_exp_avg_sq.<param>` with amsgrad, and `state_step` (t). eps is added to the root of v before its
     bias correction, as in nn.Adam; mint.optim.Adam adds it after the correction, as PyTorch does.
     Raises TypeError or ValueError for betas outside [0, 1), another negative number, and as Optimizer.

@@ -16,7 +16,7 @@ _ops = _core.ops
 class Adamax(RuleOptimizer):
     """m = beta1·m + (1 - beta1)·g; u = max(beta2·u, |g| + eps); p -= lr/(1 - beta1^t)·m/u.
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. State `exp_avg.<param>` (m), `exp_inf.<param>` (u) and `step_t` (t).
+    weight_decay·p is added to g; maximize negates the gradient first. State `exp_avg.<param>` (m), `exp_inf.<param>` (u) and `step_t` (t).
     Raises TypeError or ValueError for lr or eps not above 0, betas outside [0, 1), a negative weight_decay, and as Optimizer.
     """
 

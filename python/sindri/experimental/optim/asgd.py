@@ -17,7 +17,7 @@ _ops = _core.ops
 class ASGD(RuleOptimizer):
     """p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, else ax + mu·(p - ax); then eta = lr/(1 + lambd·lr·t)^alpha, mu = 1/max(1, t - t0).
 
-    The first step takes lr for eta. weight_decay·p is added to g; maximize turns the sign of the gradient first. State `ax.<param>`, and per group
+    In the first step eta is lr. weight_decay·p is added to g; maximize negates the gradient first. State `ax.<param>`, and per group
     `eta_group_<number>` and `mu_group_<number>`, and `step_t` (t).
     Raises TypeError or ValueError for an lr not above 0, lambd or t0 that is no float, a negative weight_decay, and as Optimizer.
     """

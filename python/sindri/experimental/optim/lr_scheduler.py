@@ -1,7 +1,7 @@
 """Learning-rate schedulers of experimental optimizers (MindSpore: mindspore.experimental.optim.lr_scheduler).
 
-A scheduler computes on the host and writes to the Parameters that hold the groups' rates, so that neither mode compiles anything again. Called in a
-function that is compiled, `step()` reads values that a graph does not have, and that function runs eagerly (sindri/_compile.py).
+A scheduler computes on the host and writes to the Parameters that hold the groups' rates, so neither mode compiles anything again. `step()` reads values; a
+compiled function that calls it runs eagerly (sindri/_compile.py).
 """
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LRScheduler):
-    """The rates times lr_lambda(epoch), every epoch after the first. lr_lambda: a function, or a list of one per group.
+    """Multiplies the rates by lr_lambda(epoch) every epoch after the first. lr_lambda: a function, or a list of one per group.
 
     Raises TypeError for what is no function, ValueError for another number of them, and as LRScheduler.
     """
@@ -232,7 +232,7 @@ class MultiplicativeLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The rates times factor until epoch total_iters, then as they are.
+    """Multiplies the rates by factor until epoch total_iters.
 
     Raises ValueError for a factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is no int, and as LRScheduler.
     """
@@ -301,8 +301,8 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rates along a cosine from their initial value to eta_min, started again after T_0 epochs, then after T_mult times as many each time (Loshchilov and
-    Hutter 2017). `step(epoch)` takes fractions of an epoch.
+    """The rates along a cosine from their initial value to eta_min. It restarts after T_0 epochs; each period is T_mult times as long as the last (Loshchilov
+    and Hutter 2017). `step(epoch)` takes fractions of an epoch.
 
     Raises ValueError for a T_0 or T_mult that is no int above 0 and for a negative epoch, TypeError for an eta_min that is no number, and as LRScheduler.
     """
@@ -347,15 +347,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """The rates from base_lr up to max_lr in step_size_up steps and back in step_size_down, again and again (Smith 2017).
+    """Cycles of rates that rise from base_lr to max_lr in step_size_up steps and fall back in step_size_down (Smith 2017).
 
-    base_lr and max_lr: numbers, or lists of one per group. mode: 'triangular'; 'triangular2', which halves the height every cycle; 'exp_range', which multiplies it
-    by gamma every step. scale_fn replaces them: a function of the cycle's number, or with scale_mode 'iterations' of the step's, that scales the height.
+    base_lr and max_lr: numbers, or lists of one per group. mode: 'triangular'; 'triangular2', which halves the height every cycle; 'exp_range', which
+    multiplies it by gamma every step. scale_fn replaces them: a function of the cycle's number, or with scale_mode 'iterations' of the step's, that scales the height.
     Raises ValueError for lists of another length, an unknown mode and step sizes not above 0, TypeError for wrong types, and as LRScheduler.
     """
 
-    def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000, step_size_down: Optional[int] = None, mode: str = "triangular",
-                 gamma: float = 1.0, scale_fn: Optional[Callable[[Any], Any]] = None, scale_mode: str = "cycle", last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000, step_size_down: Optional[int] = None,
+                 mode: str = "triangular", gamma: float = 1.0, scale_fn: Optional[Callable[[Any], Any]] = None, scale_mode: str = "cycle", last_epoch: int = -1) -> None:
         _check_optimizer("CyclicLR", optimizer)
         low, self.max_lrs = self._one_per_group(optimizer, "base_lr", base_lr), self._one_per_group(optimizer, "max_lr", max_lr)
         up = check_float("CyclicLR", "step_size_up", step_size_up, above=0)
@@ -399,7 +399,7 @@ class CyclicLR(LRScheduler):
 
 
 class SequentialLR:
-    """Several schedules in turn: schedulers[i] takes over from the one before at epoch milestones[i - 1], from its own epoch 0.
+    """Several schedules in sequence: schedulers[i] starts at epoch milestones[i - 1], with its own epoch 0.
 
     Raises TypeError for what is no list of schedulers, ValueError for schedulers of other optimizers and another number of milestones than of
     schedulers less one, and as LRScheduler.
@@ -419,7 +419,7 @@ class SequentialLR:
         self.optimizer, self._schedulers = optimizer, list(schedulers)
         self._milestones = [check_int("SequentialLR", f"milestones[{i}]", m) for i, m in enumerate(milestones)]
         self.last_epoch = last_epoch + 1
-        # Making the schedulers has stepped each of them, one upon the other: only the first one's step counts.
+        # Each scheduler took a step when it was made, and they all multiplied the same rates. Keep the first scheduler's step alone.
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
         for scheduler in self._schedulers:
@@ -443,8 +443,8 @@ class SequentialLR:
 class ReduceLROnPlateau:
     """Multiplies the rates by factor when a metric has not improved for more than `patience` steps: `step(metrics)`.
 
-    mode: whether 'min' or 'max' is better. threshold: by how much a better value must differ, as a fraction of the best ('rel') or as it is ('abs'). After a reduction,
-    `cooldown` steps count as no bad ones. min_lr: a number or a list of one per group. eps: a smaller change is not made.
+    mode: whether 'min' or 'max' is better. threshold: how much better a value must be, relative to the best ('rel') or absolute ('abs'). After a reduction,
+    the next `cooldown` steps are not counted as bad. min_lr: a number or a list of one per group. eps: smaller changes are skipped.
     Raises ValueError for a factor not below 1, an unknown mode and a list of another length, TypeError for wrong types.
     """
 
@@ -466,11 +466,11 @@ class ReduceLROnPlateau:
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether a reduction is less than `cooldown` steps ago."""
+        """Whether the last reduction is less than `cooldown` steps ago."""
         return self.cooldown_counter > 0
 
     def step(self, metrics: Any) -> Any:
-        """Notes the metric of an epoch, a number or a tensor of one, and reduces the rates where it has stopped to improve."""
+        """Takes the metric of an epoch, a number or a tensor of one, and reduces the rates if it has stopped improving."""
         if not is_number(metrics) and not (isinstance(metrics, Tensor) and metrics.size == 1):
             fail(TypeError, f"ReduceLROnPlateau: metrics must be a number or a tensor of one, got {type(metrics).__name__}")
         value = float(metrics.asnumpy().reshape(())) if isinstance(metrics, Tensor) else float(metrics)

@@ -92,10 +92,10 @@ class Optimizer(Cell):
         rate = group.pop("lr")
         number, dtype = len(self.param_groups), mstype.float64 if any(p.dtype == mstype.float64 for p in group["params"]) else mstype.float32
         group["lr"] = Parameter(_rate(f"{self.cls_name}: group {number}", rate, dtype), name=f"learning_rate_group_{number}")
+        self.parameters = ParameterTuple((*self.parameters, *group["params"]))  # may raise: the group is not added then
+        self.lrs = ParameterTuple((*self.lrs, group["lr"]))
         self.param_groups.append(group)
         self.group_start_id.append(self.group_start_id[-1] + len(group["params"]))
-        self.parameters = ParameterTuple((*self.parameters, *group["params"]))
-        self.lrs = ParameterTuple((*self.lrs, group["lr"]))
 
     def _checked_group(self, given: Any) -> ParamGroup:
         """The group with the defaults, its params a list; 'lr' still as it was given."""
@@ -127,7 +127,7 @@ class Optimizer(Cell):
         raise NotImplementedError(f"{self.cls_name} defines no construct | override construct(self, gradients)")
 
     def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
-        """The update, unless the bool tensor `skip` is true: how a step under a loss scale calls an optimizer while it is traced."""
+        """Updates unless the bool tensor `skip` is true. Traced steps with a loss scale call this."""
         apply_unless(self, skip, gradients, uses)
 
     def __repr__(self) -> str:
@@ -177,10 +177,10 @@ class RuleOptimizer(Optimizer):
             setattr(self, self._counter, Parameter(start if isinstance(start, Tensor) else Tensor(start, mstype.int32), name=self._counter))
 
     def _check(self, group: dict) -> None:
-        """Raises TypeError or ValueError for options that the rule cannot work with."""
+        """Raises TypeError or ValueError for options out of range."""
 
     def _used_slots(self) -> Iterator[Slot]:
-        """The state that the options of some group ask for."""
+        """The slots that the options of any group need."""
         yield from self._slots
 
     def _rule(self, group: dict, number: int, rate: Tensor, step: Any) -> Rule:
@@ -204,7 +204,8 @@ class RuleOptimizer(Optimizer):
                     continue
                 for index in range(max(len(held), self.group_start_id[number]), self.group_start_id[number + 1]):
                     p = self.parameters[index]
-                    held.append(Parameter(initializer(float(slot.init(group)), p.shape, _rule_type(p)), name=f"{slot.name}.{p.name}", requires_grad=p.requires_grad))
+                    start = initializer(float(slot.init(group)), p.shape, _rule_type(p))
+                    held.append(Parameter(start, name=f"{slot.name}.{p.name}", requires_grad=p.requires_grad))
             setattr(self, slot.name, ParameterTuple(held))
 
     def construct(self, gradients: Tuple[Tensor, ...]) -> bool:
@@ -249,24 +250,24 @@ class RuleOptimizer(Optimizer):
 
 
 def decayed(group: dict, param: Tensor, grad: Tensor) -> Tensor:
-    """The gradient as it enters most rules: its sign turned with `maximize`, plus weight_decay·param."""
+    """The gradient that most rules use: negated with `maximize`, plus weight_decay·param."""
     if group.get("maximize"):
         grad = _ops.neg(grad)
     return _ops.add(grad, _ops.mul(param, group["weight_decay"])) if group["weight_decay"] else grad
 
 
 def sign_of(group: dict) -> float:
-    """What the gradient is multiplied by."""
+    """The factor of the gradient: -1 with maximize."""
     return -1.0 if group.get("maximize") else 1.0
 
 
 def one_minus_power(beta: float, step: Tensor) -> Tensor:
-    """1 - beta^step, float64: in float32 too few digits of it would be left where beta is close to 1."""
+    """1 - beta^step in float64: with beta close to 1, float32 would keep few digits of it."""
     return _ops.sub(1.0, power_of(beta, step))
 
 
 def power_of(beta: float, step: Tensor) -> Tensor:
-    """beta^step, float64."""
+    """beta^step in float64."""
     return _ops.pow(_ops.full((), beta, mstype.float64), step)
 
 
@@ -275,11 +276,8 @@ def like(scalar: Tensor, rate: Tensor) -> Tensor:
     return _ops.cast(scalar, rate.dtype)
 
 
-# Checks that several rules share. `above` 0 or `least` 0 is MindSpore's choice for each optimizer.
-
-
 def check_rate(who: str, rate: Any, above_zero: bool) -> None:
-    """A rate given as a number. Raises TypeError or ValueError."""
+    """Checks the lr of a constructor: some of MindSpore's optimizers take 0, others do not. Raises TypeError or ValueError."""
     if isinstance(rate, Tensor):
         _rate(who, rate, mstype.float32)
     else:
@@ -287,7 +285,7 @@ def check_rate(who: str, rate: Any, above_zero: bool) -> None:
 
 
 def check_betas(who: str, group: dict) -> None:
-    """Two numbers in [0, 1)."""
+    """Checks that betas holds two numbers in [0, 1)."""
     betas = group["betas"]
     if not isinstance(betas, (tuple, list)) or len(betas) != 2:
         fail(TypeError, f"{who}: betas must be a tuple of two numbers, got {betas!r}")
@@ -296,5 +294,5 @@ def check_betas(who: str, group: dict) -> None:
 
 
 def check_maximize(who: str, group: dict) -> None:
-    """A bool."""
+    """Checks that maximize is a bool."""
     check_bool(who, "maximize", group["maximize"])

@@ -15,9 +15,9 @@ _ops = _core.ops
 
 
 class RAdam(RuleOptimizer):
-    """Adam whose steps, while too few gradients have been seen for v to be trusted, are those of its first moment alone.
+    """Adam that uses the first moment alone until v has seen enough gradients.
 
-    With R = 2/(1 - beta2) - 1 and r = R - 2·t·beta2^t/(1 - beta2^t): p -= lr·m/(1 - beta1^t) while r <= 5, then that times
+    With R = 2/(1 - beta2) - 1 and r = R - 2·t·beta2^t/(1 - beta2^t): p -= lr·m/(1 - beta1^t) while r <= 5; after that the step is multiplied by
     sqrt((r - 4)(r - 2)R/((R - 4)(R - 2)r))·sqrt(1 - beta2^t)/(sqrt(v) + eps). weight_decay·p is added to g. State `exp_avg.<param>` (m),
     `exp_avg_sq.<param>` (v) and `step_t` (t).
     Raises TypeError or ValueError for lr or eps not above 0, betas outside [0, 1), a negative weight_decay, and as Optimizer.
@@ -39,7 +39,7 @@ class RAdam(RuleOptimizer):
         most = 2 / (1 - beta2) - 1
         length = most - step * power_of(beta2, step) * 2.0 / room
         trusted = _ops.greater(length, 5.0)
-        seen = _ops.clamp(length, 5.0, math.inf)  # the root of what the other branch does not use stays real
+        seen = _ops.clamp(length, 5.0, math.inf)  # keeps the root real where the other branch is taken
         factor = like(_ops.sqrt((seen - 4.0) * (seen - 2.0) * most / (seen * ((most - 4) * (most - 2))) * room) if most > 5 else room, rate)
 
         def rule(p: Tensor, g: Tensor, m: Tensor, v: Tensor) -> Tuple[Tensor, ...]:

@@ -16,7 +16,7 @@ _ops = _core.ops
 class RMSprop(RuleOptimizer):
     """s = alpha·s + (1 - alpha)·g²; d = g/(sqrt(s) + eps); b = momentum·b + d; p -= lr·b (with momentum 0 lr·d).
 
-    With centered, c = alpha·c + (1 - alpha)·g and s - c² stands in the root. weight_decay·p is added to g; maximize turns the sign of the gradient first.
+    With centered, c = alpha·c + (1 - alpha)·g and s - c² stands in the root. weight_decay·p is added to g; maximize negates the gradient first.
     State `mean_square.<param>` (s), `moment.<param>` (b), `mean_grad.<param>` (c) with centered.
     Raises TypeError or ValueError for lr or eps not above 0, another negative number, and as Optimizer.
     """

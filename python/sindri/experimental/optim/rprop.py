@@ -14,10 +14,10 @@ _ops = _core.ops
 
 
 class Rprop(RuleOptimizer):
-    """Every element's step s is multiplied by etas[1] where its gradient keeps its sign and by etas[0] where that changes, within step_sizes;
-    p -= sign(g)·s, and an element whose gradient has changed its sign waits for one step.
+    """p -= sign(g)·s. Each element's step s is multiplied by etas[1] if its gradient keeps its sign and by etas[0] if the sign changes, within step_sizes.
+    An element whose gradient has changed its sign skips one step.
 
-    The first step is lr long; later changes of lr have no effect. maximize turns the sign of the gradient. State `prev.<param>` (g), `step_size.<param>`
+    lr is the length of the first step; later changes of lr have no effect. maximize negates the gradient. State `prev.<param>` (g), `step_size.<param>`
     (s) and `step_t`.
     Raises TypeError or ValueError for an lr not above 0, etas outside (0, 1) and (1, inf), step_sizes that are not two rising numbers, and as Optimizer.
     """

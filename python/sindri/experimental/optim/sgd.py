@@ -25,7 +25,7 @@ def check_sgd(who: str, group: dict) -> None:
 class SGD(RuleOptimizer):
     """v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v), without momentum lr·g.
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. State `accum.<param>` (v), `stat.<param>` (1 before the first step with
+    weight_decay·p is added to g; maximize negates the gradient first. State `accum.<param>` (v), `stat.<param>` (1 before the first step with
     momentum, then 0).
     Raises TypeError or ValueError for a negative lr, momentum or weight_decay, nesterov without momentum or with dampening, and as Optimizer.
     """

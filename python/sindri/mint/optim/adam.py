@@ -14,7 +14,7 @@ __all__ = ["Adam"]
 class Adam(AdamBase):
     """m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·m/(1 - beta1^t)/(sqrt(v/(1 - beta2^t)) + eps).
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. With amsgrad the largest v so far stands in the root. State
+    weight_decay·p is added to g; maximize negates the gradient first. amsgrad replaces v in the root by the largest v so far. State
     `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), `max_exp_avg_sq.<param>` with amsgrad, and `state_step` (t).
     Raises TypeError or ValueError for betas outside [0, 1), another negative number, and as experimental.optim.Optimizer.
     """

@@ -16,7 +16,7 @@ _ops = _core.ops
 class SGD(RuleOptimizer):
     """v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v), without momentum lr·g.
 
-    weight_decay·p is added to g; maximize turns the sign of the gradient first. State `momentum_buf.<param>` (v) and `step_t`. MindSpore's class keeps the
+    weight_decay·p is added to g; maximize negates the gradient first. State `momentum_buf.<param>` (v) and `step_t`. MindSpore's class keeps the
     rate it was made with; this one follows param_groups and schedulers.
     Raises TypeError or ValueError for a negative lr, momentum or weight_decay, nesterov without momentum or with dampening, and as
     experimental.optim.Optimizer.
