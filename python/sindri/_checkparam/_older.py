@@ -126,8 +126,13 @@ def _check_number_range(arg_name: Any, arg_value: Any, lower_limit: Any, upper_l
     if not isinstance(arg_name, str):
         return now.check_number_range(arg_name, arg_value, lower_limit, upper_limit, rel, *rest)
     if not Rel.get_fns(rel)(arg_value, lower_limit, upper_limit):
-        fail(ValueError, f"{_subject(arg_name, rest[0] if rest else None)} must be in range {Rel.get_strs(rel).format(lower_limit, upper_limit)}, got {arg_value}")
+        span = Rel.get_strs(rel).format(lower_limit, upper_limit)
+        fail(ValueError, f"{_subject(arg_name, rest[0] if rest else None)} must be in range {span}, got {arg_value}")
     return arg_value
+
+
+_OTHERS = ('once', 'twice', 'triple')
+_STARTS = ('check', 'prepare_', 'expanded_', 'infer_', 'tuple_', 'max_', 'min_')
 
 
 class _Functions(type):
@@ -137,7 +142,7 @@ class _Functions(type):
         if name == 'check_number_range':
             return _check_number_range
         for table in (_BOTH_ORDERS, _TYPES, globals(), vars(shapes), vars(now)):
-            if name in table and (name in ('once', 'twice', 'triple') or name.startswith(('check', 'prepare_', 'expanded_', 'infer_', 'tuple_', 'max_', 'min_'))):
+            if name in table and (name in _OTHERS or name.startswith(_STARTS)):
                 return table[name]
         raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
 

@@ -12,7 +12,7 @@ from sindri import _core
 from sindri.dataset.core import config
 from sindri.dataset import engine
 from sindri.dataset.engine import *
-from sindri.dataset import text, transforms, utils, vision
+from sindri.dataset import audio, text, transforms, utils, vision
 
 BadSample = _core.dataset.BadSample
 EmptyDatasetError = _core.dataset.EmptyDatasetError

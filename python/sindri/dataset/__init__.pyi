@@ -8,7 +8,7 @@ from sindri import _core as _core
 from sindri.dataset.core import config as config
 from sindri.dataset import engine as engine
 from sindri.dataset.engine import *
-from sindri.dataset import text as text, transforms as transforms, utils as utils, vision as vision
+from sindri.dataset import audio as audio, text as text, transforms as transforms, utils as utils, vision as vision
 
 __all__ = [
     "DatasetCache", "Schema", "Shuffle", "zip", "MindDataset", "TFRecordDataset", "CLUEDataset", "CSVDataset", "TextFileDataset", "GeneratorDataset",

@@ -1,0 +1,6 @@
+"""Transforms of sound (MindSpore: mindspore.dataset.audio), in NumPy: arrays [..., time] and spectrograms [..., freq, time], by hand or in `map`."""
+from sindri.dataset.audio import transforms, utils
+from sindri.dataset.audio.transforms import *
+from sindri.dataset.audio.utils import *
+
+__all__ = [*transforms.__all__, *utils.__all__]

@@ -1,0 +1,244 @@
+"""Filters of waveforms [..., time]: difference equations, and the biquads of the Audio EQ Cookbook (Bristow-Johnson) and of SoX."""
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence, Tuple
+
+import numpy as np
+
+from sindri._check import check_bool, check_float, check_int, fail, is_number
+from sindri.dataset.audio._base import WaveOperation
+
+__all__ = ["AllpassBiquad", "BandBiquad", "BandpassBiquad", "BandrejectBiquad", "BassBiquad", "Biquad", "DeemphBiquad", "EqualizerBiquad", "Filtfilt",
+           "HighpassBiquad", "LFilter", "LowpassBiquad", "RiaaBiquad", "TrebleBiquad"]
+
+
+def filtered(waves: np.ndarray, a: Sequence[float], b: Sequence[float]) -> np.ndarray:
+    """y with sum(a[i]·y[t - i]) = sum(b[i]·x[t - i]) along the last dimension, float64."""
+    waves = np.asarray(waves, np.float64)
+    lead, order = float(a[0]), len(a) - 1
+    driven = np.zeros_like(waves)
+    for i, weight in enumerate(b[:waves.shape[-1]]):
+        driven[..., i:] += weight / lead * waves[..., :waves.shape[-1] - i]
+    back = [float(v) / lead for v in a[1:]]
+    rows = driven.reshape(-1, waves.shape[-1])
+    for row in rows if any(back) else ():
+        past = [0.0] * order
+        out = row.tolist()  # floats: a loop over elements of an array takes ten times as long
+        if order == 2:
+            first, second = back
+            y1 = y2 = 0.0
+            for t, v in enumerate(out):
+                y1, y2 = v - first * y1 - second * y2, y1
+                out[t] = y1
+        else:
+            for t, v in enumerate(out):
+                now = v - sum([c * y for c, y in zip(back, past)])
+                past = [now, *past[:-1]]
+                out[t] = now
+        row[:] = out
+    return rows.reshape(waves.shape)
+
+
+class _Filter(WaveOperation):
+    """A filter by coefficients, whose output is kept within [-1, 1] where `clamp` is set."""
+
+    a: Sequence[float]
+    b: Sequence[float]
+    clamp = True
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        out = filtered(wave, self.a, self.b)
+        return np.clip(out, -1.0, 1.0) if self.clamp else out
+
+
+class LFilter(_Filter):
+    """The filter with denominator a_coeffs and numerator b_coeffs, lowest delay first; clamp: the output is kept within [-1, 1].
+
+    Raises TypeError; ValueError for lists of different lengths and an a_coeffs[0] of 0."""
+
+    def __init__(self, a_coeffs: Sequence[float], b_coeffs: Sequence[float], clamp: bool = True):
+        who = type(self).__name__
+        for name, values in (("a_coeffs", a_coeffs), ("b_coeffs", b_coeffs)):
+            if not isinstance(values, (list, tuple)) or not all(is_number(v) for v in values):
+                fail(TypeError, f"{name} must be a list or tuple of numbers, got {values!r}", who)
+        if len(a_coeffs) != len(b_coeffs) or not a_coeffs or a_coeffs[0] == 0:
+            fail(ValueError, f"a_coeffs {list(a_coeffs)} and b_coeffs {list(b_coeffs)} need one length, and a_coeffs[0] must not be 0", who)
+        self.a, self.b, self.clamp = a_coeffs, b_coeffs, check_bool(who, "clamp", clamp)
+
+
+class Filtfilt(LFilter):
+    """LFilter forwards and then backwards in time, which delays nothing."""
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        out = filtered(filtered(wave, self.a, self.b)[..., ::-1], self.a, self.b)[..., ::-1]
+        return np.clip(out, -1.0, 1.0) if self.clamp else out
+
+
+class Biquad(_Filter):
+    """A filter of order 2 with numerator b0, b1, b2 and denominator a0, a1, a2. Raises TypeError; ValueError for an a0 of 0."""
+
+    def __init__(self, b0: float, b1: float, b2: float, a0: float, a1: float, a2: float):
+        values = [check_float("Biquad", name, v) for name, v in zip(("b0", "b1", "b2", "a0", "a1", "a2"), (b0, b1, b2, a0, a1, a2))]
+        if a0 == 0:
+            fail(ValueError, "a0 must not be 0", "Biquad")
+        self.b, self.a = values[:3], values[3:]
+
+
+class _Cookbook(_Filter):
+    """A biquad by its frequency and Q: subclasses give (b, a) of cos(w0) and alpha = sin(w0)/(2Q)."""
+
+    def _set(self, sample_rate: int, frequency: float, q: float, **other: Any) -> None:
+        who = type(self).__name__
+        if check_int(who, "sample_rate", sample_rate) == 0:
+            fail(ValueError, "sample_rate must not be 0", who)
+        check_float(who, "frequency", frequency)
+        check_float(who, "Q", q, above=0.0, most=1.0)
+        w0 = 2 * math.pi * frequency / sample_rate
+        self.b, self.a = self._coefficients(math.cos(w0), math.sin(w0) / 2 / q, **other)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        raise NotImplementedError
+
+
+def _poles(cos: float, alpha: float) -> list:
+    return [1 + alpha, -2 * cos, 1 - alpha]
+
+
+class LowpassBiquad(_Cookbook):
+    """Passes frequencies below cutoff_freq (hertz). Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, cutoff_freq: float, Q: float = 0.707):
+        self._set(sample_rate, cutoff_freq, Q)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        return [(1 - cos) / 2, 1 - cos, (1 - cos) / 2], _poles(cos, alpha)
+
+
+class HighpassBiquad(_Cookbook):
+    """Passes frequencies above cutoff_freq (hertz). Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, cutoff_freq: float, Q: float = 0.707):
+        self._set(sample_rate, cutoff_freq, Q)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        return [(1 + cos) / 2, -1 - cos, (1 + cos) / 2], _poles(cos, alpha)
+
+
+class BandpassBiquad(_Cookbook):
+    """Passes frequencies around central_freq (hertz); const_skirt_gain: the peak gains Q. Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, const_skirt_gain: bool = False):
+        peak = Q if check_bool("BandpassBiquad", "const_skirt_gain", const_skirt_gain) else 1.0
+        self._set(sample_rate, central_freq, Q, peak=peak)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        top = alpha * other["peak"]
+        return [top, 0.0, -top], _poles(cos, alpha)
+
+
+class BandrejectBiquad(_Cookbook):
+    """Removes frequencies around central_freq (hertz). Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
+        self._set(sample_rate, central_freq, Q)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        return [1.0, -2 * cos, 1.0], _poles(cos, alpha)
+
+
+class AllpassBiquad(_Cookbook):
+    """Shifts phases around central_freq (hertz) and keeps amplitudes. Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
+        self._set(sample_rate, central_freq, Q)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        return _poles(cos, alpha)[::-1], _poles(cos, alpha)
+
+
+class BandBiquad(_Cookbook):
+    """SoX's band: passes frequencies around central_freq (hertz) with a width of central_freq/Q; noise: for sounds without pitch. Raises TypeError,
+    ValueError."""
+
+    def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, noise: bool = False):
+        check_bool("BandBiquad", "noise", noise)
+        self._set(sample_rate, central_freq, Q, decay=lambda: math.exp(-2 * math.pi * central_freq / Q / sample_rate), noise=noise)
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        a2 = other["decay"]()
+        a1 = -4 * a2 / (1 + a2) * cos
+        top = math.sqrt(1 - a1 * a1 / (4 * a2)) * (1 - a2)
+        if other["noise"]:
+            top = math.sqrt(((1 + a2) ** 2 - a1 * a1) * (1 - a2) / (1 + a2))
+        return [top, 0.0, 0.0], [1.0, a1, a2]
+
+
+def _amplitude(gain: float) -> float:
+    return math.exp(gain / 40 * math.log(10))
+
+
+class EqualizerBiquad(_Cookbook):
+    """Raises or lowers frequencies around center_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, center_freq: float, gain: float, Q: float = 0.707):
+        self._set(sample_rate, center_freq, Q, size=_amplitude(check_float("EqualizerBiquad", "gain", gain)))
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        size = other["size"]
+        return [1 + alpha * size, -2 * cos, 1 - alpha * size], _poles(cos, alpha / size)
+
+
+def _shelf(cos: float, alpha: float, size: float, side: int) -> Tuple[list, list]:
+    """A low shelf (side 1) or a high one (-1)."""
+    more, less, root = size + 1, size - 1, 2 * math.sqrt(size) * alpha
+    cos *= side
+    b = [size * (more - less * cos + root), 2 * size * (less - more * cos) * side, size * (more - less * cos - root)]
+    return b, [more + less * cos + root, -2 * (less + more * cos) * side, more + less * cos - root]
+
+
+class BassBiquad(_Cookbook):
+    """Raises or lowers frequencies below central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, gain: float, central_freq: float = 100.0, Q: float = 0.707):
+        self._set(sample_rate, central_freq, Q, size=_amplitude(check_float("BassBiquad", "gain", gain)))
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        return _shelf(cos, alpha, other["size"], 1)
+
+
+class TrebleBiquad(_Cookbook):
+    """Raises or lowers frequencies above central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, gain: float, central_freq: float = 3000, Q: float = 0.707):
+        self._set(sample_rate, central_freq, Q, size=_amplitude(check_float("TrebleBiquad", "gain", gain)))
+
+    def _coefficients(self, cos: float, alpha: float, **other: Any) -> Tuple[list, list]:
+        return _shelf(cos, alpha, other["size"], -1)
+
+
+class DeemphBiquad(_Filter):
+    """Takes the pre-emphasis of compact discs away (IEC 60908). Raises ValueError for a sample_rate other than 44100 and 48000."""
+
+    def __init__(self, sample_rate: int):
+        known = {44100: (5283, 0.4845, -9.477), 48000: (5356, 0.479, -9.62)}
+        if check_int("DeemphBiquad", "sample_rate", sample_rate) not in known:
+            fail(ValueError, f"sample_rate must be 44100 or 48000, got {sample_rate}", "DeemphBiquad")
+        frequency, slope, gain = known[sample_rate]
+        size, w0 = _amplitude(gain), 2 * math.pi * frequency / sample_rate
+        alpha = math.sin(w0) / 2 * math.sqrt((size + 1 / size) * (1 / slope - 1) + 2)
+        self.b, self.a = _shelf(math.cos(w0), alpha, size, -1)
+
+
+class RiaaBiquad(_Filter):
+    """The equalisation of vinyl records when they are played. Raises ValueError for a sample_rate other than 44100, 48000, 88200 and 96000."""
+
+    def __init__(self, sample_rate: int):
+        known = {44100: (-0.2014898, 0.9233820, 0.7083149, 0.9924091), 48000: (-0.1766069, 0.9321590, 0.7396325, 0.9931330),
+                 88200: (-0.1168735, 0.9648312, 0.8590646, 0.9964002), 96000: (-0.1141486, 0.9676817, 0.8699137, 0.9966946)}
+        if check_int("RiaaBiquad", "sample_rate", sample_rate) not in known:
+            fail(ValueError, f"sample_rate must be one of {sorted(known)}, got {sample_rate}", "RiaaBiquad")
+        zeros, poles = known[sample_rate][:2], known[sample_rate][2:]
+        b, a = np.poly(zeros), np.poly(poles)
+        turn = np.exp(-2j * math.pi * 1000 / sample_rate * np.arange(3))  # the gain is 1 at 1 kHz
+        self.b, self.a = (b * abs(a @ turn) / abs(b @ turn)).tolist(), a.tolist()

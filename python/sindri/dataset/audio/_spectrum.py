@@ -1,0 +1,260 @@
+"""Spectra of waveforms and what is made of them."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from sindri._check import check_bool, check_float, check_int32, fail
+from sindri.dataset.audio._base import WaveOperation
+from sindri.dataset.audio.utils import (BorderType, MelType, NormMode, NormType, ScaleType, WindowType, create_dct, fourier_window, linear_fbanks,
+                                        melscale_fbanks, member)
+
+__all__ = ["AmplitudeToDB", "Angle", "ComplexNorm", "ComputeDeltas", "DBToAmplitude", "LFCC", "MFCC", "Magphase", "MelScale", "MelSpectrogram",
+           "SlidingWindowCmn", "SpectralCentroid", "Spectrogram"]
+
+_PAD_MODES: Dict[BorderType, Any] = {BorderType.CONSTANT: "constant", BorderType.EDGE: "edge", BorderType.REFLECT: "reflect",
+                                     BorderType.SYMMETRIC: "symmetric"}
+
+
+def _padded(x: np.ndarray, before: int, after: int, mode: BorderType) -> np.ndarray:
+    return np.pad(x, [(0, 0)] * (x.ndim - 1) + [(before, after)], mode=_PAD_MODES[mode])
+
+
+class Spectrogram(WaveOperation):
+    """[..., time] as [..., freq, frames]: the absolute value to the given power of the Fourier transform of every hop_length-th window of n_fft samples;
+    with power 0 its real and imaginary parts [..., freq, frames, 2].
+
+    win_length (None: n_fft) and hop_length (None: win_length // 2) count samples; pad zeros go around the waveform first. center: frame t is around sample
+    t·hop_length, and pad_mode continues the waveform. normalized: divides by the norm of the window. onesided: frequencies up to the half of the sample
+    rate. Raises TypeError, ValueError.
+    """
+
+    def __init__(self, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, pad: int = 0,
+                 window: WindowType = WindowType.HANN, power: float = 2.0, normalized: bool = False, center: bool = True,
+                 pad_mode: BorderType = BorderType.REFLECT, onesided: bool = True):
+        who = type(self).__name__
+        self.n_fft = check_int32(who, "n_fft", n_fft, 1)
+        length = self.n_fft if win_length is None else check_int32(who, "win_length", win_length, 1)
+        if length > self.n_fft:
+            fail(ValueError, f"win_length must be at most n_fft, got {length} and {self.n_fft}", who)
+        self.hop = max(1, length // 2) if hop_length is None else check_int32(who, "hop_length", hop_length, 1)
+        self.pad, self.power = check_int32(who, "pad", pad), check_float(who, "power", power, 0.0)
+        self.window = fourier_window(member(who, "window", window, WindowType), length, self.n_fft)  # type: ignore[arg-type]
+        self.scale = np.sqrt(np.sum(self.window ** 2)) if check_bool(who, "normalized", normalized) else 1.0
+        self.center, self.onesided = check_bool(who, "center", center), check_bool(who, "onesided", onesided)
+        self.pad_mode: Any = member(who, "pad_mode", pad_mode, BorderType)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        if self.pad:
+            wave = _padded(wave, self.pad, self.pad, BorderType.CONSTANT)
+        if self.center:
+            if self.pad_mode is BorderType.REFLECT and wave.shape[-1] <= self.n_fft // 2:
+                fail(ValueError, f"{wave.shape[-1]} samples are too few to reflect {self.n_fft // 2}", type(self).__name__, "use another pad_mode")
+            wave = _padded(wave, self.n_fft // 2, self.n_fft // 2, self.pad_mode)
+        if wave.shape[-1] < self.n_fft:
+            fail(ValueError, f"{wave.shape[-1]} samples are fewer than n_fft, {self.n_fft}", type(self).__name__, "use center=True or a smaller n_fft")
+        frames = np.lib.stride_tricks.sliding_window_view(wave, self.n_fft, axis=-1)[..., ::self.hop, :] * self.window
+        spectrum = np.swapaxes((np.fft.rfft if self.onesided else np.fft.fft)(frames, axis=-1), -1, -2) / self.scale
+        if self.power == 0:
+            return np.stack([spectrum.real, spectrum.imag], -1)
+        return np.abs(spectrum) ** self.power
+
+
+class MelScale(WaveOperation):
+    """[..., freq, time] as [..., n_mels, time]: sums of the frequencies in triangular filters on the mel scale. n_stft: the number of frequencies; f_max None:
+    half the sample rate. Raises TypeError, ValueError."""
+
+    _least_dims = 2
+
+    def __init__(self, n_mels: int = 128, sample_rate: int = 16000, f_min: float = 0.0, f_max: Optional[float] = None, n_stft: int = 201,
+                 norm: NormType = NormType.NONE, mel_type: MelType = MelType.HTK):
+        who = type(self).__name__
+        check_int32(who, "sample_rate", sample_rate, 1)
+        highest = float(sample_rate // 2) if f_max is None else f_max
+        self.banks = melscale_fbanks(n_stft, f_min, highest, n_mels, sample_rate, norm, mel_type).astype(np.float64)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        if wave.shape[-2] != len(self.banks):
+            fail(ValueError, f"expected {len(self.banks)} frequencies, got shape {list(wave.shape)}", type(self).__name__, "set n_stft to their number")
+        return np.swapaxes(np.swapaxes(wave, -1, -2) @ self.banks, -1, -2)
+
+
+class MelSpectrogram(WaveOperation):
+    """MelScale of Spectrogram. Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int = 16000, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, f_min: float = 0.0,
+                 f_max: Optional[float] = None, pad: int = 0, n_mels: int = 128, window: WindowType = WindowType.HANN, power: float = 2.0,
+                 normalized: bool = False, center: bool = True, pad_mode: BorderType = BorderType.REFLECT, onesided: bool = True,
+                 norm: NormType = NormType.NONE, mel_scale: MelType = MelType.HTK):
+        if power == 0:
+            fail(ValueError, "power must be above 0", "MelSpectrogram")
+        self.spectrogram = Spectrogram(n_fft, win_length, hop_length, pad, window, power, normalized, center, pad_mode, onesided)
+        self.mel = MelScale(n_mels, sample_rate, f_min, f_max, n_fft // 2 + 1 if onesided else n_fft, norm, mel_scale)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        return self.mel._wave(self.spectrogram._wave(wave))
+
+
+class AmplitudeToDB(WaveOperation):
+    """[..., freq, time] in decibels above ref_value: 10·log10 of a power, 20·log10 of a magnitude, of at least amin; at most top_db below the highest of the
+    same sample (of up to three dimensions). Raises TypeError, ValueError."""
+
+    _least_dims = 2
+
+    def __init__(self, stype: ScaleType = ScaleType.POWER, ref_value: float = 1.0, amin: float = 1e-10, top_db: float = 80.0):
+        who = "AmplitudeToDB"
+        self.factor = 10.0 if member(who, "stype", stype, ScaleType) is ScaleType.POWER else 20.0
+        self.ref, self.amin = check_float(who, "ref_value", ref_value, above=0.0), check_float(who, "amin", amin, above=0.0)
+        self.top = check_float(who, "top_db", top_db, above=0.0)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        out = self.factor * (np.log10(np.maximum(wave, self.amin)) - np.log10(max(self.ref, self.amin)))
+        axes = tuple(range(-min(3, out.ndim), 0))
+        return np.maximum(out, out.max(axis=axes, keepdims=True) - self.top)
+
+
+class DBToAmplitude(WaveOperation):
+    """ref·(10^(x/10))^power of decibels x: power 1 gives powers, 0.5 amplitudes. Raises TypeError."""
+
+    def __init__(self, ref: float, power: float):
+        self.ref, self.power = check_float("DBToAmplitude", "ref", ref), check_float("DBToAmplitude", "power", power)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        return self.ref * (10.0 ** (wave / 10)) ** self.power
+
+
+def _cepstrum(spectrum: np.ndarray, log: bool, dct: np.ndarray) -> np.ndarray:
+    levels = np.log(spectrum + 1e-6) if log else AmplitudeToDB()._wave(spectrum)
+    return np.swapaxes(np.swapaxes(levels, -1, -2) @ dct, -1, -2)
+
+
+class MFCC(WaveOperation):
+    """Mel frequency cepstrum coefficients [..., n_mfcc, frames]: the DCT of MelSpectrogram in decibels, or of log(x + 1e-6) with log_mels. melkwargs: arguments
+    of MelSpectrogram. Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int = 16000, n_mfcc: int = 40, dct_type: int = 2, norm: NormMode = NormMode.ORTHO, log_mels: bool = False,
+                 melkwargs: Optional[Dict[str, Any]] = None):
+        who = "MFCC"
+        if dct_type != 2:
+            fail(ValueError, f"dct_type must be 2, got {dct_type!r}", who)
+        given = {"n_mels": 128, **(melkwargs or {})}
+        if check_int32(who, "n_mfcc", n_mfcc, 1) > given["n_mels"]:
+            fail(ValueError, f"n_mfcc must be at most n_mels, got {n_mfcc} and {given['n_mels']}", who)
+        self.mel, self.log = MelSpectrogram(sample_rate, **given), check_bool(who, "log_mels", log_mels)
+        self.dct = create_dct(n_mfcc, given["n_mels"], norm).astype(np.float64)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        return _cepstrum(self.mel._wave(wave), self.log, self.dct)
+
+
+class LFCC(WaveOperation):
+    """MFCC with filters at equal distances in hertz. speckwargs: arguments of Spectrogram. Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int = 16000, n_filter: int = 128, n_lfcc: int = 40, f_min: float = 0.0, f_max: Optional[float] = None, dct_type: int = 2,
+                 norm: NormMode = NormMode.ORTHO, log_lf: bool = False, speckwargs: Optional[Dict[str, Any]] = None):
+        who = "LFCC"
+        if dct_type != 2:
+            fail(ValueError, f"dct_type must be 2, got {dct_type!r}", who)
+        self.spectrogram, self.log = Spectrogram(**(speckwargs or {})), check_bool(who, "log_lf", log_lf)
+        if check_int32(who, "n_lfcc", n_lfcc, 1) > self.spectrogram.n_fft:
+            fail(ValueError, f"n_lfcc must be at most n_fft, got {n_lfcc} and {self.spectrogram.n_fft}", who)
+        highest = float(sample_rate // 2) if f_max is None else f_max
+        self.banks = linear_fbanks(self.spectrogram.n_fft // 2 + 1, f_min, highest, n_filter, sample_rate).astype(np.float64)
+        self.dct = create_dct(n_lfcc, n_filter, norm).astype(np.float64)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        spectrum = np.swapaxes(np.swapaxes(self.spectrogram._wave(wave), -1, -2) @ self.banks, -1, -2)
+        return _cepstrum(spectrum, self.log, self.dct)
+
+
+class SpectralCentroid(WaveOperation):
+    """The mean frequency of each frame [..., 1, frames], weighted by magnitude, in hertz. Raises TypeError, ValueError."""
+
+    def __init__(self, sample_rate: int, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, pad: int = 0,
+                 window: WindowType = WindowType.HANN):
+        check_int32("SpectralCentroid", "sample_rate", sample_rate, 1)
+        self.spectrogram = Spectrogram(n_fft, win_length, hop_length, pad, window, 1.0)
+        self.frequencies = np.linspace(0.0, sample_rate // 2, n_fft // 2 + 1)[:, None]
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        spectrum = self.spectrogram._wave(wave)
+        with np.errstate(invalid="ignore"):  # a silent frame has none: NaN
+            return (self.frequencies * spectrum).sum(-2, keepdims=True) / spectrum.sum(-2, keepdims=True)
+
+
+class Angle(WaveOperation):
+    """The angles of complex numbers [..., 2], in radians."""
+
+    _last = 2
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        return np.arctan2(wave[..., 1], wave[..., 0])
+
+
+class ComplexNorm(WaveOperation):
+    """The absolute values of complex numbers [..., 2], to the given power. Raises TypeError, ValueError."""
+
+    _last = 2
+
+    def __init__(self, power: float = 1.0):
+        self.power = check_float(type(self).__name__, "power", power, 0.0)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        return np.hypot(wave[..., 0], wave[..., 1]) ** self.power
+
+
+class Magphase(ComplexNorm):
+    """(absolute values to the given power, angles) of complex numbers [..., 2]. Raises TypeError, ValueError."""
+
+    def _wave(self, wave: np.ndarray) -> Any:
+        return super()._wave(wave), np.arctan2(wave[..., 1], wave[..., 0])
+
+
+class ComputeDeltas(WaveOperation):
+    """Slopes along time: the line of least squares through win_length frames. Raises TypeError, ValueError."""
+
+    def __init__(self, win_length: int = 5, pad_mode: BorderType = BorderType.EDGE):
+        self.reach = (check_int32("ComputeDeltas", "win_length", win_length, 3) - 1) // 2
+        self.pad_mode: Any = member("ComputeDeltas", "pad_mode", pad_mode, BorderType)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        n, length = self.reach, wave.shape[-1]
+        x = _padded(wave, n, n, self.pad_mode)
+        total = sum(k * (x[..., n + k:n + k + length] - x[..., n - k:n - k + length]) for k in range(1, n + 1))
+        return total / (n * (n + 1) * (2 * n + 1) / 3)
+
+
+def _span(t: int, frames: int, size: int, least: int, center: bool) -> Tuple[int, int]:
+    """The frames that a mean around frame t goes over."""
+    start = t - size // 2 if center else t - size
+    end = start + size if center else t + 1
+    if start < 0:
+        start, end = 0, end - start
+    if not center and end > t:
+        end = max(t + 1, least)
+    if end > frames:
+        start, end = max(0, start - (end - frames)), frames
+    return start, end
+
+
+class SlidingWindowCmn(WaveOperation):
+    """[..., freq, time] less the mean over a window of cmn_window frames along the last but one dimension, as Kaldi has it; norm_vars: divided by the standard
+    deviation. center: the window is around the frame, else before it, with min_cmn_window frames at the beginning. Raises TypeError, ValueError."""
+
+    _least_dims = 2
+
+    def __init__(self, cmn_window: int = 600, min_cmn_window: int = 100, center: bool = False, norm_vars: bool = False):
+        who = "SlidingWindowCmn"
+        self.size, self.least = check_int32(who, "cmn_window", cmn_window), check_int32(who, "min_cmn_window", min_cmn_window)
+        self.center, self.norm_vars = check_bool(who, "center", center), check_bool(who, "norm_vars", norm_vars)
+
+    def _wave(self, wave: np.ndarray) -> np.ndarray:
+        frames, out = wave.shape[-2], np.empty_like(wave)
+        for t in range(frames):
+            start, end = _span(t, frames, self.size, self.least, self.center)
+            window = wave[..., start:end, :]
+            out[..., t, :] = wave[..., t, :] - window.mean(-2)
+            if self.norm_vars:
+                out[..., t, :] = 0.0 if end - start == 1 else out[..., t, :] / np.sqrt(window.var(-2))
+        return out
