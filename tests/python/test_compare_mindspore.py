@@ -1,5 +1,6 @@
 """Thousands of small calls give what the real MindSpore 2.10 gave (tests/reference/mindspore_2_10/results.json), but for the differences that are decided
 (differences.txt there); names, parameters and defaults likewise (signatures.json). tests/reference/compare_mindspore.py records and compares."""
+import ast
 import json
 import os
 import sys
@@ -9,6 +10,7 @@ sys.path.insert(0, HERE)
 
 import cases  # noqa: E402
 import compare  # noqa: E402
+import random_cases  # noqa: E402
 import run_cases  # noqa: E402
 import signatures  # noqa: E402
 
@@ -53,3 +55,14 @@ def test_a_difference_is_found():
 def test_a_crash_or_hang_costs_one_call():
     found = run_cases.isolated(["1 + 1", "__import__('os')._exit(3)", "__import__('time').sleep(60)", "2 + 2"], seconds=4)
     assert list(found.values()) == [["int", 2], ["error", "crash"], ["error", "timeout"], ["int", 4]]
+
+
+def test_random_calls():
+    """Those that tests/reference/compare_random.py holds next to an installed MindSpore: a seed gives the same ones, each is Python, none ends the process."""
+    drawn = random_cases.draw(300, 1)
+    assert len(drawn) == 300 and drawn == random_cases.draw(300, 1) and set(drawn) != set(random_cases.draw(300, 2))
+    for case in drawn:
+        ast.parse(case)
+    found = run_cases.isolated(drawn)
+    assert [case for case, result in found.items() if result in (["error", "crash"], ["error", "timeout"])] == []
+    assert sum(result[0] != "error" for result in found.values()) > 200
