@@ -74,18 +74,48 @@ def make_data(folder: pathlib.Path) -> None:
         (folder / 'cifar' / name).write_bytes(records)
 
 
+def fields(message: bytes) -> list:
+    """(number, value) of a protobuf message: an int for a varint, bytes for the other wire types."""
+    out: list = []
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        number = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return number
+
+    while at < len(message):
+        key = varint()
+        if key & 7 == 0:
+            out.append((key >> 3, varint()))
+            continue
+        length = varint() if key & 7 == 2 else 8 if key & 7 == 1 else 4
+        out.append((key >> 3, message[at:at + length]))
+        at += length
+    return out
+
+
 def event_points(folder: pathlib.Path) -> list:
-    """(tag, step, bits) of all event files, in order."""
+    """(step, tag, bits) of all event files, in order. Times and the command line stand for themselves in each run: only their tags count."""
     points = []
     for path in sorted(folder.glob('events.out.tfevents.*')):
         data = path.read_bytes()
         at = 0
         while at + 12 <= len(data):
             length, = struct.unpack_from('<Q', data, at)
-            event = data[at + 12:at + 12 + length]
-            assert len(event) == length, f'{path} ends within a record'
-            points.append(event[9:])  # behind the wall time; the rest is step, tag and value
+            assert at + 16 + length <= len(data), f'{path} ends within a record'
+            event = fields(data[at + 12:at + 12 + length])
             at += length + 16
+            step = dict(event).get(2, 0)
+            for value in [v for number, summary in event if number == 5 for n, v in fields(summary) if n == 1]:
+                tag = dict(fields(value))[1].decode()
+                points.append((step, tag, b'' if tag in NO_TIMES or tag == 'run' else value))
     return points
 
 
@@ -176,15 +206,17 @@ def main() -> int:
     while kills < args.kills:
         name = names[runs % len(names)]
         if name not in whole:
-            folder = work / f'whole_{name}_{args.seed}'
+            folder = work / f'run_{name}_{args.seed}'  # the same for all runs of a task: files name it
             shutil.rmtree(folder, ignore_errors=True)
             begin = time.monotonic()
             if not finish(command(name, folder), folder):
                 return 1
             seconds[name] = time.monotonic() - begin
             whole[name] = contents(folder)
-        folder = work / f'killed_{name}_{args.seed}_{runs}'
-        shutil.rmtree(folder, ignore_errors=True)
+            kept = work / f'whole_{name}_{args.seed}'
+            shutil.rmtree(kept, ignore_errors=True)
+            folder.rename(kept)
+        folder = work / f'run_{name}_{args.seed}'
         words = command(name, folder)
         of_this = 0
         for _ in range(rng.randint(1, 6)):
@@ -203,8 +235,12 @@ def main() -> int:
         found = contents(folder) if finish(words, folder) else {}
         wrong = [key for key in whole[name] if found.get(key) != whole[name][key]] + [key for key in found if key not in whole[name]]
         different += bool(wrong)
-        print(f'{name}: {of_this} kills, {kills} in all: {"equal" if not wrong else "DIFFERENT: " + ", ".join(wrong) + " in " + str(folder)}', flush=True)
-        if not wrong:
+        kept = work / f'killed_{name}_{args.seed}_{runs}'
+        print(f'{name}: {of_this} kills, {kills} in all: {"equal" if not wrong else "DIFFERENT: " + ", ".join(wrong) + " in " + str(kept)}', flush=True)
+        shutil.rmtree(kept, ignore_errors=True)
+        if wrong:
+            folder.rename(kept)
+        else:
             shutil.rmtree(folder)
         if args.out:
             new = args.out.with_name(args.out.name + '.new')
