@@ -343,3 +343,25 @@ def test_a_rate_that_is_none():
     with pytest.raises(ValueError, match="must be at least 0, got -1"):
         opt.param_groups[0]["lr"] = -1.0
     assert opt.param_groups[0]["lr"].item() == pytest.approx(1e-3)
+
+
+def test_a_group_that_is_refused_is_not_added():
+    opt = optim.SGD([p()], lr=0.1)
+    for wrong in ({"params": p()}, {"params": [Parameter(Tensor([1.0]), name="q")], "momentum": -1.0}):
+        with pytest.raises(ValueError):
+            opt.add_param_group(wrong)
+    assert (len(opt.param_groups), len(opt.parameters), len(opt.lrs), opt.group_start_id) == (1, 1, 1, [0, 1])
+    opt((Tensor([1.0, 1.0]),))
+
+
+@pytest.mark.parametrize("name, option", [("Adam", "amsgrad"), ("AdamW", "amsgrad"), ("RMSprop", "centered")])
+def test_an_option_of_one_group_leaves_the_others_alone(name, option, mode):
+    mixed = [Parameter(Tensor([1.0, -1.0]), name=n) for n in "ab"]
+    opt = getattr(optim, name)([{"params": [mixed[0]], option: True}, {"params": [mixed[1]]}], lr=0.1)
+    alone = [Parameter(Tensor([1.0, -1.0]), name=n) for n in "ab"]
+    of_one = [getattr(optim, name)([alone[0]], lr=0.1, **{option: True}), getattr(optim, name)([alone[1]], lr=0.1)]
+    for g in ([1.0, 0.5], [0.01, 2.0], [0.1, -0.1]):
+        opt((Tensor(g), Tensor(g)))
+        for single in of_one:
+            single((Tensor(g),))
+    assert [q.asnumpy().tolist() for q in mixed] == [q.asnumpy().tolist() for q in alone] and mixed[0].asnumpy().tolist() != mixed[1].asnumpy().tolist()
