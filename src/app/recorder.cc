@@ -13,6 +13,7 @@
 #include "sindri/op/kernel_choice.h"
 #include "src/app/build.h"
 #include "src/app/event_extras.h"
+#include "src/app/mlflow_store.h"
 #include "src/app/monitor_lines.h"
 #include "src/app/session.h"
 #include "src/core/revision.h"
@@ -103,6 +104,7 @@ class Recorder final : public train::Callback {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
     begin_records(s_);
+    track_begin(s_);
     if (!s_->request.resume) record_texts(s_);
     if (!state.record.empty()) restore(state.record);
   }
@@ -243,6 +245,7 @@ class Recorder final : public train::Callback {
     s_->folder->event("epoch", state.cur_epoch_num, state.cur_step_num, row);
     s_->folder->epoch_row(state.cur_epoch_num, row);
     s_->last_row = row;
+    track_epoch(s_);
     if (lines_ == nullptr) show(line);
     else
       for (const std::string& monitored : lines_->epoch_end()) show(monitored);

@@ -397,6 +397,12 @@ std::vector<SettingSpec> fixed_rows() {
        .max = 1e6,
        .unit = "epochs",
        .changes_result = false},
+      {.name = "log.mlflow",
+       .type = kString,
+       .fallback = "",
+       .doc = "folder of an MLflow file store, such as mlruns, which gets the run: its main settings, and the columns of metrics.csv; empty: none",
+       .changes_result = false},
+      {.name = "log.mlflow_experiment", .type = kString, .fallback = "sindri", .doc = "name of the experiment there", .changes_result = false},
   };
 }
 

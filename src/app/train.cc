@@ -24,6 +24,7 @@
 #include "src/app/build.h"
 #include "src/app/event_extras.h"
 #include "src/app/fine_tune.h"
+#include "src/app/mlflow_store.h"
 #include "src/app/optimizer_report.h"
 #include "src/app/report_page.h"
 #include "src/app/session.h"
@@ -272,6 +273,7 @@ void finish(Session* s) {
   if (first && s->folder->started()) {
     write_repro(s);
     tell_of_measured_kernels(s);
+    track_end(s, r.stopped_by_signal == 0 ? MlflowRun::Status::kFinished : MlflowRun::Status::kKilled);
   }
   r.run_dir = s->run_dir;
   r.checkpoint = s->checkpoint && !s->checkpoint->latest_ckpt_file_name().empty() ? s->checkpoint->latest_ckpt_file_name() : s->resumed_from;
@@ -314,6 +316,7 @@ void final_eval(Session* s) {
   std::erase_if(s->last_row, [](const auto& column) { return column.first.starts_with("eval_"); });
   for (const auto& [name, value] : s->metrics) s->last_row.emplace_back("eval_" + name, value);
   s->folder->epoch_row(s->epoch, s->last_row);
+  track_epoch(s);
   s->picture.loss[1].values.back() = s->metrics.at("loss");
   s->picture.accuracy[0].values.back() = s->metrics.at("accuracy");
 }
@@ -382,7 +385,10 @@ class Stop {
 };
 
 void tell_of_error(Session* s, const Error& e) {
-  if (s->folder && s->folder->started()) s->folder->log(std::string("error: ") + e.what());
+  if (s->folder && s->folder->started()) {
+    s->folder->log(std::string("error: ") + e.what());
+    track_end(s, MlflowRun::Status::kFailed);
+  }
   if (s->rank_log) s->rank_log->line(std::string("error: ") + e.what());
 }
 
