@@ -11,6 +11,7 @@
 #include "sindri/train/checkpoint_files.h"
 #include "sindri/train/checkpoint_fit.h"
 #include "sindri/train/cipher.h"
+#include "sindri/train/lr_range.h"
 #include "sindri/train/monitor_text.h"
 #include "sindri/train/patience.h"
 #include "sindri/train/training_state.h"
@@ -235,6 +236,14 @@ void bind_train(py::module_& m) {
           }))
       .def("see", &train::Patience::see, py::arg("value"), "True when the number is better than all before it.")
       .def("exhausted", &train::Patience::exhausted);
+  py::class_<train::LrRange>(m, "LrRange", "The rates and losses of a learning-rate range test (include/sindri/train/lr_range.h).")
+      .def(py::init<double, double, int64_t, double>(), py::arg("first"), py::arg("last"), py::arg("steps"), py::arg("stop_factor"))
+      .def("rate", &train::LrRange::rate, py::arg("step"), "Of a step, from 0.")
+      .def("add", &train::LrRange::add, py::arg("loss"), "False when the test is over.")
+      .def_property_readonly("losses", &train::LrRange::losses)
+      .def("smoothed", &train::LrRange::smoothed)
+      .def("suggestion", &train::LrRange::suggestion)
+      .def("csv", &train::LrRange::csv);
   m.def("checkpoint_files", &train::checkpoint_files, py::arg("folder"), py::arg("prefix"), "Paths of a prefix's checkpoints, oldest first.");
   m.def("checkpoint_due", &train::checkpoint_due, py::arg("every_steps"), py::arg("every_seconds"), py::arg("steps_since"), py::arg("seconds_since"));
   m.def("free_checkpoint_prefix", &train::free_checkpoint_prefix, py::arg("folder"), py::arg("prefix"));

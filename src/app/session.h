@@ -1,6 +1,7 @@
 // A training in the making: what its parts (train.cc, start.cc, recorder.cc) share. Not for other verbs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,7 @@ struct Session {
   std::shared_ptr<train::KeepBest> best;  // null where no metric is watched
   train::FreezeReport frozen;
   std::vector<std::string> start_notes;  // for the log, from before there was one
-  std::vector<float> rates;  // of each update
+  std::vector<float> rates;  // of each update; build() keeps those that are there
   int64_t steps_per_epoch = 0, steps_per_update = 1;
   train::TrainOptions options;
   std::optional<train::LoadedCheckpoint> start_file;  // of the weights or the training to begin with; on rank 0 until it is handed on
@@ -86,6 +87,11 @@ void look_at_start(Session* s);
 void open_folder(Session* s);
 /// Weights to start from, or the whole state of a training to continue.
 void load_start(Session* s);
+
+// lr_find.cc
+
+/// Trains with rising learning rates and writes TrainRequest::lr_find. `build` makes the session's parts.
+void find_rate(Session* s, const std::function<void(Session*)>& build);
 
 // recorder.cc
 

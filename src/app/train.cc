@@ -100,7 +100,7 @@ void build(Session* s) {
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
   const std::vector<train::BoostAlgorithmPtr> algorithms = make_boosts(set);
   s->steps_per_update = train::steps_per_update(algorithms);
-  s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
+  if (s->rates.empty()) s->rates = learning_rates(set, s->steps_per_epoch, s->steps_per_update);
   s->optimizer = make_optimizer(set, *s->network, s->rates);
   train::ModelOptions options;
   options.metrics = make_metrics(set, class_count(set, s->data.num_classes));
@@ -462,6 +462,10 @@ void introduce(Session* s) {
 
 TrainReport train_in(const Settings& settings, const TrainRequest& request, Group& group) {
   Session s(settings, request, group);
+  if (!request.lr_find.empty()) {
+    find_rate(&s, build);
+    return s.report;
+  }
   std::optional<SignalGuard> guard;  // from the start: reading a large data set takes a while
   if (!request.dry_run) guard.emplace(group.several() ? settings.get_float("dist.term_grace") : 0);
   build(&s);

@@ -202,6 +202,12 @@ struct Program {
     train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")
         ->group("Output")
         ->excludes(resume);
+    train_verb
+        ->add_option("--lr-find", train.lr_find,
+                     "train 100 updates with rates from 1e-6 to 10, write the loss by rate to a CSV file, suggest an lr.max; write nothing else")
+        ->type_name("FILE")
+        ->group("Output")
+        ->excludes(resume);
     train_verb->add_flag("--quiet", train.quiet, "plain lines instead of a live progress line")->group("Output");
     train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then stop")->group("Output");
   }

@@ -19,6 +19,8 @@ struct TrainRequest {
   bool allow_batch_change = false;  ///< resume with another number of samples per step: the position in the data is kept by samples
   bool dry_run = false;  ///< open the data, build the net, run two steps, report memory and time, write nothing
   bool quiet = false;  ///< plain lines instead of a live progress line
+  /// A file: trains some steps with rising learning rates, writes the curve of the loss there as CSV and prints a suggestion for lr.max; no run folder.
+  std::string lr_find;
 };
 
 /// What a training left behind.

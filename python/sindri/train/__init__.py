@@ -2,6 +2,7 @@
 from sindri.parallel import (merge_pipeline_strategys, rank_list_for_transform, sync_pipeline_shared_parameters, transform_checkpoint_by_rank,
                              transform_checkpoints)
 from sindri.train import callback, metrics, serialization, summary, train_thor
+from sindri.train._lr_finder import LearningRateCurve, lr_find
 from sindri.train.amp import build_train_network
 from sindri.train.callback import *  # noqa: F401,F403
 from sindri.train.callback import __all__ as _callbacks

@@ -10,6 +10,7 @@ from sindri.parallel import (
     transform_checkpoints as transform_checkpoints,
 )
 from sindri.train import callback as callback, metrics as metrics, serialization as serialization, summary as summary, train_thor as train_thor
+from sindri.train._lr_finder import LearningRateCurve as LearningRateCurve, lr_find as lr_find
 from sindri.train.amp import build_train_network as build_train_network
 from sindri.train.callback import *
 from sindri.train.data_sink import data_sink as data_sink
