@@ -69,6 +69,8 @@ struct Thor::Impl {
   /// Takes the curvature of the layers of this variant, over all parts of the batch, and inverts it. Gives how many factors could not be inverted.
   Tensor refresh(const Parts& parts, const Tensor& lambda, double samples, const Gradients& step);
   TensorList natural(const std::vector<thor::Layer>& layers, const TensorList& grads, const Tensor& lambda, double samples) const;
+  /// Makes split_indices that count parameters count layers. Throws ValueError where they name more than there are.
+  void number_buckets(const std::vector<thor::Layer>& layers);
   void clip(const std::vector<thor::Layer>& layers, const TensorList& grads, const Tensor& rate, TensorList* natural) const;
 
  private:

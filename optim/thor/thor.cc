@@ -220,6 +220,27 @@ void Thor::Impl::clip(const std::vector<Layer>& layers, const TensorList& grads,
     if (layers[i].kind != Kind::kPlain) (*natural)[i] = ops::mul((*natural)[i], ops::cast(nu, (*natural)[i].dtype()));
 }
 
+// split_indices that name more than there are layers with factors, but no more than there are parameters, count parameters, as published BERT settings do:
+// each becomes the last layer up to that parameter.
+void Thor::Impl::number_buckets(const std::vector<Layer>& layers) {
+  std::vector<int64_t>& split = o.split_indices;
+  const auto factored = std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.factored(); });
+  if (split.empty() || split.back() < factored) return;
+  if (split.back() >= static_cast<int64_t>(layers.size()))
+    throw ValueError(fmt::format("THOR: split_indices names layer {}, there are {} layers with factors and {} parameters, counted from 0", split.back(),
+                                 factored, layers.size()),
+                     "split_indices", "name last layers of buckets, or leave it empty for one bucket");
+  std::vector<int64_t> of_layers;
+  for (const int64_t parameter : split) {
+    const int64_t last = std::count_if(layers.begin(), layers.begin() + parameter + 1, [](const Layer& l) { return l.factored(); }) - 1;
+    if (last >= 0 && (of_layers.empty() || last > of_layers.back())) of_layers.push_back(last);
+  }
+  log::write(log::Level::kInfo, "optim",
+             fmt::format("THOR: split_indices [{}] count parameters ({} layers have factors); as layers: [{}]", fmt::join(split, ", "), factored,
+                         fmt::join(of_layers, ", ")));
+  split = std::move(of_layers);
+}
+
 Gradients Thor::precondition(Gradients g) {
   Impl& t = *thor_;
   const bool from_memory = g.uses.empty() && g.variant == kReuse && !t.known.empty();
@@ -230,11 +251,8 @@ Gradients Thor::precondition(Gradients g) {
     t.known = layers;
     for (Layer& layer : t.known) layer.uses.clear();
   }
-  const auto factored = std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
-  const bool any = factored > 0;
-  if (g.variant != kReuse && !t.o.split_indices.empty() && t.o.split_indices.back() >= factored)
-    throw ValueError(fmt::format("THOR: split_indices names layer {}, there are {} layers with factors, counted from 0", t.o.split_indices.back(), factored),
-                     "split_indices", "name last layers of buckets, or leave it empty for one bucket");
+  const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
+  if (g.variant != kReuse) t.number_buckets(layers);
   if (!any && !std::exchange(t.told_nothing, true))
     log::write(log::Level::kWarn, "optim", "THOR: no parameter belongs to a matrix product, convolution, embedding or layer norm: this is Momentum");
   if (!any) return g;

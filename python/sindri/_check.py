@@ -11,6 +11,7 @@ import functools
 import inspect
 import math
 import re
+import warnings
 from enum import Enum
 from typing import Any, Callable, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, TypeVar, Union, cast
 
@@ -39,6 +40,14 @@ def with_short_words(text: str) -> str:
 def fail(kind: Type[Exception], what: str, where: str = "", fix: str = "") -> NoReturn:
     """Raises `kind` with the parts of the message that are not empty."""
     raise kind(with_short_words(" | ".join(part for part in (what, where, fix) if part)))
+
+
+def warn_of_uncalled(made: type, base: type, hooks: Iterable[str], instead: str) -> None:
+    """Warns that `made`, a subclass of `base`, defines methods that MindSpore's class of this name calls inside and Sindri's does not."""
+    uncalled = [name for name in hooks if name in vars(made) and not hasattr(base, name)]
+    if uncalled:
+        warnings.warn(f"{made.__name__}: {', '.join(uncalled)} will not be called: MindSpore's {base.__name__} uses {'it' if len(uncalled) == 1 else 'them'} "
+                      f"inside, Sindri's does not | {instead}", RuntimeWarning, stacklevel=3)
 
 
 def is_int(value: Any) -> bool:

@@ -617,3 +617,49 @@ def test_double_parameters(mode):
     (double, kept), (single, _) = train(ms.float64), train(ms.float32)
     assert kept == {ms.float32} and double[-1] < double[0]
     np.testing.assert_allclose(double, single, rtol=2e-4)
+
+
+def test_split_indices_may_count_parameters(mode):
+    """As in published BERT settings, whose last number is that of the last parameter."""
+    def train(split):
+        ms.set_seed(1)
+        net = Net()
+        optimizer = nn.thor(net, 0.05, 0.1, 0.9, batch_size=BATCH, frequency=2, split_indices=split)
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, loss()), optimizer)
+        rows = next(batches())
+        return [float(step(*rows)) for _ in range(4)]
+
+    count = len(Net().trainable_params())
+    assert train([3, count - 1]) == train(None) == train([0, 2])
+    with pytest.raises(ValueError, match=f"names layer {count}, there are 3 layers with factors and {count} parameters"):
+        train([3, count])
+
+
+def test_overrides_that_will_not_be_called_are_told():
+    """MindSpore's Model and THOR call methods inside that scripts for old versions override."""
+    with pytest.warns(RuntimeWarning, match="ModelThorOfScript: _train_dataset_sink_process will not be called"):
+        class ModelThorOfScript(Model):
+            def _train_dataset_sink_process(self, *arguments):
+                raise AssertionError
+    with pytest.warns(RuntimeWarning, match="Own: _get_second_gradients will not be called"):
+        class Own(THOR_Ascend):
+            def _get_second_gradients(self, *arguments):
+                raise AssertionError
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+
+        class Plain(Model):
+            def _helper(self):
+                return ModelThorOfScript, Own
+    assert Plain
+
+
+def test_an_optimizer_of_the_scripts_own_is_told(capfd):
+    """convert_to_thor_model returns such a model as it is."""
+    class THOR_Ascend(Momentum):  # noqa: N801  the name in the published article
+        pass
+    net = Net()
+    model = Model(net, loss(), THOR_Ascend(net.trainable_params(), 0.1, 0.9))
+    assert ConvertModelUtils.convert_to_thor_model(model, net, loss(), model._optimizer, frequency=5) is model
+    said = capfd.readouterr().err
+    assert "THOR_Ascend is a class of the script's" in said and "frequency has no effect" in said

@@ -11,6 +11,7 @@ from sindri import _checkparam as validator
 from sindri import _core, context
 from sindri import log as logger
 from sindri import nn
+from sindri._check import warn_of_uncalled
 from sindri.boost import AutoBoost, averaged_weights
 from sindri.common.not_yet import not_yet
 from sindri.common.tensor import Tensor
@@ -35,6 +36,9 @@ _BOOST_LEVELS = ('O0', 'O1', 'O2')
 _KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level', 'eval_weights')
 # 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
 _SINK_DEFAULT = context.era() == 1
+# What MindSpore's Model and ModelThor call inside, and scripts for old versions override.
+_MINDSPORE_HOOKS = ('_train_dataset_sink_process', '_train_process', '_train', '_exec_preprocess', '_eval_dataset_sink_process', '_eval_process', '_build_boost_network',
+                    '_build_predict_network', '_train_gpu_sink_step', '_train_ascend_sink_step', '_clear_metrics', '_get_metrics', '_get_scaling_sens')
 # Cells that a Model has evaluated or predicted with since they were trained: their next training step turns training mode on again. Whoever
 # calls set_train(False) himself, to freeze layers, is left alone.
 _evaluated: 'weakref.WeakSet[Any]' = weakref.WeakSet()
@@ -50,6 +54,10 @@ class Model:
     boost_level and boost_config_dict: see boost.AutoBoost. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict, acc_level (older
     name of boost_level), eval_weights ('trained', or the training algorithm whose weights eval() and fit() evaluate with, e.g. 'average').
     ValueError: level, keyword, metrics, eval_indexes; TypeError; NotYetError: a training algorithm that is not there."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        warn_of_uncalled(cls, Model, _MINDSPORE_HOOKS, "override train, eval or predict, or give Model a training cell of your own as network")
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None,
                  eval_indexes: Optional[List[int]] = None, amp_level: str = 'O0', boost_level: str = 'O0', **kwargs: Any):

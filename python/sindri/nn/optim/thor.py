@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 from sindri import _core, context
-from sindri._check import check_bool, check_float, fail, is_number
+from sindri._check import check_bool, check_float, fail, is_number, warn_of_uncalled
 from sindri.common.parameter import Parameter
 from sindri.common.tensor import Tensor
 from sindri.communication.management import get_group_size
@@ -13,6 +13,14 @@ from sindri.nn.learning_rate_schedule import LearningRateSchedule
 from sindri.nn.optim.optimizer import NativeOptimizer
 
 __all__ = ["thor", "THOR", "THOR_Ascend", "THOR_GPU", "ThorAscend", "ThorGpu"]
+
+
+# What MindSpore's THOR classes are made of, 1.1 to 2.10: a subclass that replaces one of these changes the algorithm there.
+_MINDSPORE_HOOKS = ("_define_gpu_operator", "_define_gpu_reducer", "_define_ascend_operator", "_define_ascend_reducer", "_get_pad_dim", "_get_weight_idx_map",
+                    "_get_fc_matrix", "_process_matrix_init_and_weight_idx_map", "_process_batch_matmul", "_process_cholesky_pad", "_get_abs_max", "_get_fc_ainv_ginv",
+                    "_process_conv_matmul_device_pad", "_get_ainv_ginv_amax_gmax_list", "_get_Ainv_Ginv_Amax_Gmax_list", "_get_ainv_ginv_list", "_process_layernorm",
+                    "_process_thor_fc", "_get_second_gradients_one", "_get_second_gradients", "_get_second_grad_by_matmul", "_get_second_grad_by_layertype",
+                    "_reshape_gradient")
 
 
 def _whole(name: str, value: Any, least: int) -> int:
@@ -35,6 +43,10 @@ class THOR(NativeOptimizer):
 
     wants_uses = True
     current_variant: Optional[int] = 0
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        warn_of_uncalled(cls, THOR, _MINDSPORE_HOOKS, "to change the algorithm, write an Optimizer whose construct does it")
 
     def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
                  use_nesterov: bool = False, decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None,
@@ -196,7 +208,8 @@ def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_dec
         batch_size: how many items the loss is the mean of, on one rank.
         use_nesterov: Nesterov's momentum.
         decay_filter: function of a Parameter: whether it decays.
-        split_indices: last layers of the buckets in which factors are averaged over ranks, counted from 0; None: one bucket.
+        split_indices: last layers of the buckets in which factors are averaged over ranks, counted from 0; None: one bucket. A list whose last
+            number is larger than that of the layers counts trainable parameters instead, as published BERT settings do.
         enable_clip_grad: each tensor's step before momentum has a norm of at most 1.
         frequency: updates from one refresh of the curvature to the next, at least 1; None: 100, or that of a ModelThor.
         block_size: width of the diagonal blocks that are kept of a factor; 0: all of it.

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from sindri import log as logger
 from sindri._check import fail
 from sindri.nn.cell import Cell
 from sindri.nn.optim.thor import THOR
@@ -30,6 +31,9 @@ class ConvertModelUtils:
         optimizer. network may be a training cell that calls the optimizer itself; then each step is one call of that cell, as in MindSpore. Raises
         ValueError if the optimizer was given another frequency, and as ModelThor."""
         if not isinstance(optimizer, THOR):
+            if "thor" in type(optimizer).__name__.lower():
+                logger.warning("convert_to_thor_model: %s is a class of the script's, not nn.thor: the model is returned as it is%s | such an optimizer decides in "
+                               "its construct when it takes the curvature", type(optimizer).__name__, "" if frequency is None else ", and frequency has no effect")
             return model
         settings: dict = {"amp_level": amp_level}
         if loss_scale_manager is not None:
