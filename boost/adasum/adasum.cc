@@ -30,7 +30,9 @@ class Adasum final : public train::BoostAlgorithm {
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     if (const std::string why = alone(); !why.empty())
-      throw ValueError("adasum was asked for, but " + why, "boost.adasum", "train on more hosts, or with group: rank, or switch it off");
+      throw ValueError("adasum was asked for, but " + why, "boost.adasum",
+                       "train on more hosts, or make groups smaller: settings boost.adasum.group=rank or boost.adasum.device_number, in Python "
+                       "boost_config_dict={'common': {'device_num': 1}}; or switch it off");
     const int64_t ranks = comm::world().size(), of_group = members();
     check_layout(of_group);
     step.ranks_per_group = of_group;
@@ -77,7 +79,8 @@ class Adasum final : public train::BoostAlgorithm {
   // Why there is nothing to put together; empty: there is.
   std::string alone() const {
     if (comm::world().size() > members()) return "";
-    return comm::world().size() == 1 ? "there is one rank" : "all ranks are one group";
+    const int size = comm::world().size();
+    return size == 1 ? "there is one rank" : fmt::format("all {} ranks are one group (the ranks of a host are one; groups have {} here)", size, members());
   }
 
   // Ranks of a group. All ranks on one host, 16 or more, count as hosts of 8, MindSpore's device_number: what is written for two hosts runs on one as well.
