@@ -36,6 +36,7 @@ train_node() {
   training "$PWD/device0/run"
   # shellcheck disable=SC2154  # config: take_config
   echo "settings of $config: algorithms $(algorithms_of "$config"), amp_level $(sed -n 's/^  amp_level: *//p' "$config" | grep . || echo O0)"
+  echo "============== Starting Training =============="
   run_node link_checkpoints device0 device0/run
 }
 
