@@ -18,6 +18,11 @@ struct TriangularSolveAttrs {
   SINDRI_ATTRS(TriangularSolveAttrs, lower, transpose, unit_diagonal)
 };
 
+struct QrAttrs {
+  bool complete = false;
+  SINDRI_ATTRS(QrAttrs, complete)
+};
+
 /// Throws unless m has at least two dimensions and is float32 or float64.
 void check_matrix(const char* op, const TensorMeta& m, const char* which);
 /// As above, and the last two dimensions are equal.

@@ -87,6 +87,17 @@ const bool kSvd = add_samples({
     matrix_op("svd", "empty", {{{0, 3}}}),
     matrix_op("svd", "empty_batch", {{{0, 2, 3}}}),
     matrix_op("svd", "large", {{{40, 33}}}, false),
+    matrix_op("qr", "square", {{{3, 3}}}),
+    matrix_op("qr", "tall", {{{5, 3}}}),
+    matrix_op("qr", "wide", {{{2, 4}}}),
+    matrix_op("qr", "batch", {{{2, 3, 2}}}),
+    matrix_op("qr", "one", {{{1, 1}}}),
+    matrix_op("qr", "column", {{{4, 1}}}),
+    matrix_op("qr", "row", {{{1, 5}}}),
+    {.op = "qr", .name = "complete_tall", .attrs = {{"complete", true}}, .args = {{{4, 2}}}, .gradient = false, .half = false},
+    {.op = "qr", .name = "complete_wide", .attrs = {{"complete", true}}, .args = {{{2, 2, 3}}}, .half = false},
+    matrix_op("qr", "empty", {{{0, 3}}}),
+    matrix_op("qr", "empty_batch", {{{0, 2, 3}}}),
 });
 
 }  // namespace

@@ -22,5 +22,7 @@ SINDRI_API std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a);
 SINDRI_API std::pair<Tensor, Tensor> eigh(const Tensor& a);
 /// Thin SVD: u [.., m, k], s [.., k] descending, v [.., n, k], a = u·diag(s)·vᵀ, k = min(m, n).
 SINDRI_API std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a);
+/// a [.., m, n] = q·r, k = min(m, n): q [.., m, k] with orthonormal columns, r [.., k, n] upper triangular; complete: [.., m, m] and [.., m, n].
+SINDRI_API std::pair<Tensor, Tensor> qr(const Tensor& a, bool complete = false);
 
 }  // namespace sindri::ops

@@ -30,7 +30,7 @@ __all__ = [
     "slice_scatter", "diagonal_scatter", "reverse_sequence", "matmul", "mm", "bmm", "mv", "dot", "outer", "ger", "inner", "vecdot", "addmm", "addmv",
     "addr", "addbmm", "baddbmm", "tensor_dot", "batch_dot", "kron", "cross", "cdist", "pdist", "cond", "dist", "inverse", "cholesky",
     "cholesky_inverse", "cholesky_solve", "det", "matrix_determinant", "slogdet", "log_matrix_determinant", "logdet", "matrix_solve", "lu_solve",
-    "lstsq", "svd", "matrix_power", "pinv", "einsum", "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
+    "lstsq", "qr", "svd", "matrix_power", "pinv", "einsum", "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div", "cosine_embedding_loss", "margin_ranking_loss", "hinge_embedding_loss",
     "soft_margin_loss", "gaussian_nll_loss", "triplet_margin_loss", "multilabel_soft_margin_loss", "multilabel_margin_loss", "multi_margin_loss",
     "ctc_loss", "abs", "neg", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "square", "reciprocal", "sin", "cos", "erf", "tanh", "sigmoid",

@@ -79,7 +79,7 @@ __all__ = [
     "select_scatter", "slice_scatter", "diagonal_scatter", "fill_diagonal", "masked_scatter", "reverse_sequence", "invert_permutation",
     "unravel_index", "matmul", "mat_mul", "batch_mat_mul", "mm", "bmm", "mv", "dot", "outer", "ger", "inner", "vecdot", "addmm", "addmv", "addr",
     "addbmm", "baddbmm", "tensor_dot", "batch_dot", "kron", "cross", "cdist", "pdist", "cond", "dist", "inverse", "cholesky", "cholesky_inverse",
-    "cholesky_solve", "det", "matrix_determinant", "slogdet", "log_matrix_determinant", "logdet", "matrix_solve", "lu_solve", "lstsq", "svd",
+    "cholesky_solve", "det", "matrix_determinant", "slogdet", "log_matrix_determinant", "logdet", "matrix_solve", "lu_solve", "lstsq", "qr", "svd",
     "matrix_power", "pinv", "einsum", "cross_entropy", "nll_loss", "softmax_cross_entropy_pair", "sparse_softmax_cross_entropy", "mse_loss",
     "l1_loss", "smooth_l1_loss", "huber_loss", "l2_half", "binary_cross_entropy", "binary_cross_entropy_with_logits", "sigmoid_cross_entropy",
     "kl_div", "cosine_embedding_loss", "margin_ranking_loss", "hinge_embedding_loss", "soft_margin_loss", "gaussian_nll_loss", "triplet_margin_loss",

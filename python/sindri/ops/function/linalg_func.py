@@ -6,7 +6,7 @@ from typing import Optional, Sequence, Union
 
 import numpy as np
 
-from sindri._check import fail
+from sindri._check import check_choice, fail
 from sindri.common import dtype as mstype
 from sindri.ops._util import Tensor, core, exported, floating, is_float, rounded_once, to_axis, wide
 from sindri.ops.function.array_func import swapaxes
@@ -352,6 +352,12 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
         fail(ValueError, f"expected [m, n] and [m, k] or [m], got {input.shape} and {A.shape}", "ops.lstsq")
     out = core.matmul(pinv(wide(input)), wide(core.expand_dims(A, 1) if len(A.shape) == 1 else A))
     return core.cast(out, input.dtype)
+
+
+def qr(input: Tensor, mode: str = "reduced") -> tuple:
+    """(q, r) with input = q·r, q of orthonormal columns and r upper triangular, for matrices [..., m, n] and k = min(m, n): [..., m, k] and [..., k, n];
+    mode 'complete': [..., m, m] and [..., m, n]. Raises ValueError for another mode; complete factors have a gradient for m <= n only."""
+    return core.qr(input, check_choice("ops.qr", "mode", mode, ("reduced", "complete")) == "complete")
 
 
 def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Union[Tensor, tuple]:

@@ -49,7 +49,7 @@ __all__ = [
     "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceAll", "ReduceAny", "ReduceStd", "Argmax", "Argmin", "ArgMaxWithValue",
     "ArgMinWithValue", "CumSum", "CumProd", "Cummax", "Cummin", "TopK", "Sort", "LpNorm", "SquareSumAll", "CountNonZero", "MatMul", "BatchMatMul",
     "Einsum", "Ger", "Cross", "Cdist", "MatrixInverse", "Cholesky", "CholeskyInverse", "CholeskySolve", "MatrixTriangularSolve", "MatrixDeterminant",
-    "LogMatrixDeterminant", "MatrixSolve", "LuSolve", "MatrixPower", "Svd", "ReLU", "ReLU6", "PReLU", "Elu", "SeLU", "CeLU", "GeLU", "Gelu",
+    "LogMatrixDeterminant", "MatrixSolve", "LuSolve", "MatrixPower", "Qr", "Svd", "ReLU", "ReLU6", "PReLU", "Elu", "SeLU", "CeLU", "GeLU", "Gelu",
     "FastGeLU", "FastGelu", "HSwish", "HSigmoid", "HShrink", "SoftShrink", "Mish", "Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax",
     "LogSoftmax", "GLU", "Dense", "BiasAdd", "Conv2D", "Conv2DTranspose", "Conv2DBackpropInput", "DepthwiseConv2dNative", "Conv3D", "MaxPool3D",
     "AvgPool3D", "MaxPool", "AvgPool", "MaxPoolWithArgmax", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "BatchNorm", "LayerNorm",

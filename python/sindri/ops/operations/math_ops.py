@@ -168,6 +168,7 @@ LogMatrixDeterminant = primitive("LogMatrixDeterminant", L.slogdet)
 MatrixSolve = primitive("MatrixSolve", L.matrix_solve, adjoint=False)
 LuSolve = primitive("LuSolve", L.lu_solve)
 MatrixPower = primitive("MatrixPower", L.matrix_power, n=REQUIRED)
+Qr = primitive("Qr", like(L.qr, lambda x, full_matrices: L.qr(x, "complete" if full_matrices else "reduced")), full_matrices=False)
 Svd = primitive("Svd", L.svd, full_matrices=False, compute_uv=True)
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type) and value.__module__ == __name__]

@@ -19,7 +19,7 @@ __all__ = [
     "IsInf", "IsFinite", "NanToNum", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceAll", "ReduceAny", "ReduceStd",
     "Argmax", "Argmin", "ArgMaxWithValue", "ArgMinWithValue", "CumSum", "CumProd", "Cummax", "Cummin", "TopK", "Sort", "LpNorm", "Norm",
     "SquareSumAll", "CountNonZero", "MatMul", "BatchMatMul", "Einsum", "Ger", "Cross", "Cdist", "MatrixInverse", "Cholesky", "CholeskyInverse",
-    "CholeskySolve", "MatrixTriangularSolve", "MatrixDeterminant", "LogMatrixDeterminant", "MatrixSolve", "LuSolve", "MatrixPower", "Svd",
+    "CholeskySolve", "MatrixTriangularSolve", "MatrixDeterminant", "LogMatrixDeterminant", "MatrixSolve", "LuSolve", "MatrixPower", "Qr", "Svd",
 ]
 
 
@@ -721,6 +721,10 @@ class LuSolve(Primitive):
 class MatrixPower(Primitive):
     def __init__(self, n: Any) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
+
+class Qr(Primitive):
+    def __init__(self, full_matrices: bool = False) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
 
 class Svd(Primitive):
     def __init__(self, full_matrices: bool = False, compute_uv: bool = True) -> None: ...
