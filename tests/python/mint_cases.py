@@ -75,6 +75,13 @@ FUNCTIONS = [
     ("silu inplace", "F.silu(x * 2, inplace=True)", {"x": (3, 4)}), ("threshold inplace", "F.threshold(x * 1, 0.1, 3.0, True)", {"x": (3, 4)}),
     ("grid_sample", "F.grid_sample(x, g, align_corners=False)", {"x": (2, 3, 4, 5), "g": (2, 3, 2, 2)}),
     ("embedding", "F.embedding(i, w, 3)", {"i": _IDS, "w": (5, 4)}), ("embedding counts", "F.embedding(i, w, scale_grad_by_freq=True)", {"i": _IDS, "w": (5, 4)}),
+    ("addcmul", "m.addcmul(x, y, z, value=0.5)", {"x": (2, 3), "y": (2, 1), "z": (3,)}), ("real", "m.real(x)", {"x": (4,)}),
+    ("nansum", "m.nansum(x, 1)", {"x": np.array([[1.5, np.nan, 2], [np.nan, np.nan, np.nan]])}), ("nansum all", "m.nansum(x, (0, 1), True)", {"x": np.array([[1.5, np.nan, 2]])}),
+    ("triangular_solve", "m.triangular_solve(b, a)[0]", {"b": (3, 2), "a": _LOWER.T.copy()}), ("triangular_solve lower", "m.triangular_solve(b, a, False)[0]", {"b": (2, 3, 1), "a": _LOWER}),
+    ("triangular_solve transposed", "m.triangular_solve(b, a, False, True)[0]", {"b": (3, 2), "a": _LOWER}), ("triangular_solve unit", "m.triangular_solve(b, a0, False, False, True)[0]", {"b": (3, 2), "a0": _LOWER}),
+    ("conv_tbc", "m.conv_tbc(x, w, b, 1)", {"x": (5, 2, 3), "w": (3, 3, 4), "b": (4,)}), ("conv2d of mint", "m.conv2d(x, w, None, 2)", {"x": (1, 2, 5, 4), "w": (3, 2, 2, 2)}),
+    ("qr q", "m.linalg.qr(x)[0]", {"x": (4, 3)}), ("qr r", "m.linalg.qr(x)[1]", {"x": (2, 3, 3)}), ("qr wide q", "m.linalg.qr(x)[0]", {"x": (2, 4)}), ("qr wide r", "m.linalg.qr(x)[1]", {"x": (2, 2, 4)}),
+    ("qr complete", "m.linalg.qr(x0, 'complete')[0]", {"x0": (4, 2)}), ("qr complete r", "m.linalg.qr(x, mode='complete')[1]", {"x": (2, 3)}), ("qr only r", "m.linalg.qr(x0, 'r')[1]", {"x0": (4, 3)}),
     ("one_hot", "F.one_hot(i, 4)", {"i": _IDS}), ("normalize", "F.normalize(x, 3.0, 0)", {"x": (4, 3)}),
 ]
 

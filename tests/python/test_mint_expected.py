@@ -46,7 +46,8 @@ def test_as_pytorch(name, mode):
         run = ms.jit(call) if mode == ms.GRAPH_MODE else call
         out = run(*tensors)
         assert list(out.shape) == want["shape"]
-        assert out.dtype == (ms.int64 if "gradients" not in want else Tensor(np.zeros(1, dtype)).dtype)
+        floating = any(v.dtype == np.float64 for v in mint_cases.inputs_of(case).values()) and "places" not in name
+        assert out.dtype == (Tensor(np.zeros(1, dtype)).dtype if floating else ms.int64)
         np.testing.assert_allclose(out.asnumpy().reshape(-1), want["value"], rtol=tolerance, atol=tolerance)
         if "gradients" in want:
             places = tuple(i for i, k in enumerate(given) if k in want["gradients"])
@@ -193,3 +194,71 @@ X = Tensor(np.ones((1, 2, 4, 4), np.float32))
 def test_refused(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_unique_consecutive():
+    """As torch.unique_consecutive."""
+    x = Tensor(np.array([[1, 1, 2], [1, 1, 2], [3, 1, 2]]))
+    values, inverse, counts = mint.unique_consecutive(x, True, True, 0)
+    assert values.tolist() == [[1, 1, 2], [3, 1, 2]] and inverse.tolist() == [0, 0, 1] and counts.tolist() == [2, 1]
+    values, inverse = mint.unique_consecutive(x, return_inverse=True)
+    assert values.tolist() == [1, 2, 1, 2, 3, 1, 2] and inverse.tolist() == [[0, 0, 1], [2, 2, 3], [4, 5, 6]]
+    assert mint.unique_consecutive(x, dim=1).tolist() == [[1, 1, 2], [1, 1, 2], [3, 1, 2]]
+
+
+def test_batch_norm_by_its_parts():
+    """Statistics of two shares of a batch, gathered and applied, are those of the whole batch."""
+    x, w = mint_cases.numbers((6, 3, 2, 2), 9).astype(np.float32), Tensor(np.array([1, 2, 3], np.float32))
+    parts = Tensor(x[:2]), Tensor(x[2:])
+    stats = [mint.batch_norm_stats(p, 1e-3) for p in parts]
+    mean, var = ms.Parameter(np.zeros(3, np.float32)), ms.Parameter(np.ones(3, np.float32))
+    whole = mint.batch_norm_gather_stats_with_counts(parts[0], mint.stack([s[0] for s in stats]), mint.stack([s[1] for s in stats]), mean, var, 0.25, 1e-3, Tensor([8.0, 16.0]))
+    other_mean, other_var = ms.Parameter(np.zeros(3, np.float32)), ms.Parameter(np.ones(3, np.float32))
+    want = F.batch_norm(Tensor(x), other_mean, other_var, w, w, True, 0.25, 1e-3).asnumpy()
+    for p, expected in zip(parts, (want[:2], want[2:])):
+        np.testing.assert_allclose(mint.batch_norm_elemt(p, w, w, *whole, 1e-3).asnumpy(), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(mean.asnumpy(), other_mean.asnumpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(var.asnumpy(), other_var.asnumpy(), rtol=1e-5)
+    one = mint.batch_norm_gather_stats_with_counts(parts[0], stats[0][0].reshape(1, 3), stats[0][1].reshape(1, 3), eps=1e-3)
+    np.testing.assert_allclose(one[1].asnumpy(), stats[0][1].asnumpy(), rtol=1e-5)
+
+
+def test_random_functions():
+    """Shapes, types and ranges; the same seed gives the same numbers."""
+    def draw():
+        ms.manual_seed(11)
+        x = mint.full((500,), 0.25)
+        return [mint.rand(3, 200), mint.randn((3, 200)), mint.randint(5, (400,)), mint.randint(-3, 2, (400,), dtype=ms.int32), mint.randperm(50), mint.rand_like(x), mint.randn_like(x, dtype=ms.float64),
+                mint.randint_like(x, 3), mint.randint_like(x, 1, 3, dtype=ms.int64), mint.normal(2.0, 0.5, (400,)), mint.normal(x, x), mint.bernoulli(x), mint.multinomial(Tensor([0.5, 0.0, 0.5]), 40, True),
+                mint.multinomial(Tensor([[0.2, 0.3, 0.5]]), 3)]
+    first, again = draw(), draw()
+    assert all((a.asnumpy() == b.asnumpy()).all() for a, b in zip(first, again))
+    u, n, below, whole, perm, like, nlike, ilike, rlike, normal, tensors, coin, picks, rows = first
+    assert u.shape == n.shape == (3, 200) and u.dtype == n.dtype == ms.float32 and 0 <= u.asnumpy().min() < 0.05 and 0.95 < u.asnumpy().max() < 1
+    assert abs(n.asnumpy().mean()) < 0.2 and abs(n.asnumpy().std() - 1) < 0.1
+    assert below.dtype == ms.int64 and set(below.tolist()) == set(range(5)) and whole.dtype == ms.int32 and set(whole.tolist()) == set(range(-3, 2))
+    assert perm.dtype == ms.int64 and sorted(perm.tolist()) == list(range(50)) and perm.tolist() != list(range(50))
+    assert like.shape == (500,) and nlike.dtype == ms.float64 and ilike.dtype == ms.float32 and set(ilike.tolist()) == {0, 1, 2} and set(rlike.tolist()) == {1, 2}
+    assert abs(normal.asnumpy().mean() - 2) < 0.15 and abs(normal.asnumpy().std() - 0.5) < 0.1 and abs(tensors.asnumpy().mean() - 0.25) < 0.06
+    assert set(coin.tolist()) == {0, 1} and 0.15 < coin.asnumpy().mean() < 0.35 and coin.dtype == ms.float32
+    assert picks.dtype == ms.int64 and set(picks.tolist()) == {0, 2} and sorted(rows.tolist()[0]) == [0, 1, 2]
+
+
+def test_random_functions_refuse():
+    for call in (lambda: mint.rand(2, generator=1), lambda: mint.normal(), lambda: mint.normal(0.0, -1.0, (2,)), lambda: mint.rand(2, device="TPU")):
+        with pytest.raises(ValueError):
+            call()
+    for call in (lambda: mint.randint(3), lambda: mint.randint_like(3, 4)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_addr_and_qr_of_one_factor():
+    x = Tensor(np.ones((2, 3), np.float32))
+    assert mint.addr_(x, Tensor([1.0, 2.0]), Tensor([1.0, 0.0, 2.0]), beta=2, alpha=0.5) is x
+    np.testing.assert_array_equal(x.asnumpy(), [[2.5, 2, 3], [3, 2, 4]])
+    assert mint.linalg.qr(x, "r")[0].shape == (0,) and mint.imag(x).asnumpy().any() == False  # noqa: E712
+    with pytest.raises(ValueError, match="mode"):
+        mint.linalg.qr(x, "full")
+    with pytest.raises(ValueError, match="complete"):
+        ms.grad(lambda v: ms.ops.qr(v, "complete")[0].sum())(Tensor(np.eye(3, 2)))

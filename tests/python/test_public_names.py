@@ -19,7 +19,7 @@ OTHERS = {
     "mindspore.ops.composite": "clip_by_global_norm clip_by_value",
     "mindspore.nn": "ResizeBilinear THOR THOR_Ascend THOR_GPU ThorAscend ThorGpu",
     "mindspore.numpy": "NINF PINF around copy inf matrix_power nan pi round uint",
-    "mindspore.mint": "clip equal fix ge item linspace ones trunc unique",
+    "mindspore.mint": "addcmul clip equal fix ge item linspace ones trunc unique",
     "mindspore.mint.nn": "functional",
     "mindspore.mint.nn.functional": "hardshrink hardsigmoid hardswish l1_loss mish selu softplus softshrink",
     "mindspore.train": "merge_pipeline_strategys obfuscate_model parse_print rank_list_for_transform sync_pipeline_shared_parameters "

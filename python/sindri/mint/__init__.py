@@ -8,15 +8,19 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from sindri import _core
 from sindri import ops as _ops_
+from sindri._check import fail as _fail
 from sindri.common import dtype as _types
 from sindri.common.tensor import Tensor
+from sindri.mint._drawn import bernoulli, multinomial, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm
+from sindri.ops._tensor_facts import give as _give
 from sindri.ops import (abs, acos, acosh, addbmm, addcdiv, addmm, addmv, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, asin, asinh, atan,
                         atan2, atanh, baddbmm, bitwise_and, bitwise_not, bitwise_or, bitwise_xor, broadcast_to, cdist, ceil, clamp, clip, cos, cosh,
                         cross, div, divide, dot, dstack, einsum, eq, erf, erfc, erfinv, exp, exp2, expm1, eye, float_power, floor, floor_divide, fmod,
-                        gcd, ge, greater, greater_equal, gt, hstack, inverse, isclose, isfinite, isinf, isnan, isneginf, kthvalue, le, lerp, less,
+                        gcd, ge, greater, greater_equal, gt, hstack, imag, inverse, isclose, isfinite, isinf, isnan, isneginf, kthvalue, le, lerp, less,
                         less_equal, log, log10, log1p, log2, logaddexp, logaddexp2, logical_and, logical_not, logical_or, logical_xor, lt, masked_select,
-                        matmul, maximum, minimum, mm, mul, nan_to_num, ne, neg, negative, not_equal, ones, ones_like, outer, pow, ravel, reciprocal,
+                        matmul, maximum, minimum, mm, mul, nan_to_num, ne, neg, negative, not_equal, ones, ones_like, outer, pow, ravel, real, reciprocal,
                         remainder, reshape, rsqrt, searchsorted, sigmoid, sign, sin, sinc, sinh, sqrt, square, swapaxes, t, tan, tanh, trace, tril, triu,
                         trunc, unbind, xlogy, zeros_like)
 
@@ -27,7 +31,8 @@ bitwise_not bitwise_or bitwise_xor broadcast_to cdist ceil clamp clip cos cosh c
 eye fix float_power floor floor_divide fmod gcd ge greater greater_equal gt hstack inverse isclose isfinite isinf isnan isneginf kthvalue le lerp less
 less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor lt masked_select matmul maximum minimum mm mul
 nan_to_num ne neg negative not_equal ones ones_like outer pow ravel reciprocal remainder reshape rsqrt searchsorted sigmoid sign sin sinc sinh sqrt
-square swapaxes t tan tanh trace tril triu trunc unbind xlogy zeros_like"""
+square swapaxes t tan tanh trace tril triu trunc unbind xlogy zeros_like imag real
+bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm"""
 
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -416,6 +421,102 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
     return counts if weights is not None else _ops_.cast(counts, _types.int64)
 
 
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    """input + value * tensor1 * tensor2."""
+    return _ops_.addcmul(input, tensor1, tensor2, value)
+
+
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """input given beta * input + alpha * outer(vec1, vec2)."""
+    return _give(input, _ops_.addr(input, vec1, vec2, beta=beta, alpha=alpha))
+
+
+def nansum(input: Tensor, dim: _Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """sum with NaN counted as 0."""
+    return _ops_.nansum(input, dim, keepdim, dtype=dtype)
+
+
+def triangular_solve(b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> tuple:
+    """(x with A x = b for triangular A, or with its transpose, and a copy of A). Leading dimensions broadcast. unitriangular: the diagonal counts as 1."""
+    lead = np.broadcast_shapes(b.shape[:-2], A.shape[:-2])
+    matrix, right = _ops_.broadcast_to(A, lead + A.shape[-2:]), _ops_.broadcast_to(b, lead + b.shape[-2:])
+    return _core.ops.triangular_solve(matrix, right, not upper, transpose, unitriangular), _ops_.reshape(A, A.shape)
+
+
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Optional[int] = None) -> Any:
+    """The elements, or with dim the slices along it, that differ from the one before. On request with the int64 place of each one among them and how often
+    each is repeated. How many there are depends on the values, so such code runs eagerly."""
+    x = _ops_.reshape(input, (-1,)) if dim is None else input
+    axis = 0 if dim is None else dim
+    values = np.moveaxis(x.asnumpy(), axis, 0)
+    flat = values.reshape(len(values), -1)
+    first = np.ones(len(flat), bool)
+    first[1:] = (flat[1:] != flat[:-1]).any(1)
+    places = np.flatnonzero(first)
+    inverse = np.cumsum(first) - 1
+    out = [_ops_.index_select(x, axis, Tensor(places))]
+    out += [Tensor(inverse.reshape(input.shape if dim is None else -1))] if return_inverse else []
+    out += [Tensor(np.diff(np.append(places, len(flat))))] if return_counts else []
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """Cross-correlation along time of input [time, batch, channels] with weight [k, channels, out], plus bias [out]; pad zeros at both ends."""
+    signals = nn.functional.conv1d(_ops_.permute(input, (1, 2, 0)), _ops_.permute(weight, (2, 1, 0)), bias, 1, pad)
+    return _ops_.permute(signals, (2, 0, 1))
+
+
+def _channels(input: Tensor, where: str) -> tuple:
+    """(dimensions but 1, shape of one value per channel)."""
+    if len(input.shape) < 2:
+        _fail(ValueError, f"the input must have at least 2 dimensions, got shape {tuple(input.shape)}", where)
+    return tuple(d for d in range(len(input.shape)) if d != 1), [-1 if d == 1 else 1 for d in range(len(input.shape))]
+
+
+def batch_norm_stats(input: Tensor, eps: float) -> tuple:
+    """(mean, 1/sqrt(variance + eps)) of every channel of [n, c, ...], of half types in float32: one rank's part of batch normalisation over ranks."""
+    axes, _ = _channels(input, "mint.batch_norm_stats")
+    x = input if input.dtype is _types.float64 else _ops_.cast(input, _types.float32)
+    mean = _ops_.mean(x, axes, True)
+    variance = _ops_.mean(_ops_.square(_ops_.sub(x, mean)), axes)
+    return _ops_.reshape(mean, (-1,)), _ops_.rsqrt(_ops_.add(variance, eps))
+
+
+def batch_norm_gather_stats_with_counts(input: Tensor, mean: Tensor, invstd: Tensor, running_mean: Optional[Tensor] = None,
+                                        running_var: Optional[Tensor] = None, momentum: float = 0.1, eps: float = 1e-5,
+                                        counts: Optional[Tensor] = None) -> tuple:
+    """(mean, 1/sqrt(variance + eps)) over all ranks of their statistics [ranks, c] and numbers of values per channel `counts` [ranks].
+
+    running_mean and running_var, where given, are updated in place with the unbiased variance. Without counts all ranks have as many values as input.
+    """
+    _channels(input, "mint.batch_norm_gather_stats_with_counts")
+    kind = mean.dtype
+    values = _ops_.full((mean.shape[0],), input.size // input.shape[1], dtype=kind) if counts is None else _ops_.cast(counts, kind)
+    each = _ops_.reshape(values, (-1, 1))
+    total = _ops_.sum(each)
+    whole = _ops_.div(_ops_.sum(_ops_.mul(mean, each), 0), total)
+    own = _ops_.sub(_ops_.reciprocal(_ops_.square(invstd)), eps)  # the ranks' variances
+    variance = _ops_.div(_ops_.sum(_ops_.mul(_ops_.add(own, _ops_.square(_ops_.sub(mean, whole))), each), 0), total)
+    unbiased = _ops_.mul(variance, _ops_.div(total, _ops_.maximum(_ops_.sub(total, 1), 1)))
+    for running, batch in ((running_mean, whole), (running_var, unbiased)):
+        if running is not None:
+            _give(running, _ops_.add(_ops_.mul(running, 1 - momentum), _ops_.mul(_ops_.stop_gradient(batch), momentum)))
+    return whole, _ops_.rsqrt(_ops_.add(variance, eps))
+
+
+def batch_norm_elemt(input: Tensor, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, mean: Optional[Tensor] = None,
+                     invstd: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
+    """(input - mean) * invstd * weight + bias per channel of [n, c, ...], in input's type. eps has no effect: invstd holds it. Raises ValueError without
+    mean and invstd."""
+    _, shape = _channels(input, "mint.batch_norm_elemt")
+    if mean is None or invstd is None:
+        _fail(ValueError, "mean and invstd are needed", "mint.batch_norm_elemt", "give those of batch_norm_stats")
+    out = _ops_.mul(_ops_.sub(_ops_.cast(input, mean.dtype), _ops_.reshape(mean, shape)), _ops_.reshape(invstd, shape))
+    out = out if weight is None else _ops_.mul(out, _ops_.reshape(_ops_.cast(weight, mean.dtype), shape))
+    out = out if bias is None else _ops_.add(out, _ops_.reshape(_ops_.cast(bias, mean.dtype), shape))
+    return _ops_.cast(out, input.dtype)
+
+
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The scalar product of two vectors."""
     return _ops_.sum(_ops_.mul(input, other))
@@ -424,3 +525,6 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 __all__ = _SAME.split() + [name for name, value in list(globals().items()) if callable(value) and getattr(value, "__module__", "") == __name__ and name[0] != "_"]
 
 from sindri.mint import linalg, nn, optim, special  # noqa: E402
+from sindri.mint.nn.functional import conv2d  # noqa: E402
+
+__all__.append("conv2d")

@@ -6,7 +6,7 @@ from typing import Any, Sequence, Union
 from sindri import ops as _ops_
 from sindri.common.tensor import Tensor
 
-__all__ = ["inv", "matrix_norm", "norm", "vector_norm"]
+__all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
 
 _Dims = Union[None, int, Sequence[int]]
 
@@ -14,6 +14,12 @@ _Dims = Union[None, int, Sequence[int]]
 def inv(input: Tensor) -> Tensor:
     """The inverse of each matrix [..., n, n]."""
     return _ops_.inverse(input)
+
+
+def qr(A: Tensor, mode: str = "reduced") -> tuple:
+    """(q, r) with A = q·r; mode 'reduced' or 'complete' as ops.qr, 'r': an empty tensor and the reduced r."""
+    q, r = _ops_.qr(A, "reduced" if mode == "r" else mode)
+    return (_ops_.zeros((0,), A.dtype), r) if mode == "r" else (q, r)
 
 
 def vector_norm(x: Tensor, ord: Union[int, float] = 2, dim: _Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
