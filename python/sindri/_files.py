@@ -59,7 +59,7 @@ def remove_leftovers(folder: str, names: str) -> None:
     with os.scandir(folder) as entries:
         found = [(entry.path, match) for entry in entries if (match := pattern.fullmatch(entry.name)) and entry.is_file(follow_symlinks=False)]
     for path, match in found:
-        if _has_ended(int(match[match.lastindex])):
+        if _has_ended(int(match[match.lastindex or 0])):
             try:
                 os.unlink(path)
             except FileNotFoundError:  # another rank was faster

@@ -1,5 +1,8 @@
 """Primitives of older scripts: CTCLoss with its own form of labels, dropout masks of bits, padded permutations, the parameter server's two."""
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -155,3 +158,47 @@ def test_push_and_pull_are_made_and_want_a_server():
     for call in (lambda: push((Tensor([1.0]),), ((1,),)), lambda: pull(Tensor([1]), Tensor([1.0]))):
         with pytest.raises(RuntimeError, match="parameter server"):
             call()
+
+
+def test_seeds_of_primitives():
+    """Recorded with MindSpore 2.10.0, but for the numbers after the first, of which only that they differ matters."""
+    from sindri.common.seed import _get_graph_seed
+    ms.set_seed(5)
+    first = [_get_graph_seed(0, "dropout"), _get_graph_seed(0, "dropout"), _get_graph_seed(3, "dropout"), _get_graph_seed(0, "other")]
+    assert first[0] == (5, 0) and first[1] == (5, 533697028) and first[2] == (5, 3) and first[3] == (5, 0)
+    ms.set_seed(5)
+    assert [_get_graph_seed(0, "dropout") for _ in range(2)] == first[:2]
+    for bad, error in ((-1, ValueError), ("a", TypeError), (2.5, TypeError)):
+        with pytest.raises(error):
+            _get_graph_seed(bad, "dropout")
+    code = "from sindri.common.seed import _get_graph_seed as g; assert g(0, 'd') == g(0, 'd') == (0, 0) and g(3, 'd') == (0, 3)"
+    package = os.path.dirname(os.path.dirname(os.path.abspath(ms.__file__)))
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": package})
+
+
+def test_layers_seeded_by_graph_seeds_draw_different_masks(mode):
+    """Dropout as published GPT scripts write it: two layers must not share a mask."""
+    from sindri.common.seed import _get_graph_seed
+
+    class Dropout(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            seed0, seed1 = _get_graph_seed(0, "dropout")
+            self.keep = Tensor(0.5, ms.float32)
+            self.gen, self.do = P.DropoutGenMask(Seed0=seed0, Seed1=seed1), P.DropoutDoMask()
+
+        def construct(self, x):
+            return self.do(x, self.gen(P.Shape()(x), self.keep), self.keep)
+
+    ms.set_seed(11)
+    x = Tensor(np.ones((20, 50)), ms.float32)
+    outs = [Dropout()(x).asnumpy() for _ in range(3)]
+    assert all((a != b).any() for a, b in ((outs[0], outs[1]), (outs[1], outs[2])))
+
+
+def test_no_process_is_a_parameter_server():
+    from sindri.parallel import _ps_context as ps
+    assert not (ps._is_role_pserver() or ps._is_role_worker() or ps._is_role_sched() or ps._is_ps_mode())
+    ps._set_ps_context(enable_ps=False)
+    assert ps._get_ps_context("enable_ps") is False
+    ps._reset_ps_context()

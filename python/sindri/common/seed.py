@@ -1,7 +1,7 @@
 """Seeds (MindSpore: mindspore.set_seed)."""
 from __future__ import annotations
 
-from typing import Optional
+from typing import Dict, Optional, Tuple
 
 import numpy as _np
 
@@ -9,6 +9,7 @@ from sindri import _core
 
 __all__ = ["set_seed", "get_seed"]
 
+_graph_seeds: Dict[str, int] = {}  # how often _get_graph_seed was called for a kernel since set_seed
 _times_seeded = 0  # what draws from streams of its own begins anew with each seed
 
 
@@ -23,9 +24,24 @@ def set_seed(seed: int) -> None:
     _core.reset_rng(seed)
     _core.comm.place_random_numbers()
     _times_seeded += 1
+    _graph_seeds.clear()
     _np.random.seed(seed % (1 << 32))
 
 
 def get_seed() -> Optional[int]:
     """The seed set, or None."""
     return _core.get_seed()
+
+
+def _get_graph_seed(op_seed: int, kernel_name: str) -> Tuple[int, int]:
+    """Two seeds for a random primitive, as layers of older scripts take them: (the seed set or 0, op_seed); after set_seed an op_seed of 0 stands for another
+    number at each call for a kernel. Raises TypeError, ValueError."""
+    if not isinstance(op_seed, int) or isinstance(op_seed, bool):
+        raise TypeError(f"op_seed must be an int, got {op_seed!r} | {kernel_name}")
+    if op_seed < 0:
+        raise ValueError(f"op_seed must not be negative, got {op_seed} | {kernel_name}")
+    seed = get_seed()
+    if seed is None or op_seed:
+        return seed or 0, op_seed
+    calls = _graph_seeds[kernel_name] = _graph_seeds.get(kernel_name, -1) + 1
+    return seed, calls * 533697028 % (1 << 31)
