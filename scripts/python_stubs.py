@@ -31,6 +31,7 @@ WIDTH = 150
 GATHERED = """sindri sindri.common sindri.nn sindri.nn.layer sindri.nn.loss sindri.nn.metrics sindri.nn.optim sindri.nn.wrap sindri.nn.utils sindri.ops
 sindri.ops.composite sindri.ops.function sindri.ops.functional sindri.ops.operations sindri.train sindri.train.callback sindri.train.metrics sindri.dataset
 sindri.dataset.engine sindri.dataset.transforms sindri.dataset.transforms.c_transforms sindri.dataset.transforms.py_transforms sindri.dataset.vision
+sindri.dataset.audio sindri.dataset.audio.transforms
 sindri.dataset.vision.c_transforms sindri.dataset.vision.py_transforms sindri.dataset.text sindri.numpy sindri.profiler""".split()
 
 # Modules that give another module's object.
