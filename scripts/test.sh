@@ -98,7 +98,7 @@ if [[ $with_python -eq 1 ]]; then
   if [[ $quick -eq 1 ]]; then python_args+=(-m "not slow"); fi
   if [[ -z $only && $fast -eq 0 ]]; then
     step "python, installed wheel"
-    bash scripts/test_wheel.sh "$results/python_wheel.xml" "${python_args[@]}" -m "not slow" || ctest_ok=0
+    bash scripts/test_wheel.sh "$results/python_wheel.xml" "${python_args[@]}" || ctest_ok=0
     if [[ -s $results/python_wheel.xml ]]; then python_args+=(--passed-before "$results/python_wheel.xml"); fi
   fi
   step "python, build tree"
