@@ -92,6 +92,13 @@ def test_what_a_later_version_brings_is_no_counterpart():
     assert not counterparts._exists("mindrecord.FileWriter") and counterparts._exists("nn.Dense")
 
 
+def test_a_suggestion_is_another_name_that_exists():
+    """Not the name itself, nor one that only Sindri has."""
+    later = counterparts.find("mindspore.mindrecord.FileWriter")
+    assert later.near == "" and (later.sindri or "not available in this version yet" in later.note)
+    assert counterparts.find("torch.distributed").near == "" and counterparts.find("nn.AvgPool").near == "torch.nn.AvgPool2d"
+
+
 SCRIPT = '''import torch
 import torch.nn as nn
 import torch.nn.functional as F

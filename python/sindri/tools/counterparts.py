@@ -169,8 +169,11 @@ def _nearest(name: str) -> str:
     by_case = {k.lower(): k for k in sorted(known)}
     if name.lower() in by_case:
         return by_case[name.lower()]
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.86)
-    return close[0] if close else ""
+    for candidates in (_entries(), known):  # PyTorch has the first for certain
+        close = difflib.get_close_matches(name, sorted(n for n in candidates if not n.startswith(name + ".")), n=1, cutoff=0.86)
+        if close:
+            return close[0]
+    return ""
 
 
 def find(name: str) -> Answer:
@@ -183,6 +186,7 @@ def find(name: str) -> Answer:
             answer.sindri = ["sindri." + path]
         else:
             answer.near = _nearest_of_ours(path)
+            answer.note = "" if answer.near else _not_yet(path)
         return answer
     entries = _entries()
     table_name = name
@@ -206,11 +210,21 @@ def find(name: str) -> Answer:
     return answer
 
 
+def _not_yet(path: str) -> str:
+    """Says so where `sindri.<path>` is a name that this version only knows."""
+    found: Any = sys.modules["sindri"]
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return "" if found is None else "not available in this version yet; the name raises NotYetError"
+
+
 def _nearest_of_ours(path: str) -> str:
     module, _, last = path.rpartition(".")
     found: Any = sys.modules["sindri"]
     for part in module.split(".") if module else ():
         found = getattr(found, part, None)
+    if hasattr(found, last):  # there, but not in this version
+        return ""
     close = difflib.get_close_matches(last, [n for n in dir(found) if n[0] != "_"] if found is not None else [], n=1, cutoff=0.75)
     return "mindspore." + ".".join(p for p in (module, close[0]) if p) if close else ""
 
