@@ -78,8 +78,10 @@ void record_texts(Session* s) {
     code += "    " + yaml.substr(start, end - start) + "\n";
     start = end + 1;
   }
-  s->folder->text("settings", 0, code);
-  s->folder->text("run", 0, fmt::format("{}\n\n{} parameters\n\n    {}\n", s->picture.title, s->network->num_parameters(), s->request.command_line));
+  const std::string run = fmt::format("{}\n\n{} parameters\n\n    {}\n", s->picture.title, s->network->num_parameters(), s->request.command_line);
+  // A process that was killed early may have written one of them, or none.
+  if (!s->folder->holds_events("settings")) s->folder->text("settings", 0, code);
+  if (!s->folder->holds_events("run")) s->folder->text("run", 0, run);
 }
 
 void record_samples(Session* s) {

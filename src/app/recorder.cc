@@ -59,6 +59,11 @@ void start_folder(Session* s) {
   // An evaluation that only the end of a training asked for is done again, or not at all where the training goes on.
   const int64_t every = s->settings.get_int("train.eval_interval");
   if (point) point->evaluated = every > 0 && (point->epochs % every == 0 || point->epochs == s->settings.get_int("train.epochs"));
+  if (point) {
+    for (const EventValues& values : s->folder->epoch_rows())
+      for (const auto& [name, value] : values)
+        if (name == "throughput/samples_per_sec") s->recorded_rates[static_cast<int64_t>(values[0].second)] = value;
+  }
   s->folder->start(point);
   std::error_code error;
   std::filesystem::remove(s->folder->file("resume.json"), error);  // of the stop that this run goes on from
@@ -105,7 +110,7 @@ class Recorder final : public train::Callback {
     s_->epoch = state.cur_epoch_num;
     begin_records(s_);
     track_begin(s_);
-    if (!s_->request.resume) record_texts(s_);
+    record_texts(s_);
     if (!state.record.empty()) restore(state.record);
   }
   void steps_known(TrainState& state, const train::KnownSteps& known) override {
@@ -215,9 +220,15 @@ class Recorder final : public train::Callback {
     s_->folder->log(line);
     s_->progress->print(line);
   }
+  // A row that is written again without a step, after all of its steps were trained by an earlier process, keeps what that measured. 0: not known.
+  double samples_per_second(int64_t epoch) const {
+    if (epoch_seconds_ > 0) return static_cast<double>(timed_samples_) / epoch_seconds_;
+    const auto it = s_->recorded_rates.find(epoch);
+    return it != s_->recorded_rates.end() ? it->second : 0;
+  }
   void write_epoch(TrainState& state) {
     const double mean_loss = epoch_steps_ > 0 ? epoch_loss_ / static_cast<double>(epoch_steps_) : NAN;
-    const double rate = epoch_seconds_ > 0 ? static_cast<double>(timed_samples_) / epoch_seconds_ : 0;
+    const double rate = samples_per_second(state.cur_epoch_num);
     const bool evaluated = s_->evaluations > evaluations_;
     evaluations_ = s_->evaluations;
     EventValues row = {{"train_loss", mean_loss}, {"throughput/samples_per_sec", rate}};

@@ -96,6 +96,7 @@ struct RunFolder::Impl {
   bool started = false;
   std::unique_ptr<train::AppendFile> metrics, log;
   std::unique_ptr<train::EventFile> events;
+  std::set<std::string> kept_tags;  // of events of earlier processes
   std::vector<std::string> columns;  // of metrics.csv, without epoch
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read back
   std::map<std::string, std::string> unwritten;  // path -> content that could not be written
@@ -236,6 +237,13 @@ bool is_before(const ResumePoint& point, const nlohmann::json& j) {
 
 bool is_before(const ResumePoint& point, std::string_view line) { return is_before(point, nlohmann::json::parse(line, nullptr, false)); }
 
+// Whether an event of TensorBoard's file is of what was done at the point where the run goes on.
+bool is_kept(const ResumePoint& point, const std::string& tag, int64_t step, const std::set<std::string>& measured) {
+  if (tag == "report") return false;  // of a training that had ended there
+  if (step != point.step || tag == "train/loss" || measured.contains(tag)) return step <= point.step;
+  return !point.within_epoch && (point.evaluated || !tag.starts_with("eval/"));  // of an epoch
+}
+
 // The curves that measures of the step at `point` belong to: TensorBoard's events do not say whether a value is of a step or of its epoch's end.
 std::set<std::string> measured_at(const ResumePoint& point, const std::string& path) {
   std::set<std::string> tags;
@@ -296,9 +304,9 @@ void RunFolder::start(const std::optional<ResumePoint>& point) {
   if (point) {
     const std::set<std::string> measured = measured_at(*point, file("metrics.jsonl"));
     earlier = train::read_event_files(path_, [&](const std::string& tag, int64_t step) {
-      if (tag == "report") return false;  // of a training that had ended there
-      if (step != point->step || tag == "train/loss" || measured.contains(tag)) return step <= point->step;
-      return !point->within_epoch && (point->evaluated || !tag.starts_with("eval/"));  // of an epoch
+      const bool kept = is_kept(*point, tag, step, measured);
+      if (kept) impl_->kept_tags.insert(tag);
+      return kept;
     });
   }
   try {
@@ -486,6 +494,8 @@ void RunFolder::image(const std::string& tag, int64_t step, int64_t height, int6
   impl_->check_started(path_);
   impl_->events->image(tag, step, height, width, png);
 }
+
+bool RunFolder::holds_events(const std::string& tag) const { return impl_->kept_tags.contains(tag); }
 
 void RunFolder::text(const std::string& tag, int64_t step, const std::string& markdown) {
   impl_->check_started(path_);

@@ -65,6 +65,7 @@ struct Session {
   bool diverged = false;
   double step_seconds = 0;
   EventValues last_row;  // of metrics.csv
+  std::map<int64_t, double> recorded_rates;  // samples per second of epochs that the run folder holds from an earlier process
   std::vector<double> step_losses;  // at most kPlottedSteps
   std::vector<std::vector<float>> step_times;  // seconds, by the form of the step (optimizer_report.h)
 

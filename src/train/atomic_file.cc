@@ -130,7 +130,8 @@ void remove_leftovers(const std::string& folder) {
     if (error != std::errc{} || end != number.data() + number.size() || pid <= 0) continue;
     if (kill(pid, 0) == 0 || errno != ESRCH) continue;
     struct stat file {};
-    if (fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(file.st_mode)) unlinkat(dirfd(dir), entry->d_name, 0);
+    if (fstatat(dirfd(dir), entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISREG(file.st_mode) || S_ISLNK(file.st_mode)))
+      unlinkat(dirfd(dir), entry->d_name, 0);
   }
   closedir(dir);
 }

@@ -32,7 +32,8 @@ class AtomicFile {
   int64_t written_ = 0;
 };
 
-/// Removes what AtomicFile left in `folder` when its process was killed: plain files NAME.tmp.PID of processes that are gone.
+/// Removes what AtomicFile, or a link that is replaced in one step, left in `folder` when its process was killed: plain files and symbolic links
+/// NAME.tmp.PID of processes that are gone.
 void remove_leftovers(const std::string& folder);
 
 /// Whole content in one atomic step.

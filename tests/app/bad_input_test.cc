@@ -417,9 +417,12 @@ TEST_F(BadCheckpoint, LeftoversOfKilledProcessesAreRemoved) {
   for (const std::string& name :
        {"metrics.csv.tmp." + dead, "checkpoints/digits-1_20.ckpt.tmp." + dead, "repro.json.tmp." + alive, std::string("notes.tmp.old")})
     write_file(run_dir() + "/" + name, "half");
+  const std::string link = run_dir() + "/checkpoints/latest.tmp." + dead;  // of a process that was killed while it pointed `latest` at a new file
+  fs::create_symlink("digits-1_20.ckpt", link);
   EXPECT_EQ(run({"train", "--quiet", "--config", run_dir() + "/config.resolved.yaml", "--set", "train.run_dir=" + run_dir(), "--resume"}).code, 0);
   EXPECT_FALSE(fs::exists(run_dir() + "/metrics.csv.tmp." + dead));
   EXPECT_FALSE(fs::exists(run_dir() + "/checkpoints/digits-1_20.ckpt.tmp." + dead));
+  EXPECT_FALSE(fs::is_symlink(link));
   EXPECT_TRUE(fs::exists(run_dir() + "/repro.json.tmp." + alive));
   EXPECT_TRUE(fs::exists(run_dir() + "/notes.tmp.old"));
 }

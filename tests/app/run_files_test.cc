@@ -222,6 +222,49 @@ TEST(RunFiles, TheLastEvaluationIsEverywhere) {
   }
 }
 
+// A process may be killed before it has written them; the folder is resumed all the same.
+TEST(RunFiles, AResumedRunHoldsTheTexts) {
+  const TempFolder temp;
+  std::vector<std::string> words = digits(temp.file("run"), {"train.max_steps=7"});
+  words.push_back("--resume");
+  for (int i = 0; i < 2; ++i) {
+    const Result r = run(words);
+    ASSERT_EQ(r.code, 0) << r.err;
+    const auto events = events_of(temp.file("run"));
+    for (const char* text : {"settings", "run"}) {
+      ASSERT_TRUE(events.contains(text)) << text;
+      EXPECT_EQ(events.at(text).size(), 1u) << text;
+    }
+  }
+}
+
+// The newest checkpoint is of the last step of an epoch, whose end is resumed: its row is written again, without a step to measure.
+TEST(RunFiles, AnEpochsRateOutlivesItsResume) {
+  const TempFolder temp;
+  const std::string folder = temp.file("run");
+  std::vector<std::string> words = digits(folder, {"train.epochs=2", "checkpoint.save_every_steps=44", "checkpoint.save_every_epochs=0"});
+  const auto rates = [&] {
+    std::map<int64_t, float> out;
+    const auto events = events_of(folder);
+    for (const Value& v : events.at("throughput/samples_per_sec")) out[v.step] = scalar(v);
+    return out;
+  };
+  const Result r = run(words);
+  ASSERT_EQ(r.code, 0) << r.err;
+  const std::map<int64_t, float> before = rates();
+  ASSERT_EQ(before.size(), 2u);
+  EXPECT_GT(before.at(88), 0);
+  // As if it had been killed before it saved the end.
+  for (const auto& entry : fs::directory_iterator(folder + "/checkpoints"))
+    if (entry.path().extension() == ".ckpt" && entry.path().filename().string().find("_44") == std::string::npos) fs::remove(entry.path());
+  words.push_back("--resume");
+  const Result again = run(words);
+  ASSERT_EQ(again.code, 0) << again.err;
+  const std::map<int64_t, float> after = rates();
+  ASSERT_EQ(after.size(), 2u);
+  for (const auto& [step, rate] : before) EXPECT_FLOAT_EQ(after.at(step), rate) << "step " << step;
+}
+
 // A numbered folder that nothing was trained in would only use up its number.
 TEST(RunFiles, AFailedStartLeavesNothing) {
   const TempFolder temp;

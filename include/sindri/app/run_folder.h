@@ -92,6 +92,8 @@ class SINDRI_API RunFolder {
   /// The distribution of those values that are finite.
   void histogram(const std::string& tag, int64_t step, const std::vector<double>& values);
   void image(const std::string& tag, int64_t step, int64_t height, int64_t width, const std::string& png);
+  /// Whether start() kept events of an earlier process with this tag.
+  bool holds_events(const std::string& tag) const;
   /// Shown as Markdown.
   void text(const std::string& tag, int64_t step, const std::string& markdown);
 
