@@ -64,7 +64,7 @@ TensorMeta infer_accumulate(const char* op, const Attrs& attrs, Span<const Tenso
 TensorMeta infer_extremum(const char* op, const Attrs& attrs, Span<const TensorMeta> in) {
   const TensorMeta out = infer_reduce(op, attrs, in);
   const auto& a = attrs.as<ReduceAttrs>();
-  if (reduced_count(in[0].shape, reduced_dims(op, a.axes, in[0].shape.rank())) == 0)
+  if (out.shape.numel() > 0 && reduced_count(in[0].shape, reduced_dims(op, a.axes, in[0].shape.rank())) == 0)
     throw ValueError(fmt::format("{}: nothing to take the {} of over axes [{}] of {}", op, op, fmt::join(a.axes, ", "), in[0].str()), "",
                      "the reduced extent must not be empty");
   return out;

@@ -79,12 +79,13 @@ def _digamma(x: Tensor) -> Tensor:
         value = core.sub(value, core.where(small, core.reciprocal(core.where(small, core.add(z, float(k)), 1.0)), 0.0))
     pole = core.logical_and(low, core.equal(r, 0.0))
     reflected = core.sub(value, core.div(math.pi, tan(core.mul(core.where(pole, 0.25, r), math.pi))))
-    out = core.where(pole, core.where(core.equal(x, 0.0), -math.inf, math.nan), core.where(low, reflected, value))
+    at_zero = core.where(core.less(core.reciprocal(x), 0.0), math.inf, -math.inf)  # from the side of the zero's sign
+    out = core.where(pole, core.where(core.equal(x, 0.0), at_zero, math.nan), core.where(low, reflected, value))
     return core.where(core.isfinite(x), out, core.where(core.equal(x, math.inf), math.inf, math.nan))
 
 
 def digamma(input: Tensor) -> Tensor:
-    """Derivative of lgamma; -inf at 0, NaN at negative integers."""
+    """Derivative of lgamma; -inf at 0, inf at -0, NaN at negative integers."""
     return _in_double(input, _digamma)
 
 
