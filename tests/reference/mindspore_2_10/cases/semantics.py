@@ -257,4 +257,17 @@ def cases():
         yield f"repr({text})"
 
 
-CASES = [*cases(), *OTHER]
+# What random calls found (compare_random.py) and is decided.
+DRAWN = lines("""
+ms.grad(lambda x: nn.LeakyReLU()(x).sum())(f([0, 1, -1, inf]))
+ms.grad(lambda x: nn.Hardtanh()(x).sum())(f([nan, 0.5]))
+nn.AvgPool1d(3, 2, 'same')(X(1, 2, 3))
+ops.full((2,), 2.5)
+ops.xlogy(h([2.5]), 2)
+ops.norm(i([3, 4]), 0)
+train(lambda p: nn.Momentum(p, 0.1, 0.9, use_nesterov=True))
+ops.interpolate(X(1, 1, 2, 5), size=(6, 7), mode='bicubic', align_corners=True)
+w = X(4, s=3); ms.grad(lambda x: (x[l([[-1, 0], [-1, 0]])].reshape(-1) * w).sum())(f([2]))
+""")
+
+CASES = [*cases(), *OTHER, *DRAWN]
