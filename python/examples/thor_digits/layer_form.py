@@ -146,8 +146,8 @@ class Model_Thor(Model):
         super().__init__(network, **kwargs)
         self.switch = _Switch(network, frequency)
 
-    def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False, sink_size: int = -1, initial_epoch: int = 0) -> None:
-        super().train(epoch, train_dataset, [self.switch, *(callbacks or [])], dataset_sink_mode, sink_size, initial_epoch)
+    def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False, sink_size: int = -1, initial_epoch: int = 0) -> Any:
+        return super().train(epoch, train_dataset, [self.switch, *(callbacks or [])], dataset_sink_mode, sink_size, initial_epoch)
 
 
 class _Switch(ms.Callback):

@@ -77,7 +77,7 @@ class Embedding(Cell):
 class Dropout(Cell):
     """In training, elements set to 0 with probability p and the others divided by 1 - p."""
 
-    _drop = staticmethod(F.dropout)
+    _drop: Any = staticmethod(F.dropout)
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class Dropout(Cell):
 class Dropout2d(Dropout):
     """In training, whole channels of [n, c, ...] set to 0 with probability p and the others divided by 1 - p."""
 
-    _drop = staticmethod(F.dropout2d)
+    _drop: Any = staticmethod(F.dropout2d)
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__(p, inplace)

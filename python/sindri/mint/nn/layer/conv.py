@@ -51,7 +51,8 @@ class _Conv(Cell):
 class Conv1d(_Conv):
     """Cross-correlation of [n, c, l] or [c, l]; see functional.conv1d."""
 
-    _dims, _convolve = 1, staticmethod(F.conv1d)
+    _dims = 1
+    _convolve: Any = staticmethod(F.conv1d)
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
                  bias: bool = True, padding_mode: str = "zeros", dtype: Any = None) -> None:
@@ -61,7 +62,7 @@ class Conv1d(_Conv):
 class Conv2d(_Conv):
     """Cross-correlation of [n, c, h, w] or [c, h, w]; see functional.conv2d."""
 
-    _convolve = staticmethod(F.conv2d)
+    _convolve: Any = staticmethod(F.conv2d)
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
                  bias: bool = True, padding_mode: str = "zeros", dtype: Any = None) -> None:
@@ -71,7 +72,8 @@ class Conv2d(_Conv):
 class Conv3d(_Conv):
     """Cross-correlation of [n, c, d, h, w] or [c, d, h, w]; see functional.conv3d."""
 
-    _dims, _convolve = 3, staticmethod(F.conv3d)
+    _dims = 3
+    _convolve: Any = staticmethod(F.conv3d)
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
                  bias: bool = True, padding_mode: str = "zeros", dtype: Any = None) -> None:

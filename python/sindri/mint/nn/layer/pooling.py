@@ -28,7 +28,7 @@ class _AvgPool(Cell):
 class AvgPool1d(_AvgPool):
     """Means of windows of [n, c, l] or [c, l]; see functional.avg_pool1d."""
 
-    _pool = staticmethod(F.avg_pool1d)
+    _pool: Any = staticmethod(F.avg_pool1d)
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> None:
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
@@ -37,7 +37,7 @@ class AvgPool1d(_AvgPool):
 class AvgPool2d(_AvgPool):
     """Means of windows of [n, c, h, w] or [c, h, w]; see functional.avg_pool2d."""
 
-    _pool = staticmethod(F.avg_pool2d)
+    _pool: Any = staticmethod(F.avg_pool2d)
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: Optional[int] = None) -> None:
@@ -47,7 +47,7 @@ class AvgPool2d(_AvgPool):
 class AvgPool3d(_AvgPool):
     """Means of windows of [n, c, d, h, w] or [c, d, h, w]; see functional.avg_pool3d."""
 
-    _pool = staticmethod(F.avg_pool3d)
+    _pool: Any = staticmethod(F.avg_pool3d)
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: Optional[int] = None) -> None:
@@ -98,7 +98,7 @@ class _Adaptive(Cell):
 class AdaptiveAvgPool1d(_Adaptive):
     """Means over output_size windows that cover [n, c, l] or [c, l]."""
 
-    _pool = staticmethod(F.adaptive_avg_pool1d)
+    _pool: Any = staticmethod(F.adaptive_avg_pool1d)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__(output_size)
@@ -107,7 +107,7 @@ class AdaptiveAvgPool1d(_Adaptive):
 class AdaptiveAvgPool2d(_Adaptive):
     """Means over output_size windows that cover [n, c, h, w] or [c, h, w]; None keeps a size."""
 
-    _pool = staticmethod(F.adaptive_avg_pool2d)
+    _pool: Any = staticmethod(F.adaptive_avg_pool2d)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__(output_size)
@@ -116,7 +116,7 @@ class AdaptiveAvgPool2d(_Adaptive):
 class AdaptiveAvgPool3d(_Adaptive):
     """Means over output_size windows that cover [n, c, d, h, w] or [c, d, h, w]; None keeps a size."""
 
-    _pool = staticmethod(F.adaptive_avg_pool3d)
+    _pool: Any = staticmethod(F.adaptive_avg_pool3d)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__(output_size)
@@ -136,7 +136,7 @@ class _AdaptiveMax(_Adaptive):
 class AdaptiveMaxPool1d(_AdaptiveMax):
     """Maxima over output_size windows that cover [n, c, l] or [c, l]; with return_indices also their places."""
 
-    _pool = staticmethod(F.adaptive_max_pool1d)
+    _pool: Any = staticmethod(F.adaptive_max_pool1d)
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size, return_indices)
@@ -145,7 +145,7 @@ class AdaptiveMaxPool1d(_AdaptiveMax):
 class AdaptiveMaxPool2d(_AdaptiveMax):
     """Maxima over output_size windows that cover [n, c, h, w] or [c, h, w]; with return_indices also their places in the flat image."""
 
-    _pool = staticmethod(F.adaptive_max_pool2d)
+    _pool: Any = staticmethod(F.adaptive_max_pool2d)
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size, return_indices)
