@@ -436,3 +436,30 @@ def test_sam_below_rounding_changes_nothing(mode):
     assert results[0][0] == results[1][0]
     for name, value in results[0][1].items():
         np.testing.assert_array_equal(value, results[1][1][name], err_msg=name)
+
+
+def test_an_optimizer_of_parameters_that_are_gone_is_told(capfd):
+    """less_bn of a first Model changes the network in place; the optimizer that a second Model is given is of before."""
+    class Block(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.conv1, self.bn1, self.conv2, self.bn2 = nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3), nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3)
+            self.conv3, self.bn3 = nn.Conv2d(3, 3, 3), nn.BatchNorm2d(3)
+
+        def construct(self, x):
+            return self.bn3(self.conv3(self.bn2(self.conv2(self.bn1(self.conv1(x))))))
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.block, self.flatten, self.fc = Block(), nn.Flatten(), nn.Dense(3 * 64, 4)
+
+        def construct(self, x):
+            return self.fc(self.flatten(self.block(x)))
+
+    net, loss = Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    ms.train.Model(net, loss, optimizer, boost_level="O1", boost_config_dict={"boost": {"mode": "manual", "less_bn": True, "grad_freeze": False}})
+    assert "does not have" not in capfd.readouterr().err
+    ms.train.Model(net, loss, optimizer)
+    assert "parameters that the network does not have (the first is 'block.bn1.gamma')" in capfd.readouterr().err

@@ -93,6 +93,7 @@ class Model:
         self._steps_before = self._epoch_began_at = self._steps_trained = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
+        self._tell_of_strangers()
         if self._eval_weights != 'trained':
             if self._eval_weights not in getattr(self._train_network, 'boost_algorithms', ()):
                 raise ValueError(f"Model: 'eval_weights' is {self._eval_weights!r}, and no training algorithm of that name is in force | switch it on in "
@@ -131,6 +132,18 @@ class Model:
             config['keep_batchnorm_fp32'] = self._keep_bn_fp32
         return amp.build_train_network(self._network, self._optimizer, self._loss_fn, level=self._amp_level, boost_level=self._boost_level,
                                        boost=self._boost, **config)
+
+    def _tell_of_strangers(self) -> None:
+        """Warns of parameters that the optimizer holds and the network has not: it was changed, as less_bn does, after the optimizer was made."""
+        held = getattr(self._optimizer, 'parameters', None)
+        if not isinstance(held, (tuple, list)):
+            return
+        cells = [cell for cell in (self._network, self._loss_fn) if isinstance(cell, Cell)]
+        known = {id(p) for cell in cells for p in cell.get_parameters()}
+        strangers = [p.name for p in held if id(p) not in known]
+        if strangers:
+            logger.warning("Model: the optimizer holds %d parameters that the network does not have (the first is '%s') | they are not trained: was the network changed, "
+                           "for example by boost_level or less_bn of another Model, after the optimizer was made?", len(strangers), strangers[0])
 
     def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Optional[List[int]]) -> None:
         self._metric_fns = get_metrics(metrics) or {} if metrics is not None else {}
