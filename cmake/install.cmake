@@ -31,6 +31,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sindri.pc DESTINATION ${CMAKE_INSTALL_
 
 # The quickstart's data and the settings files, so that an installed program can begin without the sources.
 install(DIRECTORY dataset/digits configs DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri COMPONENT program)
+# The pages that messages and help name (`sindri docs` prints their folder).
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri COMPONENT program PATTERN api EXCLUDE)
 # The launch scripts with what they run, laid out as in the sources (`sindri scripts` prints the folder). python/CMakeLists.txt installs them in a wheel.
 set(sindri_launch_programs scripts/run_distribute_train.sh scripts/run_distribute_train_gpu.sh scripts/run_eval.sh scripts/run_eval_gpu.sh scripts/run_node1.sh
   scripts/run_node2.sh scripts/run_stage_1.sh scripts/run_stage_2.sh scripts/run_standalone_train.sh scripts/hccl_tools.py scripts/merge_hccl.py)

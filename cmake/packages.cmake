@@ -67,7 +67,7 @@ Sindri trains neural networks in MindSpore's manner. \"sindri train
 quickstart\" trains a small network on handwritten digits that come with it.
 .
 This package holds the program with its man pages and bash completion, the
-digits, settings for trainings, and launch scripts.")
+digits, settings for trainings, launch scripts, examples and documentation.")
 
 # ldconfig runs by a trigger, and dpkg-shlibdeps of others finds the package by the library's name.
 file(WRITE ${CMAKE_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")

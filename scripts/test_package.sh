@@ -62,6 +62,7 @@ grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include
 folder=$(cd "$temp" && "$temp/prefix/bin/sindri" scripts)
 [[ $folder == "$temp/prefix/share/sindri/scripts" && -f $folder/rank_table_8pcs.json && -f $folder/../python/examples/adasum/training.py ]] ||
   { echo "error: the launch scripts are not installed, or not what they need" >&2; exit 1; }
+[[ -f $("$temp/prefix/bin/sindri" docs)/guide/python.md ]] || { echo "error: the documentation is not installed" >&2; exit 1; }
 (cd "$temp" && PATH=$temp/prefix/bin:$PATH python3 "$folder/hccl_tools.py" --device_num "[0,2)" --server_ip 127.0.0.1 && mkdir imagenet &&
   PATH=$temp/prefix/bin:$PATH DRY_RUN=1 RANK_TABLE_FILE=hccl_2p_01_127.0.0.1.json run sh "$folder/run_node1.sh" imagenet) >"$temp/scripts.log" || { cat "$temp/scripts.log"; exit 1; }
 # For pkg-config, man and bash.
@@ -95,8 +96,8 @@ if [[ -x build/venv/bin/python && $build_dir == build/release ]]; then
     awk '/=>/ { print $1 }' | sort -u | grep -vxE 'lib(c|m|dl|rt|pthread)\.so\.[0-9]+' || true)
   [[ -z $outside ]] || { echo "error: the wheel needs $outside" >&2; exit 1; }
   (cd "$temp" && PYTHONPATH=$temp/site run "$OLDPWD/build/venv/bin/python" "$OLDPWD/scripts/package/check_module.py") || exit 1
-  [[ -x $temp/site/bin/msrun && -x $temp/site/sindri/share/sindri/scripts/run_stage_1.sh && -f $temp/site/sindri/share/sindri/python/examples/dimension_reduce/eval.py ]] ||
-    { echo "error: the wheel lacks msrun, the launch scripts or the examples" >&2; exit 1; }
+  [[ -x $temp/site/bin/msrun && -x $temp/site/sindri/share/sindri/scripts/run_stage_1.sh && -f $temp/site/sindri/share/sindri/python/examples/dimension_reduce/eval.py && -f $temp/site/sindri/share/sindri/docs/guide/python.md ]] ||
+    { echo "error: the wheel lacks msrun, the launch scripts, the examples or the documentation" >&2; exit 1; }
   [[ $(PYTHONPATH=$temp/site build/venv/bin/python -m sindri map torch.nn.Linear) == "torch.nn.Linear -> sindri.nn.Dense"* ]] || { echo "error: the wheel's map does not work" >&2; exit 1; }
   [[ $(PYTHONPATH=$temp/site build/venv/bin/python -m sindri --version) == "$version" ]] || { echo "error: the wheel's program has no or another version" >&2; exit 1; }
   (cd "$temp" && PYTHONPATH=$temp/site run "$OLDPWD/build/venv/bin/python" -m sindri train quickstart --set train.max_steps=3 --quiet >"$temp/digits.log") ||
@@ -112,8 +113,8 @@ if command -v dpkg-shlibdeps >/dev/null && [[ $build_dir == build/release ]]; th
   library=$(find "$temp/debian/usr/lib" -name 'libsindri.so.*.*.*')
   outside=$(ldd "$library" | grep -E "libopencv|libGLX" | grep -v " => ${library%/*}/sindri/" || true)
   [[ -z $outside ]] || { echo "error: of the Debian package, $library does not use its own: $outside" >&2; exit 1; }
-  [[ -L $temp/debian/usr/bin/msrun && -x $temp/debian/usr/share/sindri/scripts/run_node1.sh && -f $temp/debian/usr/share/sindri/scripts/rank_table_16pcs.json ]] ||
-    { echo "error: the Debian package lacks msrun or the launch scripts" >&2; exit 1; }
+  [[ -L $temp/debian/usr/bin/msrun && -x $temp/debian/usr/share/sindri/scripts/run_node1.sh && -f $temp/debian/usr/share/sindri/scripts/rank_table_16pcs.json && -f $temp/debian/usr/share/sindri/docs/errors.md ]] ||
+    { echo "error: the Debian package lacks msrun, the launch scripts or the documentation" >&2; exit 1; }
   [[ $(LD_LIBRARY_PATH=${library%/*} "$temp/debian/usr/bin/sindri" --version) == "$version" ]] || { echo "error: Debian's program has no or another version" >&2; exit 1; }
   (
     export LD_LIBRARY_PATH=${library%/*}

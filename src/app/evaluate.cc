@@ -212,4 +212,11 @@ std::string scripts_folder() {
   return fs::canonical(file).parent_path().string();
 }
 
+std::string docs_folder() {
+  const std::string file = find_installed("docs/README.md", "docs/README.md");
+  if (file.empty())
+    throw IoError("the documentation is not installed", "share/sindri/docs", "install the package sindri or the wheel, or use docs/ of the sources");
+  return fs::canonical(file).parent_path().string();
+}
+
 }  // namespace sindri::app

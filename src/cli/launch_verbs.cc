@@ -18,6 +18,7 @@ void LaunchVerbs::add_to(CLI::App* app) {
   folder_ = app->add_subcommand("scripts",
                                 "Print the folder of the launch scripts and example rank tables\n\nExamples:\n"
                                 "  sindri scripts\n  bash \"$(sindri scripts)/run_stage_1.sh\" ./imagenet\n");
+  docs_ = app->add_subcommand("docs", "Print the folder of the documentation\n\nExamples:\n  sindri docs\n  less \"$(sindri docs)/errors.md\"\n");
 }
 
 void LaunchVerbs::add_run(CLI::App* app) {
@@ -144,6 +145,10 @@ void LaunchVerbs::take_command(std::vector<std::string>* arguments) {
 int LaunchVerbs::run() {
   if (folder_->parsed()) {
     print_out(sindri::app::scripts_folder() + "\n");
+    return 0;
+  }
+  if (docs_->parsed()) {
+    print_out(sindri::app::docs_folder() + "\n");
     return 0;
   }
   if (table_->parsed()) return run_table();

@@ -1,4 +1,4 @@
-// The verbs run, launch-script, ranktable and scripts: their flags, and the calls behind them.
+// The verbs run, launch-script, ranktable, scripts and docs: their flags and the calls that they make.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 class LaunchVerbs {
  public:
   void add_to(CLI::App* app);
-  bool parsed() const { return run_->parsed() || script_->parsed() || table_->parsed() || folder_->parsed(); }
+  bool parsed() const { return run_->parsed() || script_->parsed() || table_->parsed() || folder_->parsed() || docs_->parsed(); }
   /// Takes what stands behind the first "--" of a command line with one of these verbs, which is another program's: CLI11 sees what is before.
   void take_command(std::vector<std::string>* arguments);
   /// Returns the exit code.
@@ -24,7 +24,7 @@ class LaunchVerbs {
   int run_table();
 
   CLI::App *run_ = nullptr, *script_ = nullptr, *slurm_ = nullptr, *mpijob_ = nullptr;
-  CLI::App *table_ = nullptr, *generate_ = nullptr, *merge_ = nullptr, *check_ = nullptr, *show_ = nullptr, *folder_ = nullptr;
+  CLI::App *table_ = nullptr, *generate_ = nullptr, *merge_ = nullptr, *check_ = nullptr, *show_ = nullptr, *folder_ = nullptr, *docs_ = nullptr;
   sindri::app::LaunchRequest request_;
   sindri::app::ScriptRequest batch_;
   sindri::app::GenerateRequest table_request_;

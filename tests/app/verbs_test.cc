@@ -46,8 +46,8 @@ std::string value_of(const std::string& text, const std::string& label) {
 }
 
 TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
-  for (const std::string verb : {"", "train", "eval", "predict", "summary", "benchmark", "profile", "plan", "boost", "ops", "doctor", "msrun", "scripts",
-                                 "convert", "compare", "map", "manual", "completion", "version"}) {
+  for (const std::string verb : {"",       "train", "eval",    "predict", "summary", "benchmark", "profile", "plan",   "boost",      "ops",
+                                 "doctor", "msrun", "scripts", "docs",    "convert", "compare",   "map",     "manual", "completion", "version"}) {
     const std::string text = run_ok(verb.empty() ? std::vector<std::string>{"--help"} : std::vector<std::string>{verb, "--help"});
     SCOPED_TRACE(text);
     const std::vector<std::string> lines = lines_of(text);

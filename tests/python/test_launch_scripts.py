@@ -494,6 +494,13 @@ def test_the_program_prints_the_folder_of_the_scripts(place):
     assert folder.is_absolute() and (folder / "run_stage_1.sh").is_file() and (folder / "rank_table_16pcs.json").is_file()
 
 
+def test_the_program_prints_the_folder_of_the_documentation(place):
+    """`sindri docs`: what messages name, `docs/guide/python.md`, is there."""
+    r = subprocess.run([PROGRAM, "docs"], cwd=place.path, capture_output=True, text=True, check=True)
+    folder = pathlib.Path(r.stdout.rstrip("\n"))
+    assert folder.is_absolute() and (folder / "guide" / "python.md").is_file() and (folder / "errors.md").is_file()
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

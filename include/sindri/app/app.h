@@ -86,6 +86,9 @@ SINDRI_API std::string named_settings_file(const std::string& name);
 /// The folder of the launch scripts (run_stage_1.sh, run_node1.sh, ...) and the example rank tables, absolute. Throws IoError if they are not installed.
 SINDRI_API std::string scripts_folder();
 
+/// The folder of the documentation, absolute: README.md lists its pages. Throws IoError if it is not installed.
+SINDRI_API std::string docs_folder();
+
 /// `text` as one word of a shell command line: quoted where it must be.
 SINDRI_API std::string shell_word(const std::string& text);
 
