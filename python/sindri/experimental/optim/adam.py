@@ -9,7 +9,7 @@ from sindri.common.tensor import Tensor
 from sindri.experimental.optim.optimizer import (Rule, RuleOptimizer, Slot, check_betas, check_maximize, check_rate, decayed, like, one_minus_power,
                                                  power_of, sign_of)
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "AdamBase"]
 
 _ops = _core.ops
 

@@ -19,7 +19,7 @@ from sindri.common.tensor import Tensor
 from sindri.nn.cell import Cell
 from sindri.nn.optim.optimizer import apply_unless
 
-__all__ = ["Optimizer"]
+__all__ = ["Optimizer", "RuleOptimizer"]
 
 _ops = _core.ops
 
