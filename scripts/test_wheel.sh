@@ -28,7 +28,7 @@ rm -rf "$tree/python/sindri"
 if [[ -d ../shared ]]; then ln -sfn "$(realpath ../shared)" "$tree/../shared"; fi  # the data sets that some tests read
 
 cd "$tree"
-# The folder python holds the package `mindspore` alone now. The tests that are left out compare the sources of the Python package.
+# The folder python holds the package `mindspore` alone now. The deselected tests compare the sources of the Python package.
 of_sources=(test_docs.py::test_every_environment_variable_is_listed test_train_misc.py::test_the_package_says_what_is_missing
   test_numpy_forms.py::test_calls_that_work_here_give_what_numpy_gives)
 env -u GTEST_OUTPUT PYTHONPATH="$tree/python" PATH="$venv/bin:$PATH" SINDRI_PROGRAM="$("$venv/bin/python" -P -c 'import sindri; print(sindri.__path__[0])')/bin/sindri" \

@@ -24,7 +24,7 @@ void check_file(const std::string& path) {
   if (!path.ends_with(".csv"))
     throw SettingsError("--lr-find writes a CSV file, and its name does not end in .csv", path, "name the file that is to be written, such as lr.csv");
   if (!train::file_exists(path, "curve") || train::read_small_file(path, 64, "curve").starts_with("step,lr,loss,smoothed\n")) return;
-  throw SettingsError("--lr-find would replace a file that is no curve of learning rates", path, "give another name");
+  throw SettingsError("--lr-find would replace a file that is not a learning-rate curve", path, "give another name");
 }
 
 std::string text_of(const train::LrRange& range, const std::string& path, int64_t planned) {

@@ -20,7 +20,7 @@ class MlflowRun {
   /// A run that is there is continued, with its name and time of start. `id`: 32 hexadecimal digits.
   MlflowRun(const std::string& store, const std::string& experiment, const std::string& id, const std::string& name);
   void params(const std::vector<std::pair<std::string, std::string>>& values);
-  /// Values at a step; those of that step and later ones that are there are replaced. Values that are NaN are left out.
+  /// Values at a step; those of that step and later ones that are there are replaced. NaN values are skipped.
   void metrics(int64_t step, const EventValues& values);
   void status(Status status);
   const std::string& folder() const { return folder_; }

@@ -237,7 +237,7 @@ bool is_before(const ResumePoint& point, const nlohmann::json& j) {
 
 bool is_before(const ResumePoint& point, std::string_view line) { return is_before(point, nlohmann::json::parse(line, nullptr, false)); }
 
-// Whether an event of TensorBoard's file is of what was done at the point where the run goes on.
+// Whether an event of TensorBoard's file is of what was done at the point from which the run continues.
 bool is_kept(const ResumePoint& point, const std::string& tag, int64_t step, const std::set<std::string>& measured) {
   if (tag == "report") return false;  // of a training that had ended there
   if (step != point.step || tag == "train/loss" || measured.contains(tag)) return step <= point.step;

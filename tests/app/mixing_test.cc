@@ -1,5 +1,5 @@
 // RandAugment, mixup and CutMix as settings of `sindri train`: the samples they make, the losses that take them, what is refused, and that a stopped training
-// that goes on has the bits of one that was not stopped.
+// that resumes has the bits of one that was not stopped.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -188,7 +188,7 @@ def test_blocks_run_as_shown(page, tmp_path, missing):
     blocks = blocks_of(name_of(page), page.read_text(encoding="utf-8"))
     place = Page(tmp_path)
     if shutil.which("sindri", path=place.environment["PATH"]) is None:
-        missing("there is no program sindri: scripts/build.sh release sindri_program")
+        missing("the program sindri is not built: scripts/build.sh release sindri_program")
     compiles = any(block.language == "cpp" or re.search(r"\b(c\+\+|cmake|build/release)\b", block.code) for block in blocks if block.not_run is None)
     if compiles and not (BUILD / "sindri").exists():
         missing("this page compiles C++ with the build tree: scripts/build.sh release sindri_program")

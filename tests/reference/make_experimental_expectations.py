@@ -3,7 +3,7 @@
     python tests/reference/make_experimental_expectations.py mindspore
     python tests/reference/make_experimental_expectations.py torch
 
-Each run replaces the values of its own source: optimizers as {step: {parameter: values}} with the final state ("state", MindSpore's only), and schedules as lists of
+Each run replaces the values of that source: optimizers as {step: {parameter: values}} with the final state ("state", MindSpore's only), and schedules as lists of
 the rates of both groups.
 """
 import json

@@ -19,7 +19,7 @@ class ASGD(RuleOptimizer):
 
     In the first step eta is lr. weight_decay·p is added to g; maximize negates the gradient first. State `ax.<param>`, and per group
     `eta_group_<number>` and `mu_group_<number>`, and `step_t` (t).
-    Raises TypeError or ValueError for an lr not above 0, lambd or t0 that is no float, a negative weight_decay, and as Optimizer.
+    Raises TypeError or ValueError for an lr not above 0, lambd or t0 that is not a float, a negative weight_decay, and as Optimizer.
     """
 
     _slots = (Slot("ax"), Slot("eta", of_groups=True), Slot("mu", lambda group: 1.0, of_groups=True))

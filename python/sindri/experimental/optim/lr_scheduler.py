@@ -41,7 +41,7 @@ class LRScheduler:
 
     A subclass defines `get_lr()`: one rate per group, from `last_epoch`, `base_lrs` (the rates before the first step) and `_last_lr` (the Parameters that
     hold the rates). Making a scheduler takes its first step, to epoch 0.
-    Raises TypeError for another optimizer and a last_epoch that is no int, ValueError for one below -1, KeyError without `initial_lr`.
+    Raises TypeError for another optimizer and a last_epoch that is not an int, ValueError for one below -1, KeyError without `initial_lr`.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -106,7 +106,7 @@ class LRScheduler:
 class StepLR(LRScheduler):
     """Multiplies the rates by gamma every step_size epochs.
 
-    Raises TypeError for a step_size that is no int or a gamma that is no float, ValueError for a step_size below 1, and as LRScheduler.
+    Raises TypeError for a step_size that is not an int or a gamma that is not a float, ValueError for a step_size below 1, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -148,7 +148,7 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiplies the rates by gamma every epoch. Raises TypeError for a gamma that is no float, and as LRScheduler."""
+    """Multiplies the rates by gamma every epoch. Raises TypeError for a gamma that is not a float, and as LRScheduler."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = check_strict_float("ExponentialLR", "gamma", gamma)
@@ -165,7 +165,7 @@ class ExponentialLR(LRScheduler):
 class PolynomialLR(LRScheduler):
     """The initial rates times (1 - epoch/total_iters)^power, 0 from epoch total_iters on.
 
-    Raises TypeError for a total_iters that is no int or a power that is no float, ValueError for a total_iters below 1, and as LRScheduler.
+    Raises TypeError for a total_iters that is not an int or a power that is not a float, ValueError for a total_iters below 1, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
@@ -200,7 +200,7 @@ def _lambdas(who: str, optimizer: Any, given: Any) -> List[Callable[[Any], Any]]
 class LambdaLR(LRScheduler):
     """The initial rates times lr_lambda(epoch). lr_lambda: a function, or a list of one per group.
 
-    Raises TypeError for what is no function, ValueError for another number of them, and as LRScheduler.
+    Raises TypeError for anything but a function, ValueError for another number of them, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: _Lambdas, last_epoch: int = -1) -> None:
@@ -216,7 +216,7 @@ class LambdaLR(LRScheduler):
 class MultiplicativeLR(LRScheduler):
     """Multiplies the rates by lr_lambda(epoch) every epoch after the first. lr_lambda: a function, or a list of one per group.
 
-    Raises TypeError for what is no function, ValueError for another number of them, and as LRScheduler.
+    Raises TypeError for anything but a function, ValueError for another number of them, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: _Lambdas, last_epoch: int = -1) -> None:
@@ -234,7 +234,7 @@ class MultiplicativeLR(LRScheduler):
 class ConstantLR(LRScheduler):
     """Multiplies the rates by factor until epoch total_iters.
 
-    Raises ValueError for a factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is no int, and as LRScheduler.
+    Raises ValueError for a factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is not an int, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
@@ -257,7 +257,7 @@ class ConstantLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """Multiplies the rates by gamma at every epoch of milestones; one that is listed twice counts twice.
 
-    Raises TypeError for milestones that are no list of ints and a gamma that is no number, and as LRScheduler.
+    Raises TypeError for milestones that are not a list of ints and a gamma that is not a number, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -278,7 +278,7 @@ class MultiStepLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """The rates along a cosine from their initial value to eta_min and back, T_max epochs each way (Loshchilov and Hutter 2017).
 
-    Raises TypeError for a T_max that is no int or an eta_min that is no number, ValueError for a T_max below 1, and as LRScheduler.
+    Raises TypeError for a T_max that is not an int or an eta_min that is not a number, ValueError for a T_max below 1, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
@@ -304,7 +304,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """The rates along a cosine from their initial value to eta_min. It restarts after T_0 epochs; each period is T_mult times as long as the last (Loshchilov
     and Hutter 2017). `step(epoch)` takes fractions of an epoch.
 
-    Raises ValueError for a T_0 or T_mult that is no int above 0 and for a negative epoch, TypeError for an eta_min that is no number, and as LRScheduler.
+    Raises ValueError for a T_0 or T_mult that is not an int above 0 and for a negative epoch, TypeError for an eta_min that is not a number, and as LRScheduler.
     """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1) -> None:
@@ -401,7 +401,7 @@ class CyclicLR(LRScheduler):
 class SequentialLR:
     """Several schedules in sequence: schedulers[i] starts at epoch milestones[i - 1], with its own epoch 0.
 
-    Raises TypeError for what is no list of schedulers, ValueError for schedulers of other optimizers and another number of milestones than of
+    Raises TypeError for anything but a list of schedulers, ValueError for schedulers of other optimizers and another number of milestones than of
     schedulers less one, and as LRScheduler.
     """
 

@@ -41,7 +41,7 @@ class ParamGroup(dict):
 
 
 def _rate(who: str, value: Any, dtype: Any) -> Tensor:
-    """A learning rate as a scalar tensor. Raises TypeError for what is no number or tensor, ValueError for a negative number and a tensor that is no scalar."""
+    """A learning rate as a scalar tensor. Raises TypeError for anything but a number or a Tensor, ValueError for a negative number and a Tensor that is not a scalar."""
     if is_number(value):
         return Tensor(check_float(who, "the learning rate", value, least=0), dtype)
     if not isinstance(value, Tensor):

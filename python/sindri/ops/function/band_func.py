@@ -137,7 +137,7 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
 
 
 def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor:
-    """The inverse of batch_to_space_nd: the last dimensions are padded with zeros by (before, after), then every b-th element goes into a batch of its own.
+    """The inverse of batch_to_space_nd: the last dimensions are padded with zeros by (before, after), then every b-th element goes into a separate batch.
 
     Raises ValueError unless the padded sizes are multiples of block_size.
     """

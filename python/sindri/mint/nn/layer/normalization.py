@@ -125,7 +125,7 @@ class SyncBatchNorm(_BatchNorm):
 
 class GroupNorm(Cell):
     """Normalises num_groups groups of the channels (dimension 1), then scales by `weight` and shifts by `bias`, both [num_channels]; without affine they
-    are not trained. Raises ValueError if num_channels is no multiple of num_groups, and for inputs with another number of channels."""
+    are not trained. Raises ValueError if num_channels is not a multiple of num_groups, and for inputs with another number of channels."""
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None) -> None:
         super().__init__()
