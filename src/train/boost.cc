@@ -118,7 +118,7 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
   std::vector<BoostAlgorithmPtr> applied;
   for (const BoostAlgorithmPtr& a : in_order(algorithms)) {
     if (const std::string why = a->idle(); !why.empty()) {
-      if (comm::world().rank() == 0) log::warn("boost", fmt::format("{} is left out: {}", a->name(), why));
+      if (comm::world().rank() == 0) log::warn("boost", fmt::format("{} is not applied: {}", a->name(), why));
       continue;
     }
     if (a->applied_)
