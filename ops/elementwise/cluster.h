@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sindri/export.h"
 #include "sindri/op/op_def.h"
 
 namespace sindri::elementwise {
@@ -35,8 +36,8 @@ struct ClusterProgram {
 
 /// Throws ValueError with the place in the text: unknown or not elementwise ops, operands that are not there yet, results that
 /// nothing reads, more than kMaxClusterSteps.
-ClusterProgram parse_cluster(const std::string& text);
+SINDRI_API ClusterProgram parse_cluster(const std::string& text);
 /// The result of every step; all have one shape. Throws what the ops' infer functions throw, and ShapeError.
-std::vector<TensorMeta> infer_cluster_steps(const ClusterProgram& program, Span<const TensorMeta> in);
+SINDRI_API std::vector<TensorMeta> infer_cluster_steps(const ClusterProgram& program, Span<const TensorMeta> in);
 
 }  // namespace sindri::elementwise

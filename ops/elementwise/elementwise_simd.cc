@@ -1,6 +1,8 @@
 // Tile loops of the ops in unary.def and binary.def.
 #include "ops/elementwise/elementwise_simd.h"
 
+#include <math.h>
+
 #include "ops/elementwise/elementwise_types_simd.h"
 
 namespace sindri::SINDRI_SIMD_NS {
@@ -11,39 +13,9 @@ using simd_math::abs, simd_math::ceil, simd_math::cos, simd_math::erf, simd_math
     simd_math::rint;
 using simd_math::sigmoid, simd_math::sin, simd_math::sqrt, simd_math::tanh;
 
-// Functions of the expressions that are no elementary functions. T is float or double.
-template <class T> SINDRI_SIMD_INLINE T hsigmoid(T x) { return x <= T(-3) ? T(0) : x >= T(3) ? T(1) : (x + T(3)) / T(6); }
-template <class T> SINDRI_SIMD_INLINE T silu_slope(T x) {
-  const T s = sigmoid(x);
-  return s * (T(1) + x * (T(1) - s));
-}
-
-// (1 + tanh u) / 2 = sigmoid(2u) with u = k(x + c x^3): no cancellation for negative x.
-template <class T> SINDRI_SIMD_INLINE T gelu_gate(T x) { return sigmoid(x * (T(1.5957691216057308) + T(1.5957691216057308 * 0.044715) * (x * x))); }
-template <class T> SINDRI_SIMD_INLINE T gelu_tanh(T x) { return x * gelu_gate(x); }
-template <class T> SINDRI_SIMD_INLINE T gelu_tanh_slope(T x) {
-  const T s = gelu_gate(x);
-  return s + x * (s * (T(1) - s)) * (T(1.5957691216057308) + T(3 * 1.5957691216057308 * 0.044715) * (x * x));
-}
-template <class T> SINDRI_SIMD_INLINE T gelu_erf(T x) { return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752))); }
-template <class T> SINDRI_SIMD_INLINE T gelu_erf_slope(T x) {
-  return T(0.5) * (T(1) + erf(x * T(0.70710678118654752))) + x * T(0.39894228040143268) * exp(T(-0.5) * x * x);
-}
-
-// Python's float % and //, as in reference_math.h, in double.
-template <class T> SINDRI_SIMD_INLINE T mod(T a, T b) {
-  const double r = __builtin_fmod(a, b);
-  return static_cast<T>(r != 0 && (r < 0) != (b < 0) ? r + static_cast<double>(b) : r);
-}
-template <class T> SINDRI_SIMD_INLINE T floor_div(T a, T b) {
-  if (b == T(0)) return a / b;
-  const double da = a, db = b, r = __builtin_fmod(da, db);
-  const double q = (da - r) / db - (r != 0 && (r < 0) != (db < 0) ? 1.0 : 0.0);
-  const double f = __builtin_floor(q);
-  return static_cast<T>(q == 0 ? __builtin_copysign(0.0, da / db) : q - f > 0.5 ? f + 1 : f);
-}
-SINDRI_SIMD_INLINE double pow(double a, double b) { return __builtin_pow(a, b); }
-SINDRI_SIMD_INLINE float pow(float a, float b) { return static_cast<float>(__builtin_pow(a, b)); }
+#define SINDRI_EXPRESSION_INLINE SINDRI_SIMD_INLINE
+#include "ops/elementwise/expression_functions.def"
+#undef SINDRI_EXPRESSION_INLINE
 
 template <class E, bool predicate> struct ResultOf { using type = E; };
 template <class E> struct ResultOf<E, true> { using type = Bool; };

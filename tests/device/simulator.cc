@@ -24,16 +24,26 @@ namespace sindri::sim {
 namespace {
 
 thread_local const char* t_last_op = "none";
-char *g_fence = nullptr, *g_fence_end = nullptr;
+thread_local const char* t_running = nullptr;  // on a stream's own thread
+std::array<Simulator*, 2> g_simulators{};  // get() and machine(), once they are made
+
 struct sigaction g_previous;
 
 // Says which op the thread put on a stream last, and leaves the rest to whoever was there before.
 void on_fault(int signal, siginfo_t* info, void*) {
   const char* const at = static_cast<const char*>(info->si_addr);
-  if (at >= g_fence && at < g_fence_end) {
+  const bool fenced = std::any_of(g_simulators.begin(), g_simulators.end(), [at](const Simulator* s) { return s != nullptr && s->is_inside(at); });
+  if (fenced) {
     const auto say = [](const char* text) { (void)!write(STDERR_FILENO, text, strlen(text)); };
     say("the host touched memory of a device; the last op this thread ran there: ");
     say(t_last_op);
+    say("\n");
+  }
+  const bool beyond = std::any_of(g_simulators.begin(), g_simulators.end(), [at](const Simulator* s) { return s != nullptr && s->is_shadow(at); });
+  if (beyond) {
+    const auto say = [](const char* text) { (void)!write(STDERR_FILENO, text, strlen(text)); };
+    say("work on a device touched memory outside of its allocations: ");
+    say(t_running != nullptr ? t_running : "unknown work");
     say("\n");
   }
   sigaction(signal, &g_previous, nullptr);  // the instruction runs again, and ends the process
@@ -92,6 +102,8 @@ struct SimRecording final : Recording {
     Work work;
   };
   std::vector<Item> items;
+  std::set<const SimStream*> only;  // empty: all
+  bool takes(const SimStream* s) const { return only.empty() || only.contains(s); }
 };
 static thread_local SimRecording* t_recording = nullptr;
 
@@ -115,7 +127,7 @@ class SimStream final : public Stream {
   std::shared_ptr<Event> record() override {
     throw_if_lost();
     auto event = std::make_shared<SimEvent>(board(), lane(), sim_);
-    if (t_recording == nullptr && idle()) event->set();  // nothing is before it
+    if (!noted() && idle()) event->set();  // nothing is before it
     else put({"event", nullptr, event, nullptr});
     return event;
   }
@@ -144,7 +156,8 @@ class SimStream final : public Stream {
     t_recording = new SimRecording;
   }
   std::unique_ptr<Recording> end_recording() override { return std::unique_ptr<Recording>(std::exchange(t_recording, nullptr)); }
-  bool recording() const override { return t_recording != nullptr; }
+  bool recording() const override { return noted(); }
+  bool noted() const { return t_recording != nullptr && t_recording->takes(this); }
   void replay(Recording& recording) override {
     throw_if_lost();
     std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay reaches events of its own
@@ -169,7 +182,7 @@ class SimStream final : public Stream {
   }
   void put(Work w) {
     if (w.run != nullptr) sim_.count_work(device().index, w.what);
-    if (t_recording != nullptr) t_recording->items.push_back({this, std::move(w)});
+    if (noted()) t_recording->items.push_back({this, std::move(w)});
     else put_now(std::move(w));
   }
   void put_now(Work w) {
@@ -203,6 +216,7 @@ class SimStream final : public Stream {
 
   void run_one(const Work& w) {
     std::exception_ptr error;
+    t_running = w.what.c_str();
     try {
       w.run();
     } catch (Error& e) {
@@ -297,6 +311,13 @@ std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<Sim
 
 }  // namespace
 
+void run_on(Stream& stream, std::string what, std::function<void()> work) { static_cast<SimStream&>(stream).run(std::move(what), std::move(work)); }
+void note_only(Stream& stream) {
+  if (t_recording != nullptr) t_recording->only.insert(static_cast<const SimStream*>(&stream));
+}
+bool is_noted(const Stream& stream) { return static_cast<const SimStream&>(stream).noted(); }
+bool is_idle(Stream& stream) { return static_cast<SimStream&>(stream).idle(); }
+
 // ----- the device -----
 
 Simulator& Simulator::get() {
@@ -314,14 +335,23 @@ Simulator& Simulator::get() {
   return *sim;
 }
 
+Simulator& Simulator::machine() {
+  static Simulator* const sim = new Simulator;
+  return *sim;
+}
+
 Simulator::Simulator() : present_(std::getenv("SINDRI_TEST_NO_SIMULATED_DEVICE") == nullptr) {
   const size_t bytes = static_cast<size_t>(kMemory) * kDevices;
   fence_ = static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   shadow_ = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (fence_ == MAP_FAILED || shadow_ == MAP_FAILED) throw DeviceError("no address space for a simulated device");
   for (auto& gaps : free_) gaps = {{0, kMemory}};
-  g_fence = fence_;
-  g_fence_end = fence_ + bytes;
+  for (Simulator*& place : g_simulators) {
+    if (place != nullptr) continue;
+    place = this;
+    break;
+  }
+  if (g_simulators[1] == this) return;  // the handler is there
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO;
@@ -343,7 +373,27 @@ DeviceInfo Simulator::info(int index) {
 
 void* Simulator::allocate(int index, int64_t bytes) {
   if (counted_down(&fail_allocation_)) return nullptr;
+  if (guards_) return allocate_guarded(index, bytes);
   bytes = (bytes + 255) / 256 * 256;
+  return take(index, bytes);
+}
+
+namespace {
+constexpr int64_t kPage = 4096;
+int64_t pages(int64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+int64_t in_lines(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+}  // namespace
+
+// The end of the allocation, up to 16 bytes, is the end of its last page; the page after that belongs to nobody.
+void* Simulator::allocate_guarded(int index, int64_t bytes) {
+  const int64_t own = pages(bytes);
+  char* const p = static_cast<char*>(take(index, own + kPage));
+  if (p == nullptr) return nullptr;
+  mprotect(shadow_ + (p - fence_) + own, kPage, PROT_NONE);
+  return p + own - in_lines(bytes);
+}
+
+void* Simulator::take(int index, int64_t bytes) {
   if (exhausted_[static_cast<size_t>(index)]) return nullptr;
   const std::lock_guard lock(mutex_);
   auto& gaps = free_[static_cast<size_t>(index)];
@@ -359,11 +409,17 @@ void* Simulator::allocate(int index, int64_t bytes) {
 }
 
 void Simulator::release(int index, void* p, int64_t bytes) noexcept {
-  bytes = (bytes + 255) / 256 * 256;
   int64_t at = static_cast<char*>(p) - fence_ - index * kMemory;
+  if (guards_) {
+    at += in_lines(bytes) - pages(bytes);
+    mprotect(shadow_ + index * kMemory + at + pages(bytes), kPage, PROT_READ | PROT_WRITE);
+    bytes = pages(bytes) + kPage;
+  } else {
+    bytes = (bytes + 255) / 256 * 256;
+  }
   const std::lock_guard lock(mutex_);
   auto& gaps = free_[static_cast<size_t>(index)];
-  constexpr int64_t kPage = 4096;  // those that are free as a whole; neighbours have the others
+  // Pages that are free as a whole; neighbours have the others.
   const int64_t first = (at + kPage - 1) / kPage * kPage, last = (at + bytes) / kPage * kPage;
   if (first < last) madvise(shadow_ + index * kMemory + first, static_cast<size_t>(last - first), MADV_DONTNEED);
   const auto next = gaps.lower_bound(at);
@@ -407,6 +463,10 @@ std::unique_ptr<Stream> Simulator::make_stream(Device device, Lane lane) { retur
 bool Simulator::is_inside(const void* address) const {
   const char* const at = static_cast<const char*>(address);
   return at >= fence_ && at < fence_ + kMemory * kDevices;
+}
+bool Simulator::is_shadow(const void* address) const {
+  const char* const at = static_cast<const char*>(address);
+  return at >= shadow_ && at < shadow_ + kMemory * kDevices;
 }
 void* Simulator::inside(const void* address, const char* who) const {
   if (!is_inside(address)) throw DeviceError(fmt::format("{} on a device was given memory of the host", who));
@@ -458,9 +518,13 @@ bool Simulator::begin_work() {
 void Simulator::end_work(const std::string& what) {
   {
     const std::lock_guard lock(mutex_);
-    if (ran_.insert(what).second) std::atexit([] { get().end(); });
+    if (ran_.insert(what).second) std::atexit([] { end_all(); });
   }
   --running_;
+}
+void Simulator::end_all() {
+  for (Simulator* s : g_simulators)
+    if (s != nullptr) s->end();
 }
 void Simulator::end() {
   ended_ = true;

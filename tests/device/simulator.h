@@ -48,6 +48,8 @@ class Simulator final : public Backend {
  public:
   /// The one of this process, registered with a kernel for each of the CPU's at the first call.
   static Simulator& get();
+  /// Another, which no table knows: memory and streams for a stand-in of a device library (tests/cuda_host).
+  static Simulator& machine();
   ~Simulator() override;
 
   // ----- what tests set -----
@@ -64,6 +66,8 @@ class Simulator final : public Backend {
   void lose_at_read(int index, int64_t n) { lose_read_[static_cast<size_t>(index)] = n; }
   /// Another program takes what is left of the memory at the n-th piece of work from now on.
   void exhaust(int index, int64_t n) { exhaust_[static_cast<size_t>(index)] = n; }
+  /// Allocations end where their last page ends, up to 16 bytes, and a page that nobody may touch follows. Before the first allocation.
+  void set_guards(bool on) { guards_ = on; }
   /// As after the machine was started anew: what waited is dropped, nothing of it runs later.
   void repair();
   /// Leaves out the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute",
@@ -93,6 +97,7 @@ class Simulator final : public Backend {
   /// What is at a device address, for work that runs on the device. Throws DeviceError for an address of the host.
   void* inside(const void* address, const char* who) const;
   bool is_inside(const void* address) const;
+  bool is_shadow(const void* address) const;  ///< where work sees the bytes
   Board& board(int index) { return boards_[static_cast<size_t>(index)]; }
   void pause(Lane lane);
   bool drop_this_wait(const std::string& kind);
@@ -110,6 +115,8 @@ class Simulator final : public Backend {
 
  private:
   Simulator();
+  void* take(int index, int64_t bytes);
+  void* allocate_guarded(int index, int64_t bytes);
   static bool counted_down(std::atomic<int64_t>* n);
   char* fence_ = nullptr;  // device addresses
   char* shadow_ = nullptr;  // the same bytes
@@ -126,7 +133,8 @@ class Simulator final : public Backend {
   std::map<std::string, int64_t> kinds_;
   std::mt19937_64 random_;
   void end();
-  bool present_ = true;
+  static void end_all();
+  bool present_ = true, guards_ = false;
   std::atomic<bool> ended_{false};
   std::atomic<int> running_{0};
   std::set<std::string> ran_;
@@ -134,5 +142,14 @@ class Simulator final : public Backend {
   int longest_ = 0;
   double share_ = 0;
 };
+
+// For who builds on machine().
+/// Puts work on one of its streams, as a kernel does.
+void run_on(Stream& stream, std::string what, std::function<void()> work);
+/// Of a recording under way on this thread: only work of the streams named so is noted, that of others runs at once.
+void note_only(Stream& stream);
+bool is_noted(const Stream& stream);
+/// Whether the stream has nothing more to do.
+bool is_idle(Stream& stream);
 
 }  // namespace sindri::sim

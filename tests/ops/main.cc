@@ -1,6 +1,7 @@
 // ops_tests: runs the tests; --op-table prints every op with its number of samples and kernels; --dump-samples prints the
 // samples as JSON for tests/reference/make_op_expectations.py. With SINDRI_TEST_DEVICE=sim everything that is not put elsewhere lies on the
-// simulated accelerator (tests/device), whose work pauses at random from SINDRI_TEST_SEED.
+// simulated accelerator (tests/device), whose work pauses at random from SINDRI_TEST_SEED; with SINDRI_TEST_DEVICE=cuda on the CUDA backend's host run
+// (tests/cuda_host).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +15,9 @@
 #include "sindri/op/op_def.h"
 #include "tests/device/simulator.h"
 #include "tests/ops/samples.h"
+
+/// Of tests/cuda_host/use.cc; null in a build without CUDA's headers.
+extern "C" __attribute__((weak)) void sindri_use_cuda_host(uint64_t seed);
 
 namespace {
 
@@ -75,6 +79,15 @@ int main(int argc, char** argv) {
     sindri::sim::Simulator::get().set_delays(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1, 100, 0.1);
     sindri::set_kernel_tuning(false);
     sindri::set_current_device(sindri::sim::kDevice);
+  } else if (device != nullptr && std::strcmp(device, "cuda") == 0) {
+    if (sindri_use_cuda_host == nullptr) {
+      fmt::print("SINDRI_TEST_DEVICE=cuda: skipped, as this program was built without CUDA's headers\n");
+      return 0;
+    }
+    const char* seed = std::getenv("SINDRI_TEST_SEED");
+    sindri_use_cuda_host(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1);
+    sindri::set_kernel_tuning(false);
+    sindri::set_current_device({sindri::Device::kCuda, 0});
   }
   ::testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

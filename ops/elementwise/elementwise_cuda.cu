@@ -1,0 +1,339 @@
+// Elementwise ops on CUDA devices: one kernel for single ops and one that runs a whole cluster, both of which look up what to do as they run. One kernel
+// for each op and type would be a thousand kernels to compile; memory is what these ops wait for, and a lookup that all threads of a warp agree on is cheap.
+//
+// An element is computed as a slot: float for the half types and float, double, or a wrapping 64-bit integer for integers and bool. A step's result is rounded
+// to its type before the next step reads it, so a cluster has the bits of the separate ops.
+#include <map>
+#include <vector>
+
+#include "ops/elementwise/cluster.h"
+#include "ops/elementwise/elementwise_impl.h"
+#include "ops/elementwise/elementwise_simd.h"
+#include "ops/elementwise/wrapping_int.h"
+#include "sindri/core/error.h"
+#include "src/device/cuda/divisor.h"
+#include "src/device/cuda/launch.h"
+
+namespace sindri::cuda {
+namespace {
+
+using elementwise::BinaryId, elementwise::Domain, elementwise::UnaryId;
+using enum elementwise::Domain;
+
+struct DeviceTag;
+using Int = elementwise::WrappingInt<DeviceTag>;
+
+SINDRI_DEVICE float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+SINDRI_DEVICE double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+#define SINDRI_EXPRESSION_INLINE SINDRI_DEVICE
+#include "ops/elementwise/expression_functions.def"
+#undef SINDRI_EXPRESSION_INLINE
+
+// A number in the form it is computed in; the DType says which.
+union Slot {
+  float f;
+  double d;
+  int64_t i;
+};
+enum class Form : uint8_t { kInt, kFloat, kDouble };
+constexpr Form form_of(DType t) { return t == DType::kFloat64 ? Form::kDouble : is_floating(t) ? Form::kFloat : Form::kInt; }
+
+SINDRI_DEVICE float get(const Slot& s, float) { return s.f; }
+SINDRI_DEVICE double get(const Slot& s, double) { return s.d; }
+SINDRI_DEVICE Int get(const Slot& s, Int) { return Int(s.i); }
+SINDRI_DEVICE void put(float v, Slot* s) { s->f = v; }
+SINDRI_DEVICE void put(double v, Slot* s) { s->d = v; }
+SINDRI_DEVICE void put(Int v, Slot* s) { s->i = v.v; }
+SINDRI_DEVICE void put(bool v, Slot* s) { s->i = v ? 1 : 0; }
+SINDRI_DEVICE void put(int v, Slot* s) { s->i = v != 0 ? 1 : 0; }  // a & b of two bools
+
+SINDRI_DEVICE Slot read(const void* p, DType t, int64_t i) {
+  Slot s;
+  switch (t) {
+    case DType::kBool:
+    case DType::kUInt8: s.i = static_cast<const uint8_t*>(p)[i]; break;
+    case DType::kInt32: s.i = static_cast<const int32_t*>(p)[i]; break;
+    case DType::kInt64: s.i = static_cast<const int64_t*>(p)[i]; break;
+    case DType::kFloat16: s.f = widen(static_cast<const Half*>(p)[i]); break;
+    case DType::kBFloat16: s.f = widen(static_cast<const Bf16*>(p)[i]); break;
+    case DType::kFloat32: s.f = static_cast<const float*>(p)[i]; break;
+    default: s.d = static_cast<const double*>(p)[i];
+  }
+  return s;
+}
+SINDRI_DEVICE void write(void* p, DType t, int64_t i, const Slot& s) {
+  switch (t) {
+    case DType::kBool: static_cast<uint8_t*>(p)[i] = s.i != 0 ? 1 : 0; break;
+    case DType::kUInt8: static_cast<uint8_t*>(p)[i] = static_cast<uint8_t>(s.i); break;
+    case DType::kInt32: static_cast<int32_t*>(p)[i] = static_cast<int32_t>(s.i); break;
+    case DType::kInt64: static_cast<int64_t*>(p)[i] = s.i; break;
+    case DType::kFloat16: static_cast<Half*>(p)[i] = to_half(s.f); break;
+    case DType::kBFloat16: static_cast<Bf16*>(p)[i] = to_bf16(s.f); break;
+    case DType::kFloat32: static_cast<float*>(p)[i] = s.f; break;
+    default: static_cast<double*>(p)[i] = s.d;
+  }
+}
+// As if it had been written and read again.
+SINDRI_DEVICE void round_to(DType t, Slot* s) {
+  switch (t) {
+    case DType::kBool: s->i = s->i != 0 ? 1 : 0; break;
+    case DType::kUInt8: s->i = static_cast<uint8_t>(s->i); break;
+    case DType::kInt32: s->i = static_cast<int32_t>(s->i); break;
+    case DType::kFloat16: s->f = widen(to_half(s->f)); break;
+    case DType::kBFloat16: s->f = widen(to_bf16(s->f)); break;
+    default: break;
+  }
+}
+
+template <class T> constexpr bool in_domain(Domain d) {
+  constexpr bool integer = std::is_same_v<T, Int>;
+  return d == kFloating ? !integer : d == kIntegral ? integer : true;
+}
+
+// T is the form of the operands; the expressions are those of unary.def and binary.def.
+template <class T> SINDRI_DEVICE void unary(UnaryId id, const Slot& a, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* y) {
+  const T x = get(a, T());
+  switch (id) {
+#define UNARY_WITH(name, AttrsT, domain, saved, expression, ...) \
+  case UnaryId::name: \
+    if constexpr (in_domain<T>(domain)) put(expression, y); \
+    break;
+#define UNARY(name, ...) UNARY_WITH(name, NoAttrs, __VA_ARGS__)
+#include "ops/elementwise/unary.def"
+#undef UNARY
+#undef UNARY_WITH
+  }
+}
+template <class T>
+SINDRI_DEVICE void binary(BinaryId id, const Slot& left, const Slot& right, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* y) {
+  const T a = get(left, T()), b = get(right, T());
+  switch (id) {
+#define BINARY_FLAT(name, domain, expression, ...) \
+  case BinaryId::name: \
+    if constexpr (in_domain<T>(domain)) put(expression, y); \
+    break;
+#define BINARY_WITH(name, AttrsT, domain, saves_in, saves_out, ...) BINARY_FLAT(name, domain, __VA_ARGS__)
+#define BINARY(name, ...) BINARY_WITH(name, NoAttrs, __VA_ARGS__)
+#include "ops/elementwise/binary.def"
+#undef BINARY
+#undef BINARY_WITH
+#undef BINARY_FLAT
+  }
+}
+
+SINDRI_DEVICE int64_t to_int64(double v) { return elementwise::truncated<DeviceTag, int64_t>(v); }
+SINDRI_DEVICE int32_t to_int32(double v) { return elementwise::truncated<DeviceTag, int32_t>(v); }
+SINDRI_DEVICE void convert(DType from, DType to, const Slot& x, Slot* y) {
+  const Form f = form_of(from), t = form_of(to);
+  if (f == t) *y = x;
+  else if (t == Form::kFloat) y->f = f == Form::kDouble ? static_cast<float>(x.d) : static_cast<float>(x.i);
+  else if (t == Form::kDouble) y->d = f == Form::kFloat ? static_cast<double>(x.f) : static_cast<double>(x.i);
+  else {
+    const double v = f == Form::kFloat ? static_cast<double>(x.f) : x.d;
+    y->i = to == DType::kBool ? (v != 0 ? 1 : 0) : to == DType::kInt64 ? to_int64(v) : to_int32(v);
+  }
+  round_to(to, y);
+}
+
+// ----- what the host tells the kernels -----
+
+enum class Kind : uint8_t { kUnary, kBinary, kWhere, kCast };
+struct Step {
+  Kind kind = Kind::kUnary;
+  uint8_t id = 0;
+  Form form = Form::kFloat;  // of the operands
+  DType from = DType::kFloat32, result = DType::kFloat32;
+  uint8_t in[3] = {0, 0, 0};  // slots: inputs first, then steps
+  double p[2] = {0, 0};
+};
+constexpr int kMostIn = static_cast<int>(elementwise::kMaxClusterInputs), kMostSteps = static_cast<int>(elementwise::kMaxClusterSteps);
+
+// Operands as the output is walked in its physical order, its dimensions joined where all operands allow.
+struct Walk {
+  int64_t n = 0;
+  int rank = 0;
+  Divisor size[Shape::kMaxRank];
+  const void* in[kMostIn] = {};
+  DType dtype[kMostIn] = {};
+  bool flat[kMostIn] = {};  // element i of the walk is element i of the operand
+  int64_t stride[kMostIn][Shape::kMaxRank] = {};
+};
+
+SINDRI_DEVICE int64_t offset_of(const Walk& w, int k, int64_t i) {
+  if (w.flat[k]) return i;
+  int64_t at = 0;
+  for (int d = w.rank - 1; d > 0; --d) {
+    const int64_t q = w.size[d].quotient(i);
+    at += (i - q * w.size[d].value) * w.stride[k][d];
+    i = q;
+  }
+  return w.rank > 0 ? at + i * w.stride[k][0] : 0;
+}
+
+SINDRI_DEVICE void run_step(const Step& s, const Slot& a, const Slot& b, const Slot& c, Slot* y) {
+  switch (s.kind) {
+    case Kind::kUnary:
+      if (s.form == Form::kFloat) unary<float>(static_cast<UnaryId>(s.id), a, s.p[0], s.p[1], y);
+      else if (s.form == Form::kDouble) unary<double>(static_cast<UnaryId>(s.id), a, s.p[0], s.p[1], y);
+      else unary<Int>(static_cast<UnaryId>(s.id), a, s.p[0], s.p[1], y);
+      break;
+    case Kind::kBinary:
+      if (s.form == Form::kFloat) binary<float>(static_cast<BinaryId>(s.id), a, b, s.p[0], s.p[1], y);
+      else if (s.form == Form::kDouble) binary<double>(static_cast<BinaryId>(s.id), a, b, s.p[0], s.p[1], y);
+      else binary<Int>(static_cast<BinaryId>(s.id), a, b, s.p[0], s.p[1], y);
+      break;
+    case Kind::kWhere: *y = a.i != 0 ? b : c; break;
+    case Kind::kCast: convert(s.from, s.result, a, y);
+  }
+  round_to(s.result, y);
+}
+
+__global__ void single(Walk w, Step s, int operands, void* out) {
+  for (int64_t i = global_thread(); i < w.n; i += global_threads()) {
+    Slot x[3];
+    for (int k = 0; k < operands; ++k) x[k] = read(w.in[k], w.dtype[k], offset_of(w, k, i));
+    Slot y;
+    run_step(s, x[0], x[1], x[2], &y);
+    write(out, s.result, i, y);
+  }
+}
+
+struct Program {
+  int inputs = 0, steps = 0, results = 0;
+  Step step[kMostSteps];
+  uint8_t result[kMostSteps] = {};  // slots
+  void* out[kMostSteps] = {};
+  DType dtype[kMostSteps] = {};
+};
+
+__global__ void cluster(Walk w, Program p) {
+  for (int64_t i = global_thread(); i < w.n; i += global_threads()) {
+    Slot slots[kMostIn + kMostSteps];
+    for (int k = 0; k < p.inputs; ++k) slots[k] = read(w.in[k], w.dtype[k], offset_of(w, k, i));
+    for (int k = 0; k < p.steps; ++k) {
+      const Step& s = p.step[k];
+      run_step(s, slots[s.in[0]], slots[s.in[1]], slots[s.in[2]], &slots[p.inputs + k]);
+    }
+    // All results are written after all operands of this element were read: a result may lie on an operand.
+    for (int k = 0; k < p.results; ++k) write(p.out[k], p.dtype[k], i, slots[p.result[k]]);
+  }
+}
+
+// ----- the host's side -----
+
+Walk walk_of(Span<const Buffer> in, const TensorMeta& out) {
+  Walk w;
+  w.n = out.numel();
+  std::array<Shape, kMostIn> strides;
+  for (size_t k = 0; k < in.size(); ++k) strides[k] = elementwise::operand_strides(*in[k].meta, out.shape);
+  constexpr std::array<int, 4> kChannelsLastOrder = {0, 2, 3, 1};
+  std::array<int64_t, Shape::kMaxRank> size{};
+  for (int d = 0; d < out.shape.rank(); ++d) {
+    const int dim = out.layout == Layout::kChannelsLast ? kChannelsLastOrder[static_cast<size_t>(d)] : d;
+    if (out.shape[dim] == 1) continue;
+    bool joins = w.rank > 0;
+    for (size_t k = 0; k < in.size() && joins; ++k) joins = w.stride[k][w.rank - 1] == strides[k][dim] * out.shape[dim];
+    const int at = joins ? w.rank - 1 : w.rank;
+    size[static_cast<size_t>(at)] = (joins ? size[static_cast<size_t>(at)] : 1) * out.shape[dim];
+    for (size_t k = 0; k < in.size(); ++k) w.stride[k][at] = strides[k][dim];
+    if (!joins) ++w.rank;
+  }
+  for (int d = 0; d < w.rank; ++d) w.size[d] = Divisor(size[static_cast<size_t>(d)], w.n);
+  for (size_t k = 0; k < in.size(); ++k) {
+    w.in[k] = in[k].data;
+    w.dtype[k] = in[k].meta->dtype;
+    int64_t dense = 1;
+    w.flat[k] = true;
+    for (int d = w.rank - 1; d >= 0; --d) {
+      w.flat[k] = w.flat[k] && w.stride[k][d] == dense;
+      dense *= size[static_cast<size_t>(d)];
+    }
+  }
+  return w;
+}
+
+Step step_of(const OpDef& op, const Attrs& attrs, const std::vector<DType>& in, DType out) {
+  static const std::map<std::string_view, std::pair<Kind, uint8_t>> kIds = {
+#define UNARY(name, ...) {#name, {Kind::kUnary, static_cast<uint8_t>(UnaryId::name)}},
+#define UNARY_WITH(name, ...) UNARY(name, __VA_ARGS__)
+#include "ops/elementwise/unary.def"
+#undef UNARY
+#undef UNARY_WITH
+#define BINARY(name, ...) {#name, {Kind::kBinary, static_cast<uint8_t>(BinaryId::name)}},
+#define BINARY_WITH(name, ...) BINARY(name, __VA_ARGS__)
+#define BINARY_FLAT(name, ...) BINARY(name, __VA_ARGS__)
+#include "ops/elementwise/binary.def"
+#undef BINARY
+#undef BINARY_WITH
+#undef BINARY_FLAT
+      {"where", {Kind::kWhere, 0}},
+      {"cast", {Kind::kCast, 0}},
+  };
+  const auto at = kIds.find(op.name);
+  if (at == kIds.end()) throw InternalError(std::string("elementwise_cluster: no step on CUDA for ") + op.name);
+  Step s;
+  s.kind = at->second.first;
+  s.id = at->second.second;
+  s.form = form_of(in[0]);
+  s.from = in[0];
+  s.result = out;
+  const std::array<double, 2> numbers = elementwise::numbers_of(attrs);
+  s.p[0] = numbers[0];
+  s.p[1] = numbers[1];
+  return s;
+}
+
+void run_single(const Call& call) {
+  const TensorMeta& out = *call.out[0].meta;
+  const Walk w = walk_of(call.in, out);
+  if (w.n == 0) return;
+  std::vector<DType> types;
+  for (const Buffer& b : call.in) types.push_back(b.meta->dtype);
+  Step s = step_of(call.query.op, call.query.attrs, types, out.dtype);
+  for (size_t k = 0; k < types.size(); ++k) s.in[k] = static_cast<uint8_t>(k);
+  launch(call, grid_for(w.n), single, w, s, static_cast<int>(types.size()), call.out[0].data);
+}
+
+void run_cluster(const Call& call) {
+  const Walk w = walk_of(call.in, *call.out[0].meta);
+  if (w.n == 0) return;
+  const elementwise::ClusterProgram program = elementwise::parse_cluster(call.query.attrs.as<elementwise::ClusterAttrs>().program);
+  const std::vector<TensorMeta> made = elementwise::infer_cluster_steps(program, call.query.in);
+  Program p;
+  p.inputs = static_cast<int>(call.in.size());
+  p.steps = static_cast<int>(program.steps.size());
+  p.results = static_cast<int>(program.out.size());
+  for (size_t k = 0; k < program.steps.size(); ++k) {
+    const elementwise::ClusterStep& step = program.steps[k];
+    std::vector<DType> types;
+    for (const elementwise::ClusterOperand& o : step.in) types.push_back((o.step ? made[o.index] : call.query.in[o.index]).dtype);
+    p.step[k] = step_of(*step.op, step.attrs, types, made[k].dtype);
+    for (size_t j = 0; j < step.in.size(); ++j) p.step[k].in[j] = static_cast<uint8_t>(step.in[j].step ? call.in.size() + step.in[j].index : step.in[j].index);
+  }
+  for (size_t k = 0; k < program.out.size(); ++k) {
+    p.result[k] = static_cast<uint8_t>(call.in.size() + program.out[k]);
+    p.out[k] = call.out[k].data;
+    p.dtype[k] = call.out[k].meta->dtype;
+  }
+  launch(call, grid_for(w.n), cluster, w, p);
+}
+
+#define REGISTER(name, ...) const bool k_##name = register_cuda_kernel({.op = #name, .run = run_single});
+#define UNARY REGISTER
+#define UNARY_WITH REGISTER
+#include "ops/elementwise/unary.def"
+#undef UNARY
+#undef UNARY_WITH
+#define BINARY REGISTER
+#define BINARY_WITH REGISTER
+#define BINARY_FLAT REGISTER
+#include "ops/elementwise/binary.def"
+#undef BINARY
+#undef BINARY_WITH
+#undef BINARY_FLAT
+const bool kWhere = register_cuda_kernel({.op = "where", .run = run_single});
+const bool kCast = register_cuda_kernel({.op = "cast", .run = run_single});
+const bool kCluster = register_cuda_kernel({.op = "elementwise_cluster", .name = "interpreted", .run = run_cluster});
+
+}  // namespace
+}  // namespace sindri::cuda

@@ -1,0 +1,84 @@
+// How kernels of this backend are registered and started. Included by *_cuda.cu files.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "sindri/op/kernel.h"
+#include "src/device/cuda/language.h"
+#include "src/device/cuda/stream.h"
+
+namespace sindri::cuda {
+
+/// One call of a kernel: what it was asked for, its operands and results (device addresses), where its work goes.
+struct Call {
+  const KernelQuery& query;
+  Span<const Buffer> in, out;
+  void* workspace;  ///< KernelSpec::workspace bytes, 256-byte aligned, contents undefined
+  CudaStream& stream;
+  template <class T> const T* input(size_t i) const { return static_cast<const T*>(in[i].data); }
+  template <class T> T* output(size_t i) const { return static_cast<T*>(out[i].data); }
+};
+
+/// A kernel of the CUDA backend without a plan of its own. `run` puts work on call.stream and returns; it must not read device memory nor wait.
+struct KernelSpec {
+  const char* op;
+  const char* name = "cuda";
+  int priority = 0;
+  void (*run)(const Call&) = nullptr;
+  std::string (*reject)(const KernelQuery&) = nullptr;  ///< as KernelDef::reject
+  int64_t (*workspace)(const KernelQuery&) = nullptr;  ///< bytes; null: none
+};
+/// At load time: `const bool kAdd = register_cuda_kernel({.op = "add", .run = run_add});`. Kernels with a plan (library descriptors) register a KernelDef
+/// with .device = Device::kCuda themselves and take the stream by cuda_stream(ctx).
+bool register_cuda_kernel(const KernelSpec& spec);
+/// The queue that a Kernel's ExecContext names.
+inline CudaStream& cuda_stream(const ExecContext& ctx) { return *static_cast<CudaStream*>(ctx.stream); }
+
+/// Blocks, threads of a block, and bytes of dynamic shared memory.
+struct Grid {
+  dim3 blocks, threads;
+  size_t shared = 0;
+};
+
+inline constexpr int kThreads = 256;  ///< of a block, unless a kernel has a reason
+inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// For a loop over n independent items, `each` of them by one thread at a time: as many blocks as keep the device busy for a few waves.
+inline Grid grid_for(int64_t n, int each = 1, int threads = kThreads) {
+  constexpr int64_t kMostBlocks = 132 * 16;  // loops go on by global_threads()
+  const int64_t blocks = std::clamp<int64_t>(ceil_div(n, static_cast<int64_t>(threads) * each), 1, kMostBlocks);
+  return {dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads)), 0};
+}
+
+/// Puts `kernel` on the stream. Empty grids must not be launched. A refused launch throws DeviceError that names the op; errors of the work itself
+/// appear where the host waits next.
+#ifdef __CUDACC__
+template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid.blocks;
+  config.blockDim = grid.threads;
+  config.dynamicSmemBytes = grid.shared;
+  config.stream = call.stream.handle();
+  if (grid.shared > size_t{48} << 10)  // more than a kernel gets unasked
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared)),
+          call.query.op.name, call.stream.device());
+  check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...), call.query.op.name, call.stream.device());
+}
+#else
+template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
+  check(cuda_host::launch(call.stream.handle(), call.query.op.name, {grid.blocks, grid.threads, grid.shared},
+                          [kernel, values = std::tuple<std::decay_t<P>...>(static_cast<P>(args)...)]() mutable {
+                            std::apply([&](auto&... v) { kernel(cuda_host::translated(v)...); }, values);
+                          }),
+        call.query.op.name, call.stream.device());
+}
+#endif
+
+/// cudaMemsetAsync and cudaMemcpyAsync within the device, on the call's stream.
+void fill_bytes(const Call& call, void* to, int byte, int64_t bytes);
+void copy_bytes(const Call& call, void* to, const void* from, int64_t bytes);
+
+}  // namespace sindri::cuda

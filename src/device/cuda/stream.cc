@@ -1,0 +1,236 @@
+// See stream.h: streams, events, recordings (CUDA graphs).
+#include "src/device/cuda/stream.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <vector>
+
+#include "sindri/core/error.h"
+#include "src/device/cuda/launch.h"
+
+namespace sindri::cuda {
+
+namespace {
+
+// Errors after which the device's context is gone: whatever is called next fails as well.
+bool is_sticky(cudaError_t e) {
+  switch (e) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorAssert:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorUnknown: return true;
+    default: return false;
+  }
+}
+
+// Making an event takes longer than recording it; they are kept by device.
+class EventPool {
+ public:
+  cudaEvent_t take(Device device) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto index = static_cast<size_t>(device.index);
+      if (index < kept_.size() && !kept_[index].empty()) {
+        const cudaEvent_t e = kept_[index].back();
+        kept_[index].pop_back();
+        return e;
+      }
+    }
+    const NotCaptured outside;
+    const OnDevice on(device.index);
+    cudaEvent_t e = nullptr;
+    check(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event", device);
+    return e;
+  }
+  void give_back(Device device, cudaEvent_t e) {
+    const std::lock_guard lock(mutex_);
+    const auto index = static_cast<size_t>(device.index);
+    if (kept_.size() <= index) kept_.resize(index + 1);
+    kept_[index].push_back(e);
+  }
+  static EventPool& get() {
+    static EventPool* const pool = new EventPool;  // events outlive static tensors
+    return *pool;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<cudaEvent_t>> kept_;
+};
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(Device device) : device_(device), event_(EventPool::get().take(device)) {}
+  ~CudaEvent() override { EventPool::get().give_back(device_, event_); }
+  cudaEvent_t handle() const { return event_; }
+  bool done() override {
+    const NotCaptured outside;
+    const cudaError_t e = cudaEventQuery(event_);
+    if (e == cudaErrorNotReady) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    return true;  // also where work failed: synchronize() says so
+  }
+  void synchronize() override { check(cudaEventSynchronize(event_), "waiting for work", device_); }
+
+ private:
+  const Device device_;
+  const cudaEvent_t event_;
+};
+
+class CudaRecording final : public Recording {
+ public:
+  CudaRecording(Device device, cudaGraph_t graph) : device_(device), graph_(graph) {}
+  ~CudaRecording() override {
+    if (exec != nullptr) cudaGraphExecDestroy(exec);
+    cudaGraphDestroy(graph_);
+  }
+  void instantiate(cudaStream_t stream) {
+    check(cudaGraphInstantiate(&exec, graph_, 0), "making a graph ready to run", device_);
+    check(cudaGraphUpload(exec, stream), "loading a graph", device_);
+  }
+  cudaGraphExec_t exec = nullptr;
+
+ private:
+  const Device device_;
+  const cudaGraph_t graph_;
+};
+
+}  // namespace
+
+void throw_error(cudaError_t error, const char* doing, Device device) {
+  (void)cudaGetLastError();  // errors that are not sticky are ours from here on
+  const std::string text = fmt::format("{}: {} ({})", doing, cudaGetErrorString(error), cudaGetErrorName(error));
+  if (error == cudaErrorMemoryAllocation)
+    throw DeviceError(ErrorCode::kMemory, text, device.str(), "reduce the batch size, or close other programs that use the GPU (nvidia-smi lists them)");
+  if (is_sticky(error))
+    throw DeviceError(ErrorCode::kDeviceFailed, fmt::format("device {} is lost: {}", device.str(), text), device.str(),
+                      "restart the program; checkpoints written before are whole. `dmesg | grep Xid` tells hardware errors from wrong memory accesses");
+  throw DeviceError(ErrorCode::kDeviceFailed, text, device.str(), "run `sindri doctor` to see whether driver and libraries fit each other");
+}
+
+OnDevice::OnDevice(int index) {
+  if (cudaGetDevice(&before_) != cudaSuccess) before_ = index;
+  int now = before_;
+  if (now != index) check(cudaSetDevice(index), "choosing the device", {Device::kCuda, index});
+}
+OnDevice::~OnDevice() {
+  int now = before_;
+  if (cudaGetDevice(&now) == cudaSuccess && now != before_) (void)cudaSetDevice(before_);
+}
+
+CudaStream::CudaStream(Device device, Lane lane) : Stream(device, lane) {
+  const NotCaptured outside;
+  const OnDevice on(device.index);
+  int lowest = 0, highest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities", device);
+  // Communication goes ahead of kernels that wait for room.
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, lane == Lane::kComm ? highest : lowest), "making a stream", device);
+}
+CudaStream::~CudaStream() { (void)cudaStreamDestroy(stream_); }
+
+std::shared_ptr<Event> CudaStream::record() {
+  const OnDevice on(device().index);
+  auto event = std::make_shared<CudaEvent>(device());
+  check(cudaEventRecord(event->handle(), stream_), "recording an event", device());
+  return event;
+}
+void CudaStream::wait(const std::shared_ptr<Event>& event) {
+  const OnDevice on(device().index);
+  check(cudaStreamWaitEvent(stream_, static_cast<CudaEvent&>(*event).handle(), 0), "waiting for a stream", device());
+}
+void CudaStream::copy(void* to, const void* from, int64_t bytes, CopyKind kind) {
+  constexpr cudaMemcpyKind kKinds[] = {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
+  const OnDevice on(device().index);
+  check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kKinds[static_cast<size_t>(kind)], stream_), "copying", device());
+}
+void CudaStream::synchronize() { check(cudaStreamSynchronize(stream_), "waiting for work", device()); }
+
+bool CudaStream::records() const {
+  static const bool wanted = [] {
+    const char* const v = std::getenv("SINDRI_CUDA_GRAPH");
+    return v == nullptr || std::string(v) != "0";
+  }();
+  return wanted;
+}
+bool CudaStream::recording() const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream_, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+}
+void CudaStream::begin_recording() {
+  const OnDevice on(device().index);
+  check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "beginning a graph", device());
+}
+std::unique_ptr<Recording> CudaStream::end_recording() {
+  const OnDevice on(device().index);
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(stream_, &graph), "ending a graph", device());
+  auto made = std::make_unique<CudaRecording>(device(), graph);
+  made->instantiate(stream_);
+  return made;
+}
+void CudaStream::replay(Recording& recording) {
+  const OnDevice on(device().index);
+  check(cudaGraphLaunch(static_cast<CudaRecording&>(recording).exec, stream_), "running a graph", device());
+}
+
+// ----- kernels without a plan -----
+
+namespace {
+
+class SpecKernel final : public Kernel {
+ public:
+  explicit SpecKernel(const KernelQuery& q) : spec_(*static_cast<const KernelSpec*>(q.def->data)), op_(q.op), attrs_(q.attrs) {
+    in_.assign(q.in.begin(), q.in.end());
+    out_.assign(q.out.begin(), q.out.end());
+    if (spec_.workspace != nullptr) workspace_ = spec_.workspace(q);
+  }
+  int64_t workspace_bytes() const override { return workspace_; }
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    CudaStream& stream = cuda_stream(ctx);
+    const OnDevice on(stream.device().index);
+    const KernelQuery query{op_, attrs_, in_, out_};
+    spec_.run({query, in, out, ctx.workspace, stream});
+  }
+
+ private:
+  const KernelSpec& spec_;
+  const OpDef& op_;
+  Attrs attrs_;
+  std::vector<TensorMeta> in_, out_;
+  int64_t workspace_ = 0;
+};
+
+std::string reject_spec(const KernelQuery& q) {
+  const auto& spec = *static_cast<const KernelSpec*>(q.def->data);
+  return spec.reject != nullptr ? spec.reject(q) : "";
+}
+std::unique_ptr<Kernel> make_spec(const KernelQuery& q) { return std::make_unique<SpecKernel>(q); }
+
+}  // namespace
+
+bool register_cuda_kernel(const KernelSpec& spec) {
+  const auto* const kept = new KernelSpec(spec);  // as long as the table of kernels
+  return register_kernel(
+      {.op = spec.op, .name = spec.name, .priority = spec.priority, .reject = reject_spec, .make = make_spec, .device = Device::kCuda, .data = kept});
+}
+
+void fill_bytes(const Call& call, void* to, int byte, int64_t bytes) {
+  if (bytes > 0) check(cudaMemsetAsync(to, byte, static_cast<size_t>(bytes), call.stream.handle()), call.query.op.name, call.stream.device());
+}
+void copy_bytes(const Call& call, void* to, const void* from, int64_t bytes) {
+  if (bytes > 0 && to != from)
+    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, call.stream.handle()), call.query.op.name, call.stream.device());
+}
+
+}  // namespace sindri::cuda

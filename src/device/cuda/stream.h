@@ -1,0 +1,64 @@
+// A CUDA stream as Sindri's queue of work, and errors of the CUDA runtime as ours.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+
+#include "sindri/device/backend.h"
+
+namespace sindri::cuda {
+
+/// Throws DeviceError saying what `doing` failed with on `device`: kDeviceFailed for lost devices and failed work, with the way on.
+[[noreturn]] void throw_error(cudaError_t error, const char* doing, Device device);
+inline void check(cudaError_t error, const char* doing, Device device) {
+  if (error != cudaSuccess) throw_error(error, doing, device);
+}
+
+/// Makes a device the thread's current one while it lives, and the one before after that.
+class OnDevice {
+ public:
+  explicit OnDevice(int index);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+/// While it lives, calls of this thread that are not part of a graph under capture (memory, events) are allowed.
+class NotCaptured {
+ public:
+  NotCaptured() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~NotCaptured() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  NotCaptured(const NotCaptured&) = delete;
+  NotCaptured& operator=(const NotCaptured&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(Device device, Lane lane);
+  ~CudaStream() override;
+  cudaStream_t handle() const { return stream_; }
+
+  std::shared_ptr<Event> record() override;
+  void wait(const std::shared_ptr<Event>& event) override;
+  void copy(void* to, const void* from, int64_t bytes, CopyKind kind) override;
+  void synchronize() override;
+  void* native_handle() override { return stream_; }
+  bool records() const override;
+  void begin_recording() override;
+  std::unique_ptr<Recording> end_recording() override;
+  void replay(Recording& recording) override;
+  bool recording() const override;
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace sindri::cuda

@@ -1,0 +1,82 @@
+// Grids of CUDA threads on the host. A block runs on one host thread; its threads are fibers that change at barriers and at warp exchanges only. Blocks run
+// one after another, in an order that the seed decides, and so do the threads between two barriers: what depends on an order that CUDA does not promise
+// gives other results with another seed.
+//
+// Faults are noted (faults()) and fail the work: a barrier that part of a block never reaches, lanes that wait for one that is gone, races in shared memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sindri::cuda_host {
+
+/// Where the running fiber is in its grid.
+struct Place {
+  uint3 thread, block;
+  dim3 block_dim, grid_dim;
+};
+extern thread_local Place t_place;
+inline const Place& here() { return t_place; }
+
+/// What the lanes of a warp gave at one exchange.
+class Exchanged {
+ public:
+  Exchanged(const std::array<uint64_t, 32>& values, unsigned present) : values_(values), present_(present) {}
+  uint64_t of(int lane) const { return lane >= 0 && lane < 32 && ((present_ >> lane) & 1) != 0 ? values_[static_cast<size_t>(lane)] : ~uint64_t{0}; }
+  unsigned ballot() const;
+  unsigned present() const { return present_; }
+
+ private:
+  std::array<uint64_t, 32> values_;
+  unsigned present_;
+};
+
+// Called by the running fiber.
+void barrier();
+/// Gives `value` to the lanes in `mask` and waits for theirs. All of them must be at the same kind of exchange with the same mask.
+Exchanged exchange(unsigned mask, const char* kind, uint64_t value);
+int lane();  ///< of the running fiber in its warp
+/// Number of the block among all that ever ran on this host thread, 0 outside; of the fiber in it; how many barriers, and exchanges of its warp, it has passed.
+struct Moment {
+  uint64_t block = 0;
+  uint32_t thread = 0, barriers = 0, exchanges = 0;
+};
+Moment moment();
+size_t dynamic_shared_bytes();
+
+/// A whole grid, on the calling thread. Throws DeviceError with the first fault.
+struct Dims {
+  dim3 blocks, threads;
+  size_t shared = 0;
+};
+void run_grid(const std::string& name, const Dims& dims, const std::function<void()>& body, uint64_t seed);
+
+/// Notes that the running block did something that the language does not allow.
+void fault(const std::string& what);
+
+/// Puts a grid on a stream of the stand-in runtime (runtime.cc). cudaErrorInvalidConfiguration for dimensions that no device takes.
+cudaError_t launch(cudaStream_t stream, const char* name, const Dims& dims, std::function<void()> body);
+/// What is at a device address; faults for an address of the host.
+void* inside(const void* address);
+
+/// A kernel's argument as device code sees it: pointers, and pointers in structs, lead to where the stand-in keeps the device's bytes.
+uintptr_t translated_word(uintptr_t word, bool must_be_device);
+template <class T> T* translated(T* p) { return reinterpret_cast<T*>(translated_word(reinterpret_cast<uintptr_t>(p), true)); }
+template <class T> T translated(T v) {
+  if constexpr (std::is_class_v<T> && sizeof(T) >= sizeof(uintptr_t) && alignof(T) >= alignof(uintptr_t)) {
+    static_assert(std::is_trivially_copyable_v<T>, "arguments of kernels are copied byte by byte");
+    std::array<uintptr_t, sizeof(T) / sizeof(uintptr_t)> words;
+    std::memcpy(words.data(), &v, sizeof words);
+    for (uintptr_t& w : words) w = translated_word(w, false);
+    std::memcpy(static_cast<void*>(&v), words.data(), sizeof words);
+  }
+  return v;
+}
+
+}  // namespace sindri::cuda_host

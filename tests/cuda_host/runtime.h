@@ -1,0 +1,23 @@
+// The CUDA runtime of a machine without a GPU: two devices whose memory, streams, events and graphs are the simulated accelerator's (tests/device), so that
+// forgotten waits, host accesses to device memory, late errors and lost devices show. The functions themselves are those of cuda_runtime_api.h; runtime.cc
+// defines the ones the backend calls.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tests/device/simulator.h"
+
+namespace sindri::cuda_host {
+
+/// The machine. `seed` decides pauses of streams and the order of blocks and threads.
+sim::Simulator& machine();
+void set_seed(uint64_t seed);
+/// Kernels started so far.
+int64_t launches();
+/// What cudaGetDeviceCount says from here on: cudaSuccess, or an error and no device.
+void set_driver(cudaError_t state, int version);
+
+}  // namespace sindri::cuda_host
