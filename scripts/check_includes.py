@@ -5,7 +5,7 @@ refuses std::call_once and its kin, through which nothing may throw (src/core/on
 usage: check_includes.py [--self-test] [ROOT]
 
 A layer is a folder: include/sindri/X and src/X are layer X; ops/, optim/, models/, boost/, dataset/ and python/ at the root are layers of
-that name, whose public headers lie in include/sindri/X. Includes are written from the root ("src/core/nearest.h") or as public
+that name, whose public headers lie in include/sindri/X. src/device/cuda is layer cuda: a plugin, which registers kernels. Includes are written from the root ("src/core/nearest.h") or as public
 headers ("sindri/core/tensor.h").
 """
 import pathlib
@@ -22,7 +22,8 @@ LAYERS = {
     "device": ({"core"}, {"core"}),
     "comm": ({"core", "device"}, {"core", "device"}),
     "op": ({"core", "device"}, {"core", "device"}),
-    "ops": ({"core", "device", "comm", "op"}, {"core", "device", "comm", "op"}),
+    "cuda": (BASE, BASE),
+    "ops": ({"core", "device", "comm", "op"}, {"core", "device", "comm", "op", "cuda"}),
     "autograd": (BASE | {"ops"}, BASE),  # adds gradients up with the public op functions, as gradient rules do
     "amp": (BASE, BASE),
     "graph": (BASE, BASE),
@@ -50,6 +51,8 @@ def layer_of(path):
     parts = path.split("/")
     if parts[:2] == ["include", "sindri"]:
         return (parts[2], True) if len(parts) > 3 else None
+    if parts[:3] == ["src", "device", "cuda"]:
+        return "cuda", False
     if parts[0] == "src" and len(parts) > 2:
         return parts[1], False
     if parts[0] in ROOT_LAYERS and len(parts) > 1:
@@ -101,7 +104,7 @@ def check_file(path, text):
         quoted, angled = match.groups()
         message = check_quoted(path, layer, public, quoted) if quoted and not DEVICE_LIBRARY.match(quoted) and not quoted.endswith(".pb.h") else ""
         library = quoted or angled
-        if DEVICE_LIBRARY.match(library) and (public or layer not in ("device", "comm", "ops")):
+        if DEVICE_LIBRARY.match(library) and (public or layer not in ("device", "comm", "ops", "cuda")):
             message = f"{library}: device libraries belong in src/device, src/comm and kernel files of ops/"
         elif public and angled and not STANDARD_HEADER.match(angled):
             message = f"<{angled}>: public headers include the standard library only"
