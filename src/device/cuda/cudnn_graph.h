@@ -1,0 +1,252 @@
+// cuDNN's graph interface: describe tensors and ops, choose an engine, build a plan, run it on a stream. Building needs no GPU where the device is
+// described by text. docs/design/cuda.md says why this stands on the C interface.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sindri/core/dtype.h"
+
+namespace sindri::cuda {
+
+/// Of a tensor in one graph; from 1 in the order in which they were added.
+using TensorId = int64_t;
+
+enum class Role : uint8_t {
+  kInput,
+  kOutput,
+  kVirtual,  ///< between two ops, never in memory
+};
+
+struct GraphTensor {
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;  ///< CUDNN_DATA_BOOLEAN is one bit per value
+  std::vector<int64_t> dims;  ///< N, C, H, W, whatever the strides
+  std::vector<int64_t> strides;  ///< in values; see channels_last_strides for dims of 1
+  Role role = Role::kInput;
+  int64_t alignment = 16;  ///< bytes that divide the address
+};
+
+/// kBool is not there: cuDNN's boolean has one bit per value. Throws DTypeError for it.
+cudnnDataType_t cudnn_type(DType type);
+/// Strides of a packed tensor whose channels lie together, from dims alone. With C = 1 or H = W = 1 strides are ambiguous, and cuDNN takes the layout from them.
+std::vector<int64_t> channels_last_strides(std::span<const int64_t> nchw);
+/// Strides of a packed row-major tensor.
+std::vector<int64_t> row_major_strides(std::span<const int64_t> dims);
+
+/// Spatial sizes, H and W.
+struct ConvGeometry {
+  std::vector<int64_t> pad_before{0, 0}, pad_after{0, 0}, strides{1, 1}, dilations{1, 1};
+};
+
+struct PoolGeometry {
+  cudnnResampleMode_t mode = CUDNN_RESAMPLE_MAXPOOL;
+  std::vector<int64_t> window, pad_before{0, 0}, pad_after{0, 0}, strides{1, 1};
+};
+
+/// What batch norm's training forward reads and writes, all per-channel tensors [1, C, 1, 1] but x and y. 0: not there (running statistics).
+struct BatchNormForward {
+  TensorId x = 0, scale = 0, bias = 0, epsilon = 0;
+  TensorId y = 0, mean = 0, inverse_deviation = 0;
+  /// The share taken from this batch (PyTorch's momentum; one less MindSpore's), a scalar; in and out may be one address.
+  TensorId factor = 0, running_mean = 0, running_variance = 0, new_running_mean = 0, new_running_variance = 0;
+};
+struct BatchNormBackward {
+  TensorId dy = 0, x = 0, scale = 0, mean = 0, inverse_deviation = 0;
+  TensorId dx = 0, dscale = 0, dbias = 0;
+};
+/// From sums over M = count values per channel: mean, deviation, and the factors of y = eq_scale x + eq_bias. All [1, C, 1, 1]; running statistics as above.
+struct BatchNormFinalize {
+  TensorId sum = 0, square_sum = 0, scale = 0, bias = 0, epsilon = 0, count = 0;
+  TensorId mean = 0, inverse_deviation = 0, eq_scale = 0, eq_bias = 0;
+  TensorId factor = 0, running_mean = 0, running_variance = 0, new_running_mean = 0, new_running_variance = 0;
+};
+/// Sums of batch norm's backward: dscale, dbias and the factors of dx = eq_dy dy + eq_x x + eq_bias. All [1, C, 1, 1] but x and dy.
+struct BatchNormSums {
+  TensorId x = 0, dy = 0, mean = 0, inverse_deviation = 0, scale = 0;
+  TensorId dscale = 0, dbias = 0, eq_dy = 0, eq_x = 0, eq_bias = 0;
+};
+
+/// A graph of ops. Tensors first, then ops over them in the order of computation; every op accumulates in `compute`. What does not fit together is refused
+/// when a plan is built, with cuDNN's reason.
+class CudnnGraph {
+ public:
+  explicit CudnnGraph(cudnnDataType_t compute = CUDNN_DATA_FLOAT) : compute_(compute) {}
+
+  TensorId tensor(GraphTensor t);
+  /// Packed N, C, H, W with channels together.
+  TensorId channels_last(cudnnDataType_t type, std::vector<int64_t> nchw, Role role);
+  /// [1, C, 1, 1]
+  TensorId per_channel(cudnnDataType_t type, int64_t channels, Role role);
+  /// A constant that the host gives with each run, of `rank` dimensions of size 1; part of the key. Types: float, double, int64.
+  TensorId scalar(double value, cudnnDataType_t type = CUDNN_DATA_FLOAT, int rank = 4);
+  /// Like `like`, but between two ops. The input of a convolution has to have the type of the tensors in memory, others are float.
+  TensorId between(TensorId like, cudnnDataType_t type);
+
+  /// y = x * w. x [N, C, H, W], w [K, C/groups, R, S], y [N, K, P, Q].
+  void conv(TensorId x, TensorId w, TensorId y, const ConvGeometry& g);
+  void conv_dgrad(TensorId dy, TensorId w, TensorId dx, const ConvGeometry& g);
+  void conv_wgrad(TensorId x, TensorId dy, TensorId dw, const ConvGeometry& g);
+  /// y = f(a), f(a, b); operands of size 1 are repeated. CUDNN_POINTWISE_BINARY_SELECT: t chooses a or b.
+  void pointwise(cudnnPointwiseMode_t mode, TensorId a, TensorId b, TensorId y, TensorId t = 0);
+  /// dx = dy f'(x), of the ..._BWD modes; x is f's input, for ReLU its result as well.
+  void pointwise_backward(cudnnPointwiseMode_t mode, TensorId dy, TensorId x, TensorId dx);
+  /// Over the dimensions in which y has size 1.
+  void reduce(cudnnReduceTensorOp_t op, TensorId x, TensorId y);
+  /// Per channel: sum of x, sum of x².
+  void generate_stats(TensorId x, TensorId sum, TensorId square_sum);
+  void bn_finalize(const BatchNormFinalize& t);
+  void bn_sums(const BatchNormSums& t);
+  void bn_forward(const BatchNormForward& t);
+  void bn_backward(const BatchNormBackward& t);
+  /// `index` (0: none): int8, where in its window the maximum was.
+  void pool(TensorId x, TensorId y, TensorId index, const PoolGeometry& g);
+  void pool_backward(TensorId dy, TensorId index, TensorId dx, const PoolGeometry& g);
+  /// c = a b, of [batch, m, k], [batch, k, n].
+  void matmul(TensorId a, TensorId b, TensorId c);
+
+  /// Ops, shapes, strides, types, alignments, constants: equal graphs have equal text, in whatever order their tensors were added. For plan files.
+  std::string key() const;
+  /// Of the inputs and outputs (not virtual, no constants) in the order they were added: what CudnnPlan::run gets addresses for.
+  const std::vector<TensorId>& arguments() const { return arguments_; }
+
+ private:
+  friend class GraphDescriptors;
+  struct Tensor : GraphTensor {
+    std::optional<double> value;  // of a constant
+  };
+  struct Operand {
+    cudnnBackendAttributeName_t attribute;
+    TensorId tensor;
+  };
+  struct Setting {
+    cudnnBackendAttributeName_t attribute;
+    cudnnBackendAttributeType_t type;
+    int64_t count;
+    std::vector<char> bytes;
+  };
+  // An op: its tensors, its own settings, and those of a descriptor that it holds (a convolution's geometry, a pointwise mode).
+  struct Op {
+    const char* name;
+    cudnnBackendDescriptorType_t kind;
+    std::vector<Operand> operands;
+    std::vector<Setting> settings;
+    std::optional<cudnnBackendDescriptorType_t> part;
+    cudnnBackendAttributeName_t part_attribute{};
+    std::vector<Setting> part_settings;
+  };
+  template <class T> static Setting setting(cudnnBackendAttributeName_t attribute, cudnnBackendAttributeType_t type, const std::vector<T>& values);
+  template <class T> static Setting setting(cudnnBackendAttributeName_t attribute, cudnnBackendAttributeType_t type, const T& value);
+  std::vector<Setting> settings(const ConvGeometry& g) const;
+  std::vector<Setting> settings(const PoolGeometry& g) const;
+  Setting real(cudnnBackendAttributeName_t attribute, double value) const;
+  void add(Op op);
+
+  cudnnDataType_t compute_;
+  std::vector<Tensor> tensors_;
+  std::vector<TensorId> arguments_;
+  std::vector<Op> ops_;
+};
+
+/// The device that plans are for: one that is there, or one that a text describes.
+class CudnnDevice {
+ public:
+  /// A device of this process, by its number in the CUDA runtime.
+  static CudnnDevice present(int index);
+  /// From cuDNN's own form of the text (described_device.h makes it). No driver is needed.
+  static CudnnDevice described(const std::string& json);
+  bool is_described() const;
+
+ private:
+  friend class GraphDescriptors;
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+struct Knob {
+  int64_t type = 0, value = 0;
+  bool operator==(const Knob&) const = default;
+};
+
+/// An implementation of a graph and its settings: with the key and cuDNN's version enough to build the same plan again.
+struct Engine {
+  int64_t id = 0;
+  std::vector<Knob> knobs;
+  bool runtime_compiled = false;  ///< NVRTC compiles it when the plan is built, 0.3 to 3.5 s
+  bool deterministic = true;  ///< equal bits in every run
+  bool tensor_cores = false;
+  int64_t workspace = 0;  ///< bytes
+  /// "engine 47, runtime-compiled, workspace 1.5 MB, knobs 2=1 27=3"
+  std::string str() const;
+};
+
+struct EngineFilter {
+  int64_t workspace = int64_t{256} << 20;
+  bool only_deterministic = true;
+  bool runtime_compilation = true;
+};
+
+/// Candidates in the order of preference: cuDNN's heuristics (mode A, then its fallback list), then every other engine with its first settings. They need not
+/// build. `why_none`, where the list is empty, gets cuDNN's reason.
+std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {}, std::string* why_none = nullptr);
+
+/// A plan runs on any stream of its device, from any thread. It refers to nothing of the graph it was made from.
+class CudnnPlan {
+ public:
+  struct State;
+  explicit CudnnPlan(std::unique_ptr<State> state);
+  ~CudnnPlan();
+  CudnnPlan(const CudnnPlan&) = delete;
+  CudnnPlan& operator=(const CudnnPlan&) = delete;
+
+  const Engine& engine() const;
+  int64_t workspace() const { return engine().workspace; }
+  /// Puts the work on the handle's stream. `addresses`: of the graph's arguments(), in their order. `workspace`: workspace() bytes, aligned to 256, whose
+  /// contents do not matter. Allocates nothing when addresses are those of the run before. Throws DeviceError.
+  void run(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// A candidate that was not taken.
+struct RejectedEngine {
+  Engine engine;
+  std::string reason;  ///< cuDNN's text
+};
+
+struct PlanOutcome {
+  std::unique_ptr<CudnnPlan> plan;  ///< null if nothing was built
+  /// Of the plan. For a described device also an engine whose kernel was generated and compiled, and could not be loaded since there is no GPU.
+  std::optional<Engine> engine;
+  std::vector<RejectedEngine> rejected;  ///< before that one
+  std::string why_none;  ///< cuDNN's reason if there was no candidate, else that of the first one rejected
+  bool supported() const { return engine.has_value(); }
+};
+
+/// The first candidate that builds.
+PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {});
+/// The plan of a remembered engine. The outcome has no engine where this cuDNN or device does not take it.
+PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine);
+
+/// A handle for one stream of the current device.
+class CudnnHandle {
+ public:
+  /// Throws DeviceError.
+  explicit CudnnHandle(cudaStream_t stream);
+  ~CudnnHandle();
+  CudnnHandle(const CudnnHandle&) = delete;
+  CudnnHandle& operator=(const CudnnHandle&) = delete;
+  cudnnHandle_t get() const { return handle_; }
+
+ private:
+  cudnnHandle_t handle_ = nullptr;
+};
+
+}  // namespace sindri::cuda

@@ -1,0 +1,448 @@
+// See cudnn_graph.h: descriptors of cuDNN's backend interface, engines, plans.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "sindri/core/error.h"
+#include "src/device/cuda/cudnn_api.h"
+#include "src/device/cuda/cudnn_graph.h"
+
+namespace sindri::cuda {
+
+namespace {
+
+// Inside this file: a call that cuDNN refused, with the rule it names.
+struct Refused {
+  cudnnStatus_t status;
+  std::string text;
+};
+
+void check(cudnnStatus_t status) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  const CudnnApi& api = cudnn_api();
+  std::array<char, 2048> said{};
+  api.GetLastErrorString(said.data(), said.size());
+  std::string text = said.data();
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
+  throw Refused{status, text.empty() ? api.GetErrorString(status) : fmt::format("{} ({})", text, api.GetErrorString(status))};
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(cudnnBackendDescriptorType_t kind) { check(cudnn_api().BackendCreateDescriptor(kind, &raw_)); }
+  ~Descriptor() {
+    if (raw_ != nullptr) cudnn_api().BackendDestroyDescriptor(raw_);
+  }
+  Descriptor(Descriptor&& other) noexcept : raw_(std::exchange(other.raw_, nullptr)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(raw_, other.raw_);
+    return *this;
+  }
+  cudnnBackendDescriptor_t raw() const { return raw_; }
+
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count, const void* values) {
+    check(cudnn_api().BackendSetAttribute(raw_, name, type, count, values));
+  }
+  void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t value) { set(name, type, 1, &value); }
+  void set(cudnnBackendAttributeName_t name, const Descriptor& part) { set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &part.raw_); }
+  void finalize() { check(cudnn_api().BackendFinalize(raw_)); }
+
+  int64_t count(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type) const {
+    int64_t n = 0;
+    check(cudnn_api().BackendGetAttribute(raw_, name, type, 0, &n, nullptr));
+    return n;
+  }
+  // At most `room` of them; how many were written.
+  int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t room, void* values) const {
+    int64_t n = 0;
+    check(cudnn_api().BackendGetAttribute(raw_, name, type, room, &n, values));
+    return std::min(n, room);
+  }
+  int64_t get_int(cudnnBackendAttributeName_t name) const {
+    int64_t value = 0;
+    get(name, CUDNN_TYPE_INT64, 1, &value);
+    return value;
+  }
+  // Attributes that are descriptors are copied into descriptors of the caller.
+  Descriptor part(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t kind) const {
+    Descriptor d(kind);
+    get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &d.raw_);
+    return d;
+  }
+  std::vector<Descriptor> parts(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t kind, int64_t n) const {
+    std::vector<Descriptor> all;
+    std::vector<cudnnBackendDescriptor_t> raw;
+    for (int64_t i = 0; i < n; ++i) raw.push_back(all.emplace_back(kind).raw());
+    const int64_t got = n > 0 ? get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, n, raw.data()) : 0;
+    all.erase(all.begin() + got, all.end());
+    return all;
+  }
+
+ private:
+  cudnnBackendDescriptor_t raw_ = nullptr;
+};
+
+}  // namespace
+
+struct CudnnDevice::State {
+  Descriptor properties{CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR};
+  bool described = false;
+};
+
+CudnnDevice CudnnDevice::present(int index) {
+  CudnnDevice d;
+  try {
+    auto state = std::make_shared<State>();
+    const int32_t id = index;
+    state->properties.set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &id);
+    state->properties.finalize();
+    d.state_ = std::move(state);
+  } catch (const Refused& r) {
+    throw DeviceError(fmt::format("cuDNN does not take device {}: {}", index, r.text), "", "sindri doctor shows the driver, the GPUs and the libraries");
+  }
+  return d;
+}
+
+CudnnDevice CudnnDevice::described(const std::string& json) {
+  CudnnDevice d;
+  try {
+    auto state = std::make_shared<State>();
+    state->described = true;
+    state->properties.set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, static_cast<int64_t>(json.size()), json.data());
+    state->properties.finalize();
+    d.state_ = std::move(state);
+  } catch (const Refused& r) {
+    throw DeviceError(fmt::format("cuDNN does not take the description of a device: {}", r.text), json, "keys are those that device_json writes");
+  }
+  return d;
+}
+
+bool CudnnDevice::is_described() const { return state_->described; }
+
+// A graph in cuDNN's form, for one device.
+class GraphDescriptors {
+ public:
+  GraphDescriptors(const CudnnGraph& of, const CudnnDevice& on) : device(on.state_) {
+    for (size_t i = 0; i < of.tensors_.size(); ++i) tensors_.push_back(tensor(of.tensors_[i], static_cast<int64_t>(i) + 1));
+    std::vector<cudnnBackendDescriptor_t> raw;
+    for (const CudnnGraph::Op& o : of.ops_) raw.push_back(ops_.emplace_back(op(o)).raw());
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<int64_t>(raw.size()), raw.data());
+    graph.finalize();
+    ids = of.arguments_;
+    for (size_t i = 0; i < of.tensors_.size(); ++i) {
+      const CudnnGraph::Tensor& t = of.tensors_[i];
+      if (!t.value) continue;
+      Constant c{static_cast<int64_t>(i) + 1, {}};
+      const auto store = [&c](auto value) { std::memcpy(c.bytes.data(), &value, sizeof value); };
+      if (t.type == CUDNN_DATA_DOUBLE) store(*t.value);
+      else if (t.type == CUDNN_DATA_INT64) store(static_cast<int64_t>(*t.value));
+      else if (t.type == CUDNN_DATA_FLOAT) store(static_cast<float>(*t.value));
+      else throw InternalError("a constant of a cuDNN graph is float, double or int64");
+      constants.push_back(c);
+    }
+  }
+
+  struct Constant {
+    int64_t id;
+    alignas(8) std::array<char, 8> bytes;
+  };
+  std::shared_ptr<const CudnnDevice::State> device;
+  Descriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
+  std::vector<int64_t> ids;  // of the arguments
+  std::vector<Constant> constants;
+
+ private:
+  static Descriptor tensor(const CudnnGraph::Tensor& t, int64_t id) {
+    Descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    d.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id);
+    d.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &t.type);
+    d.set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, static_cast<int64_t>(t.dims.size()), t.dims.data());
+    d.set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, static_cast<int64_t>(t.strides.size()), t.strides.data());
+    d.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, t.alignment);
+    const bool is_virtual = t.role == Role::kVirtual, by_value = t.value.has_value();
+    d.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &is_virtual);
+    if (by_value) d.set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value);
+    d.finalize();
+    return d;
+  }
+  Descriptor op(const CudnnGraph::Op& o) {
+    Descriptor d(o.kind);
+    for (const CudnnGraph::Operand& p : o.operands) d.set(p.attribute, tensors_[static_cast<size_t>(p.tensor) - 1]);
+    for (const CudnnGraph::Setting& s : o.settings) d.set(s.attribute, s.type, s.count, s.bytes.data());
+    if (o.part) {
+      Descriptor part(*o.part);
+      for (const CudnnGraph::Setting& s : o.part_settings) part.set(s.attribute, s.type, s.count, s.bytes.data());
+      part.finalize();
+      d.set(o.part_attribute, part);
+    }
+    d.finalize();
+    return d;
+  }
+  std::vector<Descriptor> tensors_, ops_;
+};
+
+struct CudnnPlan::State {
+  // Addresses in cuDNN's form. A pack cannot be changed once it is finalized.
+  struct Pack {
+    Pack(const GraphDescriptors& g, std::span<void* const> given, void* space) : addresses(given.begin(), given.end()), workspace(space) {
+      std::vector<int64_t> ids = g.ids;
+      std::vector<void*> all = addresses;
+      for (const GraphDescriptors::Constant& c : g.constants) {
+        ids.push_back(c.id);
+        all.push_back(const_cast<char*>(c.bytes.data()));  // cuDNN reads it while it executes
+      }
+      descriptor.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, static_cast<int64_t>(ids.size()), ids.data());
+      descriptor.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<int64_t>(all.size()), all.data());
+      descriptor.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &space);
+      descriptor.finalize();
+    }
+    std::vector<void*> addresses;
+    void* workspace;
+    Descriptor descriptor{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
+  };
+
+  Engine engine;
+  Descriptor plan{CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR};
+  std::shared_ptr<const GraphDescriptors> graph;
+  std::mutex mutex;
+  std::shared_ptr<const Pack> last;  // shared: another thread may replace it while this one executes
+};
+
+namespace {
+
+// A choice of engine and knobs, as heuristics give it or put together from an Engine.
+struct Candidate {
+  Engine engine;
+  Descriptor config;
+};
+
+void read_notes(const Descriptor& engine, Engine* e) {
+  e->id = engine.get_int(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> numerical{};
+  const int64_t n = engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, numerical.size(), numerical.data());
+  for (int64_t i = 0; i < n; ++i) {
+    if (numerical[static_cast<size_t>(i)] == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) e->deterministic = false;
+    if (numerical[static_cast<size_t>(i)] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE) e->tensor_cores = true;
+  }
+  std::array<cudnnBackendBehaviorNote_t, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT> behavior{};
+  const int64_t m = engine.get(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, behavior.size(), behavior.data());
+  for (int64_t i = 0; i < m; ++i)
+    if (behavior[static_cast<size_t>(i)] == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) e->runtime_compiled = true;
+}
+
+Candidate from_heuristics(Descriptor config) {
+  Candidate c{{}, std::move(config)};
+  read_notes(c.config.part(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR), &c.engine);
+  for (const Descriptor& knob : c.config.parts(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
+    cudnnBackendKnobType_t type{};
+    knob.get(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
+    c.engine.knobs.push_back({type, knob.get_int(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE)});
+  }
+  return c;
+}
+
+// With `knobs`; without any, cuDNN's own choice.
+Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>& knobs) {
+  Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, g.graph);
+  engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, id);
+  engine.set(CUDNN_ATTR_ENGINE_DEVICEPROP, g.device->properties);
+  engine.finalize();
+  Candidate c{{}, Descriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)};
+  read_notes(engine, &c.engine);
+  c.engine.knobs = knobs;
+  c.config.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+  std::vector<Descriptor> choices;
+  std::vector<cudnnBackendDescriptor_t> raw;
+  for (const Knob& k : knobs) {
+    Descriptor& choice = choices.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    const auto type = static_cast<cudnnBackendKnobType_t>(k.type);
+    choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
+    choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, k.value);
+    choice.finalize();
+    raw.push_back(choice.raw());
+  }
+  if (!raw.empty()) c.config.set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<int64_t>(raw.size()), raw.data());
+  c.config.finalize();
+  return c;
+}
+
+// Workspace from the configuration: known before a plan is built, and equal to the plan's.
+bool passes(const Engine& e, const EngineFilter& filter, std::string* reason) {
+  if (filter.only_deterministic && !e.deterministic) *reason = "its results differ from run to run, and equal bits are asked for";
+  else if (!filter.runtime_compilation && e.runtime_compiled) *reason = "it is compiled at run time, which is switched off";
+  else if (e.workspace > filter.workspace) *reason = fmt::format("it needs {} bytes of workspace, {} are allowed", e.workspace, filter.workspace);
+  else return true;
+  return false;
+}
+
+std::vector<Descriptor> ask_heuristics(const GraphDescriptors& g, cudnnBackendHeurMode_t mode) {
+  Descriptor h(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  h.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, g.graph);
+  h.set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+  h.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, g.device->properties);
+  h.finalize();
+  return h.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, h.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR));
+}
+
+// Goes through the candidates in order of preference until `take` returns true. `rejected` gets those that fail before they are one.
+template <class Take> void each_candidate(const GraphDescriptors& g, const EngineFilter& filter, std::vector<RejectedEngine>* rejected, Take&& take) {
+  std::vector<int64_t> seen;
+  const auto offer = [&](Candidate c) {
+    c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
+    std::string reason;
+    if (passes(c.engine, filter, &reason)) return take(c);
+    rejected->push_back({c.engine, reason});
+    return false;
+  };
+  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+    std::vector<Descriptor> configs;
+    try {
+      configs = ask_heuristics(g, mode);
+    } catch (const Refused&) {
+      continue;  // the engines themselves say it better, below
+    }
+    for (Descriptor& config : configs) {
+      Candidate c = from_heuristics(std::move(config));
+      seen.push_back(c.engine.id);
+      if (offer(std::move(c))) return;
+    }
+  }
+  // Heuristics do not know every engine of a fused pattern.
+  const int64_t count = g.graph.get_int(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
+  for (int64_t id = 0; id < count; ++id) {
+    if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+    try {
+      if (offer(from_id(g, id, {}))) return;
+    } catch (const Refused& r) {
+      Engine e;
+      e.id = id;
+      rejected->push_back({std::move(e), r.text});
+    }
+  }
+}
+
+// The text that most engines give: the rule that the graph breaks.
+std::string common_reason(const std::vector<RejectedEngine>& rejected) {
+  std::string best;
+  int64_t most = 0;
+  for (const RejectedEngine& r : rejected) {
+    const int64_t n = std::count_if(rejected.begin(), rejected.end(), [&](const RejectedEngine& other) { return other.reason == r.reason; });
+    if (n > most) most = n, best = r.reason;
+  }
+  return best.empty() ? "cuDNN has no engine for this graph" : best;
+}
+
+// Where a described device's engine has been compiled and its module cannot be loaded, everything that needs no GPU has succeeded.
+bool only_lacks_device(const GraphDescriptors& g, const Engine& e, const Refused& r) {
+  return g.device->described && e.runtime_compiled && r.status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER;
+}
+
+// True where the search is over.
+bool try_candidate(const std::shared_ptr<const GraphDescriptors>& g, const Candidate& c, PlanOutcome* out) {
+  auto state = std::make_unique<CudnnPlan::State>();
+  try {
+    state->plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, c.config);
+    state->plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, g->device->properties);
+    state->plan.finalize();
+  } catch (const Refused& r) {
+    if (only_lacks_device(*g, c.engine, r)) {
+      out->engine = c.engine;
+      return true;
+    }
+    out->rejected.push_back({c.engine, r.text});
+    return false;
+  }
+  state->engine = c.engine;
+  state->engine.workspace = state->plan.get_int(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+  state->graph = g;
+  out->engine = state->engine;
+  out->plan = std::make_unique<CudnnPlan>(std::move(state));
+  return true;
+}
+
+}  // namespace
+
+std::string Engine::str() const {
+  std::string text =
+      fmt::format("engine {}{}{}, workspace {} bytes", id, runtime_compiled ? ", runtime-compiled" : "", deterministic ? "" : ", not deterministic", workspace);
+  for (size_t i = 0; i < knobs.size(); ++i) text += fmt::format("{}{}={}", i == 0 ? ", knobs " : " ", knobs[i].type, knobs[i].value);
+  return text;
+}
+
+std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, std::string* why_none) {
+  std::vector<Engine> all;
+  std::vector<RejectedEngine> rejected;
+  try {
+    each_candidate(GraphDescriptors(graph, device), filter, &rejected, [&](const Candidate& c) {
+      all.push_back(c.engine);
+      return false;
+    });
+    if (all.empty() && why_none != nullptr) *why_none = common_reason(rejected);
+  } catch (const Refused& r) {
+    if (why_none != nullptr) *why_none = r.text;
+  }
+  return all;
+}
+
+PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter) {
+  PlanOutcome out;
+  try {
+    const auto g = std::make_shared<const GraphDescriptors>(graph, device);
+    each_candidate(*g, filter, &out.rejected, [&](const Candidate& c) { return try_candidate(g, c, &out); });
+    if (!out.supported()) out.why_none = common_reason(out.rejected);
+  } catch (const Refused& r) { out.why_none = r.text; }
+  return out;
+}
+
+PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine) {
+  PlanOutcome out;
+  try {
+    const auto g = std::make_shared<const GraphDescriptors>(graph, device);
+    Candidate c = from_id(*g, engine.id, engine.knobs);
+    c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
+    if (!try_candidate(g, c, &out)) out.why_none = out.rejected.back().reason;
+  } catch (const Refused& r) { out.why_none = r.text; }
+  return out;
+}
+
+CudnnPlan::CudnnPlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CudnnPlan::~CudnnPlan() = default;
+const Engine& CudnnPlan::engine() const { return state_->engine; }
+
+void CudnnPlan::run(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const {
+  const GraphDescriptors& g = *state_->graph;
+  if (addresses.size() != g.ids.size()) throw InternalError(fmt::format("a cuDNN plan runs with {} addresses, {} were given", g.ids.size(), addresses.size()));
+  try {
+    std::shared_ptr<const State::Pack> pack;
+    {
+      const std::lock_guard lock(state_->mutex);
+      pack = state_->last;
+    }
+    if (pack == nullptr || !std::equal(addresses.begin(), addresses.end(), pack->addresses.begin()) || pack->workspace != workspace) {
+      pack = std::make_shared<const State::Pack>(g, addresses, workspace);
+      const std::lock_guard lock(state_->mutex);
+      state_->last = pack;
+    }
+    check(cudnn_api().BackendExecute(handle, state_->plan.raw(), pack->descriptor.raw()));
+  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN does not run {}: {}", state_->engine.str(), r.text)); }
+}
+
+CudnnHandle::CudnnHandle(cudaStream_t stream) {
+  try {
+    check(cudnn_api().Create(&handle_));
+    check(cudnn_api().SetStream(handle_, stream));
+  } catch (const Refused& r) {
+    if (handle_ != nullptr) cudnn_api().Destroy(handle_);
+    throw DeviceError(fmt::format("cuDNN does not start on this device: {}", r.text), "", "sindri doctor shows the driver, the GPUs and the libraries");
+  }
+}
+CudnnHandle::~CudnnHandle() { cudnn_api().Destroy(handle_); }
+
+}  // namespace sindri::cuda
