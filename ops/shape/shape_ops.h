@@ -91,11 +91,11 @@ void check_value(const char* op, double value, DType dtype);
 struct SliceRange {
   Shape begin, stride, count;
 };
-SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
-                         const std::vector<int64_t>& stride);
+SINDRI_API SliceRange resolve_slice(const char* op, const Shape& shape, const std::vector<int64_t>& begin, const std::vector<int64_t>& end,
+                                    const std::vector<int64_t>& stride);
 
 /// The permutation with negative axes mapped. Throws unless it names every axis once.
-std::vector<int> resolve_perm(const Shape& shape, const std::vector<int64_t>& perm);
+SINDRI_API std::vector<int> resolve_perm(const Shape& shape, const std::vector<int64_t>& perm);
 
 enum class PadMode { kConstant, kReflect, kSymmetric, kEdge };
 struct PadSpec {
@@ -104,7 +104,7 @@ struct PadSpec {
   /// Source index of output index i in dimension d; -1 for the constant border.
   int64_t source(int64_t i, int d, int64_t size) const;
 };
-PadSpec resolve_pad(const char* op, const Shape& shape, const std::vector<int64_t>& pads, const std::string& mode);
+SINDRI_API PadSpec resolve_pad(const char* op, const Shape& shape, const std::vector<int64_t>& pads, const std::string& mode);
 
 /// Shape of gather(x, indices, axis): x's, with dimension `axis` replaced by the indices' dimensions.
 Shape gather_shape(const char* op, const Shape& x, const Shape& indices, int axis);
