@@ -1,0 +1,282 @@
+// Reductions over any dimensions on CUDA devices: the walk over the input, shared by the ops that differ in how they combine (a policy).
+//
+// The input is walked in its physical order, its dimensions joined into groups that are reduced or kept. Where the innermost group is reduced, each output
+// belongs to a team of 1 to 32 lanes or a block, which read the row together; where it is kept, threads of a block lie side by side over columns and
+// below each other over rows. Both read 16 bytes a thread where addresses allow, and each element once. Few long outputs are split over blocks, whose
+// results a second kernel combines. Which thread combines what depends on the shape alone.
+//
+// A policy is trivially copyable and has
+//   Acc                               what is combined; a plain struct or number
+//   identity(), combine(a, b)         of Acc; combine commutative
+//   add<V>(Acc (&acc)[V], const E (&e)[V], int64_t r, int64_t step)     acc[j] takes in e[j], which is element r + j·step of what its output reduces
+//   store(acc, void* out, at)         writes the result
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "ops/reduce/reduce_impl.h"
+#include "src/device/cuda/divisor.h"
+#include "src/device/cuda/launch.h"
+#include "src/device/cuda/reduce.h"
+
+namespace sindri::cuda {
+
+/// Elements of a 16-byte access; 8 bytes for one-byte types, whose sums take 64 bits each.
+template <class E> inline constexpr int kFoldVector = sizeof(E) == 1 ? 8 : static_cast<int>(16 / sizeof(E));
+template <class E, int V> struct alignas(sizeof(E) * V) ElementVector { E e[V]; };
+
+/// Where elements and outputs are. Outputs and reduced elements are numbered in row-major order of their groups.
+struct FoldWalk {
+  int64_t outputs = 0, count = 0;  // elements of each output
+  int kept = 0, reduced = 0;  // groups
+  Divisor kept_size[Shape::kMaxRank], reduced_size[Shape::kMaxRank];
+  int64_t kept_stride[Shape::kMaxRank] = {}, out_stride[Shape::kMaxRank] = {}, reduced_stride[Shape::kMaxRank] = {};
+};
+struct FoldPlace {
+  int64_t in = 0, out = 0;
+};
+SINDRI_DEVICE FoldPlace place_of_output(const FoldWalk& w, int64_t o) {
+  FoldPlace p;
+  for (int d = w.kept - 1; d >= 0; --d) {
+    const int64_t q = d > 0 ? w.kept_size[d].quotient(o) : 0, i = o - q * w.kept_size[d].value;
+    p.in += i * w.kept_stride[d];
+    p.out += i * w.out_stride[d];
+    o = q;
+  }
+  return p;
+}
+SINDRI_DEVICE int64_t offset_of_reduced(const FoldWalk& w, int64_t r) {
+  if (w.reduced <= 1) return r * w.reduced_stride[0];
+  int64_t at = 0;
+  for (int d = w.reduced - 1; d > 0; --d) {
+    const int64_t q = w.reduced_size[d].quotient(r);
+    at += (r - q * w.reduced_size[d].value) * w.reduced_stride[d];
+    r = q;
+  }
+  return at + r * w.reduced_stride[0];
+}
+
+/// How a shape is worked on.
+struct FoldPlan {
+  FoldWalk walk;
+  bool columns = false;
+  int width = 1;  // threads of a team; for columns: threads side by side
+  int64_t chunk = 1, split = 1;  // elements of one team's or block's part of an output, parts
+  bool vectors = false;  // strides allow accesses of kFoldVector elements
+  int vector = 1;
+};
+
+/// Elements of in's `reduced` dimensions fold into out's elements.
+inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const reduce::AxisSet& reduced, int vector) {
+  struct Group {
+    int64_t size, stride, out_stride;
+  };
+  const auto physical = [](const TensorMeta& m) -> Shape {
+    if (m.layout != Layout::kChannelsLast) return contiguous_strides(m.shape);
+    return {m.shape[2] * m.shape[3] * m.shape[1], 1, m.shape[3] * m.shape[1], m.shape[1]};
+  };
+  const Shape in_strides = physical(in), out_strides = physical(out);
+  const bool keep = out.shape.rank() == in.shape.rank();
+  std::vector<int> order, out_dim;
+  for (int d = 0, o = 0; d < in.shape.rank(); ++d) {
+    order.push_back(d);
+    out_dim.push_back(keep ? d : o);
+    o += reduced[static_cast<size_t>(d)] ? 0 : 1;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return in_strides[a] > in_strides[b]; });
+  std::vector<Group> kept, folded;
+  bool last_reduced = true, any = false;
+  for (const int d : order) {
+    if (in.shape[d] == 1) continue;
+    const bool r = reduced[static_cast<size_t>(d)];
+    const Group g{in.shape[d], in_strides[d], r ? 0 : out_strides[out_dim[static_cast<size_t>(d)]]};
+    std::vector<Group>& list = r ? folded : kept;
+    const bool joins = !list.empty() && any && last_reduced == r && list.back().stride == g.stride * g.size && list.back().out_stride == g.out_stride * g.size;
+    if (joins) list.back() = {list.back().size * g.size, g.stride, g.out_stride};
+    else list.push_back(g);
+    last_reduced = r;
+    any = true;
+  }
+
+  FoldPlan p;
+  FoldWalk& w = p.walk;
+  w.outputs = out.numel();
+  w.count = 1;
+  for (const Group& g : folded) w.count *= g.size;
+  for (const Group& g : kept) {
+    w.kept_size[w.kept] = Divisor(g.size, w.outputs);
+    w.kept_stride[w.kept] = g.stride;
+    w.out_stride[w.kept++] = g.out_stride;
+  }
+  for (const Group& g : folded) {
+    w.reduced_size[w.reduced] = Divisor(g.size, w.count);
+    w.reduced_stride[w.reduced++] = g.stride;
+  }
+
+  p.vector = vector;
+  p.columns = !last_reduced;
+  const std::vector<Group>& inner = p.columns ? kept : folded;
+  p.vectors = !inner.empty() && inner.back().stride == 1;
+  for (const std::vector<Group>* list : {&kept, &folded})
+    for (const Group& g : *list) p.vectors = p.vectors && (&g == &inner.back() || g.stride % vector == 0);
+  // A single reduced group may end in elements that fill no vector; others may not.
+  if (p.columns || folded.size() > 1) p.vectors = p.vectors && inner.back().size % vector == 0;
+
+  constexpr int64_t kBlocks = 132 * 8;  // enough for any device; not the device's own number, so that results are the same on all
+  const auto power = [](int64_t n, int64_t most) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(n, 1, most)))); };
+  int64_t tasks = w.outputs, least = 1, most = w.count;
+  if (p.columns) {
+    const int64_t across = ceil_div(kept.back().size, p.vectors ? vector : 1), outer = w.outputs / std::max<int64_t>(1, kept.back().size);
+    p.width = power(across, w.count >= 64 ? 32 : kThreads);
+    const int64_t down = kThreads / p.width;
+    tasks = outer * ceil_div(across, p.width);
+    least = down * 16;
+    most = down * 1024;  // a thread adds up so many one by one at most
+    if (std::min(across, int64_t{p.width}) * std::min(down, w.count) < 64 && w.count < 1024) p.columns = false, p.width = 1, p.vectors = false;
+  } else {
+    p.width = w.count > 1024 ? kThreads : power(ceil_div(w.count, 4), 32);
+    least = 4096;
+    most = int64_t{kThreads} * 1024;
+  }
+  const bool splits = p.columns || p.width == kThreads;
+  if (splits) p.split = std::max(std::min(ceil_div(kBlocks, std::max<int64_t>(1, tasks)), w.count / least), ceil_div(w.count, most));
+  p.split = std::max<int64_t>(1, p.split);
+  p.chunk = std::max<int64_t>(64, ceil_div(ceil_div(w.count, p.split), 64) * 64);
+  if (p.split > 1) p.split = ceil_div(w.count, p.chunk);
+  else p.chunk = std::max<int64_t>(p.chunk, w.count);
+  return p;
+}
+
+// ----- kernels -----
+
+template <class E, int V, class Policy> SINDRI_DEVICE void fold_range(const FoldWalk& w, const Policy& p, const E* x, int64_t begin, int64_t end, int64_t step,
+                                                                      int64_t index_step, typename Policy::Acc (&acc)[V]) {
+  for (int64_t r = begin; r < end; r += 2 * step) {
+    const bool two = r + step < end;  // under way before the first is used
+    const auto v = *reinterpret_cast<const ElementVector<E, V>*>(x + offset_of_reduced(w, r));
+    ElementVector<E, V> next = v;
+    if (two) next = *reinterpret_cast<const ElementVector<E, V>*>(x + offset_of_reduced(w, r + step));
+    p.template add<V>(acc, v.e, r, index_step);
+    if (two) p.template add<V>(acc, next.e, r + step, index_step);
+  }
+}
+
+// Teams of `width` threads, a part of an output each: task t is part t % split of output t / split.
+template <class E, class Policy>
+__global__ void fold_rows(FoldWalk w, Policy p, const E* x, void* out, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
+  using Acc = typename Policy::Acc;
+  constexpr int V = kFoldVector<E>;
+  SINDRI_SHARED(Acc, partial, 32);
+  const int teams = kThreads / width, lane = static_cast<int>(threadIdx.x) % width;
+  const int64_t tasks = w.outputs * split;
+  const auto combine = [&p](const Acc& a, const Acc& b) { return p.combine(a, b); };
+  for (int64_t first = static_cast<int64_t>(blockIdx.x) * teams; first < tasks; first += static_cast<int64_t>(gridDim.x) * teams) {
+    const int64_t task = first + threadIdx.x / width;
+    Acc acc = p.identity();
+    FoldPlace at;
+    if (task < tasks) {
+      const int64_t o = split > 1 ? task / split : task, begin = (task - o * split) * chunk, end = begin + chunk < w.count ? begin + chunk : w.count;
+      at = place_of_output(w, o);
+      const E* row = x + at.in;
+      int64_t rest = begin;
+      if (vectors) {
+        Acc many[V];
+        for (Acc& a : many) a = p.identity();
+        rest = begin + (end - begin) / V * V;
+        fold_range<E, V>(w, p, row, begin + int64_t{lane} * V, rest, int64_t{width} * V, 1, many);
+        for (int j = 0; j < V; ++j) acc = p.combine(acc, many[j]);
+      }
+      Acc one[1] = {acc};
+      fold_range<E, 1>(w, p, row, rest + lane, end, width, 1, one);
+      acc = one[0];
+    }
+    acc = width > 32 ? block_reduce(acc, partial, combine) : warp_reduce(acc, combine, width);
+    if (lane != 0 || task >= tasks) continue;
+    if (split > 1) parts[task] = acc;
+    else p.store(acc, out, at.out);
+  }
+}
+
+// Blocks of `width` threads side by side, V columns each, and the others below them.
+template <class E, int V, class Policy> SINDRI_DEVICE void fold_columns_by(const FoldWalk& w, const Policy& p, const E* x, void* out,
+                                                                           typename Policy::Acc* parts, int width, int64_t chunk, int64_t split) {
+  using Acc = typename Policy::Acc;
+  SINDRI_SHARED(Acc, rows, kThreads * V);
+  const int down = kThreads / width, t = static_cast<int>(threadIdx.x), tx = t % width, ty = t / width, last = w.kept - 1;
+  const int64_t columns = w.kept_size[last].value, blocks = (columns + int64_t{width} * V - 1) / (int64_t{width} * V);
+  const int64_t tasks = w.outputs / columns * blocks * split;
+  for (int64_t task = blockIdx.x; task < tasks; task += gridDim.x) {
+    const int64_t stack = task / split, piece = task - stack * split, outer = stack / blocks, c = ((stack - outer * blocks) * width + tx) * V;
+    const int64_t o = outer * columns + c, begin = piece * chunk, end = begin + chunk < w.count ? begin + chunk : w.count;
+    FoldPlace at;
+    Acc acc[V];
+    for (Acc& a : acc) a = p.identity();
+    if (c < columns) {
+      at = place_of_output(w, o);
+      fold_range<E, V>(w, p, x + at.in, begin + ty, end, down, 0, acc);
+    }
+    for (int j = 0; j < V; ++j) rows[j * kThreads + t] = acc[j];
+    for (int half = down / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (ty >= half) continue;
+      for (int j = 0; j < V; ++j) {
+        acc[j] = p.combine(acc[j], static_cast<Acc>(rows[j * kThreads + t + half * width]));
+        rows[j * kThreads + t] = acc[j];
+      }
+    }
+    if (ty == 0 && c < columns) {
+      for (int j = 0; j < V; ++j) {
+        if (split > 1) parts[(o + j) * split + piece] = acc[j];
+        else p.store(acc[j], out, at.out + j * w.out_stride[last]);
+      }
+    }
+    __syncthreads();  // rows of the next task
+  }
+}
+template <class E, class Policy>
+__global__ void fold_columns(FoldWalk w, Policy p, const E* x, void* out, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
+  if (vectors) fold_columns_by<E, kFoldVector<E>>(w, p, x, out, parts, width, chunk, split);
+  else fold_columns_by<E, 1>(w, p, x, out, parts, width, chunk, split);
+}
+
+// A warp for each output combines its parts.
+template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const typename Policy::Acc* parts, void* out, int64_t split) {
+  using Acc = typename Policy::Acc;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64_t warps = global_threads() / 32;
+  for (int64_t o = global_thread() / 32; o < w.outputs; o += warps) {
+    Acc acc = p.identity();
+    for (int64_t s = lane; s < split; s += 32) acc = p.combine(acc, parts[o * split + s]);
+    acc = warp_reduce(acc, [&p](const Acc& a, const Acc& b) { return p.combine(a, b); });
+    if (lane == 0) p.store(acc, out, place_of_output(w, o).out);
+  }
+}
+
+template <class Policy> int64_t fold_workspace(const Policy&, const FoldPlan& plan) {
+  return plan.split > 1 ? plan.walk.outputs * plan.split * static_cast<int64_t>(sizeof(typename Policy::Acc)) : 0;
+}
+
+/// Puts the reduction of x into out on the call's stream; the call's workspace holds fold_workspace bytes.
+template <class E, class Policy> void run_fold(const Call& call, const FoldPlan& plan, const Policy& policy, const void* x, void* out) {
+  using Acc = typename Policy::Acc;
+  const FoldWalk& w = plan.walk;
+  if (w.outputs == 0) return;
+  constexpr int64_t kMostBlocks = 132 * 32;
+  auto* const parts = static_cast<Acc*>(plan.split > 1 ? call.workspace : nullptr);
+  const bool vectors = plan.vectors && reinterpret_cast<uintptr_t>(x) % sizeof(ElementVector<E, kFoldVector<E>>) == 0;
+  const auto* const from = static_cast<const E*>(x);
+  int64_t tasks = 0;
+  if (plan.columns) {
+    const int64_t columns = w.kept_size[w.kept - 1].value;
+    tasks = w.outputs / columns * ceil_div(columns, int64_t{plan.width} * (vectors ? kFoldVector<E> : 1)) * plan.split;
+  } else {
+    tasks = ceil_div(w.outputs * plan.split, kThreads / plan.width);
+  }
+  const Grid grid{dim3(static_cast<unsigned>(std::min(tasks, kMostBlocks))), dim3(kThreads), 0};
+  launch(call, grid, plan.columns ? fold_columns<E, Policy> : fold_rows<E, Policy>, w, policy, from, out, parts, plan.width, plan.chunk, plan.split, vectors);
+  if (plan.split > 1) launch(call, grid_for(w.outputs * 32), fold_parts<Policy>, w, policy, static_cast<const Acc*>(parts), out, plan.split);
+}
+
+}  // namespace sindri::cuda
