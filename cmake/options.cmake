@@ -1,7 +1,6 @@
 # Build options and the compile settings every Sindri target shares.
 option(SINDRI_BUILD_TESTS "Build tests and benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SINDRI_WERROR "Warnings are errors" OFF)
-set(SINDRI_CUDA OFF CACHE STRING "CUDA kernels: OFF, or AUTO to use a toolkit that is found (kernels come with the GPU milestone)")
 option(SINDRI_GLOO_PLUGIN "Build libsindri_gloo, which the gloo backend needs (OFF where no Gloo is installed)" ON)
 option(SINDRI_MPI_PLUGIN "Build libsindri_mpi, which the mpi backend needs (OFF where no MPI is installed)" ON)
 option(SINDRI_PYTHON "Build the Python extension module (needs Python 3.9 and pybind11 3.0; pip install ./python sets it)" OFF)
@@ -22,10 +21,6 @@ if(SINDRI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # With these settings what another checkout, another preset's folder or pip compiled is found again.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros ${SINDRI_CCACHE})
-endif()
-
-if(NOT SINDRI_CUDA STREQUAL "OFF" AND NOT SINDRI_CUDA STREQUAL "AUTO")
-  message(FATAL_ERROR "SINDRI_CUDA=${SINDRI_CUDA}: use OFF or AUTO; this version has no CUDA part yet, so it cannot be required")
 endif()
 
 add_library(sindri_settings INTERFACE)

@@ -29,15 +29,26 @@ namespace {
 
 // docs/environment.md, which a test compares with this list, and what the build and the tests use.
 const std::vector<std::string>& known_variables() {
-  static const std::vector<std::string> names = {
-      "SINDRI_NUM_THREADS",   "SINDRI_CPU_ISA",      "SINDRI_STRICT",         "SINDRI_TUNE",         "SINDRI_CACHE_DIR",
-      "SINDRI_LOG",           "SINDRI_CHECK_FINITE", "SINDRI_TIMELINE",       "SINDRI_PEERS_PYTHON", "SINDRI_PEERS_PYTHON_MINDSPORE",
-      "SINDRI_MINDSPORE_ERA", "SINDRI_PROGRAM",      "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",   "SINDRI_VERIFY_GRAPH",
-      "SINDRI_KERNEL",        "SINDRI_DATA_PLAN",    "SINDRI_KERNEL_CHOICES", "SINDRI_LIBRARIES",    "SINDRI_STRICT_TARGET",
-      "SINDRI_DEVICE_TARGET", "SINDRI_DEVICE_ID",    "SINDRI_RANK",           "SINDRI_WORLD_SIZE",   "SINDRI_LOCAL_RANK",
-      "SINDRI_LOCAL_SIZE",    "SINDRI_MASTER",       "SINDRI_MASTER_PORT",    "SINDRI_JOB_TOKEN",    "SINDRI_COMM_LOG_DIR",
-      "SINDRI_RESTARTS",      "SINDRI_RESULT_FILE",  "SINDRI_NCCL_LIBRARY",   "SINDRI_PROGRESS",     "SINDRI_JPEG_ENTROPY",
-      "SINDRI_PYTHON"};
+  static const std::vector<std::string> names = {"SINDRI_NUM_THREADS",    "SINDRI_CPU_ISA",
+                                                 "SINDRI_STRICT",         "SINDRI_TUNE",
+                                                 "SINDRI_CACHE_DIR",      "SINDRI_LOG",
+                                                 "SINDRI_CHECK_FINITE",   "SINDRI_TIMELINE",
+                                                 "SINDRI_PEERS_PYTHON",   "SINDRI_PEERS_PYTHON_MINDSPORE",
+                                                 "SINDRI_MINDSPORE_ERA",  "SINDRI_PROGRAM",
+                                                 "SINDRI_DISABLE_PASSES", "SINDRI_DUMP_GRAPH",
+                                                 "SINDRI_VERIFY_GRAPH",   "SINDRI_KERNEL",
+                                                 "SINDRI_DATA_PLAN",      "SINDRI_CUDA_PLUGIN",
+                                                 "SINDRI_CUDA_GRAPH",     "SINDRI_CUDA_LIBRARY_PATH",
+                                                 "SINDRI_KERNEL_CHOICES", "SINDRI_LIBRARIES",
+                                                 "SINDRI_STRICT_TARGET",  "SINDRI_DEVICE_TARGET",
+                                                 "SINDRI_DEVICE_ID",      "SINDRI_RANK",
+                                                 "SINDRI_WORLD_SIZE",     "SINDRI_LOCAL_RANK",
+                                                 "SINDRI_LOCAL_SIZE",     "SINDRI_MASTER",
+                                                 "SINDRI_MASTER_PORT",    "SINDRI_JOB_TOKEN",
+                                                 "SINDRI_COMM_LOG_DIR",   "SINDRI_RESTARTS",
+                                                 "SINDRI_RESULT_FILE",    "SINDRI_NCCL_LIBRARY",
+                                                 "SINDRI_PROGRESS",       "SINDRI_JPEG_ENTROPY",
+                                                 "SINDRI_PYTHON"};
   return names;
 }
 

@@ -19,6 +19,7 @@
 #include "sindri/core/runtime.h"
 #include "src/core/tensor_impl.h"
 #include "src/device/caching_pool.h"
+#include "src/device/cuda_plugin.h"
 
 namespace sindri {
 
@@ -113,7 +114,10 @@ class Devices final : public DeviceMemory {
     const std::string kind = at != backends_.end() ? at->second.backend->name() : device.kind == Device::kCuda ? "cuda" : "other";
     return fmt::format("{}:{}", kind, device.index);
   }
-  void check(Device device) override { (void)open(device); }
+  void check(Device device) override {
+    if (device.kind == Device::kCuda) load_cuda_backend(true);
+    (void)open(device);
+  }
   void make_current(Device device) {
     const std::lock_guard lock(mutex_);
     find(device).backend->make_current(device.index);
@@ -250,6 +254,7 @@ int64_t host_memory(const std::string& name) {
 void register_backend(Device::Kind kind, std::unique_ptr<Backend> backend) { table().add(kind, std::move(backend)); }
 
 std::vector<DeviceListing> devices() {
+  load_cuda_backend(false);
   std::vector<DeviceListing> all = {{Device{}, "CPU", {fmt::format("CPU, {}", cpu_isa_name(cpu_isa())), host_memory("MemTotal"), host_memory("MemAvailable")}}};
   for (const auto& [kind, backend] : table().backends()) {
     for (int i = 0; i < backend->count(); ++i) all.push_back({{kind, i}, backend->target(), backend->info(i)});
@@ -258,6 +263,7 @@ std::vector<DeviceListing> devices() {
 }
 
 std::vector<MissingPart> missing_parts() {
+  load_cuda_backend(true);
   std::vector<MissingPart> all;
   std::set<std::string> known;
   for (const auto& [kind, backend] : table().backends()) {
@@ -267,7 +273,7 @@ std::vector<MissingPart> missing_parts() {
     known.insert(backend->target());
     all.insert(all.end(), parts.begin(), parts.end());
   }
-  if (!known.contains("GPU")) all.push_back({"GPU", "this build has no CUDA backend", "use the CPU (device_target CPU)"});
+  if (const std::optional<MissingPart> cuda = missing_cuda_backend(); cuda.has_value() && !known.contains("GPU")) all.push_back(*cuda);
   if (!known.contains("Ascend")) all.push_back({"Ascend", "there is no backend for Ascend", "use the CPU (device_target CPU)"});
   return all;
 }

@@ -12,6 +12,7 @@
 #include "sindri/core/nearest.h"
 #include "sindri/device/device.h"
 #include "src/core/mutable_context.h"
+#include "src/device/cuda_plugin.h"
 
 namespace sindri {
 
@@ -62,6 +63,7 @@ Device find_device(const std::string& target, int index) {
     index = std::stoi(number);
     name.resize(colon);
   }
+  if (name == "gpu" || name == "cuda") load_cuda_backend(true);
   for (const DeviceListing& d : devices()) {
     if ((lower(d.target) == name || own_name(d) == name) && (d.device.is_cpu() || d.device.index == index)) return d.device;
   }
@@ -74,6 +76,7 @@ Device find_device(const std::string& target, int index) {
 }
 
 Device set_device_target(const std::string& target, int id) {
+  if (target == "GPU" || target == "cuda") load_cuda_backend(true);
   const std::vector<std::string> offered = device_targets();
   if (std::find(offered.begin(), offered.end(), target) == offered.end()) {
     const auto same = std::find_if(offered.begin(), offered.end(), [&](const std::string& name) { return lower(name) == lower(target); });

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <list>
 #include <map>
+#include <shared_mutex>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -21,7 +22,11 @@ std::map<std::string, OpDef>& ops() {
   static std::map<std::string, OpDef> table;
   return table;
 }
-// Lists, so that a backend may keep what it found: addresses stay.
+// Lists, so that a backend may keep what it found: addresses stay. A backend that is opened later adds its kernels while other threads look for theirs.
+std::shared_mutex& kernels_mutex() {
+  static std::shared_mutex* const m = new std::shared_mutex;
+  return *m;
+}
 std::map<std::string, std::list<KernelDef>>& kernels() {
   static std::map<std::string, std::list<KernelDef>> table;
   return table;
@@ -87,6 +92,7 @@ std::vector<const OpDef*> all_ops() {
 }
 
 bool register_kernel(KernelDef def) {
+  const std::unique_lock lock(kernels_mutex());
   auto& list = kernels()[def.op];
   const auto at = std::find_if(list.begin(), list.end(), [&](const KernelDef& k) { return k.priority < def.priority; });
   list.insert(at, def);
@@ -95,6 +101,7 @@ bool register_kernel(KernelDef def) {
 
 std::vector<const KernelDef*> kernels_of(const std::string& op, Device::Kind device) {
   std::vector<const KernelDef*> out;
+  const std::shared_lock lock(kernels_mutex());
   for (const KernelDef& k : kernel_list(op))
     if (k.device == device) out.push_back(&k);
   return out;

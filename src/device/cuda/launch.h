@@ -1,41 +1,14 @@
-// How kernels of this backend are registered and started. Included by *_cuda.cu files.
+// How kernels are started. Included by *_cuda.cu files; how they are registered is in kernel_spec.h.
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 #include <utility>
 
-#include "sindri/op/kernel.h"
+#include "src/device/cuda/kernel_spec.h"
 #include "src/device/cuda/language.h"
-#include "src/device/cuda/stream.h"
 
 namespace sindri::cuda {
-
-/// One call of a kernel: what it was asked for, its operands and results (device addresses), where its work goes.
-struct Call {
-  const KernelQuery& query;
-  Span<const Buffer> in, out;
-  void* workspace;  ///< KernelSpec::workspace bytes, 256-byte aligned, contents undefined
-  CudaStream& stream;
-  template <class T> const T* input(size_t i) const { return static_cast<const T*>(in[i].data); }
-  template <class T> T* output(size_t i) const { return static_cast<T*>(out[i].data); }
-};
-
-/// A kernel of the CUDA backend without a plan of its own. `run` puts work on call.stream and returns; it must not read device memory nor wait.
-struct KernelSpec {
-  const char* op;
-  const char* name = "cuda";
-  int priority = 0;
-  void (*run)(const Call&) = nullptr;
-  std::string (*reject)(const KernelQuery&) = nullptr;  ///< as KernelDef::reject
-  int64_t (*workspace)(const KernelQuery&) = nullptr;  ///< bytes; null: none
-};
-/// At load time: `const bool kAdd = register_cuda_kernel({.op = "add", .run = run_add});`. Kernels with a plan (library descriptors) register a KernelDef
-/// with .device = Device::kCuda themselves and take the stream by cuda_stream(ctx).
-bool register_cuda_kernel(const KernelSpec& spec);
-/// The queue that a Kernel's ExecContext names.
-inline CudaStream& cuda_stream(const ExecContext& ctx) { return *static_cast<CudaStream*>(ctx.stream); }
 
 /// Blocks, threads of a block, and bytes of dynamic shared memory.
 struct Grid {
@@ -76,9 +49,5 @@ template <class... P, class... A> void launch(const Call& call, const Grid& grid
         call.query.op.name, call.stream.device());
 }
 #endif
-
-/// cudaMemsetAsync and cudaMemcpyAsync within the device, on the call's stream.
-void fill_bytes(const Call& call, void* to, int byte, int64_t bytes);
-void copy_bytes(const Call& call, void* to, const void* from, int64_t bytes);
 
 }  // namespace sindri::cuda

@@ -1,0 +1,51 @@
+# libsindri_cuda.so, the CUDA backend (docs/design/cuda.md): opened at run time where there is a driver, so nothing else links to it. The toolkit is needed to
+# build it; to run it, the driver, and the libraries that src/device/cuda/libraries.h opens.
+set(SINDRI_CUDA AUTO CACHE STRING "CUDA backend: ON (needs CUDA 13's nvcc), AUTO (built where nvcc is found) or OFF")
+set_property(CACHE SINDRI_CUDA PROPERTY STRINGS ON AUTO OFF)
+set(SINDRI_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of the CUDA backend; packages have 80-real;90-real;90-virtual")
+if(NOT SINDRI_CUDA MATCHES "^(ON|AUTO|OFF)$")
+  message(FATAL_ERROR "SINDRI_CUDA=${SINDRI_CUDA}: use ON, AUTO or OFF")
+endif()
+
+# Sets SINDRI_CUDA_FOUND and, where it is true, the language CUDA.
+macro(sindri_find_cuda)
+  set(SINDRI_CUDA_FOUND FALSE)
+  if(NOT SINDRI_CUDA STREQUAL "OFF" AND SINDRI_SANITIZE STREQUAL "")
+    find_program(SINDRI_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
+    if(SINDRI_NVCC)
+      execute_process(COMMAND ${SINDRI_NVCC} --version OUTPUT_VARIABLE nvcc_text)
+      if(nvcc_text MATCHES "release ([0-9]+)\\.([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 13)
+        set(CMAKE_CUDA_COMPILER ${SINDRI_NVCC})
+        set(CMAKE_CUDA_ARCHITECTURES ${SINDRI_CUDA_ARCHITECTURES})
+        set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
+        enable_language(CUDA)
+        if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know this nvcc
+          set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+          set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+        endif()
+        find_package(CUDAToolkit REQUIRED)
+        set(SINDRI_CUDA_FOUND TRUE)
+      elseif(SINDRI_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "SINDRI_CUDA=ON needs CUDA 13, but ${SINDRI_NVCC} is release ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}; install the toolkit of CUDA 13, or set CUDA_HOME to it")
+      endif()
+    elseif(SINDRI_CUDA STREQUAL "ON")
+      message(FATAL_ERROR "SINDRI_CUDA=ON needs nvcc, which was not found; install the CUDA toolkit 13, or set CUDA_HOME to it")
+    endif()
+  endif()
+endmacro()
+
+function(sindri_add_cuda_plugin)
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ops/*_cuda.cu)
+  file(GLOB backend CONFIGURE_DEPENDS src/device/cuda/*.cc ops/*/*_cuda.cc)
+  add_library(sindri_cuda MODULE ${kernels} ${backend})
+  target_include_directories(sindri_cuda PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(sindri_cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-fvisibility=hidden,-fvisibility-inlines-hidden,-Wall,-ffp-contract=off -Xcudafe=--display_error_number
+    -diag-suppress=20012>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
+  target_link_libraries(sindri_cuda PRIVATE sindri fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} CUDA::cudart_static)
+  target_link_options(sindri_cuda PRIVATE LINKER:-z,relro,-z,now LINKER:--no-undefined LINKER:--exclude-libs,ALL)
+  if(SINDRI_CCACHE)
+    set_target_properties(sindri_cuda PROPERTIES CUDA_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
+endfunction()

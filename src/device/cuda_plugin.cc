@@ -1,0 +1,85 @@
+// See cuda_plugin.h.
+#include "src/device/cuda_plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "sindri/version.h"
+#include "src/core/plugin.h"
+
+namespace sindri {
+
+namespace {
+
+constexpr const char* kFile = "libsindri_cuda.so";
+constexpr const char* kInstall =
+    "use the CPU (device_target CPU), or install the backend: pip install sindri-cuda, the Debian package libsindri-cuda, or scripts/build.sh release --cuda "
+    "(docs/guide/gpu.md)";
+
+struct State {
+  std::mutex mutex;
+  bool tried = false;
+  std::optional<MissingPart> missing;
+};
+State& state() {
+  static State* const s = new State;
+  return *s;
+}
+
+// What the driver's kernel module shows to every program; a file's name costs nothing to ask for, loading libcuda does.
+bool has_driver() {
+  constexpr std::array<const char*, 3> kSigns = {"/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"};
+  return std::any_of(kSigns.begin(), kSigns.end(), [](const char* path) { return access(path, F_OK) == 0; });
+}
+
+// A plugin registers itself with libsindri.so. In a program that the library's objects are linked into it would find, and load, another copy.
+bool is_shared_library() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&load_cuda_backend), &info) == 0 || info.dli_fname == nullptr) return false;
+  const std::string_view file = info.dli_fname;
+  return file.substr(file.rfind('/') + 1).starts_with("libsindri.so");
+}
+
+std::optional<MissingPart> open_plugin() {
+  const char* const given = std::getenv("SINDRI_CUDA_PLUGIN");
+  const std::string file = given != nullptr && *given != '\0' ? given : kFile;
+  if (file == "0") return MissingPart{"GPU", "the CUDA backend is switched off by SINDRI_CUDA_PLUGIN=0", "unset it"};
+  if (!is_shared_library())
+    return MissingPart{"GPU", fmt::format("this program holds a copy of libsindri, so the CUDA backend ({}) cannot join it", file), "link the program to libsindri.so"};
+  const Plugin plugin = open_library_beside(file, false);
+  if (!plugin.found) return MissingPart{"GPU", fmt::format("the CUDA backend ({}) is not installed", file), kInstall};
+  if (plugin.library == nullptr) return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, "install the package of the same version again"};
+  const auto version = reinterpret_cast<const char* (*)()>(plugin.symbol("sindri_cuda_version"));
+  const auto enroll = reinterpret_cast<void (*)()>(plugin.symbol("sindri_cuda_register"));
+  if (version == nullptr || enroll == nullptr) return MissingPart{"GPU", plugin.path + " is not Sindri's CUDA backend", "unset SINDRI_CUDA_PLUGIN, or name another file"};
+  if (std::string(version()) != SINDRI_VERSION_STRING)
+    return MissingPart{"GPU", fmt::format("{} is of version {}, this is {}", plugin.path, version(), SINDRI_VERSION_STRING), "install both of one version"};
+  enroll();
+  return std::nullopt;
+}
+
+}  // namespace
+
+void load_cuda_backend(bool asked) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (s.tried || (!asked && !has_driver() && std::getenv("SINDRI_CUDA_PLUGIN") == nullptr)) return;
+  s.tried = true;
+  s.missing = open_plugin();
+}
+
+std::optional<MissingPart> missing_cuda_backend() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.missing;
+}
+
+}  // namespace sindri
