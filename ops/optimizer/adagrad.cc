@@ -19,11 +19,7 @@ constexpr UpdateOp kAdagradRule = {
     .states = {"accum"},
     .scalars = {"lr"},
     .check = nullptr,
-    .numbers =
-        [](const Attrs& attrs, const double* scalars, double* k) {
-          k[2] = scalars[0];
-          k[3] = attrs.as<AdagradAttrs>().update_slots ? 1 : 0;
-        },
+    .numbers = [](const Attrs& attrs, double* k) { k[3] = attrs.as<AdagradAttrs>().update_slots ? 1 : 0; },
 };
 
 const OpDef& kAdagrad = register_update<AdagradAttrs, kAdagradRule>(
@@ -51,9 +47,9 @@ constexpr UpdateOp kAdadeltaRule = {
           check_not_negative("adadelta_update", a.eps, "eps");
         },
     .numbers =
-        [](const Attrs& attrs, const double* scalars, double* k) {
+        [](const Attrs& attrs, double* k) {
           const auto& a = attrs.as<AdadeltaAttrs>();
-          k[2] = scalars[0], k[3] = a.rho, k[4] = a.eps;
+          k[3] = a.rho, k[4] = a.eps;
         },
 };
 

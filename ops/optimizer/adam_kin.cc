@@ -1,6 +1,4 @@
 // Updates with Adam's moments and another last step: adamax_update, amsgrad_update and lamb_direction.
-#include <cmath>
-
 #include "ops/optimizer/update_op.h"
 #include "sindri/ops/optimizer.h"
 #include "src/op/quick_call.h"
@@ -31,10 +29,11 @@ constexpr UpdateOp kAdaMaxRule = {
     .scalars = {"lr", "beta1_power"},
     .check = check_attrs,
     .numbers =
-        [](const Attrs& attrs, const double* scalars, double* k) {
+        [](const Attrs& attrs, double* k) {
           const auto& a = attrs.as<AdamKinAttrs>();
-          k[2] = scalars[0] / (1 - scalars[1]), k[3] = a.beta1, k[4] = a.beta2, k[5] = a.eps;
+          k[3] = a.beta1, k[4] = a.beta2, k[5] = a.eps;
         },
+    .use = ScalarUse::kAdaMax,
 };
 constexpr UpdateOp kAmsGradRule = {
     .name = "amsgrad_update",
@@ -43,10 +42,11 @@ constexpr UpdateOp kAmsGradRule = {
     .scalars = {"lr", "beta1_power", "beta2_power"},
     .check = check_attrs,
     .numbers =
-        [](const Attrs& attrs, const double* scalars, double* k) {
+        [](const Attrs& attrs, double* k) {
           const auto& a = attrs.as<AdamKinAttrs>();
-          k[2] = scalars[0] * std::sqrt(1 - scalars[2]) / (1 - scalars[1]), k[3] = a.beta1, k[4] = a.beta2, k[5] = a.eps;
+          k[3] = a.beta1, k[4] = a.beta2, k[5] = a.eps;
         },
+    .use = ScalarUse::kAdam,
 };
 constexpr UpdateOp kLambRule = {
     .name = "lamb_direction",
@@ -55,10 +55,11 @@ constexpr UpdateOp kLambRule = {
     .scalars = {"beta1_power", "beta2_power"},
     .check = check_attrs,
     .numbers =
-        [](const Attrs& attrs, const double* scalars, double* k) {
+        [](const Attrs& attrs, double* k) {
           const auto& a = attrs.as<AdamKinAttrs>();
-          k[2] = a.beta1, k[3] = a.beta2, k[4] = a.eps, k[5] = a.weight_decay, k[6] = 1 - scalars[0], k[7] = 1 - scalars[1];
+          k[2] = a.beta1, k[3] = a.beta2, k[4] = a.eps, k[5] = a.weight_decay;
         },
+    .use = ScalarUse::kLamb,
     .decoupled = true,
     .makes_param = false,
 };

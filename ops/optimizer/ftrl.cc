@@ -30,9 +30,9 @@ constexpr UpdateOp kRule = {
           check_not_negative("ftrl_update", a.l2, "l2");
         },
     .numbers =
-        [](const Attrs& attrs, const double* scalars, double* k) {
+        [](const Attrs& attrs, double* k) {
           const auto& a = attrs.as<FtrlAttrs>();
-          k[2] = scalars[0], k[3] = a.lr_power, k[4] = a.l1, k[5] = a.l2;
+          k[3] = a.lr_power, k[4] = a.l1, k[5] = a.l2;
         },
 };
 

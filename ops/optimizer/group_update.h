@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sindri/export.h"
 #include "sindri/op/op_def.h"
 
 namespace sindri::ops {
@@ -32,6 +33,6 @@ struct UpdateGroup {
   }
 };
 /// Throws ValueError when the text names no update op or is not one op.
-UpdateGroup parse_update_group(const Attrs& attrs);
+SINDRI_API UpdateGroup parse_update_group(const Attrs& attrs);
 
 }  // namespace sindri::ops

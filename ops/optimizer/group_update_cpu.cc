@@ -11,7 +11,7 @@ namespace {
 
 std::string reject(const KernelQuery& q) {
   const UpdateGroup g = parse_update_group(q.attrs);
-  if (find_prepare(*g.op) == nullptr) return std::string("no vectorised loop for ") + g.op->name;
+  if (find_update(*g.op) == nullptr) return std::string("no vectorised loop for ") + g.op->name;
   for (size_t t = 0; t < g.tensors; ++t) {
     std::string why = reject_update(*g.op, g.inputs_of(t, q.in));
     if (!why.empty()) return why;
@@ -21,7 +21,7 @@ std::string reject(const KernelQuery& q) {
 
 class GroupKernel final : public Kernel {
  public:
-  explicit GroupKernel(const KernelQuery& q) : group_(parse_update_group(q.attrs)), prepare_(find_prepare(*group_.op)) {
+  explicit GroupKernel(const KernelQuery& q) : group_(parse_update_group(q.attrs)), update_(find_update(*group_.op)(group_.attrs)) {
     for (size_t t = 0; t < group_.tensors; ++t) {
       first_.push_back(numel_);
       numel_ += q.in[t * group_.own_inputs].numel();
@@ -34,20 +34,20 @@ class GroupKernel final : public Kernel {
     updates.reserve(group_.tensors);
     for (size_t t = 0; t < group_.tensors; ++t) {
       group_.inputs_of(t, in, &one);
-      updates.push_back(prepare_(group_.attrs, one, out.subspan(t * group_.own_outputs, group_.own_outputs)));
+      updates.push_back(prepare_update(update_, one, out.subspan(t * group_.own_outputs, group_.own_outputs)));
     }
     parallel_for(numel_, kUpdateGrain, [&](int64_t begin, int64_t end) {
       auto t = static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), begin) - first_.begin()) - 1;
       for (; t < updates.size() && first_[t] < end; ++t) {
         const int64_t from = std::max<int64_t>(begin - first_[t], 0), to = std::min(end - first_[t], updates[t].numel);
-        if (from < to) updates[t].range(updates[t], from, to);
+        if (from < to) updates[t].run(from, to);
       }
     });
   }
 
  private:
   UpdateGroup group_;
-  PrepareUpdate prepare_;
+  UpdateDescription update_;
   std::vector<int64_t> first_;  // by parameter: elements of those before it
   int64_t numel_ = 0;
 };

@@ -54,10 +54,10 @@ MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in)
           .gain = 1 - a.dampening};
 }
 
-void store_stat(const MomentumCoefficients& k, const Buffer& stat, const Buffer& new_stat) {
+void store_stat(bool kept, const Buffer& stat, const Buffer& new_stat) {
   const auto bytes = static_cast<size_t>(stat.meta->nbytes());
   if (bytes == 0) return;
-  if (k.velocity == Velocity::kUnused) {
+  if (kept) {
     if (stat.data != new_stat.data) std::memcpy(new_stat.data, stat.data, bytes);
   } else if (stat.data != new_stat.data || load_element(stat, 0) != 0) {
     std::memset(new_stat.data, 0, bytes);

@@ -72,8 +72,8 @@ struct MomentumCoefficients {
 };
 MomentumCoefficients momentum_coefficients(const Attrs& attrs, Span<const Buffer> in);
 MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in);
-/// The new value of sgd_update's `stat`, all of whose elements are alike.
-void store_stat(const MomentumCoefficients& k, const Buffer& stat, const Buffer& new_stat);
+/// The new value of sgd_update's `stat`, all of whose elements are alike: 0, or the old one where there is no momentum (`kept`).
+void store_stat(bool kept, const Buffer& stat, const Buffer& new_stat);
 
 /// g = grad·grad_scale + l2·p; m' = beta1·m + (1-beta1)·g; v' = beta2·v + (1-beta2)·g²;
 /// p' = p - lr·(m' / (sqrt(v') + eps) + decay·p), with nesterov beta1·m' + (1-beta1)·g for m' there.

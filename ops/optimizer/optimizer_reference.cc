@@ -41,7 +41,7 @@ void sgd(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   if (update_controls(in, 5).skip) return keep_states(in, out);
   const MomentumCoefficients k = sgd_coefficients(q.attrs, in);
   momentum_loop(k, in[0], in[1], in[3], out[0], out[1]);
-  store_stat(k, in[2], out[2]);
+  store_stat(k.velocity == Velocity::kUnused, in[2], out[2]);
 }
 
 void adam_loop(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buffer> out) {

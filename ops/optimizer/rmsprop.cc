@@ -21,9 +21,9 @@ void check_attrs(const Attrs& attrs) {
   check_not_negative("rmsprop_update", a.momentum, "momentum");
   check_not_negative("rmsprop_update", a.eps, "eps");
 }
-void numbers(const Attrs& attrs, const double* scalars, double* k) {
+void numbers(const Attrs& attrs, double* k) {
   const auto& a = attrs.as<RmsPropAttrs>();
-  k[2] = scalars[0], k[3] = a.decay, k[4] = a.momentum, k[5] = a.eps;
+  k[3] = a.decay, k[4] = a.momentum, k[5] = a.eps;
 }
 
 constexpr UpdateOp kPlainRule = {

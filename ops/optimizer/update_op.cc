@@ -16,22 +16,12 @@ std::vector<TensorMeta> infer_update(const UpdateOp& u, const Attrs& attrs, Span
   return {in.begin(), in.begin() + static_cast<ptrdiff_t>(states + 1)};
 }
 
-PreparedUpdate prepare_update(const UpdateOp& u, double weight_decay, double grad_scale, const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
-  const size_t states = count_names(u.states), scalars = count_names(u.scalars);
-  const UpdateControls controls = update_controls(in, states + 2 + scalars);
-  if (controls.skip) {
-    keep_states(in, out);
-    return {};
-  }
-  PreparedUpdate p{.range = rule_range, .numel = in[0].meta->numel(), .rule = u.rule};
-  std::array<double, 3> values{};
-  for (size_t s = 0; s < scalars; ++s) values[s] = load_element(in[states + 2 + s], 0);
-  p.numbers[0] = grad_scale * controls.inv_scale;
-  p.numbers[1] = u.decoupled ? 0 : weight_decay;
-  u.numbers(attrs, values.data(), p.numbers.data());
-  for (size_t i = 0; i < states + 2; ++i) p.in[i] = in[i];
-  for (size_t i = 0; i < states + 1; ++i) p.out[i] = out[i];
-  return p;
+UpdateDescription describe_update(const UpdateOp& u, double weight_decay, double grad_scale, const Attrs& attrs) {
+  UpdateDescription d{.rule = u.rule, .states = count_names(u.states), .use = u.use, .scalars = count_names(u.scalars)};
+  d.numbers[0] = grad_scale;
+  d.numbers[1] = u.decoupled ? 0 : weight_decay;
+  u.numbers(attrs, d.numbers.data());
+  return d;
 }
 
 namespace {
@@ -49,9 +39,8 @@ template <class Rule> void reference_loop(const PreparedUpdate& u) {
   }
 }
 
-}  // namespace
-
-void reference_update(const PreparedUpdate& u) {
+void reference_update(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+  const PreparedUpdate u = prepare_update(find_update(q.op)(q.attrs), in, out);
   if (u.numel == 0) return;
   switch (u.rule) {
 #define SINDRI_UPDATE_RULE_CASE(name) \
@@ -59,6 +48,14 @@ void reference_update(const PreparedUpdate& u) {
     SINDRI_UPDATE_RULES(SINDRI_UPDATE_RULE_CASE)
 #undef SINDRI_UPDATE_RULE_CASE
   }
+}
+
+}  // namespace
+
+void register_update_kernels(const UpdateOp& u, DescribeUpdate describe) {
+  add_update(u.name, describe);
+  register_update_loops(u.name);
+  register_kernel({.op = u.name, .name = "reference", .priority = kReferencePriority, .simple = reference_update});
 }
 
 }  // namespace sindri::ops

@@ -16,8 +16,9 @@ struct UpdateOp {
   std::array<const char*, kMaxRuleStates> states;  ///< null behind the last
   std::array<const char*, 3> scalars;  ///< lr and others
   void (*check)(const Attrs&);  ///< of the attributes; throws ValueError
-  /// The numbers a kernel needs (see update_rules.h) from attributes and scalars; k[0] and k[1] are there already.
-  void (*numbers)(const Attrs&, const double* scalars, double* k);
+  /// The numbers a kernel needs (see update_rules.h) as far as attributes give them; k[0] and k[1] are there already, scalars come by `use`.
+  void (*numbers)(const Attrs&, double* k);
+  ScalarUse use = ScalarUse::kLr;
   bool decoupled = false;  ///< weight decay is the rule's own affair, not part of the gradient
   bool makes_param = true;  ///< output 0 is the new param, which may take the memory of the old one
 };
@@ -29,19 +30,16 @@ constexpr size_t count_names(Span<const char* const> names) {
 }
 
 std::vector<TensorMeta> infer_update(const UpdateOp& u, const Attrs& attrs, Span<const TensorMeta> in);
-PreparedUpdate prepare_update(const UpdateOp& u, double weight_decay, double grad_scale, const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out);
-void reference_update(const PreparedUpdate& u);
-/// Adds the kernels of the op to those that find_prepare knows.
-void register_update_kernels(const UpdateOp& u, PrepareUpdate prepare, SimpleKernelFn reference);
+UpdateDescription describe_update(const UpdateOp& u, double weight_decay, double grad_scale, const Attrs& attrs);
+/// Adds the op to those that find_update knows, and its kernels.
+void register_update_kernels(const UpdateOp& u, DescribeUpdate describe);
 
 /// Adds the op with its kernels: `const OpDef& kAdagrad = register_update<AdagradAttrs, kRule>("doc");`
 template <class A, const UpdateOp& kUpdate> const OpDef& register_update(const char* doc) {
-  constexpr PrepareUpdate kPrepare = [](const Attrs& attrs, Span<const Buffer> in, Span<const Buffer> out) {
+  register_update_kernels(kUpdate, [](const Attrs& attrs) {
     const auto& a = attrs.as<A>();
-    return prepare_update(kUpdate, a.weight_decay, a.grad_scale, attrs, in, out);
-  };
-  register_update_kernels(kUpdate, kPrepare,
-                          [](const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) { reference_update(kPrepare(q.attrs, in, out)); });
+    return describe_update(kUpdate, a.weight_decay, a.grad_scale, attrs);
+  });
   const size_t states = count_names(kUpdate.states);
   return register_op({
       .name = kUpdate.name,

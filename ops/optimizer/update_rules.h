@@ -2,14 +2,29 @@
 // doubles: k[0] scales the gradient and k[1] is its weight decay, which the loops apply; from k[2] on they are the rule's own, in the
 // order its constructor reads. A new rule stands here, in SINDRI_UPDATE_RULES, and has its op in a file beside (adagrad.cc).
 //
-// Everything has internal linkage: *_simd.cc files are compiled per instruction set.
+// Everything has internal linkage: *_simd.cc files are compiled per instruction set. optimizer_cuda.cu compiles the same rules for GPUs.
 #pragma once
 
 #include <stdint.h>
 
+#ifdef __CUDACC__
+#include <cmath>
+/// Of members and functions that hosts and devices compile.
+#define SINDRI_RULE_MEMBER __host__ __device__ __forceinline__
+#define SINDRI_RULE_FUNCTION static __host__ __device__ __forceinline__
+#else
 #include "src/device/cpu/simd_math.h"
+#define SINDRI_RULE_MEMBER SINDRI_SIMD_MEMBER
+#define SINDRI_RULE_FUNCTION SINDRI_SIMD_INLINE
+#endif
 
-#define SINDRI_UPDATE_RULES(X) X(Adagrad) X(Adadelta) X(RmsProp) X(RmsPropCentered) X(Ftrl) X(AdaMax) X(AmsGrad) X(LambDirection)
+#define SINDRI_UPDATE_RULES(X) \
+  X(GradientDescent) \
+  X(Momentum) \
+  X(MomentumNesterov) \
+  X(MomentumFirst) \
+  X(MomentumFirstNesterov) \
+  X(Adam) X(AdamNesterov) X(Adagrad) X(Adadelta) X(RmsProp) X(RmsPropCentered) X(Ftrl) X(AdaMax) X(AmsGrad) X(LambDirection)
 
 namespace sindri {
 
@@ -19,35 +34,105 @@ enum class UpdateRuleId : uint8_t {
 #undef SINDRI_UPDATE_RULE_ID
 };
 
-inline constexpr int kMaxRuleNumbers = 8, kMaxRuleStates = 3;
+inline constexpr int kMaxRuleNumbers = 8, kMaxRuleStates = 3, kMaxRuleScalars = 3;
+
+/// How the scalars of an update op, which are tensors, become numbers of its rule (put_scalars).
+enum class ScalarUse : uint8_t {
+  kLr,  ///< lr
+  kLrMomentum,  ///< lr, momentum
+  kAdam,  ///< lr, beta1_power, beta2_power: lr holds both bias corrections
+  kAdaMax,  ///< lr, beta1_power: lr holds the correction of m
+  kLamb,  ///< beta1_power, beta2_power: the rule's own last numbers
+};
 
 }  // namespace sindri
 
 namespace sindri::update_rules {
 namespace {
 
-using simd_math::abs;
-using simd_math::sqrt;
+#ifdef __CUDACC__
+using std::abs, std::sqrt;
+SINDRI_RULE_FUNCTION float power(float x, float y) { return ::powf(x, y); }
+SINDRI_RULE_FUNCTION double power(double x, double y) { return ::pow(x, y); }
+#else
+using simd_math::abs, simd_math::sqrt;
+SINDRI_RULE_FUNCTION float power(float x, float y) { return __builtin_powf(x, y); }
+SINDRI_RULE_FUNCTION double power(double x, double y) { return __builtin_pow(x, y); }
+#endif
 
-SINDRI_SIMD_INLINE float power(float x, float y) { return __builtin_powf(x, y); }
-SINDRI_SIMD_INLINE double power(double x, double y) { return __builtin_pow(x, y); }
-template <class T> SINDRI_SIMD_INLINE T larger(T a, T b) { return a > b || a != a ? a : b; }  // as ops::maximum: NaN stays
+/// Writes the numbers that depend on scalars into k.
+SINDRI_RULE_FUNCTION void put_scalars(ScalarUse use, const double* s, double* k) {
+  switch (use) {
+    case ScalarUse::kLr: k[2] = s[0]; return;
+    case ScalarUse::kLrMomentum: k[2] = s[0], k[3] = s[1]; return;
+    case ScalarUse::kAdam: k[2] = s[0] * sqrt(1 - s[2]) / (1 - s[1]); return;
+    case ScalarUse::kAdaMax: k[2] = s[0] / (1 - s[1]); return;
+    case ScalarUse::kLamb: k[6] = 1 - s[0], k[7] = 1 - s[1]; return;
+  }
+}
+
+template <class T> SINDRI_RULE_FUNCTION T larger(T a, T b) { return a > b || a != a ? a : b; }  // as ops::maximum: NaN stays
 
 /// m / d, and 0 for a numerator of 0: where nothing has moved yet and no epsilon is added, d is 0 as well.
-template <class T> SINDRI_SIMD_INLINE T quotient(T m, T d) {
+template <class T> SINDRI_RULE_FUNCTION T quotient(T m, T d) {
   const T q = m / d;  // before the choice, which vectors take as a mask
   return m == 0 ? m : q;
 }
 
 // Each operator() gets the parameter, three states, of which the rule uses its own, and the gradient.
 
+/// v = momentum·v + gain·g, on a first step v = g; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
+template <class T, bool kFirst, bool kNesterov> struct MomentumOf {
+  static constexpr int kStates = 1;
+  T lr, momentum, gain;
+  SINDRI_RULE_MEMBER explicit MomentumOf(const double* k) : lr(static_cast<T>(k[2])), momentum(static_cast<T>(k[3])), gain(static_cast<T>(k[4])) {}
+  SINDRI_RULE_MEMBER void operator()(T& p, T& v, T&, T&, T g) const {
+    v = kFirst ? g : momentum * v + gain * g;
+    p -= lr * (kNesterov ? g + momentum * v : v);
+  }
+};
+template <class T> struct Momentum : MomentumOf<T, false, false> { using MomentumOf<T, false, false>::MomentumOf; };
+template <class T> struct MomentumNesterov : MomentumOf<T, false, true> { using MomentumOf<T, false, true>::MomentumOf; };
+template <class T> struct MomentumFirst : MomentumOf<T, true, false> { using MomentumOf<T, true, false>::MomentumOf; };
+template <class T> struct MomentumFirstNesterov : MomentumOf<T, true, true> { using MomentumOf<T, true, true>::MomentumOf; };
+/// p -= lr·g; v stays.
+template <class T> struct GradientDescent {
+  static constexpr int kStates = 1;
+  T lr;
+  SINDRI_RULE_MEMBER explicit GradientDescent(const double* k) : lr(static_cast<T>(k[2])) {}
+  SINDRI_RULE_MEMBER void operator()(T& p, T&, T&, T&, T g) const { p -= lr * g; }
+};
+
+/// m = b1·m + (1-b1)·g; v = b2·v + (1-b2)·g²; p -= lr·(m/(sqrt(v) + eps) + decay·p), with nesterov b1·m + (1-b1)·g for m there. Adam (Kingma & Ba 2015),
+/// whose lr holds the bias corrections, and AdamWeightDecay, which has none and a decay of its own.
+template <class T, bool kNesterov> struct AdamOf {
+  static constexpr int kStates = 2;
+  T lr, b1, c1, b2, c2, eps, decay;
+  SINDRI_RULE_MEMBER explicit AdamOf(const double* k)
+      : lr(static_cast<T>(k[2])),
+        b1(static_cast<T>(k[3])),
+        c1(static_cast<T>(1 - k[3])),
+        b2(static_cast<T>(k[4])),
+        c2(static_cast<T>(1 - k[4])),
+        eps(static_cast<T>(k[5])),
+        decay(static_cast<T>(k[6])) {}
+  SINDRI_RULE_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
+    m = b1 * m + c1 * g;
+    v = b2 * v + c2 * (g * g);
+    const T direction = kNesterov ? b1 * m + c1 * g : m;
+    p -= lr * (quotient(direction, sqrt(v) + eps) + decay * p);
+  }
+};
+template <class T> struct Adam : AdamOf<T, false> { using AdamOf<T, false>::AdamOf; };
+template <class T> struct AdamNesterov : AdamOf<T, true> { using AdamOf<T, true>::AdamOf; };
+
 /// a += g², unless slots are not updated; p -= lr·g/sqrt(a) (Duchi et al. 2011).
 template <class T> struct Adagrad {
   static constexpr int kStates = 1;
   T lr;
   bool slots;
-  SINDRI_SIMD_MEMBER explicit Adagrad(const double* k) : lr(static_cast<T>(k[2])), slots(k[3] != 0) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& a, T&, T&, T g) const {
+  SINDRI_RULE_MEMBER explicit Adagrad(const double* k) : lr(static_cast<T>(k[2])), slots(k[3] != 0) {}
+  SINDRI_RULE_MEMBER void operator()(T& p, T& a, T&, T&, T g) const {
     a = slots ? a + g * g : a;
     p -= quotient(lr * g, sqrt(a));
   }
@@ -57,9 +142,9 @@ template <class T> struct Adagrad {
 template <class T> struct Adadelta {
   static constexpr int kStates = 2;
   T lr, keep, take, eps;
-  SINDRI_SIMD_MEMBER explicit Adadelta(const double* k)
+  SINDRI_RULE_MEMBER explicit Adadelta(const double* k)
       : lr(static_cast<T>(k[2])), keep(static_cast<T>(k[3])), take(static_cast<T>(1 - k[3])), eps(static_cast<T>(k[4])) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& a, T& d, T&, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& a, T& d, T&, T g) const {
     a = keep * a + take * (g * g);
     const T u = quotient(sqrt(d + eps) * g, sqrt(a + eps));
     d = keep * d + take * (u * u);
@@ -71,9 +156,9 @@ template <class T> struct Adadelta {
 template <class T> struct RmsProp {
   static constexpr int kStates = 2;
   T lr, keep, take, momentum, eps;
-  SINDRI_SIMD_MEMBER explicit RmsProp(const double* k)
+  SINDRI_RULE_MEMBER explicit RmsProp(const double* k)
       : lr(static_cast<T>(k[2])), keep(static_cast<T>(k[3])), take(static_cast<T>(1 - k[3])), momentum(static_cast<T>(k[4])), eps(static_cast<T>(k[5])) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& s, T& v, T&, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& s, T& v, T&, T g) const {
     s = keep * s + take * (g * g);
     v = momentum * v + quotient(lr * g, sqrt(s + eps));
     p -= v;
@@ -84,9 +169,9 @@ template <class T> struct RmsProp {
 template <class T> struct RmsPropCentered {
   static constexpr int kStates = 3;
   T lr, keep, take, momentum, eps;
-  SINDRI_SIMD_MEMBER explicit RmsPropCentered(const double* k)
+  SINDRI_RULE_MEMBER explicit RmsPropCentered(const double* k)
       : lr(static_cast<T>(k[2])), keep(static_cast<T>(k[3])), take(static_cast<T>(1 - k[3])), momentum(static_cast<T>(k[4])), eps(static_cast<T>(k[5])) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& s, T& v, T& c, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& s, T& v, T& c, T g) const {
     s = keep * s + take * (g * g);
     c = keep * c + take * g;
     // A variance: rounding takes it below 0 where the gradients are nearly constant.
@@ -100,13 +185,13 @@ template <class T> struct RmsPropCentered {
 template <class T, bool kRoot> struct FtrlOf {
   static constexpr int kStates = 2;
   T lr, exponent, l1, l2;
-  SINDRI_SIMD_MEMBER explicit FtrlOf(const double* k)
+  SINDRI_RULE_MEMBER explicit FtrlOf(const double* k)
       : lr(static_cast<T>(k[2])), exponent(static_cast<T>(-k[3])), l1(static_cast<T>(k[4])), l2(static_cast<T>(k[5])) {}
-  SINDRI_SIMD_MEMBER T raised(T n) const {
+  SINDRI_RULE_MEMBER T raised(T n) const {
     if constexpr (kRoot) return sqrt(n);
     else return power(n, exponent);
   }
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& n, T& z, T&, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& n, T& z, T&, T g) const {
     const T sum = n + g * g, after = raised(sum);
     z = z + g - (after - raised(n)) / lr * p;
     n = sum;
@@ -126,9 +211,9 @@ template <class T> struct Ftrl : FtrlOf<T, false> {
 template <class T> struct AdaMax {
   static constexpr int kStates = 2;
   T lr, b1, c1, b2, eps;
-  SINDRI_SIMD_MEMBER explicit AdaMax(const double* k)
+  SINDRI_RULE_MEMBER explicit AdaMax(const double* k)
       : lr(static_cast<T>(k[2])), b1(static_cast<T>(k[3])), c1(static_cast<T>(1 - k[3])), b2(static_cast<T>(k[4])), eps(static_cast<T>(k[5])) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
     m = b1 * m + c1 * g;
     v = larger(b2 * v, abs(g));
     p -= quotient(lr * m, v + eps);
@@ -139,14 +224,14 @@ template <class T> struct AdaMax {
 template <class T> struct AmsGrad {
   static constexpr int kStates = 3;
   T lr, b1, c1, b2, c2, eps;
-  SINDRI_SIMD_MEMBER explicit AmsGrad(const double* k)
+  SINDRI_RULE_MEMBER explicit AmsGrad(const double* k)
       : lr(static_cast<T>(k[2])),
         b1(static_cast<T>(k[3])),
         c1(static_cast<T>(1 - k[3])),
         b2(static_cast<T>(k[4])),
         c2(static_cast<T>(1 - k[4])),
         eps(static_cast<T>(k[5])) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& m, T& v, T& largest, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& m, T& v, T& largest, T g) const {
     m = b1 * m + c1 * g;
     v = b2 * v + c2 * (g * g);
     largest = larger(largest, v);
@@ -158,7 +243,7 @@ template <class T> struct AmsGrad {
 template <class T> struct LambDirection {
   static constexpr int kStates = 2;
   T b1, c1, b2, c2, eps, decay, correct1, correct2;
-  SINDRI_SIMD_MEMBER explicit LambDirection(const double* k)
+  SINDRI_RULE_MEMBER explicit LambDirection(const double* k)
       : b1(static_cast<T>(k[2])),
         c1(static_cast<T>(1 - k[2])),
         b2(static_cast<T>(k[3])),
@@ -167,7 +252,7 @@ template <class T> struct LambDirection {
         decay(static_cast<T>(k[5])),
         correct1(static_cast<T>(k[6])),
         correct2(static_cast<T>(k[7])) {}
-  SINDRI_SIMD_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
+  SINDRI_RULE_MEMBER void operator()(T& p, T& m, T& v, T&, T g) const {
     m = b1 * m + c1 * g;
     v = b2 * v + c2 * (g * g);
     p = quotient(m / correct1, sqrt(v / correct2) + eps) + decay * p;

@@ -24,6 +24,10 @@
   static thread_local ::sindri::cuda_host::SharedArray<type> name##_array{#name}; \
   const ::sindri::cuda_host::SharedView<type> name = name##_array.enter()
 
+#ifndef __launch_bounds__
+#define __launch_bounds__(...)
+#endif
+
 #define threadIdx (::sindri::cuda_host::here().thread)
 #define blockIdx (::sindri::cuda_host::here().block)
 #define blockDim (::sindri::cuda_host::here().block_dim)
