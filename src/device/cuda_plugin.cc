@@ -53,13 +53,16 @@ std::optional<MissingPart> open_plugin() {
   const std::string file = given != nullptr && *given != '\0' ? given : kFile;
   if (file == "0") return MissingPart{"GPU", "the CUDA backend is switched off by SINDRI_CUDA_PLUGIN=0", "unset it"};
   if (!is_shared_library())
-    return MissingPart{"GPU", fmt::format("this program holds a copy of libsindri, so the CUDA backend ({}) cannot join it", file), "link the program to libsindri.so"};
+    return MissingPart{"GPU", fmt::format("this program holds a copy of libsindri, so the CUDA backend ({}) cannot join it", file),
+                       "link the program to libsindri.so"};
   const Plugin plugin = open_library_beside(file, false);
   if (!plugin.found) return MissingPart{"GPU", fmt::format("the CUDA backend ({}) is not installed", file), kInstall};
-  if (plugin.library == nullptr) return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, "install the package of the same version again"};
+  if (plugin.library == nullptr)
+    return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, "install the package of the same version again"};
   const auto version = reinterpret_cast<const char* (*)()>(plugin.symbol("sindri_cuda_version"));
   const auto enroll = reinterpret_cast<void (*)()>(plugin.symbol("sindri_cuda_register"));
-  if (version == nullptr || enroll == nullptr) return MissingPart{"GPU", plugin.path + " is not Sindri's CUDA backend", "unset SINDRI_CUDA_PLUGIN, or name another file"};
+  if (version == nullptr || enroll == nullptr)
+    return MissingPart{"GPU", plugin.path + " is not Sindri's CUDA backend", "unset SINDRI_CUDA_PLUGIN, or name another file"};
   if (std::string(version()) != SINDRI_VERSION_STRING)
     return MissingPart{"GPU", fmt::format("{} is of version {}, this is {}", plugin.path, version(), SINDRI_VERSION_STRING), "install both of one version"};
   enroll();

@@ -186,7 +186,9 @@ class Block {
   }
   static void start() {
     Block* const block = t_block;
-    block->body_();
+    try {
+      block->body_();
+    } catch (const std::exception& e) { block->fault(e.what()); }  // nobody is above this frame
     block->fibers_[block->current_].state = State::kDone;
     ++block->done_;
     block->leave();

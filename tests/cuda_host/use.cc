@@ -1,4 +1,10 @@
-// Hooks of the test programs: with SINDRI_TEST_DEVICE=cuda everything lies on the host run's device 0.
+// How programs begin to use the host run: test programs by a call (SINDRI_TEST_DEVICE=cuda), others by loading it as a plugin (SINDRI_CUDA_PLUGIN), which
+// takes its settings from SINDRI_CUDA_HOST="name=value,…": seed, delay (pauses of up to so many microseconds), guards, lose (the device is lost at the n-th
+// piece of work), exhaust (no memory from the n-th on).
+#include <cstdlib>
+#include <map>
+#include <string>
+
 #include "cuda_host/runtime.h"
 #include "sindri/core/device.h"
 #include "src/device/cuda/backend.h"
@@ -11,3 +17,28 @@ extern "C" void sindri_use_cuda_host(uint64_t seed) {
   sindri::cuda_host::set_seed(seed);
   sindri::register_backend(sindri::Device::kCuda, sindri::cuda::make_backend());
 }
+
+namespace {
+
+const bool kSettings = [] {
+  const char* const text = std::getenv("SINDRI_CUDA_HOST");
+  if (text == nullptr) return false;
+  std::map<std::string, int64_t> given;
+  const std::string all = text;
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find(',', at), all.size()), equals = all.find('=', at);
+    if (equals >= end) std::abort();
+    given[all.substr(at, equals - at)] = std::stoll(all.substr(equals + 1, end - equals - 1));
+    at = end + 1;
+  }
+  sindri::sim::Simulator& machine = sindri::cuda_host::machine();
+  const auto seed = static_cast<uint64_t>(given["seed"]);
+  machine.set_guards(given["guards"] != 0);
+  if (given["delay"] > 0) machine.set_delays(seed, static_cast<int>(given["delay"]), 0.1);
+  sindri::cuda_host::set_seed(seed);
+  if (given["lose"] > 0) machine.lose(0, given["lose"]);
+  if (given["exhaust"] > 0) machine.exhaust(0, given["exhaust"]);
+  return true;
+}();
+
+}  // namespace

@@ -42,10 +42,8 @@ template <class... P, class... A> void launch(const Call& call, const Grid& grid
 }
 #else
 template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
-  check(cuda_host::launch(call.stream.handle(), call.query.op.name, {grid.blocks, grid.threads, grid.shared},
-                          [kernel, values = std::tuple<std::decay_t<P>...>(static_cast<P>(args)...)]() mutable {
-                            std::apply([&](auto&... v) { kernel(cuda_host::translated(v)...); }, values);
-                          }),
+  const std::tuple<std::decay_t<P>...> values(cuda_host::translated(static_cast<std::decay_t<P> >(args))...);
+  check(cuda_host::launch(call.stream.handle(), call.query.op.name, {grid.blocks, grid.threads, grid.shared}, [kernel, values] { std::apply(kernel, values); }),
         call.query.op.name, call.stream.device());
 }
 #endif
