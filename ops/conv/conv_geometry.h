@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sindri/export.h"
 #include "sindri/op/attrs.h"
 #include "sindri/op/kernel.h"
 #include "sindri/ops/conv.h"
@@ -65,10 +66,10 @@ ConvGeometry make_geometry(const char* op, const ops::Conv2dAttrs& attrs, const 
 enum class Direction { kForward, kInputGrad, kWeightGrad };
 
 /// Which of the three ops a query is for, and its sizes.
-Direction direction_of(const KernelQuery& q);
-ConvGeometry geometry_of(const KernelQuery& q);
+SINDRI_API Direction direction_of(const KernelQuery& q);
+SINDRI_API ConvGeometry geometry_of(const KernelQuery& q);
 /// Whether a relu follows: of conv2d_bias_act only.
-bool relu_of(const KernelQuery& q);
+SINDRI_API bool relu_of(const KernelQuery& q);
 
 template <class A> ops::Conv2dAttrs common_attrs(const A& a) { return {a.stride, a.pad, a.dilation, a.groups}; }
 

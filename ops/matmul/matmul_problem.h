@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sindri/export.h"
 #include "sindri/op/attrs.h"
 #include "sindri/op/kernel.h"
 
@@ -28,6 +29,6 @@ struct Problem {
 
 /// Checks shapes; throws ShapeError that names `op`. `batched`: rank >= 2 with broadcasting, else rank 2 exactly.
 Problem make_problem(const char* op, bool batched, const MatmulAttrs& attrs, const Shape& a, const Shape& b);
-Problem problem_of(const KernelQuery& q);
+SINDRI_API Problem problem_of(const KernelQuery& q);
 
 }  // namespace sindri::matmul

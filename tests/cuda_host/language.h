@@ -17,6 +17,7 @@
 #include "cuda_host/shared_memory.h"
 
 #define SINDRI_DEVICE inline
+#define SINDRI_UNROLL
 #define SINDRI_SHARED(type, name, count) \
   static thread_local ::sindri::cuda_host::SharedArray<type> name##_array{#name, count}; \
   const ::sindri::cuda_host::SharedView<type> name = name##_array.enter()

@@ -16,6 +16,8 @@
 #include <cuda_runtime.h>
 
 #define SINDRI_DEVICE __device__ __forceinline__
+/// In front of a loop over an array that has to stay in registers.
+#define SINDRI_UNROLL _Pragma("unroll")
 /// A shared array of `count` (a constant) elements named `name`, with undefined contents.
 #define SINDRI_SHARED(type, name, count) __shared__ type name[count]
 /// The block's dynamic shared memory (Grid::shared bytes) as an array of `type`.
