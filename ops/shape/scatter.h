@@ -11,7 +11,7 @@ namespace sindri::shape_ops {
 struct Rows {
   int64_t outer = 1, rows = 1, inner = 1;
 };
-Rows rows_around(const Shape& shape, int axis);
+SINDRI_API Rows rows_around(const Shape& shape, int axis);
 
 /// y[o, picked[k], i] += updates[o, k, i] in order of k; y holds the start values. Serial and plain.
 void scatter_rows_reference(const Rows& r, const std::vector<int64_t>& picked, const Buffer& updates, const Buffer& y);

@@ -1,0 +1,73 @@
+// Sizes at which a device's kernels change their way: more than a tile, a block, a chunk, a pass. The suite's samples are smaller than these. Runs where
+// SINDRI_TEST_DEVICE names a device (main.cc), and compares with the CPU.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sindri/core/device.h"
+#include "sindri/op/bind.h"
+#include "src/op/plan.h"
+#include "tests/ops/compare.h"
+#include "tests/ops/samples.h"
+
+namespace sindri::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Arg rows(Shape shape, double lo, double hi, DType dtype = DType::kInt64) { return {.shape = shape, .lo = lo, .hi = hi, .dtype = dtype, .kind = "integers"}; }
+
+std::vector<Sample> samples() {
+  return {
+      {"transpose", "tiles", {{"perm", Ints{1, 0}}}, {{{70, 133}}}},
+      {"transpose", "batches_of_tiles", {{"perm", Ints{2, 0, 1}}}, {{{3, 67, 65}}}},
+      {"transpose", "short_rows", {{"perm", Ints{0, 2, 1}}}, {{{2, 300, 3}}}},
+      {"transpose", "short_columns", {{"perm", Ints{0, 2, 1}}}, {{{2, 3, 300}}}},
+      {"transpose", "wide_heads", {{"perm", Ints{0, 2, 1, 3}}}, {{{2, 9, 4, 64}}}},
+      {"transpose", "bytes", {{"perm", Ints{1, 0}}}, {rows({130, 70}, 0, 255, DType::kUInt8)}},
+      {"to_layout", "tiles", {{"layout", std::string("channels_last")}}, {{{2, 70, 13, 11}}}},
+      {"to_layout", "three_channels", {{"layout", std::string("channels_last")}}, {{{2, 3, 30, 31}}}},
+      {"concat", "wide", {{"axis", int64_t{1}}}, {{{40, 64}}, {{40, 32}}, {{40, 7}}}},
+      {"pad", "wide_channels", {{"pads", Ints{0, 0, 1, 2, 2, 1, 0, 0}}, {"value", 0.5}, {"mode", std::string("constant")}}, {{{2, 9, 8, 32}}}},
+      {"full", "odd_bytes", {{"shape", Shape{3, 3001}}, {"value", 1.25}}, {}},
+      {"sum_to", "long_rows", {{"shape", Shape{3, 1}}}, {{{3, 20000}}}},
+      {.op = "sum_to", .name = "chunks_of_columns", .attrs = {{"shape", Shape{33}}}, .args = {{{5000, 33}}}, .tolerance = 4},  // sums near 0 of 5,000 numbers
+      {"sum_to", "few_columns", {{"shape", Shape{3}}}, {{{20011, 3}}}},
+      {"sum_to", "short_rows", {{"shape", Shape{700, 1}}}, {{{700, 5}}}},
+      {"sum_to", "whole_integers", {{"shape", Shape{}}}, {rows({41000}, -100000, 100000, DType::kInt32)}},
+      {"gather", "wide_rows", {{"axis", int64_t{1}}}, {{{3, 50, 64}}, rows({80}, -50, 50)}},
+      {"scatter_add", "two_passes", {{"axis", int64_t{0}}}, {{{300, 5}}, rows({5000}, -300, 300), {{5000, 5}}}},
+      {"scatter_add", "three_passes", {{"axis", int64_t{1}}}, {{{2, 70000}}, rows({2100}, 0, 70000, DType::kInt32), {{2, 2100}}}},
+      {"scatter_add", "integers", {{"axis", int64_t{0}}}, {rows({9, 3}, -9, 9), rows({3000}, 0, 9), rows({3000, 3}, -1000000, 1000000)}},
+      {"embedding_grad", "one_row", {{"rows", int64_t{20}}}, {{{2500, 3}}, rows({2500}, 7, 8)}},
+      {"embedding_grad", "few_rows", {{"rows", int64_t{4}}}, {{{1000, 9}}, rows({1000}, 0, 4)}},
+      {"gather_elements_grad", "many", {{"shape", Shape{40, 30}}, {"axis", int64_t{1}}}, {{{40, 60}}, rows({40, 60}, -30, 30)}},
+  };
+}
+
+class DeviceSizes : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(DeviceSizes, GivesTheNumbersOfTheCpu) {
+  if (current_device().is_cpu()) GTEST_SKIP() << "SINDRI_TEST_DEVICE names no device";
+  const Sample s = samples()[GetParam()];
+  const OpDef& op = find_op(s.op);
+  const auto run = [&](DType t) { return sindri::bind(op, op.attrs.make(s.attrs), make_inputs(s, t)); };
+  for (DType t : {DType::kFloat64, DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+    TensorList expected;
+    {
+      const DeviceScope host(Device{});
+      expected = run(t);
+    }
+    const TensorList actual = run(t), again = run(t);
+    for (size_t i = 0; i < actual.size(); ++i) {
+      const Tolerance t0 = tolerance_of(expected[i].dtype());
+      EXPECT_TRUE(close(actual[i], expected[i], {t0.relative * s.tolerance, t0.absolute * s.tolerance})) << dtype_name(t) << ", output " << i;
+      EXPECT_TRUE(same_bits(actual[i], again[i])) << dtype_name(t) << ", output " << i << ": a second run differs";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, DeviceSizes, ::testing::Range(size_t{0}, samples().size()),
+                         [](const auto& at) { return samples()[at.param].op + "_" + samples()[at.param].name; });
+
+}  // namespace
+}  // namespace sindri::test
