@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/loss/loss_common.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/kernel.h"
@@ -41,9 +42,7 @@ void check(const Buffer& x, int64_t n) {
     if (x.meta->dtype == DType::kFloat32 && !any_outside(x.as<float>(), begin, end)) continue;
     for (int64_t i = begin; i < end; ++i) {
       const double v = load_element(x, i);
-      if (!(v < 0 || v > 1)) continue;
-      throw ValueError(fmt::format("expected probabilities in [0, 1], got {}", v), "binary cross entropy",
-                       "put a sigmoid in front of it, or use the loss with logits, which has it inside");
+      if (v < 0 || v > 1) throw_bad_probability(v);
     }
   }
 }
@@ -57,6 +56,11 @@ void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
 const bool kReference = register_kernel({.op = "check_probabilities", .name = "reference", .priority = kReferencePriority, .simple = run});
 
 }  // namespace
+
+void throw_bad_probability(double value) {
+  throw ValueError(fmt::format("expected probabilities in [0, 1], got {}", value), "binary cross entropy",
+                   "put a sigmoid in front of it, or use the loss with logits, which has it inside");
+}
 
 Tensor check_probabilities(const Tensor& x) { return bind_one(kCheckProbabilities, {}, {x}); }
 

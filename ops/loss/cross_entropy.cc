@@ -20,10 +20,13 @@ void check_labels(const char* op, const Buffer& labels, int64_t classes, int64_t
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t label = load_label(labels, i);
     if (label == ignore_index || (label >= 0 && label < classes)) continue;
-    throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} in row {} is outside [0, {})", op, label, i, classes),
-                    fmt::format("row {} of {}", i, rows),
-                    fmt::format("give the network as many outputs as there are classes, or label rows to be left out {}", ignore_index));
+    throw_bad_label(op, label, i, rows, classes, ignore_index);
   }
+}
+void throw_bad_label(const char* op, int64_t label, int64_t row, int64_t rows, int64_t classes, int64_t ignore_index) {
+  throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} in row {} is outside [0, {})", op, label, row, classes),
+                  fmt::format("row {} of {}", row, rows),
+                  fmt::format("give the network as many outputs as there are classes, or label rows to be left out {}", ignore_index));
 }
 
 namespace {

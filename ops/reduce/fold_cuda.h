@@ -20,12 +20,9 @@
 #include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"
 #include "src/device/cuda/reduce.h"
+#include "src/device/cuda/vector.h"
 
 namespace sindri::cuda {
-
-/// Elements of a 16-byte access; 8 bytes for one-byte types, whose sums take 64 bits each.
-template <class E> inline constexpr int kFoldVector = sizeof(E) == 1 ? 8 : static_cast<int>(16 / sizeof(E));
-template <class E, int V> struct alignas(sizeof(E) * V) ElementVector { E e[V]; };
 
 /// Where elements and outputs are. Outputs and reduced elements are numbered in row-major order of their groups.
 struct FoldWalk {
@@ -64,7 +61,7 @@ struct FoldPlan {
   bool columns = false;
   int width = 1;  // threads of a team; for columns: threads side by side
   int64_t chunk = 1, split = 1;  // elements of one team's or block's part of an output, parts
-  bool vectors = false;  // strides allow accesses of kFoldVector elements
+  bool vectors = false;  // strides allow accesses of kVector elements
   int vector = 1;
 };
 
@@ -155,9 +152,9 @@ template <class E, int V, class Policy> SINDRI_DEVICE void fold_range(const Fold
                                                                       int64_t index_step, typename Policy::Acc (&acc)[V]) {
   for (int64_t r = begin; r < end; r += 2 * step) {
     const bool two = r + step < end;  // under way before the first is used
-    const auto v = *reinterpret_cast<const ElementVector<E, V>*>(x + offset_of_reduced(w, r));
+    const auto v = load_vector<V>(x + offset_of_reduced(w, r));
     ElementVector<E, V> next = v;
-    if (two) next = *reinterpret_cast<const ElementVector<E, V>*>(x + offset_of_reduced(w, r + step));
+    if (two) next = load_vector<V>(x + offset_of_reduced(w, r + step));
     p.template add<V>(acc, v.e, r, index_step);
     if (two) p.template add<V>(acc, next.e, r + step, index_step);
   }
@@ -167,7 +164,7 @@ template <class E, int V, class Policy> SINDRI_DEVICE void fold_range(const Fold
 template <class E, class Policy>
 __global__ void fold_rows(FoldWalk w, Policy p, const E* x, void* out, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
   using Acc = typename Policy::Acc;
-  constexpr int V = kFoldVector<E>;
+  constexpr int V = kVector<E>;
   SINDRI_SHARED(Acc, partial, 32);
   const int teams = kThreads / width, lane = static_cast<int>(threadIdx.x) % width;
   const int64_t tasks = w.outputs * split;
@@ -237,7 +234,7 @@ template <class E, int V, class Policy> SINDRI_DEVICE void fold_columns_by(const
 }
 template <class E, class Policy>
 __global__ void fold_columns(FoldWalk w, Policy p, const E* x, void* out, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
-  if (vectors) fold_columns_by<E, kFoldVector<E>>(w, p, x, out, parts, width, chunk, split);
+  if (vectors) fold_columns_by<E, kVector<E>>(w, p, x, out, parts, width, chunk, split);
   else fold_columns_by<E, 1>(w, p, x, out, parts, width, chunk, split);
 }
 
@@ -265,12 +262,12 @@ template <class E, class Policy> void run_fold(const Call& call, const FoldPlan&
   if (w.outputs == 0) return;
   constexpr int64_t kMostBlocks = 132 * 32;
   auto* const parts = static_cast<Acc*>(plan.split > 1 ? call.workspace : nullptr);
-  const bool vectors = plan.vectors && reinterpret_cast<uintptr_t>(x) % sizeof(ElementVector<E, kFoldVector<E>>) == 0;
+  const bool vectors = plan.vectors && aligned_for_vectors<E>(x);
   const auto* const from = static_cast<const E*>(x);
   int64_t tasks = 0;
   if (plan.columns) {
     const int64_t columns = w.kept_size[w.kept - 1].value;
-    tasks = w.outputs / columns * ceil_div(columns, int64_t{plan.width} * (vectors ? kFoldVector<E> : 1)) * plan.split;
+    tasks = w.outputs / columns * ceil_div(columns, int64_t{plan.width} * (vectors ? kVector<E> : 1)) * plan.split;
   } else {
     tasks = ceil_div(w.outputs * plan.split, kThreads / plan.width);
   }

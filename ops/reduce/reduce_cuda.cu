@@ -110,7 +110,7 @@ template <class F> decltype(auto) with_policy(const KernelQuery& q, F&& f) {
   const double divisor = std::string_view(q.op.name) == "mean" ? static_cast<double>(reduced_count(q.in[0].shape, reduced)) : 1.0;
   const auto call = [&, how = how, map = map]<class E, class T>() {
     const Scalar<T> policy{how, map, q.out[0].dtype, map == Map::kSquare, divisor};
-    return f(E{}, policy, plan_fold(q.in[0], q.out[0], reduced, kFoldVector<E>));
+    return f(E{}, policy, plan_fold(q.in[0], q.out[0], reduced, kVector<E>));
   };
   const bool wide = how == Combine::kMultiply || map == Map::kSquare;
   switch (q.in[0].dtype) {

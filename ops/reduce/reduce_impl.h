@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sindri/core/tensor.h"
+#include "sindri/export.h"
 #include "sindri/op/attrs.h"
 
 namespace sindri::reduce {
@@ -64,10 +65,10 @@ Tensor visited_before(const Tensor& t, int64_t axis, bool reverse, double first)
 
 /// reduced[d] says whether dimension d is reduced. Throws ValueError for an axis out of range or named twice.
 using AxisSet = std::array<bool, Shape::kMaxRank>;
-AxisSet reduced_dims(const char* op, const std::vector<int64_t>& axes, int rank);
-Shape reduced_shape(const Shape& in, const AxisSet& reduced, bool keep_dims);
+SINDRI_API AxisSet reduced_dims(const char* op, const std::vector<int64_t>& axes, int rank);
+SINDRI_API Shape reduced_shape(const Shape& in, const AxisSet& reduced, bool keep_dims);
 /// Elements per output element.
-int64_t reduced_count(const Shape& in, const AxisSet& reduced);
+SINDRI_API int64_t reduced_count(const Shape& in, const AxisSet& reduced);
 
 /// A contiguous tensor seen along one axis: element (o, i, k) is at (o * size + i) * inner + k.
 struct AxisView {

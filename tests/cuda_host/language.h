@@ -46,6 +46,7 @@ inline void __syncthreads() { cuda_host::barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { (void)cuda_host::exchange(mask, "__syncwarp", 0); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
+inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 /// A value of 1 to 8 bytes as bits, and back.
 template <class T> uint64_t to_bits(T v) {

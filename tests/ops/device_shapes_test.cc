@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "sindri/core/device.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
@@ -76,6 +78,29 @@ TEST(DeviceShapes, Reductions) {
       expect_like_cpu(any, {DType::kFloat32});
     }
   }
+}
+
+TEST(DeviceShapes, Softmax) {
+  for (const auto& [name, shape, axis] : std::vector<std::tuple<const char*, Shape, int64_t>>{{"blocks_of_rows", {5, 5000}, 1},
+                                                                                              {"blocks_of_rows_odd", {5, 5001}, 1},
+                                                                                              {"warps", {40, 1000}, 1},
+                                                                                              {"many_rows", {6000, 2}, 1},
+                                                                                              {"columns", {300, 70}, 0},
+                                                                                              {"long_columns", {3000, 3}, 0},
+                                                                                              {"wide_columns", {4, 3, 600}, 1}})
+    for (const char* op : {"softmax", "log_softmax"}) {
+      const Arg x = {.shape = shape, .lo = -4, .hi = 4};
+      expect_like_cpu({.op = op, .name = name, .attrs = {{"axis", axis}}, .args = {x}, .tolerance = 2});
+      expect_like_cpu(
+          {.op = std::string(op) + "_grad", .name = name, .attrs = {{"axis", axis}}, .args = {x, {.shape = shape, .lo = -1, .hi = 0}}, .tolerance = 8});
+    }
+  const Shape logits = {70, 3000};
+  const Arg labels = {.shape = {70}, .lo = 0, .hi = 3000, .dtype = DType::kInt32, .kind = "integers"};
+  const AttrFields smooth = {{"label_smoothing", 0.1}};
+  expect_like_cpu({.op = "softmax_cross_entropy_sparse", .name = "wide", .attrs = smooth, .args = {{logits}, labels}, .tolerance = 2});
+  expect_like_cpu({.op = "softmax_cross_entropy_sparse_grad", .name = "wide", .attrs = smooth, .args = {{{70}}, {logits}, labels}});
+  expect_like_cpu({.op = "softmax_cross_entropy_dense", .name = "wide", .args = {{logits}, {logits, 0, 0.001}}, .tolerance = 2});
+  expect_like_cpu({.op = "softmax_cross_entropy_dense_grad", .name = "wide", .args = {{{70}}, {logits}, {logits, 0, 0.001}}});
 }
 
 }  // namespace

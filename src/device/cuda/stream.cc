@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -82,7 +86,10 @@ class CudaEvent final : public Event {
     }
     return true;  // also where work failed: synchronize() says so
   }
-  void synchronize() override { check(cudaEventSynchronize(event_), "waiting for work", device_); }
+  void synchronize() override {
+    check(cudaEventSynchronize(event_), "waiting for work", device_);
+    throw_reported(device_);
+  }
 
  private:
   const Device device_;
@@ -120,6 +127,55 @@ void throw_error(cudaError_t error, const char* doing, Device device) {
   throw DeviceError(ErrorCode::kDeviceFailed, text, device.str(), "run `sindri doctor` to see whether driver and libraries fit each other");
 }
 
+namespace {
+
+// Records by device; they live as long as the program, as recorded graphs keep their addresses.
+class ErrorRecords {
+ public:
+  ErrorRecord* find(int index) const {
+    const std::lock_guard lock(mutex_);
+    const auto i = static_cast<size_t>(index);
+    return i < records_.size() ? records_[i] : nullptr;
+  }
+  ErrorRecord* make(Device device) {
+    const std::lock_guard lock(mutex_);
+    const auto i = static_cast<size_t>(device.index);
+    if (records_.size() <= i) records_.resize(i + 1, nullptr);
+    if (records_[i] == nullptr) {
+      const NotCaptured outside;
+      void* p = nullptr;
+      check(cudaHostAlloc(&p, sizeof(ErrorRecord), cudaHostAllocPortable), "allocating memory for errors of kernels", device);
+      records_[i] = new (p) ErrorRecord{};
+    }
+    return records_[i];
+  }
+  static ErrorRecords& get() {
+    static ErrorRecords* const records = new ErrorRecords;
+    return *records;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<ErrorRecord*> records_;
+};
+
+}  // namespace
+
+ErrorRecord* error_record(Device device) { return ErrorRecords::get().make(device); }
+
+void throw_reported(Device device) {
+  ErrorRecord* const r = ErrorRecords::get().find(device.index);
+  if (r == nullptr) return;
+  const std::atomic_ref<unsigned> state(r->state);
+  if (state.load(std::memory_order_acquire) != ErrorRecord::kWritten) return;
+  ErrorFound found{reinterpret_cast<const char*>(r->op), {}, {r->found[0], r->found[1]}};  // NOLINT(performance-no-int-to-ptr)
+  std::copy(std::begin(r->known), std::end(r->known), std::begin(found.known));
+  const auto thrower = reinterpret_cast<ErrorThrower>(r->thrower);  // NOLINT(performance-no-int-to-ptr)
+  // Of two threads that waited, the one that frees the record throws.
+  unsigned written = ErrorRecord::kWritten;
+  if (state.compare_exchange_strong(written, ErrorRecord::kFree)) thrower(found);
+}
+
 OnDevice::OnDevice(int index) {
   if (cudaGetDevice(&before_) != cudaSuccess) before_ = index;
   int now = before_;
@@ -155,7 +211,10 @@ void CudaStream::copy(void* to, const void* from, int64_t bytes, CopyKind kind) 
   const OnDevice on(device().index);
   check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kKinds[static_cast<size_t>(kind)], stream_), "copying", device());
 }
-void CudaStream::synchronize() { check(cudaStreamSynchronize(stream_), "waiting for work", device()); }
+void CudaStream::synchronize() {
+  check(cudaStreamSynchronize(stream_), "waiting for work", device());
+  throw_reported(device());
+}
 
 bool CudaStream::records() const {
   static const bool wanted = [] {

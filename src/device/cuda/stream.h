@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,26 @@ namespace sindri::cuda {
 inline void check(cudaError_t error, const char* doing, Device device) {
   if (error != cudaSuccess) throw_error(error, doing, device);
 }
+
+/// What a kernel reported (errors.h).
+struct ErrorFound {
+  static constexpr int kKnown = 4;
+  const char* op;
+  int64_t known[kKnown];  ///< what the host gave when it launched the kernel
+  int64_t found[2];  ///< what the kernel found, and where
+};
+using ErrorThrower = void (*)(const ErrorFound&);
+/// Pinned memory that kernels of a device write: one error at a time.
+struct ErrorRecord {
+  static constexpr unsigned kFree = 0, kTaken = 1, kWritten = 2;
+  unsigned state, unused;
+  uint64_t op, thrower;  // addresses of the host
+  int64_t known[ErrorFound::kKnown], found[2];
+};
+/// The record of a device, made when it is first asked for.
+ErrorRecord* error_record(Device device);
+/// Throws what a kernel of this device has reported, if one has, and frees the record. Streams and events call it where the host has waited.
+void throw_reported(Device device);
 
 /// Makes a device the thread's current one while it lives, and the one before after that.
 class OnDevice {

@@ -1,0 +1,48 @@
+// Errors that kernels find in their operands: a label that is no class, an index outside of a dimension. A kernel cannot throw, so it writes the first such
+// error into a record in pinned memory; the host looks at the record wherever it has waited for work of the device, and throws what the CPU's kernel would have
+// thrown. Of several errors in flight one is kept, not necessarily that of the lowest row.
+//
+//   [[noreturn]] void throw_bad_label(const ErrorFound& e) { throw DataError(…, e.op, e.found[0], …); }
+//   launch(call, grid, kernel, …, error_site(call, throw_bad_label, {classes}));
+//   in the kernel:  if (label >= classes) report(site, label, row);
+//
+// The kernel goes on: it must not use what it has found to be wrong, and what it writes in its place is NaN or 0.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "src/device/cuda/language.h"
+#include "src/device/cuda/launch.h"
+#include "src/device/cuda/stream.h"
+
+namespace sindri::cuda {
+
+/// An argument of kernels that may report: where to, and what the host knew when it launched them.
+struct ErrorSite {
+  ErrorRecord* record;
+  uint64_t op, thrower;
+  int64_t known[ErrorFound::kKnown];
+};
+
+/// `thrower` must throw; `known` are numbers that its message needs.
+inline ErrorSite error_site(const Call& call, ErrorThrower thrower, const std::array<int64_t, ErrorFound::kKnown>& known) {
+  ErrorSite s{error_record(call.stream.device()), reinterpret_cast<uint64_t>(call.query.op.name), reinterpret_cast<uint64_t>(thrower), {}};
+  for (int i = 0; i < ErrorFound::kKnown; ++i) s.known[i] = known[static_cast<size_t>(i)];
+  return s;
+}
+
+/// Called by the thread that found `a` at `b`. Nothing happens while another error waits for the host.
+SINDRI_DEVICE void report(const ErrorSite& site, int64_t a, int64_t b) {
+  ErrorRecord* const r = site.record;
+  if (atomicCAS(&r->state, ErrorRecord::kFree, ErrorRecord::kTaken) != ErrorRecord::kFree) return;
+  r->op = site.op;
+  r->thrower = site.thrower;
+  for (int i = 0; i < ErrorFound::kKnown; ++i) r->known[i] = site.known[i];
+  r->found[0] = a;
+  r->found[1] = b;
+  __threadfence_system();  // the host sees the rest before it sees the state
+  (void)atomicExch(&r->state, ErrorRecord::kWritten);
+}
+
+}  // namespace sindri::cuda
