@@ -5,6 +5,7 @@
 
 #include "sindri/core/device.h"
 #include "sindri/op/bind.h"
+#include "sindri/op/tensor_fn.h"
 #include "src/op/plan.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
