@@ -45,6 +45,38 @@ std::vector<Sample> samples() {
   };
 }
 
+// Masks and numbers that must not depend on where they are drawn.
+std::vector<Sample> random_samples() {
+  const Arg key = {.shape = {3}, .dtype = DType::kInt64, .values = {5, 1, 7}};
+  std::vector<Sample> list = {
+      {"random_permutation", "more_than_a_block", {{"n", int64_t{5000}}, {"instance", int64_t{2}}}, {key}},
+      {"random_bernoulli", "long", {{"shape", Shape{2, 3001}}, {"p", 0.3}, {"dtype", DType::kFloat32}}, {key}},
+      {"dropout", "long", {{"keep_prob", 0.7}}, {{{2, 3000}}, key}},
+      {"dropout", "odd", {{"keep_prob", 0.7}}, {{{2, 31, 7}}, key}},
+  };
+  for (const DType t : {DType::kFloat64, DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+    const std::string name = std::string("long_") + dtype_name(t);
+    list.push_back({"random_uniform", name, {{"shape", Shape{2, 3001}}, {"low", -2.0}, {"high", 3.0}, {"dtype", t}}, {key}});
+    list.push_back({"random_normal", name, {{"shape", Shape{2, 3002}}, {"mean", 1.0}, {"stddev", 2.0}, {"dtype", t}}, {key}});
+    list.push_back({"random_truncated_normal", name, {{"shape", Shape{2, 3001}}, {"mean", 1.0}, {"stddev", 2.0}, {"dtype", t}}, {key}});
+  }
+  return list;
+}
+
+TEST(DeviceRandom, HasTheBitsOfTheCpu) {
+  if (current_device().is_cpu()) GTEST_SKIP() << "SINDRI_TEST_DEVICE names no device";
+  for (const Sample& s : random_samples()) {
+    const OpDef& op = find_op(s.op);
+    const auto run = [&] { return sindri::bind(op, op.attrs.make(s.attrs), make_inputs(s, DType::kFloat32))[0]; };
+    Tensor expected;
+    {
+      const DeviceScope host(Device{});
+      expected = run();
+    }
+    EXPECT_TRUE(same_bits(run(), expected)) << s.op << " " << s.name;
+  }
+}
+
 class DeviceSizes : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(DeviceSizes, GivesTheNumbersOfTheCpu) {
