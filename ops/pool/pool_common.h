@@ -48,7 +48,7 @@ void check_pool_attrs(const char* op, const Pool2dAttrs& a, int64_t h, int64_t w
 PoolAxis pool_axis(const Pool2dAttrs& a, int axis, int64_t in);
 PoolAxis adaptive_pool_axis(int64_t in, int64_t out);
 /// Number of windows along an axis.
-int64_t pooled_size(const Pool2dAttrs& a, int axis, int64_t in);
+SINDRI_API int64_t pooled_size(const Pool2dAttrs& a, int axis, int64_t in);
 /// Checks the rank and type of x [N, C, H, W] and the attributes; returns [N, C, OH, OW].
 TensorMeta infer_pooled(const char* op, const Pool2dAttrs& a, const TensorMeta& x);
 /// Checks that dy is what the forward op gives for an input of input_size; returns the input's meta.
