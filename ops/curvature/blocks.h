@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sindri/export.h"
 #include "sindri/op/attrs.h"
 #include "sindri/op/kernel.h"
 
@@ -61,9 +62,9 @@ struct Window {
   bool is_x() const { return !ones && kh == 1 && kw == 1 && oh == h && ow == w && stride_h == 1 && stride_w == 1 && pad_top == 0 && pad_left == 0; }
 };
 /// Throws ShapeError, ValueError for sizes that do not fit.
-Window window_of(const Conv2dGramAttrs& attrs, const TensorMeta& x);
+SINDRI_API Window window_of(const Conv2dGramAttrs& attrs, const TensorMeta& x);
 /// x [rows, columns] as one.
-Window window_of_matrix(const TensorMeta& x, bool ones);
+SINDRI_API Window window_of_matrix(const TensorMeta& x, bool ones);
 
 /// Of an op that takes the blocks of factors of width d, and perhaps says which of them are a rank's own (`mine`, the last of `in`, where there are more than
 /// `least`): throws for another rank, type, size or number of inputs.

@@ -1,13 +1,10 @@
 // cholesky and triangular_solve on the CPU: Eigen's blocked algorithms, and the textbook loops as reference.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "ops/linalg/eigen.h"
 #include "ops/linalg/matrix.h"
-#include "sindri/core/error.h"
 
 namespace sindri::cholesky_kernels {
 namespace {
@@ -58,11 +55,7 @@ template <bool kEigen> void cholesky(const KernelQuery& q, Span<const Buffer> in
           T* l = out[0].as<T>() + i * s.rows * s.rows;
           return kEigen ? factor_eigen(a, l, s.rows) : factor(a, l, s.rows);
         },
-        [&](int64_t i, int64_t pivot) {
-          throw ValueError(
-              fmt::format("cholesky: matrix{} of {} is not positive definite: pivot {} is not above 0", batch_text(q.in[0].shape, i), q.in[0].str(), pivot), "",
-              "add a multiple of the identity (damping)");
-        });
+        [&](int64_t i, int64_t pivot) { throw_not_positive(q.in[0], i, pivot); });
   });
 }
 

@@ -1,9 +1,6 @@
 // eigh on the CPU, in double for both types; rotations as reference.
-#include <fmt/format.h>
-
 #include "ops/linalg/eigen.h"
 #include "ops/linalg/matrix.h"
-#include "sindri/core/error.h"
 #include "src/device/cpu/symmetric_eigen.h"
 
 namespace sindri::eigh_kernels {
@@ -29,9 +26,7 @@ template <bool kEigen, class T> void eigh(const KernelQuery& q, Span<const Buffe
         MatrixMap<T>(out[1].as<T>() + i * s.rows * s.rows, s.rows, s.rows) = v.cast<T>();
         return -1;
       },
-      [&](int64_t i, int64_t) {
-        throw ValueError(fmt::format("eigh: the iteration did not converge on matrix{} of {}", batch_text(q.in[0].shape, i), q.in[0].str()));
-      });
+      [&](int64_t i, int64_t) { throw_not_converged(q.in[0], i); });
 }
 
 template <bool kEigen> void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {

@@ -1,13 +1,10 @@
 // inverse on the CPU: Eigen's LU, and Gauss-Jordan elimination in double as reference.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "ops/linalg/eigen.h"
 #include "ops/linalg/matrix.h"
-#include "sindri/core/error.h"
 
 namespace sindri::inverse_kernels {
 namespace {
@@ -60,10 +57,7 @@ template <bool kEigen, class T> void inverse(const KernelQuery& q, Span<const Bu
         T* y = out[0].as<T>() + i * s.rows * s.rows;
         return kEigen ? invert_eigen(a, y, s.rows) : invert(a, y, s.rows);
       },
-      [&](int64_t i, int64_t pivot) {
-        throw ValueError(fmt::format("inverse: matrix{} of {} is singular: no pivot in column {}", batch_text(q.in[0].shape, i), q.in[0].str(), pivot), "",
-                         "add a multiple of the identity (damping)");
-      });
+      [&](int64_t i, int64_t pivot) { throw_singular(q.in[0], i, pivot); });
 }
 
 template <bool kEigen> void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {

@@ -58,18 +58,31 @@ void for_each_matrix(int64_t batch, int64_t cost, const std::function<int64_t(in
   }
 }
 
+void throw_element(const char* op, const TensorMeta& a, int64_t at, double value) {
+  const Stack s = stack_of(a.shape);
+  const int64_t n = s.rows * s.columns, e = at % n;
+  throw ValueError(fmt::format("{}: matrix{} has the element {} at row {}, column {}", op, batch_text(a.shape, at / n), value, e / s.columns, e % s.columns));
+}
+
 void check_finite(const char* op, const Buffer& a) {
   const auto check = [&](const auto* p) {
-    const Stack s = stack_of(a.meta->shape);
-    for (int64_t i = 0; i < a.meta->numel(); ++i) {
-      if (std::isfinite(p[i])) continue;
-      const int64_t n = s.rows * s.columns, e = i % n;
-      throw ValueError(
-          fmt::format("{}: matrix{} has the element {} at row {}, column {}", op, batch_text(a.meta->shape, i / n), p[i], e / s.columns, e % s.columns));
-    }
+    for (int64_t i = 0; i < a.meta->numel(); ++i)
+      if (!std::isfinite(p[i])) throw_element(op, *a.meta, i, static_cast<double>(p[i]));
   };
   if (a.meta->dtype == DType::kFloat32) check(a.as<float>());
   else check(a.as<double>());
+}
+
+void throw_not_positive(const TensorMeta& a, int64_t matrix, int64_t pivot) {
+  throw ValueError(fmt::format("cholesky: matrix{} of {} is not positive definite: pivot {} is not above 0", batch_text(a.shape, matrix), a.str(), pivot), "",
+                   "add a multiple of the identity (damping)");
+}
+void throw_singular(const TensorMeta& a, int64_t matrix, int64_t column) {
+  throw ValueError(fmt::format("inverse: matrix{} of {} is singular: no pivot in column {}", batch_text(a.shape, matrix), a.str(), column), "",
+                   "add a multiple of the identity (damping)");
+}
+void throw_not_converged(const TensorMeta& a, int64_t matrix) {
+  throw ValueError(fmt::format("eigh: the iteration did not converge on matrix{} of {}", batch_text(a.shape, matrix), a.str()));
 }
 
 Tensor transposed(const Tensor& x) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sindri/core/tensor.h"
+#include "sindri/export.h"
 #include "sindri/op/attrs.h"
 #include "sindri/op/kernel.h"
 #include "sindri/op/op_def.h"
@@ -33,10 +34,10 @@ Shape with_matrix(const Shape& s, int64_t rows, int64_t columns);
 struct Stack {
   int64_t batch, rows, columns;
 };
-Stack stack_of(const Shape& shape);
+SINDRI_API Stack stack_of(const Shape& shape);
 
 /// "[2, 0]" for matrix `index` of a stack, "" for a single matrix.
-std::string batch_text(const Shape& shape, int64_t index);
+SINDRI_API std::string batch_text(const Shape& shape, int64_t index);
 
 /// Runs f(i) for every matrix of a batch, in parallel where there is enough to do; `cost`: about the multiplications of one. f
 /// returns -1, or where it failed; then throws what fail(i, f's value) makes of the first failure in batch order, whatever
@@ -45,6 +46,12 @@ void for_each_matrix(int64_t batch, int64_t cost, const std::function<int64_t(in
 
 /// Throws ValueError for a matrix with NaN or infinite elements: iterative methods would not end well on it.
 void check_finite(const char* op, const Buffer& a);
+/// Throws that error for element `at`, which is `value`, of a stack of matrices.
+[[noreturn]] SINDRI_API void throw_element(const char* op, const TensorMeta& a, int64_t at, double value);
+// What kernels throw for a matrix that they cannot work with, on every device.
+[[noreturn]] SINDRI_API void throw_not_positive(const TensorMeta& a, int64_t matrix, int64_t pivot);
+[[noreturn]] SINDRI_API void throw_singular(const TensorMeta& a, int64_t matrix, int64_t column);
+[[noreturn]] SINDRI_API void throw_not_converged(const TensorMeta& a, int64_t matrix);
 
 // For gradient rules.
 /// Last two dimensions exchanged.
