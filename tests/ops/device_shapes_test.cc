@@ -8,6 +8,7 @@
 #include "sindri/core/device.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/op_def.h"
+#include "sindri/op/tensor_fn.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
