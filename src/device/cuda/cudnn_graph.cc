@@ -228,8 +228,8 @@ void CudnnGraph::bn_sums(const BatchNormSums& t) {
        {},
        {}});
 }
-void CudnnGraph::bn_forward(const BatchNormForward& t) {
-  add({"bn_forward",
+void CudnnGraph::norm_forward(const NormForward& t) {
+  add({"norm_forward",
        CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR,
        {{CUDNN_ATTR_OPERATION_NORM_FWD_XDESC, t.x},
         {CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, t.scale},
@@ -243,14 +243,14 @@ void CudnnGraph::bn_forward(const BatchNormForward& t) {
         {CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_VAR_DESC, t.running_variance},
         {CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_MEAN_DESC, t.new_running_mean},
         {CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_VAR_DESC, t.new_running_variance}},
-       {setting(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, CUDNN_BATCH_NORM),
-        setting(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, CUDNN_NORM_FWD_TRAINING)},
+       {setting(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, t.mode),
+        setting(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, t.training ? CUDNN_NORM_FWD_TRAINING : CUDNN_NORM_FWD_INFERENCE)},
        {},
        {},
        {}});
 }
-void CudnnGraph::bn_backward(const BatchNormBackward& t) {
-  add({"bn_backward",
+void CudnnGraph::norm_backward(const NormBackward& t) {
+  add({"norm_backward",
        CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR,
        {{CUDNN_ATTR_OPERATION_NORM_BWD_DYDESC, t.dy},
         {CUDNN_ATTR_OPERATION_NORM_BWD_XDESC, t.x},
@@ -260,7 +260,7 @@ void CudnnGraph::bn_backward(const BatchNormBackward& t) {
         {CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC, t.dx},
         {CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC, t.dscale},
         {CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC, t.dbias}},
-       {setting(CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_TYPE_NORM_MODE, CUDNN_BATCH_NORM)},
+       {setting(CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_TYPE_NORM_MODE, t.mode)},
        {},
        {},
        {}});

@@ -50,14 +50,19 @@ struct PoolGeometry {
   std::vector<int64_t> window, pad_before{0, 0}, pad_after{0, 0}, strides{1, 1};
 };
 
-/// What batch norm's training forward reads and writes, all per-channel tensors [1, C, 1, 1] but x and y. 0: not there (running statistics).
-struct BatchNormForward {
+/// What a norm's forward reads and writes. Batch norm: all but x and y are [1, C, 1, 1]. Layer norm: scale and bias are [1, C, H, W], mean and
+/// inverse_deviation [N, 1, 1, 1]. In training mean and inverse_deviation are outputs; without it inputs, and there are no epsilon and running statistics.
+/// 0: not there.
+struct NormForward {
+  cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
+  bool training = true;
   TensorId x = 0, scale = 0, bias = 0, epsilon = 0;
   TensorId y = 0, mean = 0, inverse_deviation = 0;
   /// The share taken from this batch (PyTorch's momentum; one less MindSpore's), a scalar; in and out may be one address.
   TensorId factor = 0, running_mean = 0, running_variance = 0, new_running_mean = 0, new_running_variance = 0;
 };
-struct BatchNormBackward {
+struct NormBackward {
+  cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
   TensorId dy = 0, x = 0, scale = 0, mean = 0, inverse_deviation = 0;
   TensorId dx = 0, dscale = 0, dbias = 0;
 };
@@ -103,8 +108,8 @@ class CudnnGraph {
   void generate_stats(TensorId x, TensorId sum, TensorId square_sum);
   void bn_finalize(const BatchNormFinalize& t);
   void bn_sums(const BatchNormSums& t);
-  void bn_forward(const BatchNormForward& t);
-  void bn_backward(const BatchNormBackward& t);
+  void norm_forward(const NormForward& t);
+  void norm_backward(const NormBackward& t);
   /// `index` (0: none): int8, where in its window the maximum was.
   void pool(TensorId x, TensorId y, TensorId index, const PoolGeometry& g);
   void pool_backward(TensorId dy, TensorId index, TensorId dx, const PoolGeometry& g);
@@ -190,10 +195,11 @@ struct EngineFilter {
   int64_t workspace = int64_t{256} << 20;
   bool only_deterministic = true;
   bool runtime_compilation = true;
+  bool allow_tf32 = false;  ///< float operands of convolutions and products may be rounded to TF32
 };
 
-/// Candidates in the order of preference: cuDNN's heuristics (mode A, then its fallback list), then every other engine with its first settings. They need not
-/// build. `why_none`, where the list is empty, gets cuDNN's reason.
+/// Candidates in the order of preference: cuDNN's heuristics (mode A, then its fallback list; of each, for a single convolution or product of 16-bit operands,
+/// engines that use tensor cores first), then every other engine with its first settings. They need not build. `why_none`, where the list is empty, gets cuDNN's reason.
 std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {}, std::string* why_none = nullptr);
 
 /// A plan runs on any stream of its device, from any thread. It refers to nothing of the graph it was made from.
@@ -226,14 +232,14 @@ struct PlanOutcome {
   /// Of the plan. For a described device also an engine whose kernel was generated and compiled, and could not be loaded since there is no GPU.
   std::optional<Engine> engine;
   std::vector<RejectedEngine> rejected;  ///< before that one
-  std::string why_none;  ///< cuDNN's reason if there was no candidate, else that of the first one rejected
+  std::string why_none;  ///< the rules that the graph breaks, each with the engines that name it
   bool supported() const { return engine.has_value(); }
 };
 
 /// The first candidate that builds.
 PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {});
 /// The plan of a remembered engine. The outcome has no engine where this cuDNN or device does not take it.
-PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine);
+PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine);
 
 /// A handle for one stream of the current device.
 class CudnnHandle {

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "sindri/core/error.h"
@@ -17,20 +20,37 @@ namespace sindri::cuda {
 
 namespace {
 
-// Inside this file: a call that cuDNN refused, with the rule it names.
+// Inside this file: a call that cuDNN refused, with the rule it names, if it does.
 struct Refused {
   cudnnStatus_t status;
-  std::string text;
+  std::string rule;
+  std::string text() const {
+    const char* const name = cudnn_api().GetErrorString(status);
+    return rule.empty() ? name : fmt::format("{} ({})", rule, name);
+  }
 };
+
+// What cuDNN has noted since it was asked last, also of calls that succeed: heuristics try every engine, and note why each does not fit.
+std::string take_notes() {
+  std::string text(65536, 0);
+  cudnn_api().GetLastErrorString(text.data(), text.size());
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+// The rule that was broken first; later lines say which functions that came through.
+std::string first_reason(std::string_view notes) {
+  static constexpr std::string_view kMark = "Reason: ";
+  const size_t at = notes.find(kMark);
+  std::string_view reason = notes.substr(at == notes.npos ? 0 : at + kMark.size());
+  reason = reason.substr(0, reason.find('\n'));
+  while (!reason.empty() && std::isspace(static_cast<unsigned char>(reason.back()))) reason.remove_suffix(1);
+  return std::string(reason);
+}
 
 void check(cudnnStatus_t status) {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  const CudnnApi& api = cudnn_api();
-  std::array<char, 2048> said{};
-  api.GetLastErrorString(said.data(), said.size());
-  std::string text = said.data();
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
-  throw Refused{status, text.empty() ? api.GetErrorString(status) : fmt::format("{} ({})", text, api.GetErrorString(status))};
+  throw Refused{status, first_reason(take_notes())};
 }
 
 class Descriptor {
@@ -104,7 +124,7 @@ CudnnDevice CudnnDevice::present(int index) {
     state->properties.finalize();
     d.state_ = std::move(state);
   } catch (const Refused& r) {
-    throw DeviceError(fmt::format("cuDNN does not take device {}: {}", index, r.text), "", "sindri doctor shows the driver, the GPUs and the libraries");
+    throw DeviceError(fmt::format("cuDNN does not take device {}: {}", index, r.text()), "", "sindri doctor shows the driver, the GPUs and the libraries");
   }
   return d;
 }
@@ -118,7 +138,7 @@ CudnnDevice CudnnDevice::described(const std::string& json) {
     state->properties.finalize();
     d.state_ = std::move(state);
   } catch (const Refused& r) {
-    throw DeviceError(fmt::format("cuDNN does not take the description of a device: {}", r.text), json, "keys are those that device_json writes");
+    throw DeviceError(fmt::format("cuDNN does not take the description of a device: {}", r.text()), json, "keys are those that device_json writes");
   }
   return d;
 }
@@ -134,6 +154,15 @@ class GraphDescriptors {
     for (const CudnnGraph::Op& o : of.ops_) raw.push_back(ops_.emplace_back(op(o)).raw());
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<int64_t>(raw.size()), raw.data());
     graph.finalize();
+    for (const CudnnGraph::Op& o : of.ops_) {
+      if (!is_product(o.kind)) continue;
+      for (const CudnnGraph::Operand& p : o.operands) {
+        const cudnnDataType_t type = of.tensors_[static_cast<size_t>(p.tensor) - 1].type;
+        (type == CUDNN_DATA_FLOAT ? float_products : half_products) |= type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
+      }
+    }
+    if (half_products) float_products = false;  // float results of 16-bit operands
+    op_count = of.ops_.size();
     ids = of.arguments_;
     for (size_t i = 0; i < of.tensors_.size(); ++i) {
       const CudnnGraph::Tensor& t = of.tensors_[i];
@@ -154,10 +183,16 @@ class GraphDescriptors {
   };
   std::shared_ptr<const CudnnDevice::State> device;
   Descriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
+  bool half_products = false, float_products = false;  // convolutions or matrix products of such operands
+  size_t op_count = 0;
   std::vector<int64_t> ids;  // of the arguments
   std::vector<Constant> constants;
 
  private:
+  static bool is_product(cudnnBackendDescriptorType_t kind) {
+    return kind == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR || kind == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR ||
+        kind == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR || kind == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR;
+  }
   static Descriptor tensor(const CudnnGraph::Tensor& t, int64_t id) {
     Descriptor d(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     d.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id);
@@ -274,9 +309,10 @@ Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>
 }
 
 // Workspace from the configuration: known before a plan is built, and equal to the plan's.
-bool passes(const Engine& e, const EngineFilter& filter, std::string* reason) {
+bool passes(const Engine& e, const GraphDescriptors& g, const EngineFilter& filter, std::string* reason) {
   if (filter.only_deterministic && !e.deterministic) *reason = "its results differ from run to run, and equal bits are asked for";
   else if (!filter.runtime_compilation && e.runtime_compiled) *reason = "it is compiled at run time, which is switched off";
+  else if (g.float_products && e.tensor_cores && !filter.allow_tf32) *reason = "it rounds float operands to TF32, which is not allowed";
   else if (e.workspace > filter.workspace) *reason = fmt::format("it needs {} bytes of workspace, {} are allowed", e.workspace, filter.workspace);
   else return true;
   return false;
@@ -291,16 +327,31 @@ std::vector<Descriptor> ask_heuristics(const GraphDescriptors& g, cudnnBackendHe
   return h.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, h.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR));
 }
 
+// Rules by engine, from notes: a line {"engineId":9,…}, then what was wrong with it.
+std::map<int64_t, std::string> rules_by_engine(std::string_view notes) {
+  static constexpr std::string_view kMark = "{\"engineId\":";
+  std::map<int64_t, std::string> rules;
+  for (size_t at = notes.find(kMark); at != notes.npos;) {
+    const size_t next = notes.find(kMark, at + 1);
+    const std::string_view part = notes.substr(at, next - at);
+    const int64_t id = std::strtoll(part.data() + kMark.size(), nullptr, 10);
+    if (id >= 0 && part.find("Reason: ") != part.npos) rules.emplace(id, first_reason(part));
+    at = next;
+  }
+  return rules;
+}
+
 // Goes through the candidates in order of preference until `take` returns true. `rejected` gets those that fail before they are one.
 template <class Take> void each_candidate(const GraphDescriptors& g, const EngineFilter& filter, std::vector<RejectedEngine>* rejected, Take&& take) {
   std::vector<int64_t> seen;
   const auto offer = [&](Candidate c) {
     c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
     std::string reason;
-    if (passes(c.engine, filter, &reason)) return take(c);
+    if (passes(c.engine, g, filter, &reason)) return take(c);
     rejected->push_back({c.engine, reason});
     return false;
   };
+  take_notes();
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     std::vector<Descriptor> configs;
     try {
@@ -308,35 +359,45 @@ template <class Take> void each_candidate(const GraphDescriptors& g, const Engin
     } catch (const Refused&) {
       continue;  // the engines themselves say it better, below
     }
-    for (Descriptor& config : configs) {
-      Candidate c = from_heuristics(std::move(config));
+    std::vector<Candidate> candidates;
+    for (Descriptor& config : configs) candidates.push_back(from_heuristics(std::move(config)));
+    // For a 1x1 convolution of stride 2 the heuristics of 9.19 begin with engines that copy both tensors into another layout (154 MB of workspace at batch
+    // 256). Engines of fused graphs do not all have the note about tensor cores.
+    if (g.half_products && g.op_count == 1)
+      std::stable_partition(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.engine.tensor_cores; });
+    for (Candidate& c : candidates) {
       seen.push_back(c.engine.id);
       if (offer(std::move(c))) return;
     }
   }
-  // Heuristics do not know every engine of a fused pattern.
+  // Heuristics do not know every engine of a fused pattern. What they noted is not noted again.
+  const std::map<int64_t, std::string> rules = rules_by_engine(take_notes());
   const int64_t count = g.graph.get_int(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
   for (int64_t id = 0; id < count; ++id) {
     if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
     try {
       if (offer(from_id(g, id, {}))) return;
     } catch (const Refused& r) {
+      const auto known = rules.find(id);
       Engine e;
       e.id = id;
-      rejected->push_back({std::move(e), r.text});
+      rejected->push_back({std::move(e), r.rule.empty() && known != rules.end() ? known->second : r.text()});
     }
   }
 }
 
-// The text that most engines give: the rule that the graph breaks.
-std::string common_reason(const std::vector<RejectedEngine>& rejected) {
-  std::string best;
-  int64_t most = 0;
+// "tensor type is not fp16 (engines 0, 3); unsupported node in the graph (engine 2)"
+std::string all_reasons(const std::vector<RejectedEngine>& rejected) {
+  std::vector<std::pair<std::string, std::vector<int64_t>>> by_reason;
   for (const RejectedEngine& r : rejected) {
-    const int64_t n = std::count_if(rejected.begin(), rejected.end(), [&](const RejectedEngine& other) { return other.reason == r.reason; });
-    if (n > most) most = n, best = r.reason;
+    auto at = std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& known) { return known.first == r.reason; });
+    if (at == by_reason.end()) at = by_reason.insert(at, {r.reason, {}});
+    if (std::find(at->second.begin(), at->second.end(), r.engine.id) == at->second.end()) at->second.push_back(r.engine.id);
   }
-  return best.empty() ? "cuDNN has no engine for this graph" : best;
+  std::string text;
+  for (const auto& [reason, ids] : by_reason)
+    text += fmt::format("{}{} (engine{} {})", text.empty() ? "" : "; ", reason, ids.size() > 1 ? "s" : "", fmt::join(ids, ", "));
+  return text.empty() ? "cuDNN has no engine for such a graph" : text;
 }
 
 // Where a described device's engine has been compiled and its module cannot be loaded, everything that needs no GPU has succeeded.
@@ -356,7 +417,7 @@ bool try_candidate(const std::shared_ptr<const GraphDescriptors>& g, const Candi
       out->engine = c.engine;
       return true;
     }
-    out->rejected.push_back({c.engine, r.text});
+    out->rejected.push_back({c.engine, r.text()});
     return false;
   }
   state->engine = c.engine;
@@ -384,9 +445,9 @@ std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, 
       all.push_back(c.engine);
       return false;
     });
-    if (all.empty() && why_none != nullptr) *why_none = common_reason(rejected);
+    if (all.empty() && why_none != nullptr) *why_none = all_reasons(rejected);
   } catch (const Refused& r) {
-    if (why_none != nullptr) *why_none = r.text;
+    if (why_none != nullptr) *why_none = r.text();
   }
   return all;
 }
@@ -396,19 +457,19 @@ PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const
   try {
     const auto g = std::make_shared<const GraphDescriptors>(graph, device);
     each_candidate(*g, filter, &out.rejected, [&](const Candidate& c) { return try_candidate(g, c, &out); });
-    if (!out.supported()) out.why_none = common_reason(out.rejected);
-  } catch (const Refused& r) { out.why_none = r.text; }
+    if (!out.supported()) out.why_none = all_reasons(out.rejected);
+  } catch (const Refused& r) { out.why_none = r.text(); }
   return out;
 }
 
-PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine) {
+PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine) {
   PlanOutcome out;
   try {
     const auto g = std::make_shared<const GraphDescriptors>(graph, device);
     Candidate c = from_id(*g, engine.id, engine.knobs);
     c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
-    if (!try_candidate(g, c, &out)) out.why_none = out.rejected.back().reason;
-  } catch (const Refused& r) { out.why_none = r.text; }
+    if (!try_candidate(g, c, &out)) out.why_none = fmt::format("engine {}: {}", engine.id, out.rejected.back().reason);
+  } catch (const Refused& r) { out.why_none = fmt::format("engine {}: {}", engine.id, r.text()); }
   return out;
 }
 
@@ -431,7 +492,7 @@ void CudnnPlan::run(cudnnHandle_t handle, std::span<void* const> addresses, void
       state_->last = pack;
     }
     check(cudnn_api().BackendExecute(handle, state_->plan.raw(), pack->descriptor.raw()));
-  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN does not run {}: {}", state_->engine.str(), r.text)); }
+  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN does not run {}: {}", state_->engine.str(), r.text())); }
 }
 
 CudnnHandle::CudnnHandle(cudaStream_t stream) {
@@ -440,7 +501,7 @@ CudnnHandle::CudnnHandle(cudaStream_t stream) {
     check(cudnn_api().SetStream(handle_, stream));
   } catch (const Refused& r) {
     if (handle_ != nullptr) cudnn_api().Destroy(handle_);
-    throw DeviceError(fmt::format("cuDNN does not start on this device: {}", r.text), "", "sindri doctor shows the driver, the GPUs and the libraries");
+    throw DeviceError(fmt::format("cuDNN does not start on this device: {}", r.text()), "", "sindri doctor shows the driver, the GPUs and the libraries");
   }
 }
 CudnnHandle::~CudnnHandle() { cudnn_api().Destroy(handle_); }
