@@ -345,9 +345,11 @@ std::map<int64_t, std::string> rules_by_engine(std::string_view notes) {
 template <class Take> void each_candidate(const GraphDescriptors& g, const EngineFilter& filter, std::vector<RejectedEngine>* rejected, Take&& take) {
   std::vector<int64_t> seen;
   const auto offer = [&](Candidate c) {
-    c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
     std::string reason;
-    if (passes(c.engine, g, filter, &reason)) return take(c);
+    try {
+      c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
+      if (passes(c.engine, g, filter, &reason)) return take(c);
+    } catch (const Refused& r) { reason = r.text(); }
     rejected->push_back({c.engine, reason});
     return false;
   };
