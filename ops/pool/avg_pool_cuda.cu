@@ -40,6 +40,16 @@ template <class E, int V> __global__ void average(Averages p, const E* x, E* y) 
   }
 }
 
+// Adds what rounding left out as well (Kahan 1965): threads sum thousands of elements of a large window.
+template <class S> struct Compensated {
+  S sum = 0, lost = 0;
+  SINDRI_DEVICE void add(S v) {
+    const S corrected = v - lost, next = sum + corrected;
+    lost = (next - sum) - corrected;
+    sum = next;
+  }
+};
+
 // A warp for each window: its lanes take neighbouring pixels.
 template <class E> __global__ void average_by_warps(Averages p, const E* x, E* y) {
   const int lane = static_cast<int>(threadIdx.x % 32);
@@ -47,8 +57,9 @@ template <class E> __global__ void average_by_warps(Averages p, const E* x, E* y
     const Position o = position_of(p.out, i, 1);
     const WindowRange h = window_at(p.rows, o.h), w = window_at(p.cols, o.w);
     const int64_t width = w.end - w.begin, count = (h.end - h.begin) * width;
-    Sum<E> sum = 0;
-    for (int64_t k = lane; k < count; k += 32) sum += load(x[place_in(p.image, o.n, o.c, h.begin + k / width, w.begin + k % width)]);
+    Compensated<Sum<E>> own;
+    for (int64_t k = lane; k < count; k += 32) own.add(load(x[place_in(p.image, o.n, o.c, h.begin + k / width, w.begin + k % width)]));
+    Sum<E> sum = own.sum;
     for (int by = 16; by > 0; by /= 2) sum += __shfl_down_sync(~0u, sum, static_cast<unsigned>(by));
     if (lane == 0) y[place_in(p.pooled, o.n, o.c, o.h, o.w)] = store_as<E>(sum / share<E>(p, o.h, o.w));
   }
@@ -64,21 +75,20 @@ template <class E, int V> __global__ void average_by_rows(Averages p, int64_t ch
     const int64_t pixel = q, oh_of = pixel / p.cols.out, ow = pixel % p.cols.out, n = oh_of / p.rows.out, oh = oh_of % p.rows.out;
     const WindowRange h = window_at(p.rows, oh), w = window_at(p.cols, ow);
     const int64_t width = w.end - w.begin, count = (h.end - h.begin) * width;
-    Sum<E> sum[V];
-    for (int v = 0; v < V; ++v) sum[v] = 0;
+    Compensated<Sum<E>> own[V];
     if (channel < channels) {
       for (int64_t k = row; k < count; k += kRows) {
         const Group<E, V> g = load_group<V>(x + place_in(p.image, n, channel, h.begin + k / width, w.begin + k % width));
-        for (int v = 0; v < V; ++v) sum[v] += load(g.e[v]);
+        for (int v = 0; v < V; ++v) own[v].add(load(g.e[v]));
       }
     }
-    for (int v = 0; v < V; ++v) sums[(v * kRows + row) * 32 + lane] = sum[v];
+    for (int v = 0; v < V; ++v) sums[(v * kRows + row) * 32 + lane] = own[v].sum;
     __syncthreads();
     if (row == 0 && channel < channels) {
       const Sum<E> by = share<E>(p, oh, ow);
       Group<E, V> result;
       for (int v = 0; v < V; ++v) {
-        Sum<E> total = sum[v];
+        Sum<E> total = own[v].sum;
         for (int r = 1; r < kRows; ++r) total += static_cast<Sum<E>>(sums[(v * kRows + r) * 32 + lane]);
         result.e[v] = store_as<E>(total / by);
       }
@@ -121,10 +131,10 @@ void forward(const Call& call, const AxisRule& rows, const AxisRule& cols, int64
     constexpr int V = kGroupOf<E>;
     const int64_t channels = y.shape[1];
     const bool last = all_channels_last(call), wide = takes_groups(call, channels, V, last);
-    if (window < kLarge || (last && channels < 32)) {
+    if (window < kLarge) {
       p.out = elements_of(y, wide ? V : 1);
       launch(call, grid_for(p.out.n), wide ? average<E, V> : average<E, 1>, p, call.input<E>(0), call.output<E>(0));
-    } else if (!last) {
+    } else if (!last || channels < 32) {
       p.out = elements_of(y, 1);
       launch(call, grid_for(p.out.n * 32), average_by_warps<E>, p, call.input<E>(0), call.output<E>(0));
     } else {

@@ -98,11 +98,12 @@ Pooling pooling(const Pool2dAttrs& a, const TensorMeta& image, const TensorMeta&
   return p;
 }
 
-// f<E, I>() for the types of values and places.
+// f<E, I, V>() for the types of values and places, and the channels a thread takes at once where it can. Windows of more than 256 elements, whose places take 32 bits,
+// are rare: no groups for them.
 template <class F> void with_types(DType values, DType places, F&& f) {
   dispatch_floating_element(values, [&]<class E>() {
-    if (places == DType::kUInt8) f.template operator()<E, uint8_t>();
-    else f.template operator()<E, int32_t>();
+    if (places == DType::kUInt8) f.template operator()<E, uint8_t, kGroupOf<E>>();
+    else f.template operator()<E, int32_t, 1>();
   });
 }
 
@@ -118,8 +119,7 @@ void run_forward(const Call& call) {
   const TensorMeta &x = *call.in[0].meta, &y = *call.out[0].meta;
   if (y.numel() == 0) return;
   Pooling p = pooling(call.query.attrs.as<Pool2dAttrs>(), x, y);
-  with_types(x.dtype, call.out[1].meta->dtype, [&]<class E, class I>() {
-    constexpr int V = kGroupOf<E>;
+  with_types(x.dtype, call.out[1].meta->dtype, [&]<class E, class I, int V>() {
     const bool wide = groups(call, V);
     p.out = elements_of(y, wide ? V : 1);
     launch(call, grid_for(p.out.n), wide ? max_forward<E, I, V> : max_forward<E, I, 1>, p, call.input<E>(0), call.output<E>(0), call.output<I>(1));
@@ -130,8 +130,7 @@ void run_backward(const Call& call) {
   const TensorMeta &dy = *call.in[0].meta, &dx = *call.out[0].meta;
   if (dx.numel() == 0) return;
   Pooling p = pooling(call.query.attrs.as<Pool2dGradAttrs>().forward(), dx, dy);
-  with_types(dy.dtype, call.in[1].meta->dtype, [&]<class E, class I>() {
-    constexpr int V = kGroupOf<E>;
+  with_types(dy.dtype, call.in[1].meta->dtype, [&]<class E, class I, int V>() {
     const bool wide = groups(call, V);
     p.out = elements_of(dx, wide ? V : 1);
     launch(call, grid_for(p.out.n), wide ? max_backward<E, I, V> : max_backward<E, I, 1>, p, call.input<E>(0), call.input<I>(1), call.output<E>(0));
@@ -144,7 +143,7 @@ void run_take(const Call& call) {
   Pooling p = pooling(call.query.attrs.as<Pool2dAttrs>(), x, y);
   p.out = elements_of(y, 1);
   with_types(x.dtype, call.in[1].meta->dtype,
-             [&]<class E, class I>() { launch(call, grid_for(p.out.n), take<E, I>, p, call.input<E>(0), call.input<I>(1), call.output<E>(0)); });
+             [&]<class E, class I, int V>() { launch(call, grid_for(p.out.n), take<E, I>, p, call.input<E>(0), call.input<I>(1), call.output<E>(0)); });
 }
 
 const bool kForward = register_cuda_kernel({.op = "max_pool2d", .run = run_forward});
