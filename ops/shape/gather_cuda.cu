@@ -13,8 +13,9 @@ using namespace shape_ops;
 // y [outer, picks, inner] of x [outer, rows, inner].
 template <class E> __global__ void pick_rows(Indices indices, Divisor inner, Divisor picks, int64_t n, const E* x, E* y) {
   for (int64_t i = global_thread(); i < n; i += global_threads()) {
-    const int64_t q = inner.quotient(i), outer = picks.quotient(q), row = row_at(indices, q - outer * picks.value);
-    y[i] = row < 0 ? E{} : x[(outer * indices.size + row) * inner.value + i - q * inner.value];
+    const int64_t q = inner.quotient(i), outer = picks.quotient(q), c = i - q * inner.value;
+    const int64_t row = row_at(indices, q - outer * picks.value, c == 0 && outer == 0);
+    y[i] = row < 0 ? E{} : x[(outer * indices.size + row) * inner.value + c];
   }
 }
 
@@ -27,7 +28,7 @@ template <class E> __global__ void pick_elements(Picks p, int64_t n, const E* x,
 
 struct Raveled {
   int dims = 0, rank = 0;  // of the tensor that is indexed; of the result
-  Indices in[Shape::kMaxRank];
+  Indices in[Shape::kMaxRank] = {};
   Divisor size[Shape::kMaxRank];  // of the result
   int64_t stride[Shape::kMaxRank][Shape::kMaxRank] = {};  // of operand k along dimension d of the result
 };
@@ -52,10 +53,10 @@ void run_rows(const Call& call, const Rows& r, bool wrap) {
   const int64_t count = call.in[1].meta->numel();
   size_t size = dtype_size(call.in[0].meta->dtype);
   int64_t inner = r.inner, n = r.outer * count * inner;
-  if (n == 0) return;
+  const Indices indices = indices_of(call, call.in[1], r.rows, wrap);
+  if (n == 0) return check_rows(call, indices, count);
   const uint64_t addresses = reinterpret_cast<uintptr_t>(call.in[0].data) | reinterpret_cast<uintptr_t>(call.out[0].data);
   for (; size < 16 && inner % 2 == 0 && addresses % (2 * size) == 0; size *= 2) inner /= 2, n /= 2;
-  const Indices indices = indices_of(call.in[1], r.rows, wrap);
   const auto start = [&]<class E>() {
     launch(call, grid_for(n), pick_rows<E>, indices, Divisor(inner, n), Divisor(count, n), n, call.input<E>(0), call.output<E>(0));
   };
@@ -81,7 +82,7 @@ void run_gather_elements(const Call& call) {
   const int64_t n = call.out[0].meta->numel();
   if (n == 0) return;
   const Shape& x = call.in[0].meta->shape;
-  const Picks p = picks_of(call.in[1], x, normalize_axis(call.query.attrs.as<AxisAttrs>().axis, x.rank(), "gather_elements"));
+  const Picks p = picks_of(call, call.in[1], x, normalize_axis(call.query.attrs.as<AxisAttrs>().axis, x.rank(), "gather_elements"));
   dispatch_bytes(call.in[0].meta->dtype, [&]<class E>() { launch(call, grid_for(n), pick_elements<E>, p, n, call.input<E>(0), call.output<E>(0)); });
 }
 
@@ -89,16 +90,19 @@ void run_ravel(const Call& call) {
   const auto& a = call.query.attrs.as<RavelIndicesAttrs>();
   const Shape& y = call.out[0].meta->shape;
   const int64_t n = y.numel();
-  if (n == 0) return;
   Raveled r;
   r.dims = a.dims.rank();
   r.rank = y.rank();
   for (int d = 0; d < r.rank; ++d) r.size[d] = Divisor(y[d], n);
   for (int k = 0; k < r.dims; ++k) {
     const Buffer& b = call.in[static_cast<size_t>(k)];
-    r.in[k] = indices_of(b, a.dims[k], a.wrap);
+    r.in[k] = indices_of(call, b, a.dims[k], a.wrap, a.axes.empty() ? k : a.axes[static_cast<size_t>(k)]);
     const Shape strides = repeated_strides(*b.meta, y);
     for (int d = 0; d < r.rank; ++d) r.stride[k][d] = strides[d];
+  }
+  if (n == 0) {
+    for (int k = 0; k < r.dims; ++k) check_rows(call, r.in[k], call.in[static_cast<size_t>(k)].meta->numel());
+    return;
   }
   launch(call, grid_for(n), ravel, r, n, call.output<int64_t>(0));
 }

@@ -36,9 +36,13 @@ std::vector<int64_t> read_indices(const char* op, const Buffer& indices, int64_t
     return rows;
   int64_t i = 0, k = index_at(indices, 0);
   while (k >= low && k < size) k = index_at(indices, ++i);
-  throw ValueError(fmt::format("{}: index {} at position {} is outside {} of size {}", op, k, position_text(indices.meta->shape, i),
+  throw_bad_index(op, k, i, indices.meta->shape, size, wrap, dimension);
+}
+
+void throw_bad_index(const char* op, int64_t k, int64_t i, const Shape& shape, int64_t size, bool wrap, int64_t dimension) {
+  throw ValueError(fmt::format("{}: index {} at position {} is outside {} of size {}", op, k, position_text(shape, i),
                                dimension < 0 ? "a dimension" : fmt::format("dimension {}", dimension), size),
-                   "", size > 0 ? fmt::format("indices must be from {} to {}", low, size - 1) : "the dimension is empty");
+                   "", size > 0 ? fmt::format("indices must be from {} to {}", wrap ? -size : 0, size - 1) : "the dimension is empty");
 }
 
 }  // namespace sindri::shape_ops

@@ -2,28 +2,35 @@
 #pragma once
 
 #include "src/device/cuda/divisor.h"
+#include "src/device/cuda/errors.h"
 #include "src/device/cuda/launch.h"
 
 namespace sindri::cuda {
 
 /// An int32 or int64 tensor whose elements are rows of a dimension of `size`; negative ones count from the end where `wrap`.
 struct Indices {
-  const void* data = nullptr;
-  int64_t size = 0;
-  bool wide = false, wrap = false;
+  const void* data;
+  int64_t size;
+  bool wide, wrap;
+  ErrorSite site;
 };
-inline Indices indices_of(const Buffer& b, int64_t size, bool wrap) { return {b.data, size, b.meta->dtype == DType::kInt64, wrap}; }
+/// `dimension` is what the message about a bad index calls the dimension that they index; -1 where that is clear.
+Indices indices_of(const Call& call, const Buffer& b, int64_t size, bool wrap, int64_t dimension = -1);
+/// Reports bad ones among n indices; for calls whose result is empty, whose kernels do not run.
+void check_rows(const Call& call, const Indices& indices, int64_t n);
 
-/// The row that index i names, from 0 to size - 1; -1 for one out of range, after which memory must not be touched.
-SINDRI_DEVICE int64_t row_at(const Indices& x, int64_t i) {
-  int64_t k = x.wide ? static_cast<const int64_t*>(x.data)[i] : static_cast<const int32_t*>(x.data)[i];
-  if (k < 0 && x.wrap) k += x.size;
-  return k >= 0 && k < x.size ? k : -1;
+/// The row that index i names, from 0 to size - 1; -1 for one out of range, after which memory must not be touched. It is reported by the threads that say so.
+SINDRI_DEVICE int64_t row_at(const Indices& x, int64_t i, bool reports = true) {
+  const int64_t k = x.wide ? static_cast<const int64_t*>(x.data)[i] : static_cast<const int32_t*>(x.data)[i];
+  const int64_t row = k < 0 && x.wrap ? k + x.size : k;
+  if (row >= 0 && row < x.size) return row;
+  if (reports) report(x.site, k, i);
+  return -1;
 }
 
 /// gather_elements: element i of the indices picks element `at(i)` of the tensor.
 struct Picks {
-  Indices indices;
+  Indices indices{};
   int rank = 0, axis = 0;
   Divisor size[Shape::kMaxRank];  // of the indices
   int64_t stride[Shape::kMaxRank] = {};  // of the tensor
@@ -39,9 +46,9 @@ SINDRI_DEVICE int64_t picked_at(const Picks& p, int64_t i) {
   }
   return at;
 }
-inline Picks picks_of(const Buffer& indices, const Shape& tensor, int axis) {
+inline Picks picks_of(const Call& call, const Buffer& indices, const Shape& tensor, int axis) {
   Picks p;
-  p.indices = indices_of(indices, tensor[axis], true);
+  p.indices = indices_of(call, indices, tensor[axis], true);
   p.rank = tensor.rank();
   p.axis = axis;
   const Shape strides = contiguous_strides(tensor), &shape = indices.meta->shape;

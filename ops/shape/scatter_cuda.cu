@@ -122,7 +122,7 @@ template <class E, class K> void add_sorted(const Call& call, const Rows& r, con
 
 // Adds updates [outer, n, inner] to y; number(sort) puts their keys.
 template <class Number> void scatter(const Call& call, const Rows& r, int64_t n, const Buffer& updates, const Buffer& y, Number&& number) {
-  if (n == 0 || y.meta->numel() == 0) return;
+  if (n == 0) return;
   const auto with = [&]<class K>() {
     RowSort<K> sort(n, call.workspace);
     number(sort);
@@ -138,8 +138,10 @@ template <class Number> void scatter(const Call& call, const Rows& r, int64_t n,
 
 void scatter_rows(const Call& call, const Rows& r, const Buffer& indices, bool wrap, const Buffer& updates) {
   const int64_t n = indices.meta->numel();
+  const Indices rows = indices_of(call, indices, r.rows, wrap);
+  if (call.out[0].meta->numel() == 0) return check_rows(call, rows, n);
   scatter(call, r, n, updates, call.out[0],
-          [&]<class K>(const RowSort<K>& sort) { launch(call, grid_for(n), number_rows<K>, indices_of(indices, r.rows, wrap), n, sort.keys, sort.positions); });
+          [&]<class K>(const RowSort<K>& sort) { launch(call, grid_for(n), number_rows<K>, rows, n, sort.keys, sort.positions); });
 }
 
 Rows rows_of(const KernelQuery& q) { return rows_around(q.in[0].shape, normalize_axis(q.attrs.as<AxisAttrs>().axis, q.in[0].shape.rank(), "scatter_add")); }
@@ -162,8 +164,9 @@ void run_gather_elements_grad(const Call& call) {
   const int axis = normalize_axis(a.axis, a.shape.rank(), "gather_elements_grad");
   fill(call, call.out[0], 0);
   const int64_t n = call.in[1].meta->numel(), elements = call.out[0].meta->numel();
-  if (n == 0 || elements == 0) return;
-  const Picks p = picks_of(call.in[1], a.shape, axis);
+  const Picks p = picks_of(call, call.in[1], a.shape, axis);
+  if (elements == 0) return check_rows(call, p.indices, n);
+  if (n == 0) return;
   if (call.in[1].meta->shape[axis] == 1) {
     dispatch_bytes(call.in[0].meta->dtype, [&]<class E>() { launch(call, grid_for(n), put_elements<E>, p, n, call.input<E>(0), call.output<E>(0)); });
     return;

@@ -1,11 +1,17 @@
 // Sizes at which a device's kernels change their way: more than a tile, a block, a chunk, a pass. The suite's samples are smaller than these. Runs where
 // SINDRI_TEST_DEVICE names a device (main.cc), and compares with the CPU.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "sindri/core/device.h"
+#include "sindri/core/error.h"
+#include "sindri/graph/compile.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/tensor_fn.h"
+#include "sindri/ops/shape.h"
 #include "src/op/plan.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
@@ -74,6 +80,40 @@ TEST(DeviceRandom, HasTheBitsOfTheCpu) {
       expected = run();
     }
     EXPECT_TRUE(same_bits(run(), expected)) << s.op << " " << s.name;
+  }
+}
+
+// Kernels of a device cannot throw: what they find in their operands is told where the host waits next, and only once.
+TEST(DeviceIndices, ErrorsNameIndexAndPosition) {
+  if (current_device().is_cpu()) GTEST_SKIP() << "SINDRI_TEST_DEVICE names no device";
+  const auto message = [](const std::function<TensorList()>& f) -> std::string {
+    try {
+      for (const Tensor& t : f()) (void)t.to({});
+    } catch (const ValueError& e) { return e.what(); }
+    return "not thrown";
+  };
+  const Tensor x = Tensor::zeros({3, 2}), bad = Tensor::from_vector<int64_t>({2, 2}, {0, -3, 3, 1}), low = Tensor::from_vector<int64_t>({2, 2}, {0, -4, 2, 1});
+  const std::string at = "index 3 at position [1, 0] is outside a dimension of size 3", at_low = "index -4 at position [0, 1] is outside a dimension of size 3";
+  using ::testing::HasSubstr;
+  EXPECT_THAT(message([&] { return TensorList{ops::gather(x, bad)}; }), HasSubstr("gather: " + at));
+  EXPECT_THAT(message([&] { return TensorList{ops::gather(x, low)}; }), HasSubstr("gather: " + at_low));
+  EXPECT_THAT(message([&] { return TensorList{ops::embedding(x, low)}; }), HasSubstr("embedding: " + at_low));
+  EXPECT_THAT(message([&] { return TensorList{ops::scatter_add(x, bad, Tensor::zeros({2, 2, 2}))}; }), HasSubstr("scatter_add: " + at));
+  EXPECT_THAT(message([&] { return TensorList{ops::gather_elements(x, bad, 0)}; }), HasSubstr("gather_elements: " + at));
+  EXPECT_THAT(message([&] {
+                return TensorList{ops::ravel_indices({low, low}, {9, 3}, true, {2, 5})};
+              }),
+              HasSubstr("ravel_indices: index -4 at position [0, 1] is outside dimension 5 of size 3"));
+  // A result without elements, an empty dimension.
+  EXPECT_THAT(message([&] { return TensorList{ops::gather(Tensor::zeros({3, 0}), bad), x}; }), HasSubstr("gather: " + at));
+  EXPECT_THAT(message([&] { return TensorList{ops::gather(Tensor::zeros({0, 2}), bad)}; }), HasSubstr("is outside a dimension of size 0"));
+  EXPECT_EQ(message([&] { return TensorList{ops::gather(x, Tensor::from_vector<int64_t>({2}, {-3, 2}))}; }), "not thrown");
+  // The same from a recorded graph, at each run that meets one.
+  CompiledFn f = compile([](Span<const Tensor> in) { return TensorList{ops::gather(in[0], in[1])}; });
+  const Tensor good = Tensor::from_vector<int64_t>({2, 2}, {0, 1, 2, -1});
+  for (const Tensor& t : {good, good, good, bad, good, low}) {
+    const std::string expected = t.to_vector<int64_t>() == good.to_vector<int64_t>() ? "not thrown" : "gather: index ";
+    EXPECT_THAT(message([&] { return f(TensorList{x, t}); }), HasSubstr(expected));
   }
 }
 
