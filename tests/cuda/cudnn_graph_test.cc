@@ -133,10 +133,41 @@ TEST(CudnnPlans, OnlyDescribedDevicesAreThere) {
   EXPECT_THROW(CudnnHandle(nullptr), DeviceError);  // the driver is a stub
 }
 
-TEST(CudnnPlans, AddressesAreCounted) {
-  const PlanOutcome out = build_plan(conv_graph(CUDNN_DATA_HALF), h100());
-  ASSERT_TRUE(out.plan != nullptr);
-  EXPECT_THROW(out.plan->run(nullptr, {}, nullptr), InternalError);
+TEST(CudnnPlans, RunTakesOneAddressForEachArgument) {
+  // With constants of two types, which the plan adds itself.
+  Pattern p(CUDNN_DATA_HALF);
+  const auto in = [&] { return p.channel_in(CUDNN_DATA_FLOAT, 64); };
+  p.graph.bn_finalize({.sum = in(),
+                       .square_sum = in(),
+                       .scale = in(),
+                       .bias = in(),
+                       .epsilon = p.graph.scalar(1e-5),
+                       .count = p.graph.scalar(64, CUDNN_DATA_INT64),
+                       .mean = p.channel_out(64),
+                       .inverse_deviation = p.channel_out(64),
+                       .eq_scale = p.channel_out(64),
+                       .eq_bias = p.channel_out(64),
+                       .factor = p.graph.scalar(0.1),
+                       .running_mean = in(),
+                       .running_variance = in(),
+                       .new_running_mean = p.channel_out(64),
+                       .new_running_variance = p.channel_out(64)});
+  ASSERT_EQ(p.graph.arguments().size(), 12U);
+  const PlanOutcome out = build_plan(p.graph, h100());
+  ASSERT_TRUE(out.plan != nullptr) << out.why_none;
+  std::vector<void*> addresses;
+  for (uintptr_t i = 1; i <= 12; ++i) addresses.push_back(reinterpret_cast<void*>(i << 20));
+  EXPECT_THROW(out.plan->run(nullptr, std::span(addresses).first(11), nullptr), InternalError);
+  // cuDNN takes addresses and constants, and refuses the handle, which is none. Again with the same addresses, and with others.
+  for (int i = 0; i < 3; ++i) {
+    if (i == 2) addresses[0] = reinterpret_cast<void*>(uintptr_t{13} << 20);
+    try {
+      out.plan->run(nullptr, addresses, nullptr);
+      FAIL() << "ran without a device";
+    } catch (const DeviceError& e) {
+      EXPECT_NE(e.message().find("cuDNN does not run engine 0, workspace 0 bytes: CUDNN_STATUS_BAD_PARAM"), std::string::npos) << e.what();
+    }
+  }
 }
 
 }  // namespace

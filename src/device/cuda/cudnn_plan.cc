@@ -482,6 +482,7 @@ const Engine& CudnnPlan::engine() const { return state_->engine; }
 void CudnnPlan::run(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const {
   const GraphDescriptors& g = *state_->graph;
   if (addresses.size() != g.ids.size()) throw InternalError(fmt::format("a cuDNN plan runs with {} addresses, {} were given", g.ids.size(), addresses.size()));
+  const char* doing = "take the addresses for";
   try {
     std::shared_ptr<const State::Pack> pack;
     {
@@ -493,8 +494,9 @@ void CudnnPlan::run(cudnnHandle_t handle, std::span<void* const> addresses, void
       const std::lock_guard lock(state_->mutex);
       state_->last = pack;
     }
+    doing = "run";
     check(cudnn_api().BackendExecute(handle, state_->plan.raw(), pack->descriptor.raw()));
-  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN does not run {}: {}", state_->engine.str(), r.text())); }
+  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN does not {} {}: {}", doing, state_->engine.str(), r.text())); }
 }
 
 CudnnHandle::CudnnHandle(cudaStream_t stream) {
