@@ -6,28 +6,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/comm/comm_ops.h"
+#include "ops/comm/adaptive_sum.h"
 #include "sindri/core/error.h"
 #include "sindri/op/kernel.h"
 
 namespace sindri {
-namespace {
 
-using namespace comm_ops;
-
-struct Range {
-  int64_t begin, end;
-  int64_t size() const { return end - begin; }
-};
-
-// Where this rank stands. Groups from `whole` on, if there are, are put together with the first ones before and get their result.
-struct Place {
-  comm::Communicator& group;
-  int64_t members, groups, whole, own_group, local;
-  int rank_of(int64_t other_group) const { return static_cast<int>(other_group * members + local); }
-};
-
-Place place_of(comm::Communicator& group, const AdaptiveSumAttrs& a) {
+comm_ops::Place comm_ops::place_of(comm::Communicator& group, const AdaptiveSumAttrs& a) {
   if (group.size() % a.members != 0)
     throw CommError(ErrorCode::kLayout, fmt::format("adaptive_sum: {} ranks cannot be cut into groups of {}", group.size(), a.members), "adaptive_sum",
                     "give a number that divides the number of ranks");
@@ -40,8 +25,9 @@ Place place_of(comm::Communicator& group, const AdaptiveSumAttrs& a) {
   return {group, a.members, groups, whole, group.rank() / a.members, group.rank() % a.members};
 }
 
-// A norm whose square is below the smallest safe one: its tensor adds nothing and takes nothing away.
-constexpr double kTiny = 1.5e-154;
+namespace {
+
+using namespace comm_ops;
 
 template <class T> class Sum {
  public:

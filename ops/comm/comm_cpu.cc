@@ -57,6 +57,11 @@ struct Findings {
 };
 constinit RuntimeSlot<Findings> findings;
 
+std::vector<NonFiniteSource>& nonfinite_sources() {
+  static std::vector<NonFiniteSource> list;  // filled at load time
+  return list;
+}
+
 void watch(int64_t index, Span<const Buffer> in) {
   for (size_t k = 0; k < in.size(); ++k) {
     if (!has_nonfinite(in[k])) continue;
@@ -199,10 +204,23 @@ const bool kNeighborExchange = register_kernel({.op = "neighbor_exchange", .name
 
 }  // namespace
 
+bool comm_ops::add_nonfinite_source(NonFiniteSource source) {
+  nonfinite_sources().push_back(source);
+  return true;
+}
+
 std::optional<ops::NonFiniteOperand> ops::take_nonfinite_operand() {
-  Findings& f = findings.get();
-  const std::lock_guard lock(f.mutex);
-  return std::exchange(f.first, std::nullopt);
+  std::optional<NonFiniteOperand> found;
+  {
+    Findings& f = findings.get();
+    const std::lock_guard lock(f.mutex);
+    found = std::exchange(f.first, std::nullopt);
+  }
+  for (const NonFiniteSource source : nonfinite_sources()) {
+    const auto there = source();
+    if (!found) found = there;
+  }
+  return found;
 }
 
 }  // namespace sindri

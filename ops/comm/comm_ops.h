@@ -1,11 +1,14 @@
 // Attributes of the collective ops, and the names in them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sindri/comm/communicator.h"
+#include "sindri/export.h"
 #include "sindri/op/attrs.h"
+#include "sindri/ops/comm.h"
 
 namespace sindri::comm_ops {
 
@@ -47,9 +50,13 @@ struct ExchangeAttrs {
 };
 
 /// Throws ValueError, naming `op`, for another name than sum, mean, max, min, prod.
-ReduceOp parse_reduce_op(const char* op, const std::string& name);
+SINDRI_API ReduceOp parse_reduce_op(const char* op, const std::string& name);
 /// ExchangeAttrs::shapes. Throws ValueError for numbers that are no such list.
 std::vector<int64_t> pack_shapes(const std::vector<Shape>& shapes);
 std::vector<Shape> unpack_shapes(const std::vector<int64_t>& packed);
+
+/// Where watched calls on devices leave what they find; asked by ops::take_nonfinite_operand after the host's own. Registered at load time.
+using NonFiniteSource = std::optional<ops::NonFiniteOperand> (*)();
+SINDRI_API bool add_nonfinite_source(NonFiniteSource source);
 
 }  // namespace sindri::comm_ops
