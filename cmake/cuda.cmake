@@ -34,18 +34,25 @@ macro(sindri_find_cuda)
   endif()
 endmacro()
 
+# Objects once; the plugin links them to libsindri.so, the programs for GPUs (tests/gpu) to the library's own objects.
 function(sindri_add_cuda_plugin)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ops/*_cuda.cu)
   file(GLOB backend CONFIGURE_DEPENDS src/device/cuda/*.cc ops/*/*_cuda.cc)
-  add_library(sindri_cuda MODULE ${kernels} ${backend})
-  target_include_directories(sindri_cuda PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_options(sindri_cuda PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-fvisibility=hidden,-fvisibility-inlines-hidden,-Wall,-ffp-contract=off -Xcudafe=--display_error_number
-    -diag-suppress=20012>
+  list(FILTER backend EXCLUDE REGEX "/plugin\\.cc$")
+  find_path(SINDRI_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV CUDNN_HOME PATH_SUFFIXES include REQUIRED)
+  add_library(sindri_cuda_objects OBJECT ${kernels} ${backend})
+  target_include_directories(sindri_cuda_objects PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(sindri_cuda_objects SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ${SINDRI_CUDNN_INCLUDE})
+  target_compile_features(sindri_cuda_objects PRIVATE cxx_std_20)
+  target_compile_options(sindri_cuda_objects PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-fvisibility=hidden,-fvisibility-inlines-hidden,-Wall,-ffp-contract=off -Xcudafe=--display_error_number>
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
-  target_link_libraries(sindri_cuda PRIVATE sindri fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} CUDA::cudart_static)
+  target_link_libraries(sindri_cuda_objects PUBLIC fmt::fmt Threads::Threads nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} CUDA::cudart_static)
+  add_library(sindri_cuda MODULE src/device/cuda/plugin.cc)
+  target_include_directories(sindri_cuda PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(sindri_cuda PRIVATE sindri_cuda_objects sindri)
   target_link_options(sindri_cuda PRIVATE LINKER:-z,relro,-z,now LINKER:--no-undefined LINKER:--exclude-libs,ALL)
   if(SINDRI_CCACHE)
-    set_target_properties(sindri_cuda PROPERTIES CUDA_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
+    set_target_properties(sindri_cuda_objects PROPERTIES CUDA_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")
   endif()
 endfunction()

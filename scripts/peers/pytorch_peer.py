@@ -1,9 +1,12 @@
 """PyTorch's side of `sindri benchmark`: one process per mode, driven over pipes. Embedded in the program when it is built.
 
-usage: pytorch_peer.py '{"net": ..., "batch": N, "precision": "f32", "task": "train", "mode": "eager", "threads": N}'
+usage: pytorch_peer.py '{"net": ..., "batch": N, "precision": "f32", "task": "train", "mode": "eager", "threads": N,
+                        "device": "cpu"}'
 
 Prints {"ready": ...} and then answers each line "run STEPS SECONDS" (at least STEPS steps, and until SECONDS have passed) with the
-median time of a step. Modes: eager, channels_last, compile, compile_channels_last.
+median time of a step. Modes: eager, channels_last, compile,
+compile_channels_last, compile_reduce_overhead_channels_last (CUDA graphs). On a GPU cuDNN chooses its kernels by time, the optimizer is fused,
+float16 has a GradScaler, and windows of ten steps are timed, each until the GPU is done.
 """
 import json
 import os
@@ -102,46 +105,60 @@ NETS = {
 def make_step(task):
     torch.set_num_threads(task["threads"])
     torch.manual_seed(1)
+    device = torch.device(task["device"])
+    on_gpu = device.type == "cuda"
+    torch.backends.cudnn.benchmark = on_gpu
     net, shape, classes = NETS[task["net"]]()
+    net.to(device)
     parameters = sum(p.numel() for p in net.parameters())
-    x, y = torch.randn(task["batch"], *shape), torch.arange(task["batch"]) * 7 % classes
+    x, y = torch.randn(task["batch"], *shape, device=device), torch.arange(task["batch"], device=device) * 7 % classes
     if "channels_last" in task["mode"]:
         net, x = net.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
     half = {"f32": None, "bf16": torch.bfloat16, "f16": torch.float16}[task["precision"]]
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4, fused=on_gpu or None)
+    scaler = torch.amp.GradScaler("cuda", enabled=on_gpu and half == torch.float16)
     net.train(task["task"] == "train")
-    forward = torch.compile(net) if task["mode"].startswith("compile") else net
+    forward = net
+    if task["mode"].startswith("compile"):
+        forward = torch.compile(net, mode="reduce-overhead" if "reduce_overhead" in task["mode"] else None)
 
     def autocast():
-        return torch.autocast("cpu", half or torch.bfloat16, enabled=half is not None)
+        return torch.autocast(device.type, half or torch.bfloat16, enabled=half is not None)
 
     def train():
         optimizer.zero_grad(set_to_none=True)
         with autocast():
             loss = F.cross_entropy(forward(x), y)
-        loss.backward()
-        optimizer.step()
-        loss.item()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        if not on_gpu:
+            loss.item()
 
     def infer():
         with torch.no_grad(), autocast():
             forward(x)
 
-    return train if task["task"] == "train" else infer, parameters
+    return train if task["task"] == "train" else infer, parameters, on_gpu
 
 
 def main():
     begin = time.perf_counter()
-    step, parameters = make_step(json.loads(sys.argv[1]))
+    step, parameters, on_gpu = make_step(json.loads(sys.argv[1]))
     answer(ready=True, version=torch.__version__, parameters=parameters, build_s=time.perf_counter() - begin)
+    window = 10 if on_gpu else 1
     for line in sys.stdin:
         _, steps, seconds = line.split()
         times, begin = [], time.perf_counter()
-        while len(times) < int(steps) or time.perf_counter() - begin < float(seconds):
+        while len(times) * window < int(steps) or time.perf_counter() - begin < float(seconds):
             start = time.perf_counter()
-            step()
-            times.append(time.perf_counter() - start)
-        answer(median_s=sorted(times)[len(times) // 2], steps=len(times), peak_memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+            for _ in range(window):
+                step()
+            if on_gpu:
+                torch.cuda.synchronize()
+            times.append((time.perf_counter() - start) / window)
+        memory = torch.cuda.max_memory_reserved() / 1e6 if on_gpu else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        answer(median_s=sorted(times)[len(times) // 2], steps=len(times) * window, peak_memory_mb=memory)
 
 
 try:

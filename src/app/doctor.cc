@@ -164,6 +164,10 @@ void Examination::devices_found() {
        fmt::format("{}; device_target {}, device_id {}; memory {}, free {}, limit {}", d.info.name, d.target, d.device.index, gib(d.info.memory),
                    gib(d.info.free), limit > 0 ? gib(limit) : "none"));
   }
+  for (const BackendLibrary& l : backend_libraries()) {
+    if (l.error.empty()) ok("library " + l.name, fmt::format("{}, {}", l.version, l.path));
+    else add(Verdict::kWarn, "library " + l.name, fmt::format("{}; without it: {}", l.error, l.lost), l.fix);
+  }
   for (const MissingPart& part : missing_parts()) fact("missing for " + part.target, part.what + "; " + part.fix);
   if (const std::string wanted = variable("SINDRI_DEVICE_TARGET"); !wanted.empty()) {
     const std::string number = variable("SINDRI_DEVICE_ID");

@@ -278,6 +278,16 @@ std::vector<MissingPart> missing_parts() {
   return all;
 }
 
+std::vector<BackendLibrary> backend_libraries() {
+  std::vector<BackendLibrary> all;
+  for (const auto& [kind, backend] : table().backends()) {
+    if (backend->count() == 0) continue;
+    std::vector<BackendLibrary> libraries = backend->libraries();
+    all.insert(all.end(), libraries.begin(), libraries.end());
+  }
+  return all;
+}
+
 std::vector<std::string> device_targets() {
   std::vector<std::string> names = {"CPU", "GPU", "Ascend", "Davinci"};
   for (const auto& [kind, backend] : table().backends()) {

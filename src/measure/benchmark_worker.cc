@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "sindri/core/error.h"
+#include "sindri/device/device.h"
 #include "sindri/op/kernel.h"
 #include "sindri/op/observer.h"
 #include "sindri/version.h"
@@ -26,7 +27,8 @@ using nlohmann::ordered_json;
 
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-double peak_memory_mb() {
+double peak_memory_mb(Device device) {
+  if (!device.is_cpu()) return static_cast<double>(device_memory_stats(device).peak_reserved) * 1e-6;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
@@ -112,15 +114,18 @@ class MatrixWork final : public KernelObserver {
 
 void say(const ordered_json& j) { std::cout << j.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << std::endl; }
 
-ordered_json timed(const std::function<void()>& step, int64_t steps, double seconds) {
+// On a device the host runs ahead: there windows of steps are timed, each until its last step is done.
+ordered_json timed(const std::function<void()>& step, const std::function<void()>& finish, Device device, int64_t steps, double seconds) {
+  const int window = device.is_cpu() ? 1 : 10;
   std::vector<double> times;
-  for (const double begin = now_seconds(); static_cast<int64_t>(times.size()) < steps || now_seconds() - begin < seconds;) {
+  for (const double begin = now_seconds(); static_cast<int64_t>(times.size()) * window < steps || now_seconds() - begin < seconds;) {
     const double start = now_seconds();
-    step();
-    times.push_back(now_seconds() - start);
+    for (int i = 0; i < window; ++i) step();
+    finish();
+    times.push_back((now_seconds() - start) / window);
   }
   std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
-  return {{"median_s", times[times.size() / 2]}, {"steps", times.size()}, {"peak_memory_mb", peak_memory_mb()}};
+  return {{"median_s", times[times.size() / 2]}, {"steps", times.size() * static_cast<size_t>(window)}, {"peak_memory_mb", peak_memory_mb(device)}};
 }
 
 ordered_json step_info(BenchmarkStep& step) {
@@ -145,7 +150,10 @@ void serve(const Workload& w, const std::string& what) {
   auto step = std::make_unique<BenchmarkStep>(w);
   const int64_t parameters = step->num_parameters();
   MatrixWork work;
-  std::function<void()> run = [&] { step->run(); };
+  const Device device = step->device();
+  std::function<void()> run = [&] { step->run(); }, finish = [&] { step->finish(); };
+  if (what == "convolutions" && !device.is_cpu())
+    throw Error(ErrorCode::kUsage, "a step's convolutions are timed alone on the CPU only", "--compare convolutions", "leave convolutions out, or --device");
   if (what == "convolutions") {
     step->run();  // compiles; folding constants runs kernels, too
     {
@@ -154,6 +162,7 @@ void serve(const Workload& w, const std::string& what) {
     }
     if (work.calls() == 0) throw ValueError(w.net + " has neither convolutions nor matmuls to time alone");
     step.reset();
+    finish = [] {};
     work.prepare();
     run = [&] { work.run(); };
   }
@@ -166,7 +175,7 @@ void serve(const Workload& w, const std::string& what) {
     int64_t steps = 0;
     double seconds = 0;
     std::istringstream(line.substr(line.find(' ') + 1)) >> steps >> seconds;
-    say(timed(run, std::max<int64_t>(1, steps), seconds));
+    say(timed(run, finish, device, std::max<int64_t>(1, steps), seconds));
   }
 }
 

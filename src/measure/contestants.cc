@@ -16,6 +16,7 @@
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
+#include "sindri/device/device.h"
 #include "src/core/descriptor.h"
 
 namespace sindri::measure {
@@ -100,6 +101,8 @@ void ContestantFactory::add_peer(const std::string& framework) {
                 near.empty() ? "name one or more of the three, with commas between them" : near);
   }
   if (w.net == "seresnet50") throw Error(ErrorCode::kUsage, "the peers' programs do not build seresnet50", "--compare " + framework, "leave --compare out");
+  if (framework == "mindspore" && !w.device.empty() && !find_device(w.device).is_cpu())
+    throw Error(ErrorCode::kUsage, "MindSpore 2.10 has no build for GPUs", "--compare mindspore", "compare with pytorch, or leave --device out");
   const auto [python, name] = python_of(framework);
   if (python.empty()) throw Error(ErrorCode::kUsage, fmt::format("--compare {} needs a Python that has it", framework), name + " is not set", fix(framework));
   if (access(python.c_str(), X_OK) != 0)
@@ -114,6 +117,7 @@ void ContestantFactory::add_peer(const std::string& framework) {
     if (layouts) modes.emplace_back("channels_last");
     if (compile) modes.emplace_back("compile");
     if (compile && layouts) modes.emplace_back("compile_channels_last");
+    if (compile && layouts && !w.device.empty() && !find_device(w.device).is_cpu()) modes.emplace_back("compile_reduce_overhead_channels_last");
   }
   const BenchmarkRun ours = plan_.front();
   for (const std::string& mode : modes) plan_.push_back({.framework = framework, .version = "", .mode = mode, .batch = ours.batch, .threads = ours.threads});
@@ -129,14 +133,23 @@ std::unique_ptr<ChildProcess> ContestantFactory::start(const BenchmarkRun& run) 
 
 ChildOptions ContestantFactory::own(const BenchmarkRun& run) const {
   const Workload& w = request_.workload;
-  return {.argv = {fs::absolute(request_.program).string(), "benchmark", w.net, "--batch", std::to_string(run.batch), "--precision", w.precision, "--task",
-                   w.task, "--mode", w.mode, "--threads", std::to_string(run.threads), "--worker", run.mode == "convolutions" ? "convolutions" : "step"}};
+  ChildOptions o{.argv = {fs::absolute(request_.program).string(), "benchmark", w.net, "--batch", std::to_string(run.batch), "--precision", w.precision,
+                          "--task", w.task, "--mode", w.mode, "--threads", std::to_string(run.threads), "--worker",
+                          run.mode == "convolutions" ? "convolutions" : "step"}};
+  if (!w.device.empty()) o.argv.insert(o.argv.end(), {"--device", w.device});
+  return o;
 }
 
 ChildOptions ContestantFactory::peer(const BenchmarkRun& run) const {
   const Workload& w = request_.workload;
-  const nlohmann::ordered_json task = {{"net", w.net},   {"batch", run.batch}, {"precision", w.precision},
-                                       {"task", w.task}, {"mode", run.mode},   {"threads", run.threads}};
+  const nlohmann::ordered_json task = {
+      {"net", w.net},
+      {"batch", run.batch},
+      {"precision", w.precision},
+      {"task", w.task},
+      {"mode", run.mode},
+      {"threads", run.threads},
+      {"device", w.device.empty() || find_device(w.device).is_cpu() ? "cpu" : fmt::format("cuda:{}", find_device(w.device).index)}};
   ChildOptions o{.argv = {python_of(run.framework).first, fmt::format("{}/{}_peer.py", folder_, run.framework), task.dump()}};
   const std::string threads = std::to_string(run.threads);
   o.set_environment = {{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}, {"PYTHONUNBUFFERED", "1"}};

@@ -19,6 +19,7 @@ struct Workload {
   std::string task = "train";  ///< train or infer
   std::string mode = "graph";  ///< graph or pynative
   int threads = 0;  ///< 0: num_threads()
+  std::string device = {};  ///< "cuda:0", "GPU"; empty: the CPU
 };
 
 /// What a benchmark is asked to do.
@@ -46,7 +47,7 @@ struct BenchmarkRun {
   double spread = 0;  ///< (slowest block - fastest block) / median
   double build_s = 0;  ///< making net, optimizer and data; imports are not counted
   double first_step_s = 0;  ///< the first step, with tracing and compiling
-  double peak_memory_mb = 0;  ///< peak resident set of its process
+  double peak_memory_mb = 0;  ///< peak resident set of its process; on another device than the CPU, peak of that device's memory
   int64_t steps = 0;  ///< steps that were timed
   std::vector<double> blocks_ms = {};  ///< median of each block, in order
   std::map<std::string, double> more = {};  ///< Sindri: compile_s, nodes, nodes_traced, arena_mb, gflop_per_step

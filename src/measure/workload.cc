@@ -11,6 +11,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/nearest.h"
 #include "sindri/core/rng.h"
+#include "sindri/device/device.h"
 #include "sindri/models/models.h"
 #include "sindri/nn/loss.h"
 #include "sindri/ops/random.h"
@@ -52,6 +53,7 @@ void check_workload(const Workload& w) {
   check_choice("--mode", w.mode, {"graph", "pynative"});
   check_range("--batch", w.batch, 1, 65536);
   check_range("--threads", w.threads == 0 ? 1 : w.threads, 1, 1024);  // 0: as many as kernels use anyway
+  if (!w.device.empty()) (void)find_device(w.device);
 }
 
 BenchmarkStep::BenchmarkStep(const Workload& w) : train_(w.task == "train") {
@@ -59,6 +61,10 @@ BenchmarkStep::BenchmarkStep(const Workload& w) : train_(w.task == "train") {
   set_mode(w.mode == "graph" ? Mode::kGraph : Mode::kPynative);
   if (w.threads > 0) set_num_threads(w.threads);
   set_seed(1);
+  if (!w.device.empty()) {
+    device_ = find_device(w.device);
+    set_current_device(device_);
+  }
   net_ = make_net(w.net);
   nn::CellPtr loss;
   if (train_) {
@@ -82,8 +88,18 @@ BenchmarkStep::BenchmarkStep(const Workload& w) : train_(w.task == "train") {
 }
 
 void BenchmarkStep::run() {
-  if (train_) (void)(*runner_)(batch_, steps_++).loss.item();
-  else (void)model_->predict(batch_[0]);
+  if (!train_) {
+    last_ = model_->predict(batch_[0]);
+    return;
+  }
+  last_ = (*runner_)(batch_, steps_++).loss;
+  if (device_.is_cpu()) (void)last_.item();
+}
+
+void BenchmarkStep::finish() {
+  if (device_.is_cpu()) return;
+  if (train_ && last_.defined()) (void)last_.item();
+  synchronize(device_);
 }
 
 int64_t BenchmarkStep::num_parameters() const { return net_->num_parameters(); }

@@ -20,8 +20,11 @@ class BenchmarkStep {
  public:
   /// Sets mode, threads and seed of the process.
   explicit BenchmarkStep(const Workload& w);
-  /// One training step (until the loss is known) or one prediction.
+  /// One training step (on the CPU until the loss is known) or one prediction. On another device it is put there; finish() waits.
   void run();
+  /// Until what run() has put on a device is done, and its last loss known.
+  void finish();
+  Device device() const { return device_; }
   int64_t num_parameters() const;
   /// Empty in mode pynative.
   const CompiledFn& compiled() const;
@@ -34,6 +37,8 @@ class BenchmarkStep {
   std::unique_ptr<train::StepRunner> runner_;
   TensorList batch_;
   int64_t steps_ = 0;
+  Device device_;
+  Tensor last_;  // loss of a step that nobody has waited for
 };
 
 /// 2026-01-31T12:00:00Z

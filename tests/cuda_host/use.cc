@@ -1,6 +1,6 @@
 // How programs begin to use the host run: test programs by a call (SINDRI_TEST_DEVICE=cuda), others by loading it as a plugin (SINDRI_CUDA_PLUGIN), which
 // takes its settings from SINDRI_CUDA_HOST="name=value,…": seed, delay (pauses of up to so many microseconds), guards, lose (the device is lost at the n-th
-// piece of work), exhaust (no memory from the n-th on).
+// piece of work), exhaust (no memory from the n-th on), driver (the CUDA version that the driver supports, as 12040; 0: there is no driver).
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@
 #include "src/device/cuda/backend.h"
 
 /// Registers the backend over the stand-in runtime. Streams pause at random from the seed, which also orders blocks and threads.
-extern "C" void sindri_use_cuda_host(uint64_t seed) {
+extern "C" void sindri_use_cuda(uint64_t seed) {
   sindri::sim::Simulator& machine = sindri::cuda_host::machine();
   machine.set_guards(true);
   machine.set_delays(seed, 100, 0.05);
@@ -36,6 +36,7 @@ const bool kSettings = [] {
   machine.set_guards(given["guards"] != 0);
   if (given["delay"] > 0) machine.set_delays(seed, static_cast<int>(given["delay"]), 0.1);
   sindri::cuda_host::set_seed(seed);
+  if (given.contains("driver")) sindri::cuda_host::set_driver(cudaErrorInsufficientDriver, static_cast<int>(given["driver"]));
   if (given["lose"] > 0) machine.lose(0, given["lose"]);
   if (given["exhaust"] > 0) machine.exhaust(0, given["exhaust"]);
   return true;

@@ -16,8 +16,8 @@
 #include "tests/device/simulator.h"
 #include "tests/ops/samples.h"
 
-/// Of tests/cuda_host/use.cc; null in a build without CUDA's headers.
-extern "C" __attribute__((weak)) void sindri_use_cuda_host(uint64_t seed);
+/// Of tests/cuda_host/use.cc, or of tests/gpu/use.cc for real GPUs; null in a build without CUDA's headers.
+extern "C" __attribute__((weak)) void sindri_use_cuda(uint64_t seed);
 
 namespace {
 
@@ -80,12 +80,12 @@ int main(int argc, char** argv) {
     sindri::set_kernel_tuning(false);
     sindri::set_current_device(sindri::sim::kDevice);
   } else if (device != nullptr && std::strcmp(device, "cuda") == 0) {
-    if (sindri_use_cuda_host == nullptr) {
+    if (sindri_use_cuda == nullptr) {
       fmt::print("SINDRI_TEST_DEVICE=cuda: skipped, as this program was built without CUDA's headers\n");
       return 0;
     }
     const char* seed = std::getenv("SINDRI_TEST_SEED");
-    sindri_use_cuda_host(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1);
+    sindri_use_cuda(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1);
     sindri::set_kernel_tuning(false);
     sindri::set_current_device({sindri::Device::kCuda, 0});
   }

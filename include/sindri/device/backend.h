@@ -89,6 +89,16 @@ struct MissingPart {
   std::string fix;
 };
 
+/// A library of another maker that a backend opens at run time, as `sindri doctor` tells of it.
+struct BackendLibrary {
+  std::string name;  ///< "cuDNN"
+  std::string path;  ///< of the file that was opened; empty if none was
+  std::string version;  ///< of that file; empty if it did not tell
+  std::string error;  ///< why it cannot be used; empty if it can
+  std::string lost;  ///< what cannot be done without it
+  std::string fix;  ///< how to get it
+};
+
 /// One kind of device. Calls come from any thread.
 class SINDRI_API Backend {
  public:
@@ -102,6 +112,8 @@ class SINDRI_API Backend {
   virtual DeviceInfo info(int index) = 0;
   /// Why count() is 0, and what its devices do without. `sindri doctor` and errors about devices tell of it.
   virtual std::vector<MissingPart> missing() { return {}; }
+  /// Libraries its kernels use. Opens those that nothing has used yet.
+  virtual std::vector<BackendLibrary> libraries() { return {}; }
   /// 256-byte aligned memory of the device; null when there is none left.
   virtual void* allocate(int index, int64_t bytes) = 0;
   virtual void release(int index, void* p, int64_t bytes) noexcept = 0;

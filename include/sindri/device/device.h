@@ -27,6 +27,9 @@ SINDRI_API Device find_device(const std::string& target, int index = 0);
 /// What backends lack, and MindSpore's targets that have no backend.
 SINDRI_API std::vector<MissingPart> missing_parts();
 
+/// The libraries that backends with devices open at run time: which were found where, and what is lost without the others.
+SINDRI_API std::vector<BackendLibrary> backend_libraries();
+
 /// The names that set_device_target takes: MindSpore's (CPU, GPU, Ascend, Davinci), and targets and names of backends.
 SINDRI_API std::vector<std::string> device_targets();
 /// What a script asks for (MindSpore: set_context(device_target=…, device_id=…)): makes that device the current one, and returns it. context()

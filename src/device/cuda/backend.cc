@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "sindri/core/error.h"
+#include "src/device/cuda/libraries.h"
 #include "src/device/cuda/stream.h"
 
 namespace sindri::cuda {
@@ -52,6 +53,12 @@ class CudaBackend final : public Backend {
       return {{kTarget, "the NVIDIA driver finds no GPU", "run nvidia-smi; CUDA_VISIBLE_DEVICES may hide GPUs, a container needs --gpus all"}};
     return {{kTarget, fmt::format("CUDA does not start: {} ({})", cudaGetErrorString(error_), cudaGetErrorName(error_)),
              "run nvidia-smi, and restart the machine if it fails as well"}};
+  }
+
+  std::vector<BackendLibrary> libraries() override {
+    std::vector<BackendLibrary> all;
+    for (const LibraryState& l : library_states()) all.push_back({l.name, l.path, l.version, l.error, l.lost, l.fix});
+    return all;
   }
 
   void* allocate(int index, int64_t bytes) override {

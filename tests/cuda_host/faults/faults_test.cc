@@ -79,8 +79,7 @@ TEST(Faults, EachIsCaught) {
     if (!c.says.empty()) EXPECT_EXIT(child(), ::testing::ExitedWithCode(4), ::testing::HasSubstr(c.says));
     else if (c.name == "a tail that is too long" || c.name == "a row too many")
       EXPECT_DEATH(child(), "work on a device touched memory outside of its allocations: " + c.name);
-    else
-      EXPECT_EXIT(child(), ::testing::ExitedWithCode(3), "");
+    else EXPECT_EXIT(child(), ::testing::ExitedWithCode(3), "");
     ++caught;
   }
   EXPECT_EQ(caught, 17);

@@ -1,0 +1,84 @@
+// The CUDA backend in the program, with the host run (tests/cuda_host) as its plugin: what doctor says of driver and libraries, and trainings.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/app/program.h"
+
+namespace sindri::app::cuda_tests {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string& plugin() {
+  static const std::string file = std::filesystem::path(program_path()).parent_path().string() + "/tests/cuda_host/libsindri_cuda_host.so";
+  return file;
+}
+
+using Variables = std::map<std::string, std::string>;
+
+class Cuda : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(plugin())) GTEST_SKIP() << "the host run needs the CUDA toolkit's headers: " << plugin() << " was not built";
+  }
+  static RunOptions with(Variables more = {}) {
+    more["SINDRI_CUDA_PLUGIN"] = plugin();
+    return {.environment = std::move(more)};
+  }
+  // Losses by step, as printed, of a training of the digits on `device`.
+  static std::map<int64_t, std::vector<std::string>> losses(const std::string& run_dir, const std::string& device, const Variables& more = {}) {
+    const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", device, "--set", "train.max_steps=4", "--set", "data.batch_size=8", "--set",
+                          "train.run_dir=" + run_dir},
+                         with(more));
+    EXPECT_EQ(r.code, 0) << r.err;
+    return step_losses(run_dir);
+  }
+};
+
+TEST_F(Cuda, DoctorNamesTheDevices) {
+  const Result r = run({"doctor"}, with());
+  EXPECT_THAT(r.out, ContainsRegex("device cuda:0: host run 0 \\(compute capability 9.0\\); device_target GPU, device_id 0; memory 2.0 GiB"));
+  EXPECT_THAT(r.out, HasSubstr("device cuda:1: host run 1"));
+  EXPECT_THAT(r.out, Not(HasSubstr("missing for GPU")));
+  EXPECT_THAT(r.out, ContainsRegex("library cuDNN: "));
+  EXPECT_THAT(r.out, ContainsRegex("library NCCL: "));
+}
+
+TEST_F(Cuda, AMachineWithoutADriverAndOneWithAnOldDriver) {
+  const Result none = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=0"}}));
+  EXPECT_THAT(none.out, HasSubstr("missing for GPU: there is no NVIDIA driver (libcuda.so.1); install the driver of the GPU, version 580 or later"));
+  const Result old = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
+  EXPECT_THAT(old.out, HasSubstr("missing for GPU: the NVIDIA driver is too old: it supports CUDA 12.4, this build needs 13.0; install driver version 580 or later"));
+  const Result asked = run({"train", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.run_dir=/nowhere"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
+  EXPECT_EQ(asked.code, 2);
+  EXPECT_THAT(asked.err, HasSubstr("the NVIDIA driver is too old"));
+}
+
+TEST_F(Cuda, APluginOfAnotherKindIsNotTaken) {
+  const Result other = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", "/usr/lib/x86_64-linux-gnu/libm.so.6"}}});
+  EXPECT_THAT(other.out, HasSubstr("libm.so.6 is not Sindri's CUDA backend"));
+  const Result absent = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", "/nowhere/libsindri_cuda.so"}}});
+  EXPECT_THAT(absent.out, HasSubstr("the CUDA backend (/nowhere/libsindri_cuda.so) is not installed"));
+  const Result off = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", "0"}}});
+  EXPECT_THAT(off.out, HasSubstr("switched off by SINDRI_CUDA_PLUGIN=0"));
+}
+
+TEST_F(Cuda, ATrainingFollowsTheCpuAndIsTheSameCapturedAndPlain) {
+  const TempFolder temp;
+  const auto cpu = losses(temp.file("cpu"), "cpu"), captured = losses(temp.file("captured"), "cuda"),
+             plain = losses(temp.file("plain"), "cuda", {{"SINDRI_CUDA_GRAPH", "0"}});
+  EXPECT_EQ(captured, plain) << "to the last bit";
+  ASSERT_EQ(captured.size(), cpu.size());
+  ASSERT_FALSE(cpu.empty());
+  for (const auto& [step, loss] : cpu) EXPECT_NEAR(std::stod(captured.at(step).at(0)), std::stod(loss.at(0)), 1e-4 * std::stod(loss.at(0))) << "step " << step;
+}
+
+}  // namespace
+}  // namespace sindri::app::cuda_tests
