@@ -1,9 +1,9 @@
-// host_call: a function of the host, run for its effect. Its function is no attribute field: its number stands for it, and a call that was read from a graph's text
-// has none.
+// host_call: a function of the host, run for its effect.
 #include "sindri/op/host_call.h"
 
 #include <memory>
 
+#include "ops/host/host_call_attrs.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
 #include "sindri/op/kernel.h"
@@ -12,12 +12,6 @@
 
 namespace sindri {
 namespace {
-
-struct HostCallAttrs {
-  int64_t number = 0;
-  SINDRI_ATTRS(HostCallAttrs, number)
-  std::shared_ptr<const HostFunction> function = {};
-};
 
 const OpDef& kHostCall = register_op({
     .name = "host_call",
