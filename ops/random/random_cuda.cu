@@ -166,7 +166,8 @@ SINDRI_DEVICE bool draw_below(const DeviceStream& s, uint64_t t, uint64_t bound,
 
 // Fisher and Yates with the swaps of one block's threads at a time (Shun et al. 2015, "Sequential random permutation, list contraction and tree contraction are
 // highly parallel"): each swap reserves its two places, the earliest one that wants a place gets it, and swaps that have both are done at once. Rounds go on until
-// all are done, which takes two or three, more for the last places. The result is that of one swap after another.
+// all are done, which takes two or three, more for the last places. The result is that of one swap after another. A single block does all of it, n / 1,024 times
+// a few exchanges through the cache: a permutation is drawn once for an epoch, not for a step.
 constexpr int kSwaps = 1024;
 __global__ void permute(int64_t n, int64_t instance, const int64_t* state, unsigned long long* reserved, int64_t* y) {
   SINDRI_SHARED(int, flags, 2);

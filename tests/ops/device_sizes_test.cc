@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <functional>
 
 #include "sindri/core/device.h"
@@ -22,6 +24,11 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 Arg rows(Shape shape, double lo, double hi, DType dtype = DType::kInt64) { return {.shape = shape, .lo = lo, .hi = hi, .dtype = dtype, .kind = "integers"}; }
+
+AttrFields pool(const Ints& kernel, const Ints& stride, const Ints& pad) { return {{"kernel", kernel}, {"stride", stride}, {"pad", pad}}; }
+AttrFields pool_grad(const Ints& kernel, const Ints& stride, const Ints& pad, const Ints& input) {
+  return {{"kernel", kernel}, {"stride", stride}, {"pad", pad}, {"input_size", input}};
+}
 
 std::vector<Sample> samples() {
   return {
@@ -47,6 +54,14 @@ std::vector<Sample> samples() {
       {"scatter_add", "integers", {{"axis", int64_t{0}}}, {rows({9, 3}, -9, 9), rows({3000}, 0, 9), rows({3000, 3}, -1000000, 1000000)}},
       {"embedding_grad", "one_row", {{"rows", int64_t{20}}}, {{{2500, 3}}, rows({2500}, 7, 8)}},
       {"embedding_grad", "few_rows", {{"rows", int64_t{4}}}, {{{1000, 9}}, rows({1000}, 0, 4)}},
+      {"adaptive_avg_pool2d", "global", {{"oh", int64_t{1}}, {"ow", int64_t{1}}}, {{{2, 64, 9, 10}}}},
+      {"adaptive_avg_pool2d", "odd_channels", {{"oh", int64_t{2}}, {"ow", int64_t{1}}}, {{{2, 41, 17, 9}}}},
+      {"adaptive_avg_pool2d_grad", "global", {{"h", int64_t{9}}, {"w", int64_t{10}}}, {{{2, 64, 1, 1}}}},
+      {"max_pool2d", "stem", pool({3, 3}, {2, 2}, {1, 1, 1, 1}), {{{2, 32, 15, 17}}}},
+      {"max_pool2d_grad", "stem", pool_grad({3, 3}, {2, 2}, {1, 1, 1, 1}, {15, 17}), {{{2, 32, 8, 9}}, rows({2, 32, 8, 9}, 0, 9, DType::kUInt8)}},
+      {"avg_pool2d", "large", pool({9, 8}, {4, 4}, {2, 2, 2, 2}), {{{1, 48, 20, 21}}}},
+      {"dropout", "pixels", {{"keep_prob", 0.6}}, {{{2, 40, 6, 6}}, {.shape = {3}, .dtype = DType::kInt64, .values = {5, 1, 7}}}},
+      {"dropout", "odd_pixels", {{"keep_prob", 0.6}}, {{{2, 40, 7, 7}}, {.shape = {3}, .dtype = DType::kInt64, .values = {5, 1, 7}}}},
       {"gather_elements_grad", "many", {{"shape", Shape{40, 30}}, {"axis", int64_t{1}}}, {{{40, 60}}, rows({40, 60}, -30, 30)}},
   };
 }
@@ -123,17 +138,26 @@ TEST_P(DeviceSizes, GivesTheNumbersOfTheCpu) {
   if (current_device().is_cpu()) GTEST_SKIP() << "SINDRI_TEST_DEVICE names no device";
   const Sample s = samples()[GetParam()];
   const OpDef& op = find_op(s.op);
-  const auto run = [&](DType t) { return sindri::bind(op, op.attrs.make(s.attrs), make_inputs(s, t)); };
-  for (DType t : {DType::kFloat64, DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
+  const auto run = [&](DType t, Layout layout) {
+    TensorList in = make_inputs(s, t);
+    for (Tensor& x : in)
+      if (x.rank() == 4) x = convert_layout(x, layout);
+    return sindri::bind(op, op.attrs.make(s.attrs), in);
+  };
+  const bool images = std::any_of(s.args.begin(), s.args.end(), [](const Arg& a) { return a.shape.rank() == 4; });
+  for (int k = 0; k < (images ? 8 : 4); ++k) {
+    const DType t = std::array{DType::kFloat64, DType::kFloat32, DType::kBFloat16, DType::kFloat16}[static_cast<size_t>(k % 4)];
+    const Layout layout = k < 4 ? Layout::kContiguous : Layout::kChannelsLast;
     TensorList expected;
     {
       const DeviceScope host(Device{});
-      expected = run(t);
+      expected = run(t, layout);
     }
-    const TensorList actual = run(t), again = run(t);
+    const TensorList actual = run(t, layout), again = run(t, layout);
     for (size_t i = 0; i < actual.size(); ++i) {
       const Tolerance t0 = tolerance_of(expected[i].dtype());
-      EXPECT_TRUE(close(actual[i], expected[i], {t0.relative * s.tolerance, t0.absolute * s.tolerance})) << dtype_name(t) << ", output " << i;
+      EXPECT_TRUE(close(actual[i], expected[i], {t0.relative * s.tolerance, t0.absolute * s.tolerance}))
+          << dtype_name(t) << " " << layout_name(layout) << ", output " << i;
       EXPECT_TRUE(same_bits(actual[i], again[i])) << dtype_name(t) << ", output " << i << ": a second run differs";
     }
   }
