@@ -3,8 +3,8 @@
 //
 // The logarithm of a probability is (x - max) - log(sum), never x less a rounded log-sum-exp, so that large logits keep their digits.
 #include "ops/loss/loss_common.h"
-#include "ops/loss/softmax_cuda.h"
 #include "src/device/cuda/errors.h"
+#include "src/device/cuda/rows.h"
 
 namespace sindri::cuda {
 namespace {
@@ -143,15 +143,6 @@ void run_sparse_grad(const Call& call) {
 
 // ----- probability labels, which may be of another floating type than the logits -----
 
-template <class T> SINDRI_DEVICE T read_label(const void* q, DType t, int64_t i) {
-  switch (t) {
-    case DType::kFloat16: return static_cast<T>(load(static_cast<const Half*>(q)[i]));
-    case DType::kBFloat16: return static_cast<T>(load(static_cast<const Bf16*>(q)[i]));
-    case DType::kFloat32: return static_cast<T>(static_cast<const float*>(q)[i]);
-    default: return static_cast<T>(static_cast<const double*>(q)[i]);
-  }
-}
-
 template <class E> __global__ void dense(const E* logits, const void* q, DType label_type, E* loss, int64_t rows, int64_t n, int width, bool vectors) {
   using T = Number<E>;
   SINDRI_SHARED(RowStats<T>, partial, 32);
@@ -165,7 +156,7 @@ template <class E> __global__ void dense(const E* logits, const void* q, DType l
     for_lane<E>(count, team.lane, team.width, vectors, [&](auto many, int64_t i) {
       constexpr int V = decltype(many)::value;
       const auto e = load_vector<V>(x + i);
-      for (int j = 0; j < V; ++j) sum += read_label<T>(q, label_type, row * n + i + j) * (log_sum - (load(e.e[j]) - s.max));
+      for (int j = 0; j < V; ++j) sum += read_floating<T>(q, label_type, row * n + i + j) * (log_sum - (load(e.e[j]) - s.max));
     });
     sum = team_reduce(team, sum, partial_sum, Add());
     if (there && team.lane == 0) loss[row] = store_as<E>(sum);
@@ -182,13 +173,14 @@ __global__ void dense_grad(const E* dloss, const E* logits, const void* q, DType
     const int64_t count = there ? n : 0;
     const RowStats<T> s = row_stats<T>(x, count, team, vectors, partial);
     T mass = 0;
-    for (int64_t i = team.lane; i < count; i += team.width) mass += read_label<T>(q, label_type, row * n + i);
+    for (int64_t i = team.lane; i < count; i += team.width) mass += read_floating<T>(q, label_type, row * n + i);
     mass = team_reduce(team, mass, partial_sum, Add());
     const T log_sum = log(s.sum), scale = there ? load(dloss[row]) : T(0);
     for_lane<E>(count, team.lane, team.width, vectors, [&](auto many, int64_t i) {
       constexpr int V = decltype(many)::value;
       auto e = load_vector<V>(x + i);
-      for (int j = 0; j < V; ++j) e.e[j] = store_as<E>(scale * (exp((load(e.e[j]) - s.max) - log_sum) * mass - read_label<T>(q, label_type, row * n + i + j)));
+      for (int j = 0; j < V; ++j)
+        e.e[j] = store_as<E>(scale * (exp((load(e.e[j]) - s.max) - log_sum) * mass - read_floating<T>(q, label_type, row * n + i + j)));
       store_vector(dx + row * n + i, e);
     });
   });

@@ -96,6 +96,13 @@ std::vector<int64_t> integers(const Buffer& b) {
 
 }  // namespace
 
+void throw_ctc_fault(const char* op, CtcFault fault, int64_t number, int64_t bound, int64_t sample, int64_t samples) {
+  const std::string where = fmt::format("sample {} of {}", sample, samples);
+  if (fault == CtcFault::kSteps) throw DataError(fmt::format("{}: input length {} is outside [0, {}]", op, number, bound), where);
+  if (fault == CtcFault::kLabel) throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} is outside [0, {})", op, number, bound), where);
+  throw DataError(fmt::format("{}: target length {} is outside [0, {}]", op, number, bound), where, "targets hold so many labels for it");
+}
+
 std::vector<CtcSample> ctc_samples(const KernelQuery& q, Span<const Buffer> in) {
   const Shape& probs = in[0].meta->shape;
   const int64_t T = probs[0], N = probs[1], C = probs[2], blank = q.attrs.as<CtcAttrs>().blank;
@@ -106,17 +113,15 @@ std::vector<CtcSample> ctc_samples(const KernelQuery& q, Span<const Buffer> in) 
   int64_t next = 0;  // of targets one after the other
   for (int64_t n = 0; n < N; ++n) {
     const auto i = static_cast<size_t>(n);
-    const std::string where = fmt::format("sample {} of {}", n, N);
-    if (steps[i] < 0 || steps[i] > T) throw DataError(fmt::format("{}: input length {} is outside [0, {}]", q.op.name, steps[i], T), where);
+    if (steps[i] < 0 || steps[i] > T) throw_ctc_fault(q.op.name, CtcFault::kSteps, steps[i], T, n, N);
     const int64_t first = in_rows ? n * S : next, most = in_rows ? S : S - next;
-    if (lengths[i] < 0 || lengths[i] > most)
-      throw DataError(fmt::format("{}: target length {} is outside [0, {}]", q.op.name, lengths[i], most), where, "targets hold so many labels for it");
+    if (lengths[i] < 0 || lengths[i] > most) throw_ctc_fault(q.op.name, CtcFault::kLength, lengths[i], most, n, N);
     next += lengths[i];
     samples[i].steps = steps[i];
     samples[i].classes.assign(static_cast<size_t>(2 * lengths[i] + 1), blank);
     for (int64_t k = 0; k < lengths[i]; ++k) {
       const int64_t label = targets[static_cast<size_t>(first + k)];
-      if (label < 0 || label >= C) throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} is outside [0, {})", q.op.name, label, C), where);
+      if (label < 0 || label >= C) throw_ctc_fault(q.op.name, CtcFault::kLabel, label, C, n, N);
       samples[i].classes[static_cast<size_t>(2 * k + 1)] = label;
     }
   }

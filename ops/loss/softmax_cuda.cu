@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "ops/loss/loss_common.h"
-#include "ops/loss/softmax_cuda.h"
+#include "src/device/cuda/rows.h"
 
 namespace sindri::cuda {
 namespace {

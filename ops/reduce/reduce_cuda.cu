@@ -5,7 +5,8 @@
 #include <limits>
 #include <string_view>
 
-#include "ops/reduce/fold_cuda.h"
+#include "ops/reduce/reduce_impl.h"
+#include "src/device/cuda/fold.h"
 
 namespace sindri::cuda {
 namespace {
@@ -19,14 +20,31 @@ template <class T> SINDRI_DEVICE T magnitude(T v) { return v < T(0) ? -v : v; }
 SINDRI_DEVICE int64_t multiply(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
 template <class T> SINDRI_DEVICE T multiply(T a, T b) { return a * b; }
 
-template <class T> struct Scalar {
-  using Acc = T;
+struct Result {
+  void* to;
+  DType dtype;
+  template <class T> SINDRI_DEVICE void write(int64_t at, T v) const {
+    switch (dtype) {
+      case DType::kBool: static_cast<Bool*>(to)[at] = store_as<Bool>(v); break;
+      case DType::kUInt8: static_cast<uint8_t*>(to)[at] = store_as<uint8_t>(v); break;
+      case DType::kInt32: static_cast<int32_t*>(to)[at] = store_as<int32_t>(v); break;
+      case DType::kInt64: static_cast<int64_t*>(to)[at] = store_as<int64_t>(v); break;
+      case DType::kFloat16: static_cast<Half*>(to)[at] = store_as<Half>(v); break;
+      case DType::kBFloat16: static_cast<Bf16*>(to)[at] = store_as<Bf16>(v); break;
+      case DType::kFloat32: static_cast<float*>(to)[at] = store_as<float>(v); break;
+      default: static_cast<double*>(to)[at] = store_as<double>(v);
+    }
+  }
+};
+
+template <class E, class T> struct Scalar : FoldOf<E, T> {
   Combine how;
   Map map;
-  DType out;
+  Result result;
   bool root;  // the result is the square root
   double divisor;
 
+  SINDRI_DEVICE T nothing() const { return identity(); }
   SINDRI_DEVICE T identity() const {
     constexpr bool whole = std::is_same_v<T, int64_t>;
     switch (how) {
@@ -45,9 +63,9 @@ template <class T> struct Scalar {
       default: return Add()(a, b);
     }
   }
-  template <int V, class E> SINDRI_DEVICE void add(T (&acc)[V], const E (&e)[V], int64_t, int64_t) const {
+  template <int V, int F> SINDRI_DEVICE void add(T (&acc)[V], const typename FoldOf<E, T>::Fixed (&)[F], const ElementVector<E, V>& e, int64_t, int64_t) const {
     T v[V];
-    for (int j = 0; j < V; ++j) v[j] = static_cast<T>(load(e[j]));
+    for (int j = 0; j < V; ++j) v[j] = static_cast<T>(load(e.e[j]));
     switch (map) {
       case Map::kMagnitude:
         for (int j = 0; j < V; ++j) v[j] = magnitude(v[j]);
@@ -74,18 +92,9 @@ template <class T> struct Scalar {
         for (int j = 0; j < V; ++j) acc[j] = Add()(acc[j], v[j]);
     }
   }
-  SINDRI_DEVICE void store(T v, void* to, int64_t at) const {
+  SINDRI_DEVICE void store(T v, int64_t, int64_t at) const {
     if constexpr (!std::is_same_v<T, int64_t>) v = root ? sqrt(v) : v / static_cast<T>(divisor);
-    switch (out) {
-      case DType::kBool: static_cast<Bool*>(to)[at] = store_as<Bool>(v); break;
-      case DType::kUInt8: static_cast<uint8_t*>(to)[at] = store_as<uint8_t>(v); break;
-      case DType::kInt32: static_cast<int32_t*>(to)[at] = store_as<int32_t>(v); break;
-      case DType::kInt64: static_cast<int64_t*>(to)[at] = store_as<int64_t>(v); break;
-      case DType::kFloat16: static_cast<Half*>(to)[at] = store_as<Half>(v); break;
-      case DType::kBFloat16: static_cast<Bf16*>(to)[at] = store_as<Bf16>(v); break;
-      case DType::kFloat32: static_cast<float*>(to)[at] = store_as<float>(v); break;
-      default: static_cast<double*>(to)[at] = store_as<double>(v);
-    }
+    result.write(at, v);
   }
 };
 
@@ -103,14 +112,14 @@ std::pair<Combine, Map> work_of(const KernelQuery& q) {
   return {name == "prod" ? Combine::kMultiply : name == "max" ? Combine::kLarger : name == "min" ? Combine::kSmaller : Combine::kAdd, Map::kNone};
 }
 
-// f(an element, policy, plan).
-template <class F> decltype(auto) with_policy(const KernelQuery& q, F&& f) {
+// f(policy, plan), of operand x and result `out`.
+template <class F> decltype(auto) with_policy(const KernelQuery& q, const void* x, void* out, F&& f) {
   const auto [how, map] = work_of(q);
   const AxisSet reduced = reduced_dims(q.op.name, axes_of(q), q.in[0].shape.rank());
   const double divisor = std::string_view(q.op.name) == "mean" ? static_cast<double>(reduced_count(q.in[0].shape, reduced)) : 1.0;
   const auto call = [&, how = how, map = map]<class E, class T>() {
-    const Scalar<T> policy{how, map, q.out[0].dtype, map == Map::kSquare, divisor};
-    return f(E{}, policy, plan_fold(q.in[0], q.out[0], reduced, kVector<E>));
+    const Scalar<E, T> policy{{static_cast<const E*>(x)}, how, map, {out, q.out[0].dtype}, map == Map::kSquare, divisor};
+    return f(policy, plan_fold(q.in[0], q.out[0], reduced, kVector<E>));
   };
   const bool wide = how == Combine::kMultiply || map == Map::kSquare;
   switch (q.in[0].dtype) {
@@ -126,11 +135,11 @@ template <class F> decltype(auto) with_policy(const KernelQuery& q, F&& f) {
 }
 
 int64_t workspace(const KernelQuery& q) {
-  return with_policy(q, [](auto, const auto& policy, const FoldPlan& plan) { return fold_workspace(policy, plan); });
+  return with_policy(q, nullptr, nullptr, [](const auto& policy, const FoldPlan& plan) { return fold_workspace(policy, plan); });
 }
 void run(const Call& call) {
-  with_policy(call.query, [&](auto element, const auto& policy, const FoldPlan& plan) {
-    run_fold<decltype(element)>(call, plan, policy, call.in[0].data, call.out[0].data);
+  with_policy(call.query, call.in[0].data, call.out[0].data, [&](const auto& policy, const FoldPlan& plan) {
+    run_fold(call, plan, policy, aligned_for_vectors<typename std::decay_t<decltype(policy)>::Element>(policy.x), call.workspace);
   });
 }
 

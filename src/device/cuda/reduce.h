@@ -10,19 +10,27 @@
 
 namespace sindri::cuda {
 
-/// The value of the lane whose number differs by `bits` (xor). Structs travel word by word; their size must be a multiple of 4.
-template <class T> SINDRI_DEVICE T exchange_xor(const T& v, int bits) {
+/// f of a value, or of each word of a struct (whose size must be a multiple of 4), as values travel between lanes.
+template <class T, class F> SINDRI_DEVICE T exchange_words(const T& v, F&& f) {
   if constexpr (std::is_arithmetic_v<T>) {
-    return static_cast<T>(__shfl_xor_sync(0xffffffffu, v, bits));
+    return static_cast<T>(f(v));
   } else {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(uint32_t) == 0);
     uint32_t words[sizeof(T) / sizeof(uint32_t)];
     memcpy(words, &v, sizeof v);
-    for (uint32_t& w : words) w = __shfl_xor_sync(0xffffffffu, w, bits);
+    for (uint32_t& w : words) w = f(w);
     T other;
     memcpy(static_cast<void*>(&other), words, sizeof other);
     return other;
   }
+}
+/// The value of the lane whose number differs by `bits` (xor).
+template <class T> SINDRI_DEVICE T exchange_xor(const T& v, int bits) {
+  return exchange_words(v, [bits](auto w) { return __shfl_xor_sync(0xffffffffu, w, bits); });
+}
+/// The value of the lane `by` below; the own one where there is none.
+template <class T> SINDRI_DEVICE T exchange_up(const T& v, int by) {
+  return exchange_words(v, [by](auto w) { return __shfl_up_sync(0xffffffffu, w, static_cast<unsigned>(by)); });
 }
 
 /// In every lane, the combination of the values of its group of `width` lanes (a power of two up to 32; the same for all lanes of the warp).

@@ -13,6 +13,31 @@ template <class E> inline constexpr int kVector = sizeof(E) == 1 ? 8 : static_ca
 template <int V, class E> SINDRI_DEVICE ElementVector<E, V> load_vector(const E* p) { return *reinterpret_cast<const ElementVector<E, V>*>(p); }
 template <int V, class E> SINDRI_DEVICE void store_vector(E* p, const ElementVector<E, V>& v) { *reinterpret_cast<ElementVector<E, V>*>(p) = v; }
 
+/// Element i of an operand whose floating type is looked up at run time: for small ones, such as factors of channels.
+template <class T> SINDRI_DEVICE T read_floating(const void* p, DType t, int64_t i) {
+  switch (t) {
+    case DType::kFloat16: return static_cast<T>(load(static_cast<const Half*>(p)[i]));
+    case DType::kBFloat16: return static_cast<T>(load(static_cast<const Bf16*>(p)[i]));
+    case DType::kFloat32: return static_cast<T>(static_cast<const float*>(p)[i]);
+    default: return static_cast<T>(static_cast<const double*>(p)[i]);
+  }
+}
+template <class T> SINDRI_DEVICE void write_floating(void* p, DType t, int64_t i, T v) {
+  switch (t) {
+    case DType::kFloat16: static_cast<Half*>(p)[i] = store_as<Half>(v); break;
+    case DType::kBFloat16: static_cast<Bf16*>(p)[i] = store_as<Bf16>(v); break;
+    case DType::kFloat32: static_cast<float*>(p)[i] = store_as<float>(v); break;
+    default: static_cast<double*>(p)[i] = store_as<double>(v);
+  }
+}
+/// The same as an argument of kernels.
+struct Floating {
+  void* data;
+  DType dtype;
+  template <class T> SINDRI_DEVICE T read(int64_t i) const { return read_floating<T>(data, dtype, i); }
+  template <class T> SINDRI_DEVICE void write(int64_t i, T v) const { write_floating(data, dtype, i, v); }
+};
+
 /// Host side: whether vectors of kVector<E> elements may begin at all of these addresses.
 template <class E, class... P> bool aligned_for_vectors(const P*... p) { return ((reinterpret_cast<uintptr_t>(p) % (sizeof(E) * kVector<E>) == 0) && ...); }
 

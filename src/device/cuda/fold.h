@@ -6,23 +6,39 @@
 // results a second kernel combines. Which thread combines what depends on the shape alone.
 //
 // A policy is trivially copyable and has
-//   Acc                               what is combined; a plain struct or number
-//   identity(), combine(a, b)         of Acc; combine commutative
-//   add<V>(Acc (&acc)[V], const E (&e)[V], int64_t r, int64_t step)     acc[j] takes in e[j], which is element r + j·step of what its output reduces
-//   store(acc, void* out, at)         writes the result
+//   Element                          the type whose vectors are read
+//   Part, Acc                        what one thread adds up, and what threads combine; numbers or plain structs
+//   Fixed, fixed(o)                  what adding to output o needs to know
+//   nothing(), widen(part), identity(), combine(a, b)      of Part and Acc; combine commutative
+//   fetch<V>(at)                     reads V elements at this offset
+//   add<V>(part[V], fixed[V or 1], fetched, r, step)       part[j] takes in the fetched element j, which is element r + j·step of what its output reduces
+//   store(acc, o, at)                writes the result of output o, whose offset is `at`
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
-#include "ops/reduce/reduce_impl.h"
+#include "sindri/core/tensor.h"
 #include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"
 #include "src/device/cuda/reduce.h"
 #include "src/device/cuda/vector.h"
 
 namespace sindri::cuda {
+
+/// For policies of one operand x that need to know nothing about an output and combine as they add.
+template <class E, class A> struct FoldOf {
+  using Element = E;
+  using Part = A;
+  using Acc = A;
+  struct Fixed {};
+  const E* x;
+  SINDRI_DEVICE Fixed fixed(int64_t) const { return {}; }
+  SINDRI_DEVICE A widen(const A& a) const { return a; }
+  template <int V> SINDRI_DEVICE ElementVector<E, V> fetch(int64_t at) const { return load_vector<V>(x + at); }
+};
 
 /// Where elements and outputs are. Outputs and reduced elements are numbered in row-major order of their groups.
 struct FoldWalk {
@@ -65,8 +81,11 @@ struct FoldPlan {
   int vector = 1;
 };
 
+/// Which dimensions are reduced.
+using DimSet = std::array<bool, Shape::kMaxRank>;
+
 /// Elements of in's `reduced` dimensions fold into out's elements.
-inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const reduce::AxisSet& reduced, int vector) {
+inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const DimSet& reduced, int vector) {
   struct Group {
     int64_t size, stride, out_stride;
   };
@@ -148,57 +167,57 @@ inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const red
 
 // ----- kernels -----
 
-template <class E, int V, class Policy> SINDRI_DEVICE void fold_range(const FoldWalk& w, const Policy& p, const E* x, int64_t begin, int64_t end, int64_t step,
-                                                                      int64_t index_step, typename Policy::Acc (&acc)[V]) {
+template <int V, int F, class Policy> SINDRI_DEVICE void fold_range(const FoldWalk& w, const Policy& p, int64_t base, int64_t begin, int64_t end, int64_t step,
+                                                                    int64_t index_step, const typename Policy::Fixed (&fixed)[F],
+                                                                    typename Policy::Part (&part)[V]) {
   for (int64_t r = begin; r < end; r += 2 * step) {
     const bool two = r + step < end;  // under way before the first is used
-    const auto v = load_vector<V>(x + offset_of_reduced(w, r));
-    ElementVector<E, V> next = v;
-    if (two) next = load_vector<V>(x + offset_of_reduced(w, r + step));
-    p.template add<V>(acc, v.e, r, index_step);
-    if (two) p.template add<V>(acc, next.e, r + step, index_step);
+    const auto v = p.template fetch<V>(base + offset_of_reduced(w, r));
+    auto next = v;
+    if (two) next = p.template fetch<V>(base + offset_of_reduced(w, r + step));
+    p.template add<V>(part, fixed, v, r, index_step);
+    if (two) p.template add<V>(part, fixed, next, r + step, index_step);
   }
 }
 
 // Teams of `width` threads, a part of an output each: task t is part t % split of output t / split.
-template <class E, class Policy>
-__global__ void fold_rows(FoldWalk w, Policy p, const E* x, void* out, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
+template <class Policy> __global__ void fold_rows(FoldWalk w, Policy p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
   using Acc = typename Policy::Acc;
-  constexpr int V = kVector<E>;
+  constexpr int V = kVector<typename Policy::Element>;
   SINDRI_SHARED(Acc, partial, 32);
   const int teams = kThreads / width, lane = static_cast<int>(threadIdx.x) % width;
   const int64_t tasks = w.outputs * split;
   const auto combine = [&p](const Acc& a, const Acc& b) { return p.combine(a, b); };
   for (int64_t first = static_cast<int64_t>(blockIdx.x) * teams; first < tasks; first += static_cast<int64_t>(gridDim.x) * teams) {
-    const int64_t task = first + threadIdx.x / width;
+    const int64_t task = first + threadIdx.x / width, o = split > 1 ? task / split : task;
     Acc acc = p.identity();
     FoldPlace at;
     if (task < tasks) {
-      const int64_t o = split > 1 ? task / split : task, begin = (task - o * split) * chunk, end = begin + chunk < w.count ? begin + chunk : w.count;
+      const int64_t begin = (task - o * split) * chunk, end = begin + chunk < w.count ? begin + chunk : w.count;
       at = place_of_output(w, o);
-      const E* row = x + at.in;
+      const typename Policy::Fixed fixed[1] = {p.fixed(o)};
       int64_t rest = begin;
       if (vectors) {
-        Acc many[V];
-        for (Acc& a : many) a = p.identity();
+        typename Policy::Part many[V];
+        for (auto& m : many) m = p.nothing();
         rest = begin + (end - begin) / V * V;
-        fold_range<E, V>(w, p, row, begin + int64_t{lane} * V, rest, int64_t{width} * V, 1, many);
-        for (int j = 0; j < V; ++j) acc = p.combine(acc, many[j]);
+        fold_range<V>(w, p, at.in, begin + int64_t{lane} * V, rest, int64_t{width} * V, 1, fixed, many);
+        for (int j = 0; j < V; ++j) acc = p.combine(acc, p.widen(many[j]));
       }
-      Acc one[1] = {acc};
-      fold_range<E, 1>(w, p, row, rest + lane, end, width, 1, one);
-      acc = one[0];
+      typename Policy::Part one[1] = {p.nothing()};
+      fold_range<1>(w, p, at.in, rest + lane, end, width, 1, fixed, one);
+      acc = p.combine(acc, p.widen(one[0]));
     }
     acc = width > 32 ? block_reduce(acc, partial, combine) : warp_reduce(acc, combine, width);
     if (lane != 0 || task >= tasks) continue;
     if (split > 1) parts[task] = acc;
-    else p.store(acc, out, at.out);
+    else p.store(acc, o, at.out);
   }
 }
 
 // Blocks of `width` threads side by side, V columns each, and the others below them.
-template <class E, int V, class Policy> SINDRI_DEVICE void fold_columns_by(const FoldWalk& w, const Policy& p, const E* x, void* out,
-                                                                           typename Policy::Acc* parts, int width, int64_t chunk, int64_t split) {
+template <int V, class Policy>
+SINDRI_DEVICE void fold_columns_by(const FoldWalk& w, const Policy& p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split) {
   using Acc = typename Policy::Acc;
   SINDRI_SHARED(Acc, rows, kThreads * V);
   const int down = kThreads / width, t = static_cast<int>(threadIdx.x), tx = t % width, ty = t / width, last = w.kept - 1;
@@ -212,7 +231,11 @@ template <class E, int V, class Policy> SINDRI_DEVICE void fold_columns_by(const
     for (Acc& a : acc) a = p.identity();
     if (c < columns) {
       at = place_of_output(w, o);
-      fold_range<E, V>(w, p, x + at.in, begin + ty, end, down, 0, acc);
+      typename Policy::Fixed fixed[V];
+      typename Policy::Part part[V];
+      for (int j = 0; j < V; ++j) fixed[j] = p.fixed(o + j), part[j] = p.nothing();
+      fold_range<V>(w, p, at.in, begin + ty, end, down, 0, fixed, part);
+      for (int j = 0; j < V; ++j) acc[j] = p.widen(part[j]);
     }
     for (int j = 0; j < V; ++j) rows[j * kThreads + t] = acc[j];
     for (int half = down / 2; half > 0; half /= 2) {
@@ -226,20 +249,19 @@ template <class E, int V, class Policy> SINDRI_DEVICE void fold_columns_by(const
     if (ty == 0 && c < columns) {
       for (int j = 0; j < V; ++j) {
         if (split > 1) parts[(o + j) * split + piece] = acc[j];
-        else p.store(acc[j], out, at.out + j * w.out_stride[last]);
+        else p.store(acc[j], o + j, at.out + j * w.out_stride[last]);
       }
     }
     __syncthreads();  // rows of the next task
   }
 }
-template <class E, class Policy>
-__global__ void fold_columns(FoldWalk w, Policy p, const E* x, void* out, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
-  if (vectors) fold_columns_by<E, kVector<E>>(w, p, x, out, parts, width, chunk, split);
-  else fold_columns_by<E, 1>(w, p, x, out, parts, width, chunk, split);
+template <class Policy> __global__ void fold_columns(FoldWalk w, Policy p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
+  if (vectors) fold_columns_by<kVector<typename Policy::Element>>(w, p, parts, width, chunk, split);
+  else fold_columns_by<1>(w, p, parts, width, chunk, split);
 }
 
 // A warp for each output combines its parts.
-template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const typename Policy::Acc* parts, void* out, int64_t split) {
+template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const typename Policy::Acc* parts, int64_t split) {
   using Acc = typename Policy::Acc;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int64_t warps = global_threads() / 32;
@@ -247,7 +269,7 @@ template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const t
     Acc acc = p.identity();
     for (int64_t s = lane; s < split; s += 32) acc = p.combine(acc, parts[o * split + s]);
     acc = warp_reduce(acc, [&p](const Acc& a, const Acc& b) { return p.combine(a, b); });
-    if (lane == 0) p.store(acc, out, place_of_output(w, o).out);
+    if (lane == 0) p.store(acc, o, place_of_output(w, o).out);
   }
 }
 
@@ -255,25 +277,24 @@ template <class Policy> int64_t fold_workspace(const Policy&, const FoldPlan& pl
   return plan.split > 1 ? plan.walk.outputs * plan.split * static_cast<int64_t>(sizeof(typename Policy::Acc)) : 0;
 }
 
-/// Puts the reduction of x into out on the call's stream; the call's workspace holds fold_workspace bytes.
-template <class E, class Policy> void run_fold(const Call& call, const FoldPlan& plan, const Policy& policy, const void* x, void* out) {
+/// Puts the reduction on the call's stream. `aligned`: all operands of the policy may be read in vectors. `workspace`: fold_workspace bytes, 16-byte aligned.
+template <class Policy> void run_fold(const Call& call, const FoldPlan& plan, const Policy& policy, bool aligned, void* workspace) {
   using Acc = typename Policy::Acc;
   const FoldWalk& w = plan.walk;
   if (w.outputs == 0) return;
   constexpr int64_t kMostBlocks = 132 * 32;
-  auto* const parts = static_cast<Acc*>(plan.split > 1 ? call.workspace : nullptr);
-  const bool vectors = plan.vectors && aligned_for_vectors<E>(x);
-  const auto* const from = static_cast<const E*>(x);
+  auto* const parts = static_cast<Acc*>(plan.split > 1 ? workspace : nullptr);
+  const bool vectors = plan.vectors && aligned;
   int64_t tasks = 0;
   if (plan.columns) {
     const int64_t columns = w.kept_size[w.kept - 1].value;
-    tasks = w.outputs / columns * ceil_div(columns, int64_t{plan.width} * (vectors ? kVector<E> : 1)) * plan.split;
+    tasks = w.outputs / columns * ceil_div(columns, int64_t{plan.width} * (vectors ? kVector<typename Policy::Element> : 1)) * plan.split;
   } else {
     tasks = ceil_div(w.outputs * plan.split, kThreads / plan.width);
   }
   const Grid grid{dim3(static_cast<unsigned>(std::min(tasks, kMostBlocks))), dim3(kThreads), 0};
-  launch(call, grid, plan.columns ? fold_columns<E, Policy> : fold_rows<E, Policy>, w, policy, from, out, parts, plan.width, plan.chunk, plan.split, vectors);
-  if (plan.split > 1) launch(call, grid_for(w.outputs * 32), fold_parts<Policy>, w, policy, static_cast<const Acc*>(parts), out, plan.split);
+  launch(call, grid, plan.columns ? fold_columns<Policy> : fold_rows<Policy>, w, policy, parts, plan.width, plan.chunk, plan.split, vectors);
+  if (plan.split > 1) launch(call, grid_for(w.outputs * 32), fold_parts<Policy>, w, policy, static_cast<const Acc*>(parts), plan.split);
 }
 
 }  // namespace sindri::cuda

@@ -1,6 +1,6 @@
-// Rows for softmax and cross entropy on CUDA devices: a team of 1 to 32 lanes or a block for each, statistics in one pass that keeps the largest element
-// found so far and the sum of exponentials below it (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"). A second pass reads the row
-// again, from the caches.
+// Kernels that work on rows: a team of 1 to 32 lanes or a block for each. For softmax and what is like it, statistics of a row in one pass that keeps the
+// largest element found so far and the sum of exponentials below it (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"). A second pass
+// reads the row again, from the caches.
 #pragma once
 
 #include <algorithm>

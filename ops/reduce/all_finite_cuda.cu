@@ -1,0 +1,81 @@
+// all_finite on CUDA devices: one launch for some sixty tensors, whose pieces are spread over blocks. Bytes: every input once, in 16-byte accesses.
+#include <algorithm>
+
+#include "src/device/cuda/launch.h"
+#include "src/device/cuda/vector.h"
+
+namespace sindri::cuda {
+namespace {
+
+constexpr int kTensors = 64;  // of one launch: kernel arguments have 4 KiB
+constexpr int64_t kPiece = 16384;  // elements
+
+struct Tensors {
+  int count = 0;
+  const void* data[kTensors] = {};
+  int64_t elements[kTensors] = {};
+  int64_t pieces_up_to[kTensors] = {};  // of this tensor and those before it
+  DType dtype[kTensors] = {};
+};
+
+// Neither NaN nor infinity: the exponent is not all ones.
+template <class Bits> SINDRI_DEVICE bool piece_is_finite(const void* data, int64_t begin, int64_t end, Bits exponent) {
+  const Bits* const x = static_cast<const Bits*>(data);
+  constexpr int V = kVector<Bits>;
+  bool finite = true;
+  int64_t i = begin;
+  if (reinterpret_cast<uintptr_t>(x) % 16 == 0) {  // pieces begin at multiples of V elements
+    const int64_t whole = begin + (end - begin) / V * V;
+    for (int64_t k = begin + int64_t{threadIdx.x} * V; k < whole; k += int64_t{blockDim.x} * V) {
+      const auto v = load_vector<V>(x + k);
+      for (int j = 0; j < V; ++j) finite = finite && (v.e[j] & exponent) != exponent;
+    }
+    i = whole;
+  }
+  for (i += threadIdx.x; i < end; i += blockDim.x) finite = finite && (x[i] & exponent) != exponent;
+  return finite;
+}
+
+// Every thread that finds one that is not writes the same 0.
+__global__ void find_not_finite(Tensors t, uint8_t* finite) {
+  for (int64_t piece = blockIdx.x; piece < t.pieces_up_to[t.count - 1]; piece += gridDim.x) {
+    int k = 0;
+    while (piece >= t.pieces_up_to[k]) ++k;
+    const int64_t begin = (piece - (k > 0 ? t.pieces_up_to[k - 1] : 0)) * kPiece, end = begin + kPiece < t.elements[k] ? begin + kPiece : t.elements[k];
+    bool fine = true;
+    switch (t.dtype[k]) {
+      case DType::kFloat16: fine = piece_is_finite<uint16_t>(t.data[k], begin, end, 0x7c00); break;
+      case DType::kBFloat16: fine = piece_is_finite<uint16_t>(t.data[k], begin, end, 0x7f80); break;
+      case DType::kFloat32: fine = piece_is_finite<uint32_t>(t.data[k], begin, end, 0x7f800000u); break;
+      default: fine = piece_is_finite<uint64_t>(t.data[k], begin, end, 0x7ff0000000000000ull);
+    }
+    if (!fine) *finite = 0;
+  }
+}
+
+void run(const Call& call) {
+  fill_bytes(call, call.out[0].data, 1, 1);
+  Tensors t;
+  const auto go = [&] {
+    if (t.count == 0) return;
+    const int64_t blocks = std::min<int64_t>(t.pieces_up_to[t.count - 1], 132 * 16);
+    launch(call, Grid{dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0}, find_not_finite, t, call.output<uint8_t>(0));
+    t = {};
+  };
+  for (const Buffer& b : call.in) {
+    const int64_t n = b.meta->numel();
+    if (n == 0) continue;
+    const int64_t before = t.count > 0 ? t.pieces_up_to[t.count - 1] : 0;
+    t.data[t.count] = b.data;
+    t.elements[t.count] = n;
+    t.dtype[t.count] = b.meta->dtype;
+    t.pieces_up_to[t.count++] = before + ceil_div(n, kPiece);
+    if (t.count == kTensors) go();
+  }
+  go();
+}
+
+const bool kAllFinite = register_cuda_kernel({.op = "all_finite", .run = run});
+
+}  // namespace
+}  // namespace sindri::cuda
