@@ -1,0 +1,135 @@
+// Batch normalisation forward, with and without relu and residual, on CUDA devices. Bytes: x twice, the residual once, y once. Statistics take one pass: sums
+// of d and d² with d = x - shift, the shift being the channel's first value, which keeps var = mean(d²) - mean(d)² from cancelling. A thread adds up in float
+// (for float64 in double), threads and blocks combine in double.
+#include "ops/norm/channels_cuda.h"
+
+namespace sindri::cuda {
+namespace {
+
+using ops::BatchNormAttrs;
+
+template <class E> struct Stats {
+  using Element = E;
+  using T = Number<E>;
+  using Part = TwoSums<T>;
+  using Acc = TwoSums<double>;
+  struct Fixed {
+    T shift;
+  };
+  const E* x;
+  int64_t stride, count;  // between the first values of channels; values of each
+  double eps;
+  Floating gamma, beta, mean, var;
+  T* factors;  // mean, scale and beta of each channel
+
+  SINDRI_DEVICE Fixed fixed(int64_t c) const {
+    const T first = count > 0 ? load(x[c * stride]) : T(0);
+    return {isfinite(first) ? first : T(0)};
+  }
+  SINDRI_DEVICE Part nothing() const { return {0, 0}; }
+  SINDRI_DEVICE Acc identity() const { return {0, 0}; }
+  SINDRI_DEVICE Acc widen(const Part& p) const { return {static_cast<double>(p.first), static_cast<double>(p.second)}; }
+  SINDRI_DEVICE Acc combine(const Acc& a, const Acc& b) const { return AddTwo()(a, b); }
+  template <int V> SINDRI_DEVICE ElementVector<E, V> fetch(int64_t at) const { return load_vector<V>(x + at); }
+  template <int V, int F> SINDRI_DEVICE void add(Part (&part)[V], const Fixed (&fixed)[F], const ElementVector<E, V>& e, int64_t, int64_t) const {
+    for (int j = 0; j < V; ++j) {
+      const T d = load(e.e[j]) - fixed[F == 1 ? 0 : j].shift;
+      part[j].first += d;
+      part[j].second += d * d;
+    }
+  }
+  SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const {
+    const double n = static_cast<double>(count), d = a.first / n, variance = a.second / n - d * d;
+    mean.write(c, static_cast<double>(fixed(c).shift) + d);
+    var.write(c, variance < 0 ? 0 : variance);  // NaN stays NaN
+    // From the stored statistics, so that the gradient finds the same bits.
+    factors[c * 3] = mean.read<T>(c);
+    factors[c * 3 + 1] = static_cast<T>(gamma.read<double>(c) / sqrt(var.read<double>(c) + eps));
+    factors[c * 3 + 2] = beta.read<T>(c);
+  }
+};
+
+// y = (x - mean)·scale + beta; with relu max(y + residual, 0), each step rounded to E as the separate ops do.
+template <class E> struct Apply {
+  using Element = E;
+  using T = Number<E>;
+  struct Fixed {
+    T mean, scale, beta;
+  };
+  const E *x, *residual;  // null: none
+  E* y;
+  bool relu;
+  const T* factors;  // null: from gamma, beta, mean and var
+  Floating gamma, beta, mean, var;
+  double eps;
+
+  SINDRI_DEVICE Fixed fixed(int64_t c) const {
+    if (factors != nullptr) return {factors[c * 3], factors[c * 3 + 1], factors[c * 3 + 2]};
+    return {mean.read<T>(c), static_cast<T>(gamma.read<double>(c) / sqrt(var.read<double>(c) + eps)), beta.read<T>(c)};
+  }
+  template <int V, int F> SINDRI_DEVICE void apply(int64_t at, const Fixed (&fixed)[F]) const {
+    auto e = load_vector<V>(x + at);
+    ElementVector<E, V> r = e;
+    if (residual != nullptr) r = load_vector<V>(residual + at);
+    for (int j = 0; j < V; ++j) {
+      const Fixed& f = fixed[F == 1 ? 0 : j];
+      T v = normalise(load(e.e[j]), f.mean, f.scale, f.beta);
+      if (residual != nullptr) v = rounded<E>(v) + load(r.e[j]);
+      if (relu) v = rounded<E>(v) < T(0) ? T(0) : v;  // NaN passes, as in the op relu
+      e.e[j] = store_as<E>(v);
+    }
+    store_vector(y + at, e);
+  }
+};
+
+template <class E> FoldPlan plan_of(const KernelQuery& q) { return plan_fold(q.in[0], q.out[1], all_but_channels(), kVector<E>); }
+template <class E> int64_t factor_bytes(const KernelQuery& q) { return up_to_256(3 * q.in[0].shape[1] * static_cast<int64_t>(sizeof(Number<E>))); }
+
+int64_t train_workspace(const KernelQuery& q) {
+  int64_t bytes = 0;
+  dispatch_floating_element(q.in[0].dtype, [&]<class E>() { bytes = factor_bytes<E>(q) + fold_workspace(Stats<E>{}, plan_of<E>(q)); });
+  return bytes;
+}
+// in: x, gamma, beta [, residual]; out: y, mean, var.
+template <bool kRelu> void run_train(const Call& call) {
+  const KernelQuery& q = call.query;
+  const double eps = q.attrs.as<BatchNormAttrs>().eps;
+  const ops::ChannelView v = ops::channel_view(q.in[0]);
+  if (v.c == 0) return;
+  dispatch_floating_element(q.in[0].dtype, [&]<class E>() {
+    const E *const x = call.input<E>(0), *const residual = call.in.size() > 3 ? call.input<E>(3) : nullptr;
+    E* const y = call.output<E>(0);
+    auto* const factors = static_cast<Number<E>*>(call.workspace);
+    const Floating gamma = floating(call.in[1]), beta = floating(call.in[2]), mean = floating(call.out[1]), var = floating(call.out[2]);
+    const Stats<E> stats{x, v.stride_c, v.count(), eps, gamma, beta, mean, var, factors};
+    run_fold(call, plan_of<E>(q), stats, aligned_for_vectors<E>(x), static_cast<char*>(call.workspace) + factor_bytes<E>(q));
+    const Apply<E> apply{x, residual, y, kRelu, factors, gamma, beta, mean, var, eps};
+    run_channels(call, q.in[0], apply, aligned_for_vectors<E>(x, y, residual));
+  });
+}
+// in: x, gamma, beta, mean, var; out: y.
+void run_infer(const Call& call) {
+  const KernelQuery& q = call.query;
+  dispatch_floating_element(q.in[0].dtype, [&]<class E>() {
+    const E* const x = call.input<E>(0);
+    E* const y = call.output<E>(0);
+    const Apply<E> apply{x,
+                         nullptr,
+                         y,
+                         false,
+                         nullptr,
+                         floating(call.in[1]),
+                         floating(call.in[2]),
+                         floating(call.in[3]),
+                         floating(call.in[4]),
+                         q.attrs.as<BatchNormAttrs>().eps};
+    run_channels(call, q.in[0], apply, aligned_for_vectors<E>(x, y));
+  });
+}
+
+const bool kTrain = register_cuda_kernel({.op = "batch_norm_train", .run = run_train<false>, .workspace = train_workspace});
+const bool kTrainRelu = register_cuda_kernel({.op = "batch_norm_relu", .run = run_train<true>, .workspace = train_workspace});
+const bool kInfer = register_cuda_kernel({.op = "batch_norm_infer", .run = run_infer});
+
+}  // namespace
+}  // namespace sindri::cuda

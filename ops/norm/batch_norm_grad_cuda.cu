@@ -1,0 +1,159 @@
+// Gradients of batch normalisation, with and without the relu (and residual) behind it, on CUDA devices. Bytes: dy and x twice and dx once; with a residual
+// or a sum, dy, x, y and dy2 once, g once written and once read in place of the second dy. A thread adds up in float (for float64 in double), threads and
+// blocks combine in double.
+//
+// With g the gradient of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)): dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2,
+// dbeta = s1.
+#include "ops/norm/channels_cuda.h"
+
+namespace sindri::cuda {
+namespace {
+
+using ops::BatchNormAttrs, ops::BatchNormReluGradAttrs;
+
+// Where relu let the gradient through: everywhere, where the value computed from x again is positive, or where the output y is.
+enum class Mask : uint8_t { kNone, kInput, kOutput };
+
+template <class E> struct Operands {
+  using T = Number<E>;
+  struct Factors {
+    T mean, scale, beta;
+  };
+  const E *dy, *x, *y, *dy2;  // y: for kOutput; dy2: null or added to dy
+  E* g;  // null, or where the masked (and added) gradient is stored
+  Mask mask;
+  Floating gamma, beta, mean, var;
+  double eps;
+
+  SINDRI_DEVICE double inverse(int64_t c) const { return 1 / sqrt(var.read<double>(c) + eps); }
+  SINDRI_DEVICE Factors factors(int64_t c) const {
+    if (mask != Mask::kInput) return {mean.template read<T>(c), T(0), T(0)};
+    return {mean.template read<T>(c), static_cast<T>(gamma.read<double>(c) / sqrt(var.read<double>(c) + eps)), beta.read<T>(c)};
+  }
+  SINDRI_DEVICE T gradient(T dy_value, T dy2_value, T y_value, T x_value, const Factors& f) const {
+    if (dy2 != nullptr) dy_value = rounded<E>(dy_value + dy2_value);
+    const T out = mask == Mask::kInput ? rounded<E>(normalise(x_value, f.mean, f.scale, f.beta)) : y_value;
+    return mask != Mask::kNone && out <= T(0) ? T(0) : dy_value;
+  }
+};
+
+template <class E> struct GradSums {
+  using Element = E;
+  using T = Number<E>;
+  using Part = TwoSums<T>;
+  using Acc = TwoSums<double>;
+  using Fixed = typename Operands<E>::Factors;
+  template <int V> struct Fetched {
+    ElementVector<E, V> dy, x, y, dy2;
+    int64_t at;
+  };
+  Operands<E> o;
+  int64_t count;
+  Floating dgamma, dbeta;
+  T* coefficients;  // a, b and c of each channel: dx = a·g - b·(x - mean) - c
+
+  SINDRI_DEVICE Fixed fixed(int64_t c) const { return o.factors(c); }
+  SINDRI_DEVICE Part nothing() const { return {0, 0}; }
+  SINDRI_DEVICE Acc identity() const { return {0, 0}; }
+  SINDRI_DEVICE Acc widen(const Part& p) const { return {static_cast<double>(p.first), static_cast<double>(p.second)}; }
+  SINDRI_DEVICE Acc combine(const Acc& a, const Acc& b) const { return AddTwo()(a, b); }
+  template <int V> SINDRI_DEVICE Fetched<V> fetch(int64_t at) const {
+    Fetched<V> f;
+    f.at = at;
+    f.dy = load_vector<V>(o.dy + at);
+    f.x = load_vector<V>(o.x + at);
+    f.y = o.mask == Mask::kOutput ? load_vector<V>(o.y + at) : f.x;
+    f.dy2 = o.dy2 != nullptr ? load_vector<V>(o.dy2 + at) : f.x;
+    return f;
+  }
+  template <int V, int F> SINDRI_DEVICE void add(Part (&part)[V], const Fixed (&fixed)[F], const Fetched<V>& e, int64_t, int64_t) const {
+    ElementVector<E, V> g;
+    for (int j = 0; j < V; ++j) {
+      const Fixed& f = fixed[F == 1 ? 0 : j];
+      const T x = load(e.x.e[j]), v = o.gradient(load(e.dy.e[j]), load(e.dy2.e[j]), load(e.y.e[j]), x, f);
+      part[j].first += v;
+      part[j].second += v * (x - f.mean);
+      g.e[j] = store_as<E>(v);
+    }
+    if (o.g != nullptr) store_vector(o.g + e.at, g);
+  }
+  SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const {
+    const double r = o.inverse(c), scale = o.gamma.template read<double>(c) * r, n = static_cast<double>(count);
+    dgamma.write(c, r * a.second);
+    dbeta.write(c, a.first);
+    coefficients[c * 3] = static_cast<T>(scale);
+    coefficients[c * 3 + 1] = static_cast<T>(scale * r * r * a.second / n);
+    coefficients[c * 3 + 2] = static_cast<T>(scale * a.first / n);
+  }
+};
+
+template <class E> struct GradApply {
+  using Element = E;
+  using T = Number<E>;
+  struct Fixed {
+    typename Operands<E>::Factors f;
+    T a, b, c;
+  };
+  Operands<E> o;
+  E* dx;
+  const T* coefficients;
+
+  SINDRI_DEVICE Fixed fixed(int64_t c) const { return {o.factors(c), coefficients[c * 3], coefficients[c * 3 + 1], coefficients[c * 3 + 2]}; }
+  template <int V, int F> SINDRI_DEVICE void apply(int64_t at, const Fixed (&fixed)[F]) const {
+    auto g = load_vector<V>(o.dy + at);
+    const auto x = load_vector<V>(o.x + at);
+    for (int j = 0; j < V; ++j) {
+      const Fixed& f = fixed[F == 1 ? 0 : j];
+      const T xv = load(x.e[j]), v = o.gradient(load(g.e[j]), T(0), T(0), xv, f.f);
+      g.e[j] = store_as<E>(f.a * v - f.b * (xv - f.f.mean) - f.c);
+    }
+    store_vector(dx + at, g);
+  }
+};
+
+template <class E> FoldPlan plan_of(const KernelQuery& q) { return plan_fold(q.in[1], q.out[1], all_but_channels(), kVector<E>); }
+template <class E> int64_t coefficient_bytes(const KernelQuery& q) { return up_to_256(3 * q.in[1].shape[1] * static_cast<int64_t>(sizeof(Number<E>))); }
+int64_t workspace(const KernelQuery& q) {
+  int64_t bytes = 0;
+  dispatch_floating_element(q.in[1].dtype, [&]<class E>() { bytes = coefficient_bytes<E>(q) + fold_workspace(GradSums<E>{}, plan_of<E>(q)); });
+  return bytes;
+}
+
+// out: dx, dgamma, dbeta [, g, which o names].
+template <class E> void run_grad_of(const Call& call, const Operands<E>& o) {
+  const KernelQuery& q = call.query;
+  const ops::ChannelView v = ops::channel_view(q.in[1]);
+  if (v.c == 0) return;
+  auto* const coefficients = static_cast<Number<E>*>(call.workspace);
+  const GradSums<E> sums{o, v.count(), floating(call.out[1]), floating(call.out[2]), coefficients};
+  run_fold(call, plan_of<E>(q), sums, aligned_for_vectors<E>(o.dy, o.x, o.y, o.dy2, o.g), static_cast<char*>(call.workspace) + coefficient_bytes<E>(q));
+  GradApply<E> apply{o, call.output<E>(0), coefficients};
+  if (o.g != nullptr) apply.o.dy = o.g, apply.o.mask = Mask::kNone;
+  apply.o.dy2 = nullptr;
+  run_channels(call, q.in[1], apply, aligned_for_vectors<E>(apply.o.dy, o.x, apply.dx));
+}
+
+// in: dy, x, gamma, mean, var.
+void run_grad(const Call& call) {
+  dispatch_floating_element(call.query.in[1].dtype, [&]<class E>() {
+    run_grad_of<E>(call,
+                   {call.input<E>(0), call.input<E>(1), nullptr, nullptr, nullptr, Mask::kNone, floating(call.in[2]), floating(call.in[2]),
+                    floating(call.in[3]), floating(call.in[4]), call.query.attrs.as<BatchNormAttrs>().eps});
+  });
+}
+// in: dy, x, gamma, beta, mean, var [, y of a form with residual] [, dy2]; out: dx, dgamma, dbeta [, g].
+void run_relu_grad(const Call& call) {
+  const auto& a = call.query.attrs.as<BatchNormReluGradAttrs>();
+  dispatch_floating_element(call.query.in[1].dtype, [&]<class E>() {
+    run_grad_of<E>(call,
+                   {call.input<E>(0), call.input<E>(1), a.residual ? call.input<E>(6) : nullptr, a.sum ? call.input<E>(call.in.size() - 1) : nullptr,
+                    a.gives_g() ? call.output<E>(3) : nullptr, a.residual ? Mask::kOutput : Mask::kInput, floating(call.in[2]), floating(call.in[3]),
+                    floating(call.in[4]), floating(call.in[5]), a.eps});
+  });
+}
+
+const bool kGrad = register_cuda_kernel({.op = "batch_norm_grad", .run = run_grad, .workspace = workspace});
+const bool kReluGrad = register_cuda_kernel({.op = "batch_norm_relu_grad", .run = run_relu_grad, .workspace = workspace});
+
+}  // namespace
+}  // namespace sindri::cuda

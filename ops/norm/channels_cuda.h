@@ -1,0 +1,90 @@
+// Passes over tensors [N, C, ...] on CUDA devices in which each channel has factors of its own. Channels side by side in memory (channels-last, rank 2): a
+// thread keeps its kVector channels, their factors in registers, and walks over rows. Otherwise each channel's plane: a block walks over parts of one.
+//
+// A body is trivially copyable and has Element, Fixed, fixed(channel) and apply<V>(at, fixed[V or 1]) for the V elements from offset `at` on.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "ops/norm/norm_common.h"
+#include "src/device/cuda/fold.h"
+#include "src/device/cuda/launch.h"
+#include "src/device/cuda/reduce.h"
+#include "src/device/cuda/vector.h"
+
+namespace sindri::cuda {
+
+template <int V, class Body> SINDRI_DEVICE void channel_rows_by(const Body& b, int64_t rows, int64_t channels, int across) {
+  const int tx = static_cast<int>(threadIdx.x) % across, down = kThreads / across;
+  const int64_t c = (static_cast<int64_t>(blockIdx.y) * across + tx) * V;
+  if (c >= channels) return;
+  typename Body::Fixed fixed[V];
+  for (int j = 0; j < V; ++j) fixed[j] = b.fixed(c + j);
+  for (int64_t r = static_cast<int64_t>(blockIdx.x) * down + threadIdx.x / across; r < rows; r += static_cast<int64_t>(gridDim.x) * down)
+    b.template apply<V>(r * channels + c, fixed);
+}
+template <class Body> __global__ void channel_rows(Body b, int64_t rows, int64_t channels, int across, bool vectors) {
+  if (vectors) channel_rows_by<kVector<typename Body::Element>>(b, rows, channels, across);
+  else channel_rows_by<1>(b, rows, channels, across);
+}
+
+// Part p of `parts` of plane k: `length` elements.
+template <class Body> __global__ void channel_planes(Body b, int64_t planes, int64_t channels, int64_t size, int64_t parts, int64_t length, bool vectors) {
+  constexpr int V = kVector<typename Body::Element>;
+  for (int64_t task = blockIdx.x; task < planes * parts; task += gridDim.x) {
+    const int64_t plane = task / parts, begin = (task - plane * parts) * length, end = begin + length < size ? begin + length : size;
+    const typename Body::Fixed fixed[1] = {b.fixed(plane % channels)};
+    const int64_t base = plane * size;
+    if (vectors) {
+      for (int64_t i = begin + int64_t{threadIdx.x} * V; i < end; i += int64_t{blockDim.x} * V) b.template apply<V>(base + i, fixed);
+    } else {
+      for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) b.template apply<1>(base + i, fixed);
+    }
+  }
+}
+
+/// Puts a pass over all elements of x on the call's stream. `aligned`: all operands of the body may be read and written in vectors.
+template <class Body> void run_channels(const Call& call, const TensorMeta& x, const Body& body, bool aligned) {
+  constexpr int64_t V = kVector<typename Body::Element>, kBlocks = 132 * 16;
+  if (x.numel() == 0) return;
+  const ops::ChannelView v = ops::channel_view(x);
+  if (v.planar) {
+    const bool vectors = aligned && v.s % V == 0;
+    const int64_t length = int64_t{kThreads} * V * 4, parts = ceil_div(v.s, length), planes = v.n * v.c;
+    const int threads = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(ceil_div(v.s, vectors ? V : 1), 32, kThreads))));
+    const Grid grid{dim3(static_cast<unsigned>(std::min(planes * parts, kBlocks * kThreads / threads))), dim3(static_cast<unsigned>(threads)), 0};
+    launch(call, grid, channel_planes<Body>, body, planes, v.c, v.s, parts, length, vectors);
+  } else {
+    const bool vectors = aligned && v.c % V == 0;
+    const int64_t lanes = ceil_div(v.c, vectors ? V : 1);
+    const int across = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes, 32))));
+    const int64_t down = kThreads / across, stacks = ceil_div(lanes, across);
+    const int64_t blocks = std::clamp<int64_t>(ceil_div(v.s, down * 2), 1, std::max<int64_t>(1, kBlocks / stacks));
+    const Grid grid{dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(stacks)), dim3(kThreads), 0};
+    launch(call, grid, channel_rows<Body>, body, v.s, v.c, across, vectors);
+  }
+}
+
+/// Dimensions over which the statistics of a channel are taken.
+inline DimSet all_but_channels() {
+  DimSet reduced;
+  reduced.fill(true);
+  reduced[1] = false;
+  return reduced;
+}
+
+/// The normalised value, in the forward forms and where the gradient finds relu's mask again: the same bits.
+template <class T> SINDRI_DEVICE T normalise(T x, T mean, T scale, T beta) { return fma(x - mean, scale, beta); }
+template <class E> SINDRI_DEVICE Number<E> rounded(Number<E> v) { return load(store_as<E>(v)); }
+
+/// Two sums of a channel.
+template <class T> struct TwoSums { T first, second; };
+struct AddTwo {
+  template <class T> SINDRI_DEVICE TwoSums<T> operator()(const TwoSums<T>& a, const TwoSums<T>& b) const { return {a.first + b.first, a.second + b.second}; }
+};
+
+inline Floating floating(const Buffer& b) { return {b.data, b.meta->dtype}; }
+inline int64_t up_to_256(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace sindri::cuda
