@@ -2,10 +2,10 @@
 # Builds Sindri and runs its tests. The last line is "N passed, N failed", over all test cases; the exit code says the same.
 #   scripts/test.sh [--fast] [--asan | --tsan] [--quick] [--no-deps] [--only NAME[,NAME]] [--jobs N]
 # --fast: the edit loop, at most 5 minutes where little changed: --quick --no-deps without the programs that start `sindri` and train
-# whole nets (app, launch, measure, models), and ops_sim. Everything runs before a change is done.
+# whole nets (app, launch, measure, models), ops_sim, ops_cuda and cuda. Everything runs before a change is done.
 # --asan: the same under AddressSanitizer, UBSan and LeakSanitizer (preset asan); --tsan: under ThreadSanitizer (preset tsan, needs clang++ and
 # its runtime); --quick: leaves out tests with Slow in their names, and two of the three seeds of ops_sim; --only: some test programs, e.g.
-# core,train (python: the Python package's tests; ops_sim: the op suite on the simulated accelerator; lab: several hosts on this machine); --no-deps: assumes the packages are
+# core,train (python: the Python package's tests; ops_sim: the op suite on the simulated accelerator; ops_cuda: on the CUDA backend's host run; lab: several hosts on this machine); --no-deps: assumes the packages are
 # installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -57,6 +57,7 @@ for name in "${names[@]}"; do
   case $name in
     python) targets+=(sindri_core sindri_program sindri_sim) ;;
     lab) targets+=(sindri_program lab_net overlap_bench) ;;
+    ops_cuda) targets+=(ops_tests) ;;
     *) targets+=("${name%_sim}_tests") ;;
   esac
 done
@@ -82,7 +83,7 @@ if [[ $quick -eq 1 ]]; then
 fi
 ctest_args=(--test-dir "build/$preset" --output-on-failure --parallel "$jobs" --timeout "${SINDRI_TEST_TIMEOUT:-1500}")
 left_out=()  # tests by the front of their names
-if [[ $fast -eq 1 ]]; then left_out+=('(app|launch|measure|models|ops_sim)\.'); fi
+if [[ $fast -eq 1 ]]; then left_out+=('(app|launch|measure|models|ops_sim|ops_cuda|cuda)\.'); fi
 if [[ $quick -eq 1 ]]; then left_out+=('ops_sim\.[23]'); fi
 if [[ ${#left_out[@]} -gt 0 ]]; then ctest_args+=(-E "^($(IFS='|'; echo "${left_out[*]}"))"); fi
 if [[ -n $only ]]; then ctest_args+=(-R "^(${only//,/|})\\."); fi
@@ -128,7 +129,7 @@ passed=$((passed + cases_passed))
 failed=$((failed + cases_failed))
 if [[ $ctest_ok -eq 0 && $failed -eq 0 ]]; then failed=1; fi
 step "done"
-if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, launch, measure, models, ops_sim, lab, slow cases, the installed package, API references"; fi
+if [[ $fast -eq 1 ]]; then echo "left out by --fast: app, launch, measure, models, ops_sim, ops_cuda, cuda, lab, slow cases, the installed package, API references"; fi
 if [[ $cases_skipped -gt 0 ]]; then echo "$cases_skipped skipped (reasons above)"; fi
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]

@@ -34,7 +34,7 @@ class Cuda : public ::testing::Test {
   }
   // Losses by step, as printed, of a training of the digits on `device`.
   static std::map<int64_t, std::vector<std::string>> losses(const std::string& run_dir, const std::string& device, const Variables& more = {}) {
-    const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", device, "--set", "train.max_steps=4", "--set", "data.batch_size=8", "--set",
+    const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", device, "--set", "train.max_steps=4", "--set", "train.batch_size=8", "--set",
                           "train.run_dir=" + run_dir},
                          with(more));
     EXPECT_EQ(r.code, 0) << r.err;
