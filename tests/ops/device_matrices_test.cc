@@ -14,7 +14,7 @@
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::device_matrices {
 namespace {
 
 using Numbers = std::vector<int64_t>;
@@ -118,4 +118,4 @@ TEST(DeviceMatrices, AWideBlockThatCannotBeInvertedKeepsWhatWas) {
 }
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::device_matrices

@@ -15,7 +15,7 @@
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::device_shapes {
 namespace {
 
 /// Runs the op on the CPU and on the current device with the same inputs, in each of `types`, `tolerance` times the suite's tolerances apart at most.
@@ -208,4 +208,4 @@ TEST(DeviceShapes, AllFiniteOfManyTensors) {
 }
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::device_shapes

@@ -18,7 +18,7 @@
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
 
-namespace sindri::test {
+namespace sindri::test::device_sizes {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -167,4 +167,4 @@ INSTANTIATE_TEST_SUITE_P(Samples, DeviceSizes, ::testing::Range(size_t{0}, sampl
                          [](const auto& at) { return samples()[at.param].op + "_" + samples()[at.param].name; });
 
 }  // namespace
-}  // namespace sindri::test
+}  // namespace sindri::test::device_sizes
