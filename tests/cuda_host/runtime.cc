@@ -122,6 +122,14 @@ uintptr_t translated_word(uintptr_t word, bool must_be_device) {
   return reinterpret_cast<uintptr_t>(machine().inside(p, "a kernel"));
 }
 
+cudaError_t run_library(cudaStream_t stream, const char* name, std::function<void()> work) {
+  if (stream->device != t_device) return say(cudaErrorInvalidResourceHandle);
+  return guarded([&] {
+    advance(stream);
+    sim::run_on(*stream->stream, name, std::move(work));
+  });
+}
+
 cudaError_t launch(cudaStream_t stream, const char* name, const Dims& dims, std::function<void()> body) {
   if (stream->device != t_device) return say(cudaErrorInvalidResourceHandle);
   const uint64_t threads = uint64_t{dims.threads.x} * dims.threads.y * dims.threads.z, blocks = uint64_t{dims.blocks.x} * dims.blocks.y * dims.blocks.z;

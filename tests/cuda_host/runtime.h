@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "tests/device/simulator.h"
@@ -17,6 +18,8 @@ sim::Simulator& machine();
 void set_seed(uint64_t seed);
 /// Kernels started so far.
 int64_t launches();
+/// Puts the work of a library's call on a stream, as launch() does with a kernel's; inside() gives it the bytes at device addresses.
+cudaError_t run_library(cudaStream_t stream, const char* name, std::function<void()> work);
 /// What cudaGetDeviceCount says from here on: cudaSuccess, or an error and no device.
 void set_driver(cudaError_t state, int version);
 

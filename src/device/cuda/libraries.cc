@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "sindri/core/error.h"
 #include "src/core/once.h"
@@ -100,8 +101,17 @@ struct Tables {
   NcclApi nccl;
 };
 
+// Where a library's functions come from: a file, or the program.
+struct Source {
+  void* handle = nullptr;
+  void* (*brought)(const char* symbol) = nullptr;
+  void* find(const char* symbol) const { return brought != nullptr ? brought(symbol) : dlsym(handle, symbol); }
+};
+
 struct Slot {
   Once once;
+  void* (*brought)(const char* symbol) = nullptr;
+  std::string brought_path;
   LibraryState state;
 };
 
@@ -116,10 +126,10 @@ std::array<Slot, kLibraries>& slots() {
 }
 
 // Functions that are not there, separated by commas.
-std::string fill(Library library, void* handle) {
+std::string fill(Library library, const Source& source) {
   std::string missing;
   const auto find = [&](auto* function, const char* symbol) {
-    *reinterpret_cast<void**>(function) = dlsym(handle, symbol);
+    *reinterpret_cast<void**>(function) = source.find(symbol);
     if (*function == nullptr) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", symbol);
   };
   Tables& t = tables();
@@ -188,13 +198,14 @@ LibraryState open(Library library) {
   s.wanted = fmt::format("{}.{} or later, below {}{}{}", f.major, f.minor, f.major + 1, *f.why != 0 ? ": " : "", f.why);
   s.lost = f.lost;
   s.fix = f.fix;
-  const FoundLibrary found = find_library(f.files);
-  if (found.handle == nullptr) {
+  const Slot& slot = slots()[static_cast<size_t>(library)];
+  const FoundLibrary found = slot.brought != nullptr ? FoundLibrary{nullptr, slot.brought_path, ""} : find_library(f.files);
+  if (!found.error.empty()) {
     s.error = fmt::format("{}: {}", f.name, found.error);
     return s;
   }
   s.path = found.path;
-  const std::string missing = fill(library, found.handle);
+  const std::string missing = fill(library, {found.handle, slot.brought});
   const std::optional<Version> version = version_of(library);
   if (version) s.version = version->text();
   if (version && (version->major != f.major || version->minor < f.minor)) {
@@ -229,6 +240,12 @@ std::vector<LibraryState> library_states() {
 void require(Library library) {
   const LibraryState& s = library_state(library);
   if (!s.usable()) throw DeviceError(s.error, fmt::format("without it {}", s.lost), s.fix);
+}
+
+void bring_library(Library library, std::string path, void* (*find)(const char* symbol)) {
+  Slot& slot = slots()[static_cast<size_t>(library)];
+  slot.brought = find;
+  slot.brought_path = std::move(path);
 }
 
 const DriverApi& driver_api() { return require(Library::kDriver), tables().driver; }

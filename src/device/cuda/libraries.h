@@ -39,4 +39,8 @@ std::vector<LibraryState> library_states();
 /// Throws DeviceError with the state's error, what is lost, and the fix, unless the library can be used.
 void require(Library library);
 
+/// For programs that have a library's functions themselves, as the host run does: `find` gives the address of a function by its symbol, and no file is looked
+/// for. Before the library's first use. `path` is what LibraryState shows.
+void bring_library(Library library, std::string path, void* (*find)(const char* symbol));
+
 }  // namespace sindri::cuda
