@@ -1,4 +1,4 @@
-// conv2d, its two gradients and conv2d_bias_act by Sindri's own product (ops/matmul/product_cuda.h), each as a product with windows of an image that are never
+// conv2d, its two gradients and conv2d_bias_act by Sindri's own product (src/device/cuda/product.h), each as a product with windows of an image that are never
 // written to memory. With G groups, P = N OH OW pixels and T = KH KW positions of the kernel, for each group
 //   y  [P, O/G]        = windows of x  [P, T C/G]       w^T [T C/G, O/G]
 //   dx [N H W, C/G]    = windows of dy [N H W, T O/G]   w   [T O/G, C/G]     dy's rows lie stride apart: where a window meets none between, it is zero
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "ops/conv/conv_geometry.h"
-#include "ops/matmul/product_cuda.h"
+#include "src/device/cuda/product.h"
 
 namespace sindri::cuda {
 namespace {

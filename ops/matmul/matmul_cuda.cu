@@ -1,6 +1,6 @@
-// matmul and batch_matmul by Sindri's own product (product_cuda.h): every floating type, size and transpose.
+// matmul and batch_matmul by Sindri's own product (src/device/cuda/product.h): every floating type, size and transpose.
 #include "ops/matmul/matmul_problem.h"
-#include "ops/matmul/product_cuda.h"
+#include "src/device/cuda/product.h"
 
 namespace sindri::cuda {
 namespace {

@@ -1,4 +1,4 @@
-// See product_cuda.h. A block of 256 threads computes 64 x 64 elements of C, each thread 4 x 4 of them, from tiles of 64 x 16 of A and B in shared memory.
+// See src/device/cuda/product.h. A block of 256 threads computes 64 x 64 elements of C, each thread 4 x 4 of them, from tiles of 64 x 16 of A and B in shared memory.
 // The elements of the next tiles are on their way from memory while the present ones are multiplied. Sums are in float (double for double).
 //
 // Memory: an element of A is read cols/64 times, one of B rows/64 times, mostly from L2, as blocks that follow each other share their rows of A. The inner
@@ -7,7 +7,7 @@
 //
 // A product of few tiles over a great depth (weight gradients) is cut into parts along its depth, and a second kernel adds the parts in their order. How many
 // depends on the sizes alone, so a GPU's number of multiprocessors does not change a bit.
-#include "ops/matmul/product_cuda.h"
+#include "src/device/cuda/product.h"
 
 #include <limits>
 #include <vector>

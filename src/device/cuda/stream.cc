@@ -194,7 +194,10 @@ CudaStream::CudaStream(Device device, Lane lane) : Stream(device, lane) {
   // Communication goes ahead of kernels that wait for room.
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, lane == Lane::kComm ? highest : lowest), "making a stream", device);
 }
-CudaStream::~CudaStream() { (void)cudaStreamDestroy(stream_); }
+CudaStream::~CudaStream() {
+  kept_.clear();
+  (void)cudaStreamDestroy(stream_);
+}
 
 std::shared_ptr<Event> CudaStream::record() {
   const OnDevice on(device().index);

@@ -4,8 +4,11 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <typeindex>
 
 #include "sindri/device/backend.h"
 
@@ -78,8 +81,21 @@ class CudaStream final : public Stream {
   void replay(Recording& recording) override;
   bool recording() const override;
 
+  /// The T of this stream (a library's handle), made as T(handle()) at first use; it goes with the stream. Any thread.
+  template <class T> T& kept() {
+    const std::lock_guard lock(kept_mutex_);
+    std::shared_ptr<void>& at = kept_[typeid(T)];
+    if (at == nullptr) {
+      const NotCaptured outside;
+      at = std::make_shared<T>(stream_);
+    }
+    return *static_cast<T*>(at.get());
+  }
+
  private:
   cudaStream_t stream_ = nullptr;
+  std::mutex kept_mutex_;
+  std::map<std::type_index, std::shared_ptr<void>> kept_;
 };
 
 }  // namespace sindri::cuda

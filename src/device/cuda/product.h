@@ -1,5 +1,6 @@
 // Sindri's own product on CUDA devices, C[z] = A[z] B[z], whose operands are gathered: one kernel multiplies matrices of any strides and convolves in all
-// three directions, as a convolution is a product with the windows of its input. Shared by ops/matmul and ops/conv.
+// three directions, as a convolution is a product with the windows of its input. Shared by ops/matmul, which has its kernels (product_cuda.cu),
+// and ops/conv.
 #pragma once
 
 #include <cstdint>

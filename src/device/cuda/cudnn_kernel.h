@@ -1,0 +1,20 @@
+// What kernels by cuDNN share: plans that are built once for each graph of a device, and a handle for each stream.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "src/device/cuda/cudnn_graph.h"
+#include "src/device/cuda/stream.h"
+
+namespace sindri::cuda {
+
+/// The plan of the first engine that builds, for a device of this process. Kernels with equal graphs share it, and a graph that has none is not tried again.
+/// Null where cuDNN is missing or has no engine; `why` says so.
+std::shared_ptr<const CudnnPlan> cudnn_plan(const CudnnGraph& graph, int device, std::string* why);
+
+/// Puts a plan's work on a stream. Throws DeviceError. See CudnnPlan::run.
+void run_cudnn_plan(const CudnnPlan& plan, CudaStream& stream, std::span<void* const> addresses, void* workspace);
+
+}  // namespace sindri::cuda
