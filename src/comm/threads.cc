@@ -10,10 +10,15 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "sindri/core/log.h"
+#include "sindri/device/device.h"
 #include "src/comm/algorithms.h"
 #include "src/comm/backends.h"
+#include "src/core/tensor_impl.h"
 
 namespace sindri::comm {
 
@@ -104,6 +109,33 @@ struct Shared {
   }
 };
 
+// Calls of device memory go by way of the host, which waits for the stream: several ranks may share a device then, as NCCL's cannot. For tests of what ranks do there.
+class ByHost {
+ public:
+  explicit ByHost(Stream& stream) : stream_(stream), device_(stream.device()) {
+    if (stream.recording())
+      throw DeviceError("a call of the 'threads' backend cannot be part of a recording", device_.str(), "run it eagerly, or use dist.backend=nccl");
+  }
+  std::vector<char> read(const void* from, int64_t bytes) const {
+    std::vector<char> host(static_cast<size_t>(bytes));
+    if (bytes == 0) return host;
+    stream_.synchronize();
+    const DeviceMemory::Read one{host.data(), from, device_, bytes};
+    device_memory().read(std::span(&one, 1), "call between ranks");
+    return host;
+  }
+  void write(void* to, const std::vector<char>& host) const {
+    if (host.empty()) return;
+    device_memory().write(device_, to, host.data(), static_cast<int64_t>(host.size()));
+    Stream& writer = current_stream(device_);
+    if (&writer != &stream_) stream_.wait(writer.record());
+  }
+
+ private:
+  Stream& stream_;
+  const Device device_;
+};
+
 class Threads final : public Communicator {
  public:
   Threads(std::shared_ptr<Session> session, std::string name, std::vector<int> members, int rank, std::shared_ptr<Shared> shared,
@@ -112,7 +144,20 @@ class Threads final : public Communicator {
   const char* backend() const override { return "threads"; }
 
  protected:
-  void do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) override {
+  bool takes_streams() const override { return true; }
+  void do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream* stream) override {
+    if (stream != nullptr) {
+      const ByHost by(*stream);
+      std::vector<std::vector<char>> memory;
+      std::vector<Piece> there;
+      for (const Piece& p : pieces) {
+        memory.push_back(by.read(p.in, p.count * static_cast<int64_t>(dtype_size(dtype))));
+        there.push_back({memory.back().data(), memory.back().data(), p.count});
+      }
+      do_all_reduce(there, dtype, op, nullptr);
+      for (size_t i = 0; i < memory.size(); ++i) by.write(pieces[i].out, memory[i]);
+      return;
+    }
     std::vector<int64_t> counts;
     for (const Piece& p : pieces) counts.push_back(p.count);
     Post post{fmt::format("all_reduce {} of {} {}", reduce_op_name(op), fmt::join(counts, "+"), dtype_name(dtype)), nullptr, nullptr, pieces};
@@ -128,18 +173,40 @@ class Threads final : public Communicator {
       }
     });
   }
-  void do_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, int root, Stream*) override {
+  void do_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, int root, Stream* stream) override {
+    if (stream != nullptr) {
+      const ByHost by(*stream);
+      const std::vector<char> given = by.read(in, count * static_cast<int64_t>(dtype_size(dtype)));
+      std::vector<char> made(given.size());
+      do_reduce(given.data(), made.data(), count, dtype, op, root, nullptr);
+      if (rank() == root) by.write(out, made);
+      return;
+    }
     together({fmt::format("reduce {} of {} {} to rank {}", reduce_op_name(op), count, dtype_name(dtype), root), in, out, {}}, [&] {
       const auto [begin, end] = slice(count);
       reduce_tree(inputs(begin, dtype), dtype, at(meeting_->posts[static_cast<size_t>(root)].out, begin, dtype), dtype, end - begin, op, factor(op));
     });
   }
-  void do_broadcast(void* data, int64_t bytes, int root, Stream*) override {
+  void do_broadcast(void* data, int64_t bytes, int root, Stream* stream) override {
+    if (stream != nullptr) {
+      const ByHost by(*stream);
+      std::vector<char> memory = rank() == root ? by.read(data, bytes) : std::vector<char>(static_cast<size_t>(bytes));
+      do_broadcast(memory.data(), bytes, root, nullptr);
+      if (rank() != root) by.write(data, memory);
+      return;
+    }
     together({fmt::format("broadcast of {} bytes from rank {}", bytes, root), data, nullptr, {}}, [&] {
       if (rank() != root) copy(meeting_->posts[static_cast<size_t>(root)].in, data, bytes, DType::kUInt8);
     });
   }
-  void do_all_gather_v(const void* in, void* out, std::span<const int64_t> bytes, Stream*) override {
+  void do_all_gather_v(const void* in, void* out, std::span<const int64_t> bytes, Stream* stream) override {
+    if (stream != nullptr) {
+      const ByHost by(*stream);
+      const std::vector<char> given = by.read(in, bytes[static_cast<size_t>(rank())]);
+      std::vector<char> made(static_cast<size_t>(std::accumulate(bytes.begin(), bytes.end(), int64_t{0})));
+      do_all_gather_v(given.data(), made.data(), bytes, nullptr);
+      return by.write(out, made);
+    }
     together({fmt::format("all_gather of {} bytes", fmt::join(bytes, "+")), in, nullptr, {}}, [&] {
       int64_t begin = 0;
       for (size_t r = 0; r < bytes.size(); ++r) {
@@ -148,13 +215,27 @@ class Threads final : public Communicator {
       }
     });
   }
-  void do_reduce_scatter(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, Stream*) override {
+  void do_reduce_scatter(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, Stream* stream) override {
+    if (stream != nullptr) {
+      const ByHost by(*stream);
+      const std::vector<char> given = by.read(in, size() * count * static_cast<int64_t>(dtype_size(dtype)));
+      std::vector<char> made(static_cast<size_t>(count) * dtype_size(dtype));
+      do_reduce_scatter(given.data(), made.data(), count, dtype, op, nullptr);
+      return by.write(out, made);
+    }
     std::vector<char> result(static_cast<size_t>(count) * dtype_size(dtype));  // out may lie in in, which others read
     together({fmt::format("reduce_scatter {} of {} times {} {}", reduce_op_name(op), size(), count, dtype_name(dtype)), in, nullptr, {}},
              [&] { reduce_tree(inputs(rank() * count, dtype), dtype, result.data(), dtype, count, op, factor(op)); });
     copy(result.data(), out, count, dtype);
   }
-  void do_all_to_all(const void* in, void* out, int64_t bytes, Stream*) override {
+  void do_all_to_all(const void* in, void* out, int64_t bytes, Stream* stream) override {
+    if (stream != nullptr) {
+      const ByHost by(*stream);
+      const std::vector<char> given = by.read(in, size() * bytes);
+      std::vector<char> made(given.size());
+      do_all_to_all(given.data(), made.data(), bytes, nullptr);
+      return by.write(out, made);
+    }
     std::vector<char> result(static_cast<size_t>(bytes * size()));
     together({fmt::format("all_to_all of {} times {} bytes", size(), bytes), in, nullptr, {}}, [&] {
       for (int r = 0; r < size(); ++r)
@@ -281,7 +362,14 @@ template <class F> void Threads::together(Post post, F part) {
   arrive_and_wait(call, false);
 }
 
-void Threads::do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream*) {
+void Threads::do_send_recv(const void* out, int64_t out_bytes, int to, void* in, int64_t in_bytes, int from, Stream* stream) {
+  if (stream != nullptr) {
+    const ByHost by(*stream);
+    const std::vector<char> given = to >= 0 ? by.read(out, out_bytes) : std::vector<char>();
+    std::vector<char> made(from >= 0 ? static_cast<size_t>(in_bytes) : 0);
+    do_send_recv(given.data(), out_bytes, to, made.data(), in_bytes, from, nullptr);
+    return by.write(in, made);
+  }
   Meeting& m = *meeting_;
   Parcel parcel{out, out_bytes};
   std::unique_lock lock(m.mutex);

@@ -421,13 +421,41 @@ TEST_F(Nccl, TheWorldOfAProcess) {
   EXPECT_EQ(fake().count("CommDestroy"), 1);
 }
 
+// A backend that reaches the host's memory only, as mpi and gloo do.
+class HostOnly final : public Communicator {
+ public:
+  HostOnly() : Communicator(comm::world().session(), "host", {0}, 0) {}
+  const char* backend() const override { return "host"; }
+
+ protected:
+  void do_all_reduce(std::span<const comm::Piece>, DType, ReduceOp, Stream*) override {}
+  void do_reduce(const void*, void*, int64_t, DType, ReduceOp, int, Stream*) override {}
+  void do_broadcast(void*, int64_t, int, Stream*) override {}
+  void do_all_gather_v(const void*, void*, std::span<const int64_t>, Stream*) override {}
+  void do_reduce_scatter(const void*, void*, int64_t, DType, ReduceOp, Stream*) override {}
+  void do_all_to_all(const void*, void*, int64_t, Stream*) override {}
+  void do_send_recv(const void*, int64_t, int, void*, int64_t, int, Stream*) override {}
+  void do_barrier() override {}
+  std::shared_ptr<Communicator> do_group(const std::vector<int>&, const std::string&) override { return nullptr; }
+};
+
 TEST_F(Nccl, OtherBackendsAndStreams) {
-  comm::run_ranks(2, [](int rank) {
+  {
+    const RuntimeScope scope(Runtime("host only"));
+    HostOnly host;
     float x = 1;
     try {
-      comm::world().all_reduce(&x, &x, 1, DType::kFloat32, ReduceOp::kSum, {"", 0, &stream_of(rank)});
-      ADD_FAILURE() << "threads cannot reach a GPU's memory";
+      host.all_reduce(&x, &x, 1, DType::kFloat32, ReduceOp::kSum, {"", 0, &stream_of(0)});
+      ADD_FAILURE() << "it cannot reach a GPU's memory";
     } catch (const DeviceError& e) { EXPECT_NE(std::string(e.what()).find("dist.backend=nccl"), std::string::npos) << e.what(); }
+  }
+  // Ranks that are threads go by way of the host.
+  comm::run_ranks(2, [](int rank) {
+    float x = static_cast<float>(rank + 1);
+    comm::world().all_reduce(&x, &x, 1, DType::kFloat32, ReduceOp::kSum, {"", 0, &stream_of(rank)});
+    stream_of(rank).synchronize();
+    synchronize(gpu(rank));
+    EXPECT_EQ(x, 3);
   });
   // A world of one rank copies where the memory is.
   const RuntimeScope scope(Runtime("alone"));
