@@ -9,7 +9,7 @@
 #include "ops/conv/weight_layout_cuda.h"
 #include "sindri/core/error.h"
 #include "src/device/cuda/cudnn_kernel.h"
-#include "src/device/cuda/launch.h"
+#include "src/device/cuda/kernel_spec.h"
 
 namespace sindri::cuda {
 namespace {

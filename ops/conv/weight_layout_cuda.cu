@@ -3,6 +3,7 @@
 #include "ops/conv/weight_layout_cuda.h"
 
 #include "src/device/cuda/divisor.h"
+#include "src/device/cuda/launch.h"
 
 namespace sindri::cuda {
 namespace {

@@ -1,7 +1,7 @@
 // Weights of convolutions between Sindri's order [O, C, KH, KW] and that of channels-last libraries, [O, KH, KW, C].
 #pragma once
 
-#include "src/device/cuda/launch.h"
+#include "src/device/cuda/kernel_spec.h"
 
 namespace sindri::cuda {
 

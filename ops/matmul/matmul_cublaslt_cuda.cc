@@ -6,7 +6,7 @@
 #include "ops/matmul/matmul_problem.h"
 #include "sindri/core/error.h"
 #include "src/device/cuda/cublaslt.h"
-#include "src/device/cuda/launch.h"
+#include "src/device/cuda/kernel_spec.h"
 
 namespace sindri::cuda {
 namespace {

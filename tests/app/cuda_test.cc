@@ -34,8 +34,8 @@ class Cuda : public ::testing::Test {
   }
   // Losses by step, as printed, of a training of the digits on `device`.
   static std::map<int64_t, std::vector<std::string>> losses(const std::string& run_dir, const std::string& device, const Variables& more = {}) {
-    const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", device, "--set", "train.max_steps=4", "--set", "train.batch_size=8", "--set",
-                          "train.run_dir=" + run_dir},
+    const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", device, "--set", "train.max_steps=4", "--set",
+                          "train.batch_size=8", "--set", "train.run_dir=" + run_dir},
                          with(more));
     EXPECT_EQ(r.code, 0) << r.err;
     return step_losses(run_dir);
@@ -55,8 +55,10 @@ TEST_F(Cuda, AMachineWithoutADriverAndOneWithAnOldDriver) {
   const Result none = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=0"}}));
   EXPECT_THAT(none.out, HasSubstr("missing for GPU: there is no NVIDIA driver (libcuda.so.1); install the driver of the GPU, version 580 or later"));
   const Result old = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
-  EXPECT_THAT(old.out, HasSubstr("missing for GPU: the NVIDIA driver is too old: it supports CUDA 12.4, this build needs 13.0; install driver version 580 or later"));
-  const Result asked = run({"train", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.run_dir=/nowhere"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
+  EXPECT_THAT(old.out,
+              HasSubstr("missing for GPU: the NVIDIA driver is too old: it supports CUDA 12.4, this build needs 13.0; install driver version 580 or later"));
+  const Result asked =
+      run({"train", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.run_dir=/nowhere"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
   EXPECT_EQ(asked.code, 2);
   EXPECT_THAT(asked.err, HasSubstr("the NVIDIA driver is too old"));
 }

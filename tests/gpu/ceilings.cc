@@ -103,8 +103,10 @@ int main() {
     cudaStream_t stream = nullptr;
     must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
     const double copy = copy_rate(stream), product = matmul_rate(stream);
-    fmt::print("{{\"gpu\": \"{}\", \"sms\": {}, \"memory_bytes\": {}, \"driver_cuda\": {}, \"runtime_cuda\": {}, \"copy_tb_s\": {:.3f}, \"matmul_bf16_tflops\": {:.1f}}}\n", p.name,
-               p.multiProcessorCount, p.totalGlobalMem, driver, runtime, copy, product);
+    fmt::print(
+        "{{\"gpu\": \"{}\", \"sms\": {}, \"memory_bytes\": {}, \"driver_cuda\": {}, \"runtime_cuda\": {}, \"copy_tb_s\": {:.3f}, \"matmul_bf16_tflops\": "
+        "{:.1f}}}\n",
+        p.name, p.multiProcessorCount, p.totalGlobalMem, driver, runtime, copy, product);
     return 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "error: {}\n", e.what());

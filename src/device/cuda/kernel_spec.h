@@ -33,6 +33,8 @@ bool register_cuda_kernel(const KernelSpec& spec);
 /// The queue that a Kernel's ExecContext names.
 inline CudaStream& cuda_stream(const ExecContext& ctx) { return *static_cast<CudaStream*>(ctx.stream); }
 
+inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// cudaMemsetAsync and cudaMemcpyAsync within the device, on the call's stream.
 void fill_bytes(const Call& call, void* to, int byte, int64_t bytes);
 void copy_bytes(const Call& call, void* to, const void* from, int64_t bytes);

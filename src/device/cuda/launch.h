@@ -17,7 +17,6 @@ struct Grid {
 };
 
 inline constexpr int kThreads = 256;  ///< of a block, unless a kernel has a reason
-inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// For a loop over n independent items, `each` of them by one thread at a time: as many blocks as keep the device busy for a few waves.
 inline Grid grid_for(int64_t n, int each = 1, int threads = kThreads) {
