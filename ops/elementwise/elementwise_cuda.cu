@@ -1,5 +1,6 @@
-// Elementwise ops on CUDA devices: one kernel for single ops and one that runs a whole cluster, both of which look up what to do as they run. One kernel
-// for each op and type would be a thousand kernels to compile; memory is what these ops wait for, and a lookup that all threads of a warp agree on is cheap.
+// Elementwise ops on CUDA devices: a kernel for single ops, one for single ops whose operands lie alike, and one that runs a whole cluster. They look up what to
+// do as they run: one kernel for each op and type would be a thousand kernels to compile, memory is what these ops wait for, and a lookup on which all threads
+// of a warp agree is cheap.
 //
 // An element is computed as a slot: float for the half types and float, double, or a wrapping 64-bit integer for integers and bool. A step's result is rounded
 // to its type before the next step reads it, so a cluster has the bits of the separate ops.
@@ -13,6 +14,7 @@
 #include "sindri/core/error.h"
 #include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"
+#include "src/device/cuda/vector.h"
 
 namespace sindri::cuda {
 namespace {
@@ -90,13 +92,17 @@ template <class T> constexpr bool in_domain(Domain d) {
   return d == kFloating ? !integer : d == kIntegral ? integer : true;
 }
 
-// T is the form of the operands; the expressions are those of unary.def and binary.def.
-template <class T> SINDRI_DEVICE void unary(UnaryId id, const Slot& a, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* y) {
-  const T x = get(a, T());
+// T is the form of the operands; the expressions are those of unary.def and binary.def. Of V elements, so that V share the lookup.
+template <class T, int V> SINDRI_DEVICE void unary(UnaryId id, const Slot* from, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* to) {
   switch (id) {
 #define UNARY_WITH(name, AttrsT, domain, saved, expression, ...) \
   case UnaryId::name: \
-    if constexpr (in_domain<T>(domain)) put(expression, y); \
+    if constexpr (in_domain<T>(domain)) { \
+      SINDRI_UNROLL for (int v = 0; v < V; ++v) { \
+        const T x = get(from[v], T()); \
+        put(expression, &to[v]); \
+      } \
+    } \
     break;
 #define UNARY(name, ...) UNARY_WITH(name, NoAttrs, __VA_ARGS__)
 #include "ops/elementwise/unary.def"
@@ -104,13 +110,17 @@ template <class T> SINDRI_DEVICE void unary(UnaryId id, const Slot& a, [[maybe_u
 #undef UNARY_WITH
   }
 }
-template <class T>
-SINDRI_DEVICE void binary(BinaryId id, const Slot& left, const Slot& right, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* y) {
-  const T a = get(left, T()), b = get(right, T());
+template <class T, int V>
+SINDRI_DEVICE void binary(BinaryId id, const Slot* left, const Slot* right, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* to) {
   switch (id) {
 #define BINARY_FLAT(name, domain, expression, ...) \
   case BinaryId::name: \
-    if constexpr (in_domain<T>(domain)) put(expression, y); \
+    if constexpr (in_domain<T>(domain)) { \
+      SINDRI_UNROLL for (int v = 0; v < V; ++v) { \
+        [[maybe_unused]] const T a = get(left[v], T()), b = get(right[v], T()); \
+        put(expression, &to[v]); \
+      } \
+    } \
     break;
 #define BINARY_WITH(name, AttrsT, domain, saves_in, saves_out, ...) BINARY_FLAT(name, domain, __VA_ARGS__)
 #define BINARY(name, ...) BINARY_WITH(name, NoAttrs, __VA_ARGS__)
@@ -173,14 +183,14 @@ SINDRI_DEVICE int64_t offset_of(const Walk& w, int k, int64_t i) {
 SINDRI_DEVICE void run_step(const Step& s, const Slot& a, const Slot& b, const Slot& c, Slot* y) {
   switch (s.kind) {
     case Kind::kUnary:
-      if (s.form == Form::kFloat) unary<float>(static_cast<UnaryId>(s.id), a, s.p[0], s.p[1], y);
-      else if (s.form == Form::kDouble) unary<double>(static_cast<UnaryId>(s.id), a, s.p[0], s.p[1], y);
-      else unary<Int>(static_cast<UnaryId>(s.id), a, s.p[0], s.p[1], y);
+      if (s.form == Form::kFloat) unary<float, 1>(static_cast<UnaryId>(s.id), &a, s.p[0], s.p[1], y);
+      else if (s.form == Form::kDouble) unary<double, 1>(static_cast<UnaryId>(s.id), &a, s.p[0], s.p[1], y);
+      else unary<Int, 1>(static_cast<UnaryId>(s.id), &a, s.p[0], s.p[1], y);
       break;
     case Kind::kBinary:
-      if (s.form == Form::kFloat) binary<float>(static_cast<BinaryId>(s.id), a, b, s.p[0], s.p[1], y);
-      else if (s.form == Form::kDouble) binary<double>(static_cast<BinaryId>(s.id), a, b, s.p[0], s.p[1], y);
-      else binary<Int>(static_cast<BinaryId>(s.id), a, b, s.p[0], s.p[1], y);
+      if (s.form == Form::kFloat) binary<float, 1>(static_cast<BinaryId>(s.id), &a, &b, s.p[0], s.p[1], y);
+      else if (s.form == Form::kDouble) binary<double, 1>(static_cast<BinaryId>(s.id), &a, &b, s.p[0], s.p[1], y);
+      else binary<Int, 1>(static_cast<BinaryId>(s.id), &a, &b, s.p[0], s.p[1], y);
       break;
     case Kind::kWhere: *y = a.i != 0 ? b : c; break;
     case Kind::kCast: convert(s.from, s.result, a, y);
@@ -191,8 +201,72 @@ SINDRI_DEVICE void run_step(const Step& s, const Slot& a, const Slot& b, const S
 __global__ void single(Walk w, Step s, int operands, void* out) {
   for (int64_t i = global_thread(); i < w.n; i += global_threads()) {
     Slot x[3];
-    for (int k = 0; k < operands; ++k) x[k] = read(w.in[k], w.dtype[k], offset_of(w, k, i));
+    SINDRI_UNROLL for (int k = 0; k < 3; ++k) if (k < operands) x[k] = read(w.in[k], w.dtype[k], offset_of(w, k, i));
     Slot y;
+    run_step(s, x[0], x[1], x[2], &y);
+    write(out, s.result, i, y);
+  }
+}
+
+// V elements of a type that is looked up once, by accesses of up to 16 bytes.
+template <int V, class E, class Put> SINDRI_DEVICE void read_as(const void* p, int64_t i, Slot* s, Put&& to_slot) {
+  const ElementVector<E, V> e = load_vector<V>(static_cast<const E*>(p) + i);
+  SINDRI_UNROLL for (int v = 0; v < V; ++v) to_slot(e.e[v], &s[v]);
+}
+template <int V> SINDRI_DEVICE void read_many(const void* p, DType t, int64_t i, Slot* s) {
+  const auto whole = [](auto e, Slot* to) { to->i = e; };
+  const auto half = [](auto e, Slot* to) { to->f = widen(e); };
+  switch (t) {
+    case DType::kBool:
+    case DType::kUInt8: return read_as<V, uint8_t>(p, i, s, whole);
+    case DType::kInt32: return read_as<V, int32_t>(p, i, s, whole);
+    case DType::kInt64: return read_as<V, int64_t>(p, i, s, whole);
+    case DType::kFloat16: return read_as<V, Half>(p, i, s, half);
+    case DType::kBFloat16: return read_as<V, Bf16>(p, i, s, half);
+    case DType::kFloat32: return read_as<V, float>(p, i, s, [](float e, Slot* to) { to->f = e; });
+    default: return read_as<V, double>(p, i, s, [](double e, Slot* to) { to->d = e; });
+  }
+}
+template <int V, class E, class Get> SINDRI_DEVICE void write_as(void* p, int64_t i, const Slot* s, Get&& from_slot) {
+  ElementVector<E, V> e;
+  SINDRI_UNROLL for (int v = 0; v < V; ++v) e.e[v] = from_slot(s[v]);
+  store_vector(static_cast<E*>(p) + i, e);
+}
+template <int V> SINDRI_DEVICE void write_many(void* p, DType t, int64_t i, const Slot* s) {
+  switch (t) {
+    case DType::kBool: return write_as<V, uint8_t>(p, i, s, [](const Slot& x) { return static_cast<uint8_t>(x.i != 0 ? 1 : 0); });
+    case DType::kUInt8: return write_as<V, uint8_t>(p, i, s, [](const Slot& x) { return static_cast<uint8_t>(x.i); });
+    case DType::kInt32: return write_as<V, int32_t>(p, i, s, [](const Slot& x) { return static_cast<int32_t>(x.i); });
+    case DType::kInt64: return write_as<V, int64_t>(p, i, s, [](const Slot& x) { return x.i; });
+    case DType::kFloat16: return write_as<V, Half>(p, i, s, [](const Slot& x) { return to_half(x.f); });
+    case DType::kBFloat16: return write_as<V, Bf16>(p, i, s, [](const Slot& x) { return to_bf16(x.f); });
+    case DType::kFloat32: return write_as<V, float>(p, i, s, [](const Slot& x) { return x.f; });
+    default: return write_as<V, double>(p, i, s, [](const Slot& x) { return x.d; });
+  }
+}
+
+// The common case: operands and result lie alike, the operands are computed in float, or the op is a cast or a choice. Four elements share each lookup, and
+// a thread reads 8 bytes of half types at a time, 16 of float32.
+constexpr int kFlat = 4;
+__global__ void single_flat(Walk w, Step s, int operands, void* out) {
+  const int64_t groups = w.n / kFlat;
+  for (int64_t g = global_thread(); g < groups; g += global_threads()) {
+    Slot x[3][kFlat], y[kFlat];
+    SINDRI_UNROLL for (int k = 0; k < 3; ++k) if (k < operands) read_many<kFlat>(w.in[k], w.dtype[k], g * kFlat, x[k]);
+    if (s.kind == Kind::kUnary) {
+      unary<float, kFlat>(static_cast<UnaryId>(s.id), x[0], s.p[0], s.p[1], y);
+    } else if (s.kind == Kind::kBinary) {
+      binary<float, kFlat>(static_cast<BinaryId>(s.id), x[0], x[1], s.p[0], s.p[1], y);
+    } else if (s.kind == Kind::kWhere) {
+      SINDRI_UNROLL for (int v = 0; v < kFlat; ++v) y[v] = x[0][v].i != 0 ? x[1][v] : x[2][v];
+    } else {
+      SINDRI_UNROLL for (int v = 0; v < kFlat; ++v) convert(s.from, s.result, x[0][v], &y[v]);
+    }
+    write_many<kFlat>(out, s.result, g * kFlat, y);
+  }
+  for (int64_t i = groups * kFlat + global_thread(); i < w.n; i += global_threads()) {
+    Slot x[3], y;
+    SINDRI_UNROLL for (int k = 0; k < 3; ++k) if (k < operands) x[k] = read(w.in[k], w.dtype[k], i);
     run_step(s, x[0], x[1], x[2], &y);
     write(out, s.result, i, y);
   }
@@ -291,7 +365,12 @@ void run_single(const Call& call) {
   for (const Buffer& b : call.in) types.push_back(b.meta->dtype);
   Step s = step_of(call.query.op, call.query.attrs, types, out.dtype);
   for (size_t k = 0; k < types.size(); ++k) s.in[k] = static_cast<uint8_t>(k);
-  launch(call, grid_for(w.n), single, w, s, static_cast<int>(types.size()), call.out[0].data);
+  bool flat = s.kind == Kind::kWhere || s.kind == Kind::kCast || s.form == Form::kFloat;
+  const auto fits = [](const void* p, DType t) { return reinterpret_cast<uintptr_t>(p) % (dtype_size(t) * kFlat) == 0; };
+  for (size_t k = 0; k < types.size(); ++k) flat = flat && w.flat[k] && fits(w.in[k], types[k]);
+  flat = flat && fits(call.out[0].data, out.dtype);
+  if (flat) launch(call, grid_for(w.n, kFlat), single_flat, w, s, static_cast<int>(types.size()), call.out[0].data);
+  else launch(call, grid_for(w.n), single, w, s, static_cast<int>(types.size()), call.out[0].data);
 }
 
 void run_cluster(const Call& call) {
