@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building and testing Sindri needs, and nothing else. Without arguments: everything.
 # --build-only leaves out formatters and checkers. What is installed already is skipped; when nothing is missing the network is not touched.
+# --cuda also checks for what scripts/build.sh --cuda needs, which is not Debian's: the CUDA toolkit 13 and cuDNN 9's headers.
 set -euo pipefail
 
-usage() { echo "usage: scripts/install_deps.sh [--build-only | --list]"; }
+usage() { echo "usage: scripts/install_deps.sh [--build-only | --cuda | --list]"; }
 
 build_packages=(
   g++ cmake ninja-build ccache lld git pkg-config   # toolchain
@@ -24,7 +25,39 @@ build_packages=(
 )
 format_packages=(clang-format clang-tidy shellcheck lintian mmdebstrap)  # the last two: scripts/package/test_bare.sh
 
+# NVIDIA's own repository has these; adding one to a machine is for its owner to decide.
+check_cuda() {
+  local nvcc release header found=""
+  nvcc=$(command -v nvcc || true)
+  for nvcc in "$nvcc" "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc"; do
+    if [[ -x $nvcc ]]; then break; fi
+  done
+  local repository="https://developer.nvidia.com/cuda-downloads (Linux, x86_64, Debian 12)"
+  if [[ ! -x $nvcc ]]; then
+    echo "error: nvcc was not found | fix: add NVIDIA's repository, $repository, then apt-get install cuda-toolkit-13-0; or set CUDA_HOME to a toolkit" >&2
+    return 5
+  fi
+  release=$("$nvcc" --version | sed -nE 's/.*release ([0-9]+)\..*/\1/p')
+  if [[ $release -lt 13 ]]; then
+    echo "error: $nvcc is of CUDA $release, 13 is needed | fix: $repository, then apt-get install cuda-toolkit-13-0" >&2
+    return 5
+  fi
+  for header in "${CUDNN_HOME:+$CUDNN_HOME/include/}cudnn_graph.h" "$(dirname "$nvcc")/../include/cudnn_graph.h" /usr/include/cudnn_graph.h /usr/local/include/cudnn_graph.h \
+    /usr/include/x86_64-linux-gnu/cudnn_graph.h; do
+    if [[ -f $header ]]; then found=$header; fi
+  done
+  if [[ -z $found ]]; then
+    echo "error: cudnn_graph.h was not found | fix: $repository, then apt-get install libcudnn9-dev-cuda-13; or set CUDNN_HOME" >&2
+    return 5
+  fi
+  echo "install_deps: CUDA toolkit $release ($nvcc), cuDNN's headers ($found)"
+}
+
 packages=("${build_packages[@]}" "${format_packages[@]}")
+if [[ ${1:-} == --cuda ]]; then
+  check_cuda
+  shift
+fi
 case "${1:-}" in
   "") ;;
   --build-only) packages=("${build_packages[@]}") ;;
