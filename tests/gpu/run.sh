@@ -94,12 +94,25 @@ PYTHON
   return $status
 }
 
+# Sindri and PyTorch in turns on the same GPU. Without PyTorch Sindri alone.
+beside_pytorch() {
+  local compare=()
+  if python3 -c 'import torch' 2>/dev/null; then
+    SINDRI_PEERS_PYTHON=$(command -v python3)
+    export SINDRI_PEERS_PYTHON
+    compare=(--compare pytorch)
+  fi
+  "$sindri" benchmark "$1" --device cuda --batch "$2" --precision "$3" --rounds 3 --seconds 2 "${compare[@]}" --json "$out/$1_$3.json" || return 1
+  python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); print(json.dumps({"ratios": j.get("ratios"), "runs": [{k: r.get(k) for k in ("framework", "mode", "samples_per_second", "peak_memory_mb", "first_step_s")} for r in j.get("runs", [])]}))' \
+    "$out/$1_$3.json"
+}
+
 sanitized() {
   command -v compute-sanitizer >/dev/null || { echo '{"skipped": "there is no compute-sanitizer"}'; return 0; }
   SINDRI_TEST_DEVICE=cuda compute-sanitizer --tool "$1" --error-exitcode 9 "$ops" --gtest_brief=1 --gtest_filter="$2"
 }
 
-export -f suite captured_equals_plain sanitized
+export -f suite captured_equals_plain beside_pytorch sanitized
 export ops sindri out here
 quick='*OpSuite.InferAgreesWithRunAndRepeats/*'
 part doctor 30 "$sindri" doctor
@@ -109,10 +122,12 @@ if [[ $rehearse -eq 0 ]]; then
 fi
 part ops_first 60 bash -c 'suite 4 "*OpSuite.InferAgreesWithRunAndRepeats/add_*:*OpSuite.InferAgreesWithRunAndRepeats/sum_*:*OpSuite.InferAgreesWithRunAndRepeats/conv2d_*"'
 part ops 180 bash -c "suite 12 '$([[ $rehearse -eq 1 ]] && echo "$quick" || echo '*OpSuite*')'"
-part train_digits 60 bash -c 'captured_equals_plain quickstart'
+few=""
+if [[ $rehearse -eq 1 ]]; then few="--set train.max_steps=3 --set train.batch_size=8"; fi
+part train_digits 60 bash -c "captured_equals_plain quickstart $few"
 if [[ $rehearse -eq 0 ]]; then
-  part resnet50_float16 60 "$sindri" benchmark --device cuda --model resnet50 --batch 256 --amp O2 --json
-  part resnet50_pytorch 120 python3 "$here/pytorch_resnet50.py" --batch 256
+  part resnet50_float16 150 bash -c 'beside_pytorch resnet50 256 f16'
+  part resnet50_bfloat16 120 bash -c 'beside_pytorch resnet50 256 bf16'
   part memcheck 90 bash -c 'sanitized memcheck "*OpSuite.InferAgreesWithRunAndRepeats/*"'
   part racecheck 60 bash -c 'sanitized racecheck "*OpSuite.InferAgreesWithRunAndRepeats/*sum*:*OpSuite.InferAgreesWithRunAndRepeats/*norm*"'
 fi
