@@ -1,6 +1,10 @@
 # libsindri_cuda.so, the CUDA backend (docs/design/cuda.md): opened at run time where there is a driver, so nothing else links to it. The toolkit is needed to
 # build it; to run it, the driver, and the libraries that src/device/cuda/libraries.h opens.
-set(SINDRI_CUDA AUTO CACHE STRING "CUDA backend: ON (needs CUDA 13's nvcc), AUTO (built where nvcc is found) or OFF")
+set(sindri_cuda_default AUTO)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(sindri_cuda_default OFF)  # minutes of nvcc that whoever adds this folder to a project has to want
+endif()
+set(SINDRI_CUDA ${sindri_cuda_default} CACHE STRING "CUDA backend: ON (needs CUDA 13's nvcc), AUTO (built where nvcc is found) or OFF")
 set_property(CACHE SINDRI_CUDA PROPERTY STRINGS ON AUTO OFF)
 set(SINDRI_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of the CUDA backend; packages have 80-real;90-real;90-virtual")
 if(NOT SINDRI_CUDA MATCHES "^(ON|AUTO|OFF)$")
