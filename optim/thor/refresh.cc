@@ -101,11 +101,11 @@ Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& tr_
   const double width = static_cast<double>(layer.a_dim * layer.g_dim * layer.groups);
   const Tensor now = ops::add(ops::mul(ops::mul(tr_a, tr_g), static_cast<double>(layer.positions)), ops::mul(lambda, width));
   const Tensor old = s.trace->value(), before = ops::reshape(ops::slice(old, {0}, {1}), Shape{}), frozen = ops::reshape(ops::slice(old, {1}, {2}), Shape{});
-  const Tensor zero = scalar(0), known = ops::greater(before, zero);
-  const Tensor change = ops::div(ops::abs(ops::sub(now, before)), ops::where(known, before, scalar(1)));
+  const Tensor zero = scalar(0), has_before = ops::greater(before, zero);
+  const Tensor change = ops::div(ops::abs(ops::sub(now, before)), ops::where(has_before, before, scalar(1)));
   const Tensor is_frozen = ops::not_equal(frozen, zero);
-  const Tensor keep = ops::logical_and(known, ops::logical_or(is_frozen, ops::less_equal(change, scalar(o.trace_rule[0]))));
-  const Tensor freeze = ops::logical_or(is_frozen, ops::logical_and(known, ops::less(change, scalar(o.trace_rule[1]))));
+  const Tensor keep = ops::logical_and(has_before, ops::logical_or(is_frozen, ops::less_equal(change, scalar(o.trace_rule[0]))));
+  const Tensor freeze = ops::logical_or(is_frozen, ops::logical_and(has_before, ops::less(change, scalar(o.trace_rule[1]))));
   const Tensor next = ops::stack({now, ops::cast(freeze, DType::kFloat32)}, 0);
   s.trace->assign(unless(skip, old, ops::where(ops::all_finite({now}), next, old)));
   return keep;
