@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "ops/loss/loss_common.h"
+#include "src/device/cuda/compensated.h"
 #include "src/device/cuda/rows.h"
 
 namespace sindri::cuda {
@@ -37,13 +38,13 @@ template <class E> __global__ void softmax_grad_rows(const E* dy, const E* y, E*
   SINDRI_SHARED(T, partial, 32);
   for_rows(rows, width, [&](int64_t row, const Team& team, bool there) {
     const int64_t base = row * n, count = there ? n : 0;
-    T sum = 0;
+    Compensated<T> own;
     for_lane<E>(count, team.lane, team.width, vectors, [&](auto many, int64_t i) {
       constexpr int V = decltype(many)::value;
       const auto g = load_vector<V>(dy + base + i), v = load_vector<V>(y + base + i);
-      for (int j = 0; j < V; ++j) sum += grad_term<T>(load(g.e[j]), load(v.e[j]), log);
+      for (int j = 0; j < V; ++j) own.add(grad_term<T>(load(g.e[j]), load(v.e[j]), log));
     });
-    sum = team_reduce(team, sum, partial, Add());
+    const T sum = team_reduce(team, own.sum, partial, Add());
     for_lane<E>(count, team.lane, team.width, vectors, [&](auto many, int64_t i) {
       constexpr int V = decltype(many)::value;
       const auto g = load_vector<V>(dy + base + i), v = load_vector<V>(y + base + i);
@@ -109,9 +110,9 @@ template <class E> __global__ void softmax_grad_columns(const E* dy, const E* y,
   SINDRI_SHARED(T, all, kThreads);
   for (int64_t task = blockIdx.x; task < c.outer * c.blocks; task += gridDim.x) {
     const Columns::Place p = c.place(task);
-    T sum = 0;
-    for (int64_t k = p.first; p.there && k < c.n; k += p.step) sum += grad_term<T>(load(dy[p.at + k * c.inner]), load(y[p.at + k * c.inner]), log);
-    sum = reduce_column(sum, c.across, all, Add());
+    Compensated<T> own;
+    for (int64_t k = p.first; p.there && k < c.n; k += p.step) own.add(grad_term<T>(load(dy[p.at + k * c.inner]), load(y[p.at + k * c.inner]), log));
+    const T sum = reduce_column(own.sum, c.across, all, Add());
     for (int64_t k = p.first; p.there && k < c.n; k += p.step) {
       const int64_t at = p.at + k * c.inner;
       dx[at] = store_as<E>(grad_of<T>(load(dy[at]), load(y[at]), sum, log));

@@ -2,6 +2,7 @@
 // neighbouring channels); large ones, as those of global pooling, are summed by a whole warp or, channels-last, by eight rows of threads whose sums meet in shared
 // memory. Gradients are gathered. Bytes: x read once and y written once, backward the other way round; what windows share comes from the cache.
 #include "ops/pool/pool_cuda.h"
+#include "src/device/cuda/compensated.h"
 
 namespace sindri::cuda {
 namespace {
@@ -39,16 +40,6 @@ template <class E, int V> __global__ void average(Averages p, const E* x, E* y) 
     store_group(y + place_in(p.pooled, o.n, o.c, o.h, o.w), result);
   }
 }
-
-// Adds what rounding left out as well (Kahan 1965): threads sum thousands of elements of a large window.
-template <class S> struct Compensated {
-  S sum = 0, lost = 0;
-  SINDRI_DEVICE void add(S v) {
-    const S corrected = v - lost, next = sum + corrected;
-    lost = (next - sum) - corrected;
-    sum = next;
-  }
-};
 
 // A warp for each window: its lanes take neighbouring pixels.
 template <class E> __global__ void average_by_warps(Averages p, const E* x, E* y) {

@@ -215,7 +215,7 @@ TEST(Conv2dKernels, HugePaddingWithHugeStrides) {
     for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(chosen[i], expected[i], {1e-4, 1e-4})) << c.x.str() << ", pad " << c.pad << ", result " << i;
   }
   // On AVX-512 oneDNN divides by zero while it plans for such padding: it is not asked.
-  {
+  if (current_device().kind != Device::kCuda) {
     const ForceKernel force("onednn");
     const std::string m = conv_error<Error>({1, 256, 1, 1}, {16, 256, 1, 1}, {.stride = {1 << 27, 1 << 27}, .pad = {1 << 26, 1 << 26, 1 << 26, 1 << 26}});
     EXPECT_THAT(m, testing::AnyOf(HasSubstr("padding above 1024"), HasSubstr("oneDNN runs on OpenMP")));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
@@ -143,6 +144,17 @@ TEST(MaxPool, LastNanOfAWindowIsItsPlace) {
       EXPECT_EQ(dx[c * 16], 0) << c;
       EXPECT_EQ(dx[c * 16 + 5], 1) << c;
     }
+  }
+}
+
+// A compensated sum must not turn infinity into NaN.
+TEST(AvgPool2d, InfinityInALargeWindowStaysInfinite) {
+  std::vector<double> v(2 * 40 * 40, 1.0);
+  v[7] = std::numeric_limits<double>::infinity();
+  for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
+    const std::vector<double> y = ops::adaptive_avg_pool2d(convert_layout(Tensor::from_values({1, 2, 40, 40}, v), layout), 1, 1).to_vector<double>();
+    EXPECT_EQ(y[0], std::numeric_limits<double>::infinity());
+    EXPECT_NEAR(y[1], 1, 1e-6);
   }
 }
 
