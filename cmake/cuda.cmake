@@ -2,7 +2,7 @@
 # build it; to run it, the driver, and the libraries that src/device/cuda/libraries.h opens.
 set(sindri_cuda_default AUTO)
 if(NOT PROJECT_IS_TOP_LEVEL)
-  set(sindri_cuda_default OFF)  # minutes of nvcc that whoever adds this folder to a project has to want
+  set(sindri_cuda_default OFF)  # an enclosing project asks for minutes of nvcc explicitly
 endif()
 set(SINDRI_CUDA ${sindri_cuda_default} CACHE STRING "CUDA backend: ON (needs CUDA 13's nvcc), AUTO (built where nvcc is found) or OFF")
 set_property(CACHE SINDRI_CUDA PROPERTY STRINGS ON AUTO OFF)
@@ -11,7 +11,7 @@ if(NOT SINDRI_CUDA MATCHES "^(ON|AUTO|OFF)$")
   message(FATAL_ERROR "SINDRI_CUDA=${SINDRI_CUDA}: use ON, AUTO or OFF")
 endif()
 
-# Sets SINDRI_CUDA_FOUND and, where it is true, the language CUDA.
+# Sets SINDRI_CUDA_FOUND and, if it is true, enables the language CUDA.
 macro(sindri_find_cuda)
   set(SINDRI_CUDA_FOUND FALSE)
   if(NOT SINDRI_CUDA STREQUAL "OFF" AND SINDRI_SANITIZE STREQUAL "")
@@ -41,7 +41,7 @@ macro(sindri_find_cuda)
       if(NOT SINDRI_CUDA_FOUND AND SINDRI_CUDA STREQUAL "ON")
         message(FATAL_ERROR "SINDRI_CUDA=ON needs nvcc of CUDA 13 and cuDNN's headers: ${problem}")
       elseif(NOT SINDRI_CUDA_FOUND)
-        message(STATUS "CUDA backend: left out; ${problem}")
+        message(STATUS "CUDA backend: not built; ${problem}")
       endif()
     elseif(SINDRI_CUDA STREQUAL "ON")
       message(FATAL_ERROR "SINDRI_CUDA=ON needs nvcc, which was not found; install the CUDA toolkit 13, or set CUDA_HOME to it")

@@ -12,7 +12,7 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// Where this rank stands. Groups from `whole` on, if there are, are put together with the first ones before and get their result.
+/// Where this rank stands. Groups from `whole` on, if there are, are first combined with the groups before them and get their result.
 struct Place {
   comm::Communicator& group;
   int64_t members, groups, whole, own_group, local;

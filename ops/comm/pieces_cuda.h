@@ -35,7 +35,7 @@ template <class Entry> SINDRI_DEVICE Chunk<Entry> chunk_of(const Table<Entry>& t
   return {e, begin, begin + kChunk < e.numel ? begin + kChunk : e.numel};
 }
 
-/// Calls start(table, blocks) for as many tables as `entries` need; empty ones are left out.
+/// Calls start(table, blocks) for as many tables as `entries` need; empty ones are skipped.
 template <class Entry, class Start> void for_tables(Span<const Entry> entries, Start&& start) {
   const auto table = std::make_unique<Table<Entry>>();
   int64_t blocks = 0;

@@ -17,7 +17,7 @@ template <class T> struct Job {
   int64_t d, b, count, total, work_size;
 };
 
-/// work of a block: n·n eigenvectors, n + 1 rotations, and the matrix where it is not in shared memory.
+/// work of a block: n·n eigenvectors, n + 1 rotations, and the matrix if it is not in shared memory.
 template <class T, bool kShared> __global__ void decompose(Job<T> p, int64_t stride) {
   SINDRI_DYNAMIC_SHARED(double, tile);
   SINDRI_SHARED(double, partial, 32);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace curvature;
 
-constexpr int64_t kRun = 256;  // rows whose sum is kept by itself
+constexpr int64_t kRun = 256;  // rows that are summed separately
 
 struct Plan {
   Window w;

@@ -23,7 +23,7 @@ inline Grid grid_for_matrices(int64_t batch, int64_t n, int64_t shared = 0) {
 }
 /// Elements between rows of a matrix in shared memory: an odd number, so that columns meet all banks.
 inline int64_t shared_stride(int64_t columns) { return columns | 1; }
-/// Whether a block may have a matrix in dynamic shared memory, beside 2 KiB of its own.
+/// Whether a block may have a matrix in dynamic shared memory, besides 2 KiB of static shared memory.
 template <class T> bool fits_shared(const Call& call, int64_t rows, int64_t columns) {
   int most = 0;
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, call.stream.device().index), call.query.op.name, call.stream.device());
@@ -62,7 +62,7 @@ template <class T, class Partial> SINDRI_DEVICE bool check_finite(const T* a, in
   return first == count;
 }
 
-/// What a kernel writes where it has reported an error.
+/// What a kernel writes after it has reported an error.
 template <class T> SINDRI_DEVICE void fill_nan(T* to, int64_t count) {
   for (int64_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = static_cast<T>(__uint_as_float(0x7fc00000u));
 }

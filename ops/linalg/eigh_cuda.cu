@@ -7,7 +7,7 @@ namespace {
 
 using namespace linalg;
 
-/// work: doubles for each block, n·n of eigenvectors, n + 1 of rotations, and n·n of the matrix where it is not in shared memory.
+/// work: doubles for each block, n·n of eigenvectors, n + 1 of rotations, and n·n of the matrix if it is not in shared memory.
 template <class T, bool kShared> __global__ void eigh(const T* a, T* values, T* vectors, double* work, int64_t work_size, int64_t n, int64_t stride,
                                                       int64_t batch, ErrorSite site, ErrorSite not_converged) {
   SINDRI_DYNAMIC_SHARED(double, tile);

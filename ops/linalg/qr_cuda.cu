@@ -47,7 +47,7 @@ template <class T> __global__ void qr(const T* a, T* q_out, T* r_out, double* wo
       for (int64_t c = j + 1 + warp; c < n && tau != 0; c += warps) reflect(w + c * m, x, tau, j, m);
     }
     __syncthreads();
-    for (int64_t c = warp; c < z.k; c += warps) {  // column c of Q: the reflections of the unit vector, last first; those behind c do not reach it
+    for (int64_t c = warp; c < z.k; c += warps) {  // column c of Q: the reflections of the unit vector, last first; later ones do not affect it
       double* const x = q + c * m;
       for (int64_t i = lane; i < m; i += 32) x[i] = i == c ? 1 : 0;
       __syncwarp();

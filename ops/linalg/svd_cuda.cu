@@ -52,7 +52,7 @@ template <class Partial> SINDRI_DEVICE void complete_column(double* u, int64_t m
     for (int64_t i = threadIdx.x; i < m; i += blockDim.x) x[i] = i == e ? 1 : 0;
     for (int pass = 0; pass < 2; ++pass)
       for (int64_t k = 0; k < c; ++k) {
-        double dot = 0;  // a thread reads and writes elements of its own only
+        double dot = 0;  // each thread reads and writes only its own elements
         for (int64_t i = threadIdx.x; i < m; i += blockDim.x) dot += u[k * m + i] * x[i];
         dot = block_sum(dot, partial);
         for (int64_t i = threadIdx.x; i < m; i += blockDim.x) x[i] -= dot * u[k * m + i];

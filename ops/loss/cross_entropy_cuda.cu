@@ -64,7 +64,7 @@ void run_check_probabilities(const Call& call) {
 
 // ----- integer labels -----
 
-// Terms of weight 0 are left out: a class that cannot occur may have logit -inf.
+// Terms of weight 0 are skipped: a class that cannot occur may have logit -inf.
 template <class E> __global__ void sparse(const E* logits, Labels labels, E* loss, int64_t rows, int64_t n, double smoothing, int width, bool vectors) {
   using T = Number<E>;
   SINDRI_SHARED(RowStats<T>, partial, 32);

@@ -1,5 +1,5 @@
 // matmul and batch_matmul by cuBLASLt, on tensor cores for half types. Broadcast batches are strides of 0; where a batch is none of one stride (both operands
-// repeat, along different dimensions), its outer dimensions are calls of their own.
+// repeat, along different dimensions), its outer dimensions become separate calls.
 #include <algorithm>
 #include <vector>
 

@@ -5,7 +5,7 @@
 namespace sindri::cuda {
 namespace {
 
-// Elements from one matrix of an operand to the next along each dimension of the batch; 0 where it is repeated.
+// Elements from one matrix of an operand to the next along each dimension of the batch; 0 if it is repeated.
 void batch_strides(const Shape& batch, const Shape& own, int64_t matrix, int64_t* strides) {
   const Shape dense = contiguous_strides(own);
   for (int d = 0; d < batch.rank(); ++d) strides[d] = own[d] == 1 ? 0 : dense[d] * matrix;

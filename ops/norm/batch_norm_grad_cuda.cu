@@ -1,4 +1,4 @@
-// Gradients of batch normalisation, with and without the relu (and residual) behind it, on CUDA devices. Bytes: dy and x twice and dx once; with a residual
+// Gradients of batch normalisation, with and without the relu (and residual) that follow it, on CUDA devices. Bytes: dy and x twice and dx once; with a residual
 // or a sum, dy, x, y and dy2 once, g once written and once read in place of the second dy. A thread adds up in float (for float64 in double), threads and
 // blocks combine in double.
 //

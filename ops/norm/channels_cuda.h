@@ -1,4 +1,4 @@
-// Passes over tensors [N, C, ...] on CUDA devices in which each channel has factors of its own. Channels side by side in memory (channels-last, rank 2): a
+// Passes over tensors [N, C, ...] on CUDA devices in which each channel has its own factors. Channels side by side in memory (channels-last, rank 2): a
 // thread keeps its kVector channels, their factors in registers, and walks over rows. Otherwise each channel's plane: a block walks over parts of one.
 //
 // A body is trivially copyable and has Element, Fixed, fixed(channel) and apply<V>(at, fixed[V or 1]) for the V elements from offset `at` on.

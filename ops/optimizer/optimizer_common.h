@@ -72,7 +72,7 @@ struct MomentumCoefficients {
 };
 MomentumCoefficients momentum_coefficients(const Attrs& attrs, Span<const Buffer> in);
 MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in);
-/// The new value of sgd_update's `stat`, all of whose elements are alike: 0, or the old one where there is no momentum (`kept`).
+/// The new value of sgd_update's `stat`, all of whose elements are alike: 0, or the old one without momentum (`kept`).
 void store_stat(bool kept, const Buffer& stat, const Buffer& new_stat);
 
 /// g = grad·grad_scale + l2·p; m' = beta1·m + (1-beta1)·g; v' = beta2·v + (1-beta2)·g²;

@@ -237,7 +237,7 @@ template <class Rule, class First, class T, int kCount> void launch_entries(cons
 }
 
 template <class Rule, class First, class T> void launch_type(const Work& w, DType grad_type) {
-  constexpr int kOne = sizeof(T) == 4 ? 1 : kMany<Rule::kStates>;  // a small table for eager calls; float64 is too rare for kernels of its own
+  constexpr int kOne = sizeof(T) == 4 ? 1 : kMany<Rule::kStates>;  // a small table for eager calls; float64 is too rare for separate kernels
   if (w.entries == 1) launch_entries<Rule, First, T, kOne>(w, grad_type);
   else launch_entries<Rule, First, T, kMany<Rule::kStates>>(w, grad_type);
 }

@@ -104,7 +104,7 @@ template <class T> struct GradientDescent {
 };
 
 /// m = b1·m + (1-b1)·g; v = b2·v + (1-b2)·g²; p -= lr·(m/(sqrt(v) + eps) + decay·p), with nesterov b1·m + (1-b1)·g for m there. Adam (Kingma & Ba 2015),
-/// whose lr holds the bias corrections, and AdamWeightDecay, which has none and a decay of its own.
+/// whose lr holds the bias corrections, and AdamWeightDecay, which has none and decays its weights separately.
 template <class T, bool kNesterov> struct AdamOf {
   static constexpr int kStates = 2;
   T lr, b1, c1, b2, c2, eps, decay;

@@ -98,7 +98,7 @@ Pooling pooling(const Pool2dAttrs& a, const TensorMeta& image, const TensorMeta&
   return p;
 }
 
-// f<E, I, V>() for the types of values and places, and the channels a thread takes at once where it can. Windows of more than 256 elements, whose places take 32 bits,
+// f<E, I, V>() for the types of values and places, and the channels a thread takes at once if it can. Windows of more than 256 elements, whose places take 32 bits,
 // are rare: no groups for them.
 template <class F> void with_types(DType values, DType places, F&& f) {
   dispatch_floating_element(values, [&]<class E>() {

@@ -134,7 +134,7 @@ template <class E, class Policy> __global__ void draw_blocks(Blocks b, Policy p,
   }
 }
 
-// Element e of a sample has blocks of its own, one for each attempt; the first number of a block inside ±2 counts.
+// Each element e of a sample has its own blocks, one for each attempt; the first number of a block inside ±2 counts.
 template <class E> __global__ void draw_truncated(Blocks b, Normal p, int64_t instance, const int64_t* state, E* y) {
   const DeviceStream stream = stream_of(state, instance);
   for (int64_t i = global_thread(); i < b.n; i += global_threads()) {
@@ -156,7 +156,7 @@ template <class E> __global__ void draw_truncated(Blocks b, Normal p, int64_t in
 
 // ----- permutation -----
 
-// Number t of the sequence of 64-bit draws as a number below `bound`; false where it must be drawn again (the bound does not divide 2^64).
+// Number t of the sequence of 64-bit draws as a number below `bound`; false if it must be drawn again (the bound does not divide 2^64).
 SINDRI_DEVICE bool draw_below(const DeviceStream& s, uint64_t t, uint64_t bound, int64_t* drawn) {
   const Words b = philox(static_cast<uint32_t>(t / 2), 0, static_cast<uint32_t>(s.step), static_cast<uint32_t>(s.step >> 32), s.k0, s.k1);
   const uint64_t v = wide(b, static_cast<int>(t % 2));

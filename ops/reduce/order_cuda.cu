@@ -159,7 +159,7 @@ bool packs(const KernelQuery& q, const Lines& l) { return dtype_size(q.in[0].dty
 int64_t buffer_bytes(const KernelQuery& q, const Lines& l) {
   const Runs r = first_runs(l);
   if (r.runs <= 1) return 0;
-  // A last run of its own has room for a whole one, so that merged runs never need more than these.
+  // The last run, if it stands alone, has room for a whole one, so that merged runs never need more than these.
   const auto most = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(r.runs)));
   return (l.lines * most * r.kept * static_cast<int64_t>(packs(q, l) ? sizeof(Packed) : sizeof(Pair)) + 255) / 256 * 256;
 }

@@ -20,7 +20,7 @@ constexpr int64_t kChunk = 32;
 // Integers add up modulo 2^64.
 template <class E> using Acc = std::conditional_t<kIsFloating<E>, Sum<E>, uint64_t>;
 
-// Indices out of range get the key `rows`, behind all others, and are left out.
+// Indices out of range get the key `rows`, which sorts after all others, and are skipped.
 template <class K> __global__ void number_rows(Indices indices, int64_t n, K* keys, K* positions) {
   for (int64_t i = global_thread(); i < n; i += global_threads()) {
     const int64_t row = row_at(indices, i);

@@ -100,7 +100,7 @@ template <class A> __global__ void sum_blocks(Sums s, const void* x, void* y) {
 
 // ----- the host's side -----
 
-// Dimensions of x in its physical order, sizes of 1 left out and neighbours of one sort joined, where y allows.
+// Dimensions of x in its physical order, sizes of 1 dropped and neighbours of one kind joined, where y allows.
 void split_dimensions(const TensorMeta& x, const TensorMeta& y, Walk* kept, Walk* summed, bool* last_is_summed) {
   constexpr int kChannelsLastOrder[] = {0, 2, 3, 1};
   const Shape from = physical_strides(x), to = repeated_strides(y, x.shape);

@@ -49,12 +49,13 @@ void MeasureVerbs::add_workload_flags(CLI::App* verb) {
   verb->add_option("--precision", w.precision, "f32, bf16 or f16 (mixed precision O2)")->type_name("TYPE")->capture_default_str();
   verb->add_option("--task", w.task, "train or infer")->type_name("TASK")->capture_default_str();
   verb->add_option("--mode", w.mode, "graph or pynative")->type_name("MODE")->capture_default_str();
-  verb->add_option("--device", w.device, "where the net runs: cpu, cuda, cuda:1, … (sindri doctor lists what is there)")->type_name("DEVICE");
   CLI::Option* threads =
       verb->add_option("--threads", threads_, "threads of kernels (default: as sindri doctor says)")->delimiter(',')->allow_extra_args(false);
   batch->type_name(verb == benchmark_ ? "N[,N...]" : "N");
   threads->type_name(verb == benchmark_ ? "N[,N...]" : "N");
   if (verb == benchmark_) {
+    // Not of profile, whose times of steps and limits do not wait for a device.
+    verb->add_option("--device", w.device, "where the net runs: cpu, cuda, cuda:1, … (sindri doctor lists what is there)")->type_name("DEVICE");
     batch->description("samples per step; more sizes add runs of Sindri alone and the fit a + b*batch");
     threads->description("threads of kernels; more numbers add runs of Sindri alone (default: as sindri doctor says)");
   } else {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <sstream>
+#include <string>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
@@ -25,6 +27,13 @@ constexpr const char* kFix =
 void* open_library(const std::string& file) {
   if (!file.empty()) return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (void* const there = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return there;
+  // The folders in which the CUDA backend looks for its libraries first (src/device/cuda/library_search.h).
+  const char* const folders = std::getenv("SINDRI_CUDA_LIBRARY_PATH");
+  std::istringstream each(folders != nullptr ? folders : "");
+  for (std::string folder; std::getline(each, folder, ':');) {
+    if (folder.empty()) continue;
+    if (void* const found = dlopen((folder + "/libnccl.so.2").c_str(), RTLD_NOW | RTLD_LOCAL)) return found;
+  }
   return dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
 }
 

@@ -19,7 +19,7 @@ std::vector<std::string> folders() {
   std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
   if (error) file = std::filesystem::canonical("/proc/self/exe", error);  // a program that was started by its bare name
   if (error) return {};
-  // Beside the library: of a wheel or a build; in a folder of its own: of an installation; above it: of a build's tests.
+  // Beside the library: of a wheel or a build; in the folder `sindri`: of an installation; above it: of a build's tests.
   return {file.parent_path().string(), (file.parent_path() / "sindri").string(), file.parent_path().parent_path().string()};
 }
 

@@ -6,11 +6,11 @@
 namespace sindri {
 
 struct Plugin {
-  void* library = nullptr;  ///< dlopen's handle, never closed: the library may have threads of its own
+  void* library = nullptr;  ///< dlopen's handle, never closed: the library may run threads
   std::string path;  ///< the file that was opened
   std::string problem;  ///< where library is null: what was looked for where, or what the loader said
   bool found = false;  ///< whether there is such a file
-  void* symbol(const char* name) const;  ///< null where it has none
+  void* symbol(const char* name) const;  ///< null if it has none
 };
 
 /// Opens `file` ("libsindri_gloo.so"), which is looked for beside libsindri (or the program it is linked into), in the folder `sindri` there, and one folder

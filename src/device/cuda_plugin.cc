@@ -21,8 +21,8 @@ namespace {
 
 constexpr const char* kFile = "libsindri_cuda.so";
 constexpr const char* kInstall =
-    "use the CPU (device_target CPU), or install the backend: pip install sindri-cuda, the Debian package libsindri-cuda, or scripts/build.sh release --cuda "
-    "(docs/guide/gpu.md)";
+    "use the CPU (device_target CPU), or build the backend with scripts/build.sh release --cuda and name it with SINDRI_CUDA_PLUGIN if it is "
+    "elsewhere (docs/guide/gpu.md)";
 
 struct State {
   std::mutex mutex;
@@ -58,13 +58,14 @@ std::optional<MissingPart> open_plugin() {
   const Plugin plugin = open_library_beside(file, false);
   if (!plugin.found) return MissingPart{"GPU", fmt::format("the CUDA backend ({}) is not installed", file), kInstall};
   if (plugin.library == nullptr)
-    return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, "install the package of the same version again"};
+    return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, "build it again from the sources of this version"};
   const auto version = reinterpret_cast<const char* (*)()>(plugin.symbol("sindri_cuda_version"));
   const auto enroll = reinterpret_cast<void (*)()>(plugin.symbol("sindri_cuda_register"));
   if (version == nullptr || enroll == nullptr)
     return MissingPart{"GPU", plugin.path + " is not Sindri's CUDA backend", "unset SINDRI_CUDA_PLUGIN, or name another file"};
   if (std::string(version()) != SINDRI_VERSION_STRING)
-    return MissingPart{"GPU", fmt::format("{} is of version {}, this is {}", plugin.path, version(), SINDRI_VERSION_STRING), "install both of one version"};
+    return MissingPart{"GPU", fmt::format("{} is of version {}, this is {}", plugin.path, version(), SINDRI_VERSION_STRING),
+                       "build both from the same sources"};
   enroll();
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// The CUDA backend is a library of its own, libsindri_cuda.so (src/device/cuda), which is opened when a GPU may be there or is asked for.
+// The CUDA backend is a separate library, libsindri_cuda.so (src/device/cuda), which is opened when a GPU may be present or is requested.
 #pragma once
 
 #include <optional>

@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, CudaTraining,
                                            Training{"accumulation", {"boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=2"}}),
                          [](const ::testing::TestParamInfo<Training>& p) { return std::string(p.param.name); });
 
-// A device that is lost in the middle: the run says so and ends; what was saved before is whole, and the run goes on from there with the same losses.
+// If the device is lost during a run, the run ends with an error; checkpoints saved before are intact, and a resumed run has the same losses.
 TEST_F(Cuda, ARunGoesOnAfterALostDevice) {
   const TempFolder temp;
   const std::vector<std::string> saving = {"checkpoint.save_every_steps=2"};

@@ -26,6 +26,7 @@
 #include "src/comm/socket.h"
 #include "src/comm/watch.h"
 #include "tests/comm/test_gpu.h"
+#include "tests/train/temp_folder.h"
 
 namespace sindri::nccl_test {
 
@@ -300,6 +301,13 @@ TEST_F(Nccl, Libraries) {
   EXPECT_NE(text(load(fake_path())).find("NCCL 2.10.3 is too old, 2.18 is needed"), std::string::npos) << text(load(fake_path()));
   fake().reset(2708, 0);
   EXPECT_NE(text(load(fake_path())).find("NCCL 2.7.8 is too old"), std::string::npos);
+  // Found by its name in a folder of the CUDA backend's list, before the linker's folders.
+  const TempFolder folder;
+  std::filesystem::create_symlink(fake_path(), folder.file("libnccl.so.2"));
+  unsetenv("SINDRI_NCCL_LIBRARY");
+  setenv("SINDRI_CUDA_LIBRARY_PATH", ("/nowhere:" + folder.file("")).c_str(), 1);
+  EXPECT_NE(text(load("")).find("NCCL 2.7.8 is too old"), std::string::npos) << text(load(""));
+  unsetenv("SINDRI_CUDA_LIBRARY_PATH");
   // A rank without one: none starts.
   fake().reset(kVersion, 0);
   setenv("SINDRI_NCCL_LIBRARY", "/nowhere/libnccl.so.2", 1);

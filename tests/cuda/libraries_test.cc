@@ -1,4 +1,4 @@
-// Where NVIDIA's libraries are looked for, which versions are taken, and what is said of those that are not. Each case is a process of its own
+// Where NVIDIA's libraries are looked for, which versions are taken, and what is said of those that are not. Each case is a separate process
 // (library_report) with an environment that decides what it finds.
 #include "src/device/cuda/libraries.h"
 

@@ -1,4 +1,4 @@
-// What `sindri doctor` shows of NVIDIA's libraries, as JSON lines. A program of its own since a process opens each library once: the tests start it with
+// What `sindri doctor` shows of NVIDIA's libraries, as JSON lines. A separate program, since a process opens each library once: the tests start it with
 // other environments. Arguments: numbers of Library to ask for, all without; --threads: sixteen threads ask at the same time.
 #include <cstdio>
 #include <cstring>

@@ -216,7 +216,7 @@ void bn_forward(Pattern& p, bool add, bool relu, bool mask) {
 
 enum class Gate { kNone, kMask, kMaskFork, kRecomputed };
 
-// dx, dscale, dbias from dy gated by the bit mask (whose result is an output of its own where the shortcut takes it), or by the recomputed result.
+// dx, dscale, dbias from dy gated by the bit mask (whose result is a separate output if the shortcut takes it), or by the recomputed result.
 void bn_backward(Pattern& p, Gate gate) {
   const std::vector<int64_t> dims = {256, 64, 56, 56};
   const int64_t c = dims[1];
@@ -281,7 +281,7 @@ std::vector<Row> norms() {
       "bn finalize, factors of the type", [](Pattern& p) { bn_finalize(p, p.type()); }, kPrecompiled, kNo);
   add(
       "bn finalize, float factors", [](Pattern& p) { bn_finalize(p, kF32); }, kPrecompiled, kPrecompiled);
-  // The precompiled engines ask the CUDA runtime for the device's occupancy, and are left out without one.
+  // The precompiled engines ask the CUDA runtime for the device's occupancy, and are skipped without one.
   const auto layer_norm = [](bool backward, Pattern::Type scale_type) {
     return [=](Pattern& p) {
       const std::vector<int64_t> dims = {256 * 128, 768, 1, 1}, features = {1, 768, 1, 1}, rows_of = {256 * 128, 1, 1, 1};

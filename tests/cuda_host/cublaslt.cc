@@ -157,7 +157,7 @@ bool make_problem(cublasLtMatmulDesc_t desc, std::array<cublasLtMatrixLayout_t, 
 
 bool divides(uint64_t n, const void* address) { return reinterpret_cast<uintptr_t>(address) % n == 0; }
 
-constexpr uint64_t kWorkspace = 4096;  // what an algorithm takes where it is given enough
+constexpr uint64_t kWorkspace = 4096;  // used by an algorithm if the caller allows that much
 
 void* find(const char* symbol) {
   static const std::map<std::string_view, void*> all = {

@@ -334,7 +334,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
       if (reinterpret_cast<uintptr_t>(at->second) % static_cast<uintptr_t>(t->alignment) != 0)
         return refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "an address is not aligned as its tensor says");
     }
-  if (p.workspace > 0 && workspace == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "there is no workspace");
+  if (p.workspace > 0 && workspace == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the workspace is null");
   const auto work = [ops = p.ops, addresses, workspace, bytes = p.workspace] {
     const auto at = [](const void* address) { return cuda_host::machine().inside(address, "cudnnBackendExecute"); };
     if (bytes > 0) std::memset(at(workspace), 0xff, static_cast<size_t>(bytes));  // results must not depend on what lies there

@@ -16,7 +16,7 @@
 #include "cuda_host/shared_memory.h"
 #include "sindri/core/error.h"
 
-// Saves the callee's registers and the stack pointer to *save, and goes on where `load` was saved.
+// Saves the callee's registers and the stack pointer to *save, and continues where `load` was saved.
 extern "C" void sindri_switch_fiber(void** save, void* load);
 asm(R"(
 .text

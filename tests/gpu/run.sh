@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a GPU has to show, in order of worth, within ten minutes: run it in the folder that scripts/gpu_bundle.sh has packed. Every part runs by itself with a time
-# limit of its own; one that fails or runs too long is noted and the next begins.
+# Tests a GPU within ten minutes, the most valuable parts first. Run it in the folder that scripts/gpu_bundle.sh has packed. Every part runs separately with its own time
+# limit; if a part fails or runs too long, that is recorded and the next part starts.
 #   run.sh [--out FOLDER] [--rehearse] [--only PART[,PART]]
 # FOLDER (default: results, or $OUT) gets results.jsonl, a line for each part (name, whether it passed, seconds, what it measured), and each part's log.
 # --rehearse: the host run stands in for the GPU, and parts that measure times are shortened: shows that no file is missing, and measures nothing.

@@ -5,7 +5,7 @@
 
 namespace sindri::cuda {
 
-/// Adds what rounding left out as well (Kahan 1965). Infinities and NaN come out as a plain sum has them.
+/// Compensated summation (Kahan 1965). Infinities and NaN propagate as in a plain sum.
 template <class S> struct Compensated {
   S sum = 0, lost = 0;
   SINDRI_DEVICE void add(S v) {

@@ -251,7 +251,7 @@ struct CudnnPlan::State {
 
 namespace {
 
-// A choice of engine and knobs, as heuristics give it or put together from an Engine.
+// A choice of engine and knobs, from the heuristics or built from an Engine.
 struct Candidate {
   Engine engine;
   Descriptor config;

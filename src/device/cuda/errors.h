@@ -1,4 +1,4 @@
-// Errors that kernels find in their operands: a label that is no class, an index outside of a dimension. A kernel cannot throw, so it writes the first such
+// Errors that kernels find in their operands: a label outside the classes, an index outside a dimension. A kernel cannot throw, so it writes the first such
 // error into a record in pinned memory; the host looks at the record wherever it has waited for work of the device, and throws what the CPU's kernel would have
 // thrown. Of several errors in flight one is kept, not necessarily that of the lowest row.
 //
@@ -6,7 +6,7 @@
 //   launch(call, grid, kernel, …, error_site(call, throw_bad_label, {classes}));
 //   in the kernel:  if (label >= classes) report(site, label, row);
 //
-// The kernel goes on: it must not use what it has found to be wrong, and what it writes in its place is NaN or 0.
+// The kernel continues: it must not use the invalid value, and writes NaN or 0 instead of a result.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ struct Call {
   template <class T> T* output(size_t i) const { return static_cast<T*>(out[i].data); }
 };
 
-/// A kernel of the CUDA backend without a plan of its own. `run` puts work on call.stream and returns; it must not read device memory nor wait.
+/// A kernel of the CUDA backend that keeps no plan. `run` puts work on call.stream and returns; it must not read device memory nor wait.
 struct KernelSpec {
   const char* op;
   const char* name = "cuda";

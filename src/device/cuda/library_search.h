@@ -6,7 +6,7 @@
 
 namespace sindri::cuda {
 
-/// A shared library that was opened, or why none was. Never closed: it may have threads of its own.
+/// A shared library that was opened, or why none was. Never closed: it may run threads.
 struct FoundLibrary {
   void* handle = nullptr;
   std::string path;  ///< of the file

@@ -21,7 +21,7 @@ struct Split {
 
 /// The windows of an image. Pixel (n, i, j), counted in this order, and tap (r, s, c) meet at channel c of image n and
 ///   h = (i*pixel_h + r*tap_h + first_h) / every_h, w likewise;
-/// where that is no whole number or lies outside of the image, the element is zero.
+/// if that is not an integer or lies outside the image, the element is zero.
 struct Window {
   Divisor plane, row;  ///< pixels of an image and of a row
   Divisor channels, width;  ///< taps of a position, and of a row of the window

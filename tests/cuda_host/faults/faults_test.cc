@@ -1,4 +1,4 @@
-// Each deliberate fault of faulty_kernels.cc is caught: by a message, by a wrong number, or by the page behind an allocation, which ends the process.
+// Each deliberate fault of faulty_kernels.cc is caught: by a message, by a wrong number, or by the page after an allocation, which ends the process.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr int kRows = 5, kColumns = 203;
 float value_at(int i) { return static_cast<float>(i * (i % 5) % 11); }
 
-// The row sums as the stand-in machine gives them, or an empty vector where it reports an error.
+// The row sums as the stand-in machine gives them, or an empty vector if it reports an error.
 std::vector<float> run(const Case& c, uint64_t seed) {
   machine().set_guards(true);
   set_seed(seed);

@@ -93,7 +93,7 @@ const std::vector<Case>& cases() {
       a_case<Fault::kNoBarrierBeforeRead>("no barrier before a read by another warp", "race in shared memory: "),
       a_case<Fault::kBarrierInBranch>("a barrier in a branch", "the kernel breaks a rule of the CUDA language"),
       a_case<Fault::kBarrierAfterReturn>("a barrier after some have returned", "the kernel breaks a rule of the CUDA language"),
-      a_case<Fault::kSharedTooLong>("an element behind shared memory", "is outside of its 64 elements of shared memory"),
+      a_case<Fault::kSharedTooLong>("an element after the end of shared memory", "is outside of its 64 elements of shared memory"),
       a_case<Fault::kSharedNotWritten>("shared memory that nobody wrote", ""),
       a_case<Fault::kTailTooLong>("a tail that is too long", ""),
       a_case<Fault::kTailTooShort>("a tail that is too short", ""),
