@@ -26,6 +26,7 @@
 #include "src/comm/mpi_table.h"
 #include "src/comm/plugin.h"
 #include "src/core/machine.h"
+#include "src/device/cuda_plugin.h"
 
 namespace sindri::app {
 
@@ -164,11 +165,17 @@ void Examination::devices_found() {
        fmt::format("{}; device_target {}, device_id {}; memory {}, free {}, limit {}", d.info.name, d.target, d.device.index, gib(d.info.memory),
                    gib(d.info.free), limit > 0 ? gib(limit) : "none"));
   }
+  const std::vector<MissingPart> missing = missing_parts();  // loads backends that devices() does not ask for
+  if (const std::string file = cuda_backend_file(); !file.empty()) fact("backend cuda", fmt::format("{}, {}", SINDRI_VERSION_STRING, file));
+  const std::vector<DeviceListing> all = devices();
+  // Without a GPU nothing is wrong with the machine: the lines then only say what one would need.
+  const bool gpu = std::any_of(all.begin(), all.end(), [](const DeviceListing& d) { return d.device.kind == Device::kCuda; });
   for (const BackendLibrary& l : backend_libraries()) {
-    if (l.error.empty()) ok("library " + l.name, fmt::format("{}, {}", l.version, l.path));
-    else add(Verdict::kWarn, "library " + l.name, fmt::format("{}; without it: {}", l.error, l.lost), l.fix);
+    const std::string found = l.error.empty() ? fmt::format("{}, {}", l.version, l.path) : fmt::format("{}; without it: {}", l.error, l.lost);
+    if (!gpu) fact("library " + l.name, l.error.empty() ? found : fmt::format("{}; {}", found, l.fix));
+    else add(l.error.empty() ? Verdict::kOk : Verdict::kWarn, "library " + l.name, found, l.fix);
   }
-  for (const MissingPart& part : missing_parts()) fact("missing for " + part.target, part.what + "; " + part.fix);
+  for (const MissingPart& part : missing) fact("missing for " + part.target, part.what + "; " + part.fix);
   if (const std::string wanted = variable("SINDRI_DEVICE_TARGET"); !wanted.empty()) {
     const std::string number = variable("SINDRI_DEVICE_ID");
     try {

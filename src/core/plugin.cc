@@ -12,15 +12,21 @@ namespace sindri {
 
 namespace {
 
-std::vector<std::string> folders() {
+// Where `file` (libX.so) is looked for.
+std::vector<std::string> folders(const std::string& file_name) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&open_library_beside), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
   if (error) file = std::filesystem::canonical("/proc/self/exe", error);  // a program that was started by its bare name
   if (error) return {};
+  const std::filesystem::path folder = file.parent_path();
   // Beside the library: of a wheel or a build; in the folder `sindri`: of an installation; above it: of a build's tests.
-  return {file.parent_path().string(), (file.parent_path() / "sindri").string(), file.parent_path().parent_path().string()};
+  std::vector<std::string> all = {folder.string(), (folder / "sindri").string(), folder.parent_path().string()};
+  // A plugin with a separate wheel (scripts/package/wheel.py): site-packages/X beside site-packages/sindri/lib.
+  if (folder.filename() == "lib" && folder.parent_path().filename() == "sindri" && file_name.starts_with("lib"))
+    all.push_back((folder.parent_path().parent_path() / file_name.substr(3, file_name.find('.') - 3)).string());
+  return all;
 }
 
 }  // namespace
@@ -30,7 +36,7 @@ void* Plugin::symbol(const char* name) const { return library != nullptr ? dlsym
 Plugin open_library_beside(const std::string& file, bool global) {
   Plugin p;
   const bool is_path = file.find('/') != std::string::npos;
-  const std::vector<std::string> places = is_path ? std::vector<std::string>{} : folders();
+  const std::vector<std::string> places = is_path ? std::vector<std::string>{} : folders(file);
   std::vector<std::string> candidates;
   if (is_path) candidates.push_back(file);
   for (const std::string& folder : places) candidates.push_back(folder + "/" + file);

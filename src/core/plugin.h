@@ -13,8 +13,8 @@ struct Plugin {
   void* symbol(const char* name) const;  ///< null if it has none
 };
 
-/// Opens `file` ("libsindri_gloo.so"), which is looked for beside libsindri (or the program it is linked into), in the folder `sindri` there, and one folder
-/// above; a path is taken as it is. `global`: its own libraries look for symbols in each other.
+/// Opens `file` ("libsindri_gloo.so"), which is looked for beside libsindri (or the program it is linked into), in the folder `sindri` there, one folder above,
+/// and for a wheel in the folder of the plugin's own wheel (site-packages/sindri_cuda); a path is taken as it is. `global`: its own libraries look for symbols in each other.
 Plugin open_library_beside(const std::string& file, bool global);
 
 }  // namespace sindri

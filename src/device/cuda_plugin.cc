@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -15,19 +17,27 @@
 #include "sindri/version.h"
 #include "src/core/plugin.h"
 
+const char SINDRI_CUDA_FITS = 0;
+
 namespace sindri {
 
 namespace {
 
 constexpr const char* kFile = "libsindri_cuda.so";
 constexpr const char* kInstall =
-    "use the CPU (device_target CPU), or build the backend with scripts/build.sh release --cuda and name it with SINDRI_CUDA_PLUGIN if it is "
-    "elsewhere (docs/guide/gpu.md)";
+    "use the CPU (device_target CPU), or install the backend: the wheel sindri-cuda, Debian's libsindri-cuda, or in the sources scripts/build.sh release "
+    "--cuda; "
+    "SINDRI_CUDA_PLUGIN names it if it is elsewhere (docs/guide/gpu.md)";
+constexpr const char* kSameBuild =
+    "install both from the same build: the wheels sindri and sindri-cuda, or Debian's libsindri and libsindri-cuda; in the sources, run scripts/build.sh "
+    "release "
+    "--cuda again";
 
 struct State {
   std::mutex mutex;
   bool tried = false;
   std::optional<MissingPart> missing;
+  std::string file;
 };
 State& state() {
   static State* const s = new State;
@@ -48,7 +58,14 @@ bool is_shared_library() {
   return file.substr(file.rfind('/') + 1).starts_with("libsindri.so");
 }
 
-std::optional<MissingPart> open_plugin() {
+MissingPart other_version(const std::string& path, const std::string& version) {
+  return {"GPU", fmt::format("the CUDA backend {} is of version {}, this is Sindri {}", path, version, SINDRI_VERSION_STRING),
+          fmt::format("install version {} of it (pip install sindri-cuda=={}, or Debian's libsindri-cuda), or in the sources build both again",
+                      SINDRI_VERSION_STRING, SINDRI_VERSION_STRING)};
+}
+
+// Why there is no backend, or the file that it was loaded from.
+std::optional<MissingPart> open_plugin(std::string* loaded) {
   const char* const given = std::getenv("SINDRI_CUDA_PLUGIN");
   const std::string file = given != nullptr && *given != '\0' ? given : kFile;
   if (file == "0") return MissingPart{"GPU", "the CUDA backend is switched off by SINDRI_CUDA_PLUGIN=0", "unset it"};
@@ -57,15 +74,17 @@ std::optional<MissingPart> open_plugin() {
                        "link the program to libsindri.so"};
   const Plugin plugin = open_library_beside(file, false);
   if (!plugin.found) return MissingPart{"GPU", fmt::format("the CUDA backend ({}) is not installed", file), kInstall};
-  if (plugin.library == nullptr)
-    return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, "build it again from the sources of this version"};
+  if (plugin.library == nullptr) {
+    const std::string version = cuda_plugin_version(plugin.path);
+    if (!version.empty() && version != SINDRI_VERSION_STRING) return other_version(plugin.path, version);
+    return MissingPart{"GPU", "the CUDA backend does not load: " + plugin.problem, kSameBuild};
+  }
   const auto version = reinterpret_cast<const char* (*)()>(plugin.symbol("sindri_cuda_version"));
   const auto enroll = reinterpret_cast<void (*)()>(plugin.symbol("sindri_cuda_register"));
   if (version == nullptr || enroll == nullptr)
     return MissingPart{"GPU", plugin.path + " is not Sindri's CUDA backend", "unset SINDRI_CUDA_PLUGIN, or name another file"};
-  if (std::string(version()) != SINDRI_VERSION_STRING)
-    return MissingPart{"GPU", fmt::format("{} is of version {}, this is {}", plugin.path, version(), SINDRI_VERSION_STRING),
-                       "build both from the same sources"};
+  if (std::string(version()) != SINDRI_VERSION_STRING) return other_version(plugin.path, version());
+  *loaded = plugin.path;
   enroll();
   return std::nullopt;
 }
@@ -77,13 +96,27 @@ void load_cuda_backend(bool asked) {
   const std::lock_guard lock(s.mutex);
   if (s.tried || (!asked && !has_driver() && std::getenv("SINDRI_CUDA_PLUGIN") == nullptr)) return;
   s.tried = true;
-  s.missing = open_plugin();
+  s.missing = open_plugin(&s.file);
 }
 
 std::optional<MissingPart> missing_cuda_backend() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return s.missing;
+}
+
+std::string cuda_backend_file() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.file;
+}
+
+std::string cuda_plugin_version(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const std::string mark = SINDRI_CUDA_MARK;
+  const size_t at = content.find(mark);
+  return at == std::string::npos ? "" : std::string(content.c_str() + at + mark.size());
 }
 
 }  // namespace sindri

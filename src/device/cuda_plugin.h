@@ -2,8 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "sindri/device/backend.h"
+#include "sindri/export.h"
+#include "sindri/version.h"
 
 namespace sindri {
 
@@ -13,4 +16,17 @@ void load_cuda_backend(bool asked);
 /// Why there is no CUDA backend after that; nothing where there is one (which then says itself what it lacks).
 std::optional<MissingPart> missing_cuda_backend();
 
+/// The file that the backend was loaded from; empty if none was.
+std::string cuda_backend_file();
+/// The version that a file of the plugin holds (its sindri_cuda_mark), read without loading it; empty if there is none.
+std::string cuda_plugin_version(const std::string& file);
+
 }  // namespace sindri
+
+// A plugin refers to a variable of libsindri that has the version in its name. The dynamic loader thus refuses a plugin of another version before code of it
+// runs: kernels register themselves in constructors, with structs that may have changed.
+#define SINDRI_CUDA_FITS_NAME(major, minor, patch) sindri_takes_plugins_of_##major##_##minor##_##patch
+#define SINDRI_CUDA_FITS_OF(major, minor, patch) SINDRI_CUDA_FITS_NAME(major, minor, patch)
+#define SINDRI_CUDA_FITS SINDRI_CUDA_FITS_OF(SINDRI_VERSION_MAJOR, SINDRI_VERSION_MINOR, SINDRI_VERSION_PATCH)
+#define SINDRI_CUDA_MARK "version of Sindri's CUDA backend: "
+extern "C" SINDRI_API const char SINDRI_CUDA_FITS;

@@ -281,7 +281,6 @@ std::vector<MissingPart> missing_parts() {
 std::vector<BackendLibrary> backend_libraries() {
   std::vector<BackendLibrary> all;
   for (const auto& [kind, backend] : table().backends()) {
-    if (backend->count() == 0) continue;
     std::vector<BackendLibrary> libraries = backend->libraries();
     all.insert(all.end(), libraries.begin(), libraries.end());
   }

@@ -2,11 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "sindri/version.h"
 #include "tests/app/program.h"
 
 namespace sindri::app::cuda_tests {
@@ -57,6 +61,8 @@ TEST_F(Cuda, DoctorNamesTheDevices) {
 TEST_F(Cuda, AMachineWithoutADriverAndOneWithAnOldDriver) {
   const Result none = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=0"}}));
   EXPECT_THAT(none.out, HasSubstr("missing for GPU: there is no NVIDIA driver (libcuda.so.1); install the driver of the GPU, version 580 or later"));
+  EXPECT_THAT(none.out, ContainsRegex("backend cuda: [0-9.]+, .*libsindri_cuda_host.so"));
+  EXPECT_THAT(none.out, HasSubstr("library NCCL: ")) << "a machine that is being set up is told everything at once";
   const Result old = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
   EXPECT_THAT(old.out,
               HasSubstr("missing for GPU: the NVIDIA driver is too old: it supports CUDA 12.4, this build needs 13.0; install driver version 580 or later"));
@@ -73,6 +79,41 @@ TEST_F(Cuda, APluginOfAnotherKindIsNotTaken) {
   EXPECT_THAT(absent.out, HasSubstr("the CUDA backend (/nowhere/libsindri_cuda.so) is not installed"));
   const Result off = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", "0"}}});
   EXPECT_THAT(off.out, HasSubstr("switched off by SINDRI_CUDA_PLUGIN=0"));
+}
+
+// The plugin at hand with one text in it replaced by another of the same length.
+std::string plugin_with(const TempFolder& temp, const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::ifstream in(plugin(), std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(in), {}};
+  for (const auto& [from, to] : changes) {
+    EXPECT_EQ(from.size(), to.size());
+    const size_t first = content.find(from);
+    EXPECT_NE(first, std::string::npos) << from;
+    for (size_t at = first; at != std::string::npos; at = content.find(from, at)) content.replace(at, to.size(), to);
+  }
+  const std::string path = temp.file("libsindri_cuda.so");
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+TEST_F(Cuda, APluginOfAnotherVersionOrBuildIsRefusedBeforeItRuns) {
+  const TempFolder temp;
+  const std::string mine = SINDRI_VERSION_STRING;
+  std::string other = mine;
+  other.back() = other.back() == '7' ? '8' : '7';
+  const auto underscored = [](std::string s) { return std::replace(s.begin(), s.end(), '.', '_'), s; };
+  const std::string versioned = plugin_with(
+      temp, {{underscored("takes_plugins_of_" + mine), underscored("takes_plugins_of_" + other)}, {"CUDA backend: " + mine, "CUDA backend: " + other}});
+  const Result refused = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", versioned}}});
+  EXPECT_EQ(refused.code, 0) << refused.err;
+  EXPECT_THAT(refused.out,
+              HasSubstr("missing for GPU: the CUDA backend " + versioned + " is of version " + other + ", this is Sindri " + mine + "; install version " +
+                        mine + " of it (pip install sindri-cuda==" + mine));
+  EXPECT_THAT(refused.out, Not(HasSubstr("backend cuda: ")));
+  const std::string built = plugin_with(temp, {{"16register_backend", "16registeX_backend"}});
+  const Result undefined = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", built}}});
+  EXPECT_THAT(undefined.out,
+              ContainsRegex("missing for GPU: the CUDA backend does not load: .*undefined symbol: .*registeX.*; install both from the same build"));
 }
 
 struct Training {
