@@ -1,4 +1,4 @@
-# find_package(Sindri CONFIG) gives Sindri::sindri, pkg-config sindri. Components: library, mpi, dev, program for the Debian packages (packages.cmake),
+# find_package(Sindri CONFIG) gives Sindri::sindri, pkg-config sindri. Components: library, mpi, cuda, dev, program for the Debian packages (packages.cmake),
 # python for the wheel.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -13,6 +13,10 @@ foreach(plugin gloo mpi)
     install(TARGETS sindri_${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sindri COMPONENT ${component})
   endif()
 endforeach()
+if(TARGET sindri_cuda)
+  # OPTIONAL: installed if it was built. What else is installed does not depend on it.
+  install(TARGETS sindri_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sindri COMPONENT cuda OPTIONAL)
+endif()
 install(DIRECTORY include/sindri DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 install(EXPORT SindriTargets NAMESPACE Sindri:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sindri COMPONENT dev)
 configure_package_config_file(cmake/SindriConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/SindriConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sindri)

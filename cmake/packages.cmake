@@ -11,7 +11,7 @@ if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
 endif()
 set(CPACK_PACKAGE_CONTACT "${packager}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL library mpi dev program)
+set(CPACK_COMPONENTS_ALL library mpi dev program)  # `scripts/package.sh deb --cuda` adds cuda
 if(NOT TARGET sindri_mpi)
   list(REMOVE_ITEM CPACK_COMPONENTS_ALL mpi)
 endif()
@@ -33,12 +33,13 @@ set(this_version "${PROJECT_VERSION}-1")
 set(soname_package libsindri${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${soname_package})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libsindri-mpi")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libsindri-mpi, libsindri-cuda")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/deb/triggers ${CMAKE_BINARY_DIR}/deb/shlibs)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "deep-learning training in C++ - library
 Sindri trains neural networks in MindSpore's manner: Cells with gradients,
 Model.train with callbacks, graph and PyNative mode, .ckpt files that
-MindSpore reads and writes. It runs on the CPU.
+MindSpore reads and writes. It runs on the CPU; libsindri-cuda adds NVIDIA
+GPUs.
 .
 This package holds the shared library, its gloo backend, and of OpenCV the
 two libraries it needs.")
@@ -50,6 +51,26 @@ Sindri trains neural networks in MindSpore's manner.
 .
 This package lets several ranks communicate by Open MPI. Without it they
 communicate by shared memory and Gloo.")
+# NVIDIA's repository names packages by CUDA's minor version; libraries of any 13.x are taken (src/device/cuda/libraries.cc). Its cuDNN needs driver 580, which
+# containers have from their host.
+set(CPACK_DEBIAN_CUDA_PACKAGE_NAME libsindri-cuda)
+set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION non-free/libs)  # the plugin holds NVIDIA's static CUDA runtime
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "${soname_package} (= ${this_version})")
+foreach(library libcublas cuda-nvrtc libcusolver)
+  set(${library}_packages "")
+  foreach(minor RANGE 0 9)
+    list(APPEND ${library}_packages "${library}-13-${minor}")
+  endforeach()
+  list(JOIN ${library}_packages " | " ${library}_packages)
+endforeach()
+set(CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS "libcudnn9-cuda-13 (>= 9.12), ${libcublas_packages}, ${cuda-nvrtc_packages}")
+set(CPACK_DEBIAN_CUDA_PACKAGE_SUGGESTS "nvidia-driver (>= 580) | cuda-drivers (>= 580), ${libcusolver_packages}, libnccl2 (>= 2.18)")
+set(CPACK_DEBIAN_CUDA_DESCRIPTION "deep-learning training in C++ - CUDA backend
+Sindri trains neural networks in MindSpore's manner.
+.
+This package lets it train on NVIDIA GPUs of compute capability 8.0 or
+later. It needs NVIDIA's driver 580 or later, and cuDNN 9 and cuBLAS of
+CUDA 13 for speed. \"sindri doctor\" says what is missing.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libsindri-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${soname_package} (= ${this_version})")
@@ -87,6 +108,18 @@ License: CC-BY-4.0
  The digits are the test part of the data set Optical Recognition of
  Handwritten Digits of the UCI Machine Learning Repository. The license is at
  https://creativecommons.org/licenses/by/4.0/legalcode.
+")
+file(READ ${CMAKE_BINARY_DIR}/deb/copyright copyright)
+file(WRITE ${CMAKE_BINARY_DIR}/deb/copyright.cuda "${copyright}
+Files: usr/lib/*/sindri/libsindri_cuda.so
+Copyright: the Sindri developers
+           NVIDIA Corporation
+License: Apache-2.0 and NVIDIA-CUDA-EULA
+ The library is Sindri's, under the Apache License 2.0 as above. It holds
+ NVIDIA's CUDA runtime (libcudart_static.a), which Attachment A of the CUDA
+ Toolkit End User License Agreement, https://docs.nvidia.com/cuda/eula/,
+ permits to distribute with applications, and templates of NVIDIA's CCCL
+ under the Apache License 2.0 with LLVM exceptions.
 ")
 # Of the carried libraries (prepare_deb.cmake) Debian's own files lie beside this one.
 file(WRITE ${CMAKE_BINARY_DIR}/deb/changelog "sindri (${this_version}) unstable; urgency=medium

@@ -53,6 +53,13 @@ examples() {
   cd "$OLDPWD"
 }
 examples prefix "$temp/prefix"
+# The CUDA backend where it was built, as packages with the architectures that it was compiled for.
+cuda=()
+if [[ -f $build_dir/libsindri_cuda.so && $build_dir == build/release ]]; then
+  cuda=("--cuda=$(sed -n 's/^SINDRI_CUDA_ARCHITECTURES:STRING=//p' "$build_dir/CMakeCache.txt")")
+  run bash scripts/package/test_cuda.sh cpu "$build_dir" "$temp/prefix"
+  run bash scripts/package/test_cuda.sh installed "$build_dir" "$temp/prefix/bin/sindri" "$(find "$temp/prefix" -name libsindri_cuda.so)"
+fi
 # The installed program finds its library beside it, and tells the same version as the package.
 version=$("$temp/prefix/bin/sindri" version)
 grep -rqF "set(PACKAGE_VERSION \"${version#sindri }\")" "$temp/prefix" --include=SindriConfigVersion.cmake ||
@@ -88,7 +95,7 @@ bash -n "$temp/prefix/share/bash-completion/completions/sindri"
   { echo "error: bash does not complete --pri" >&2; exit 1; }
 # The wheel: its size, what it needs of the machine, and that it runs from where it is unpacked. On a machine without anything: scripts/package/test_bare.sh.
 if [[ -x build/venv/bin/python && $build_dir == build/release ]]; then
-  run bash scripts/package.sh wheel >"$temp/wheel.log" || { cat "$temp/wheel.log"; exit 1; }
+  run bash scripts/package.sh wheel "${cuda[@]}" >"$temp/wheel.log" || { cat "$temp/wheel.log"; exit 1; }
   wheel=$(find build/packages -name 'sindri-*.whl')
   [[ $(stat -c %s "$wheel") -le 60000000 ]] || { echo "error: $wheel is larger than 60 MB" >&2; exit 1; }
   run build/venv/bin/python -m pip install --quiet --no-index --no-deps --no-compile --target "$temp/site" "$wheel"
@@ -102,10 +109,34 @@ if [[ -x build/venv/bin/python && $build_dir == build/release ]]; then
   [[ $(PYTHONPATH=$temp/site build/venv/bin/python -m sindri --version) == "$version" ]] || { echo "error: the wheel's program has no or another version" >&2; exit 1; }
   (cd "$temp" && PYTHONPATH=$temp/site run "$OLDPWD/build/venv/bin/python" -m sindri train quickstart --set train.max_steps=3 --quiet >"$temp/digits.log") ||
     { cat "$temp/digits.log"; exit 1; }
+  if [[ ${#cuda[@]} -gt 0 ]]; then
+    cuda_wheel=$(find build/packages -name 'sindri_cuda-*.whl')
+    run bash scripts/package/test_cuda.sh wheel "$wheel" "$cuda_wheel"
+    run build/venv/bin/python -m pip install --quiet --no-index --no-deps --no-compile --target "$temp/site" "$cuda_wheel"
+    run bash scripts/package/test_cuda.sh installed "$build_dir" "$temp/site/sindri/bin/sindri" "$temp/site/sindri_cuda/libsindri_cuda.so"
+    # From Python: no GPU is an error if one has to be there, and the CPU computes.
+    PYTHONPATH=$temp/site SINDRI_STRICT_TARGET=1 build/venv/bin/python - <<'PYTHON'
+import sindri as ms
+try:
+    ms.set_context(device_target="GPU")
+except Exception as error:
+    assert "there is no NVIDIA driver" in str(error), error
+else:
+    raise SystemExit("error: a GPU was found without a driver")
+assert float(ms.Tensor([1.0, 2.0]).sum()) == 3
+PYTHON
+  fi
 fi
 # The Debian packages, unpacked: what they depend on, and that program and example work with the library and what it carries.
 if command -v dpkg-shlibdeps >/dev/null && [[ $build_dir == build/release ]]; then
-  run bash scripts/package.sh deb >"$temp/deb.log" || { cat "$temp/deb.log"; exit 1; }
+  run bash scripts/package.sh deb "${cuda[@]}" >"$temp/deb.log" || { cat "$temp/deb.log"; exit 1; }
+  if [[ ${#cuda[@]} -gt 0 ]]; then
+    package=$(find build/packages -name 'libsindri-cuda_*.deb')
+    [[ $(dpkg-deb -f "$package" Depends) == *"libsindri0.1 (= ${version#sindri }-1)"* && $(dpkg-deb -f "$package" Recommends) == *libcudnn9-cuda-13* ]] ||
+      { echo "error: $package depends on $(dpkg-deb -f "$package" Depends)" >&2; exit 1; }
+    [[ $(dpkg-deb -c "$package" | grep -c '\.so') -eq 1 && $(dpkg-deb -c "$package") == *"/sindri/libsindri_cuda.so"*"/doc/libsindri-cuda/copyright"* ]] ||
+      { echo "error: $package holds $(dpkg-deb -c "$package")" >&2; exit 1; }
+  fi
   for package in build/packages/*.deb; do
     ! dpkg-deb -f "$package" Depends | grep -oE 'libopencv[^ ,]*|libgl[x1][^ ,]*' || { echo "error: $package depends on the packages above" >&2; exit 1; }
     dpkg-deb -x "$package" "$temp/debian"
@@ -119,6 +150,9 @@ if command -v dpkg-shlibdeps >/dev/null && [[ $build_dir == build/release ]]; th
   (
     export LD_LIBRARY_PATH=${library%/*}
     examples debian "$temp/debian/usr"
+    if [[ ${#cuda[@]} -gt 0 ]]; then
+      run bash scripts/package/test_cuda.sh installed "$build_dir" "$temp/debian/usr/bin/sindri" "${library%/*}/sindri/libsindri_cuda.so"
+    fi
   )
 fi
 echo "package: $version, examples built without warnings and trained"

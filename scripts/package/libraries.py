@@ -75,15 +75,20 @@ def part_from_other_copies(file: str) -> None:
         f.write(image)
 
 
+def carried_name(name: str, path: str) -> str:
+    """The name of the copy of library `name`, whose file is `path`."""
+    with open(path, "rb") as f:
+        digest = hashlib.sha256(f.read()).hexdigest()[:8]
+    stem, _, rest = name.partition(".so")
+    return f"{stem}-{digest}.so{rest}"
+
+
 def carry(sources: dict[str, str], folder: str) -> dict[str, str]:
     """Copies `sources` (name to path) into `folder`. Returns the names they have there."""
     os.makedirs(folder, exist_ok=True)
     names = {}
     for name, path in sorted(sources.items()):
-        with open(path, "rb") as f:
-            digest = hashlib.sha256(f.read()).hexdigest()[:8]
-        stem, _, rest = name.partition(".so")
-        names[name] = f"{stem}-{digest}.so{rest}"
+        names[name] = carried_name(name, path)
         copy = os.path.join(folder, names[name])
         shutil.copyfile(path, copy)
         os.chmod(copy, 0o755)

@@ -1,27 +1,42 @@
 #!/usr/bin/env python3
-"""Packs the `python` component of a build as a wheel that carries its libraries; called by scripts/package.sh.
+"""Packs the `python` component of a build as a wheel that carries its libraries, and the CUDA backend as another; called by scripts/package.sh.
 
-  wheel.py STAGED OUT    STAGED: what `cmake --install --component python` and the package's Python files gave, in sindri/
+  wheel.py STAGED OUT          STAGED: what `cmake --install --component python` and the package's Python files gave, in sindri/
+  wheel.py --cuda PLUGIN OUT   PLUGIN: libsindri_cuda.so of the same build; OUT has the first wheel
 
 Every library that the package's own need is copied to sindri/lib (libraries.py), the compiler's runtimes libstdc++ and libgcc_s among them: one copy for the
 module, the library and its plugins, so that exceptions pass between them. What stays the system's is glibc, and MPI, whose plugin is loaded when the backend
 is asked for. The tag names the glibc of the build system. Two runs give the same bytes.
+
+The wheel sindri_cuda is one file, site-packages/sindri_cuda/libsindri_cuda.so, where libsindri looks for it (src/core/plugin.cc). It uses the libraries that
+the first wheel carries, by their names there. NVIDIA's libraries, which it opens at run time, are its dependencies.
 """
 import base64
+import glob
 import hashlib
 import os
 import platform
 import re
 import shutil
 import sys
+import tempfile
 import tomllib
 import zipfile
 
-from libraries import carry, libraries_of, package_of, point, run
+from libraries import carried_name, carry, libraries_of, needed, package_of, point, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UNPACKED_MPI = "libsindri_mpi.so"  # needs the libmpi of the machine it runs on
 FONTS = ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf")
+# NVIDIA's wheels of what src/device/cuda/libraries.cc opens, in the versions that it takes.
+CUDA_LIBRARIES = ("nvidia-cudnn-cu13>=9.12,<10", "nvidia-cublas>=13.0,<14", "nvidia-cusolver>=12.0,<13", "nvidia-cuda-nvrtc>=13.0,<14", "nvidia-nccl-cu13>=2.18,<3")
+CUDA_README = """The CUDA backend of `sindri`, a deep-learning training framework: with it, `sindri` of the same version trains on NVIDIA GPUs
+of compute capability 8.0 or later. The machine needs NVIDIA's driver 580 or later. `sindri doctor` lists the GPUs, and says what is missing.
+
+`libsindri_cuda.so` holds NVIDIA's CUDA runtime (libcudart_static.a), which Attachment A of the
+[CUDA Toolkit End User License Agreement](https://docs.nvidia.com/cuda/eula/) permits to distribute with applications, and templates of NVIDIA's CCCL under the
+Apache License 2.0 with LLVM exceptions.
+"""
 
 
 def graft(package: str) -> dict[str, tuple[str, str]]:
@@ -60,49 +75,60 @@ def licences(package: str, origins: dict[str, tuple[str, str]]) -> None:
             shutil.copyfile(f"/usr/share/doc/{name}/copyright", os.path.join(folder, f"{name}.txt"))
 
 
-def metadata(python: str) -> tuple[str, str, str]:
-    """Version, METADATA and entry_points.txt of python/pyproject.toml."""
+def project_of() -> dict:
+    """The table [project] of python/pyproject.toml, with the version."""
     with open(os.path.join(ROOT, "python", "pyproject.toml"), "rb") as f:
         project = tomllib.load(f)["project"]
     with open(os.path.join(ROOT, "include", "sindri", "version.h"), encoding="utf-8") as f:
-        version = re.search(r'SINDRI_VERSION_STRING "([0-9.]+)"', f.read()).group(1)
+        project["version"] = re.search(r'SINDRI_VERSION_STRING "([0-9.]+)"', f.read()).group(1)
+    return project
+
+
+def metadata(project: dict, name: str, summary: str, more: list[str], readme: str) -> str:
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {project['version']}", f"Summary: {summary}", f"License: {project['license']}", *more]
+    return "\n".join(lines + ["Description-Content-Type: text/markdown", "", readme])
+
+
+def package_metadata(project: dict, python: str) -> tuple[str, str]:
+    """METADATA and entry_points.txt of the Python package."""
     with open(os.path.join(ROOT, "python", project["readme"]), encoding="utf-8") as f:
         readme = f.read()
     # The extension module is of one version of Python.
     minor = int(python.removeprefix("cp3"))
-    lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {version}", f"Summary: {project['description']}", f"License: {project['license']}",
-             f"Requires-Python: >=3.{minor},<3.{minor + 1}"]
-    lines += [f"Requires-Dist: {d}" for d in project["dependencies"]]
+    lines = [f"Requires-Python: >=3.{minor},<3.{minor + 1}"] + [f"Requires-Dist: {d}" for d in project["dependencies"]]
     for extra, wants in project["optional-dependencies"].items():
+        # The backend is of the same build.
+        wants = [f"{d}=={project['version']}" if d == "sindri-cuda" else d for d in wants]
         lines += [f"Provides-Extra: {extra}"] + [f'Requires-Dist: {d}; extra == "{extra}"' for d in wants]
-    text = "\n".join(lines + ["Description-Content-Type: text/markdown", "", readme])
     scripts = "[console_scripts]\n" + "".join(f"{k} = {v}\n" for k, v in project["scripts"].items())
-    return version, text, scripts
+    return metadata(project, project["name"], project["description"], lines, readme), scripts
 
 
-def pack(staged: str, out: str, python: str) -> str:
-    version, text, scripts = metadata(python)
-    glibc = platform.libc_ver()[1].replace(".", "_")
-    tag = f"{python}-{python}-manylinux_{glibc}_{platform.machine()}"
-    info = os.path.join(staged, f"sindri-{version}.dist-info")
+def machine_tag() -> str:
+    return f"manylinux_{platform.libc_ver()[1].replace('.', '_')}_{platform.machine()}"
+
+
+def pack(staged: str, out: str, name: str, version: str, tag: str, texts: dict[str, str]) -> str:
+    """Writes the wheel of staged/`name`. `texts`: files of its dist-info besides WHEEL and RECORD."""
+    info = os.path.join(staged, f"{name}-{version}.dist-info")
     os.makedirs(os.path.join(info, "licenses"))
     shutil.copyfile(os.path.join(ROOT, "LICENSE"), os.path.join(info, "licenses", "LICENSE"))
-    for name, content in (("METADATA", text), ("entry_points.txt", scripts), ("WHEEL", f"Wheel-Version: 1.0\nGenerator: sindri\nRoot-Is-Purelib: false\nTag: {tag}\n")):
-        with open(os.path.join(info, name), "w", encoding="utf-8") as f:
+    for file, content in (*texts.items(), ("WHEEL", f"Wheel-Version: 1.0\nGenerator: sindri\nRoot-Is-Purelib: false\nTag: {tag}\n")):
+        with open(os.path.join(info, file), "w", encoding="utf-8") as f:
             f.write(content)
     os.makedirs(out, exist_ok=True)
-    path = os.path.join(out, f"sindri-{version}-{tag}.whl")
+    path = os.path.join(out, f"{name}-{version}-{tag}.whl")
     record = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as z:
-        files = sorted(os.path.relpath(os.path.join(d, f), staged) for top in ("sindri", os.path.basename(info)) for d, _, fs in os.walk(os.path.join(staged, top)) for f in fs)
+        files = sorted(os.path.relpath(os.path.join(d, f), staged) for top in (name, os.path.basename(info)) for d, _, fs in os.walk(os.path.join(staged, top)) for f in fs)
         for file in files:
             with open(os.path.join(staged, file), "rb") as f:
                 content = f.read()
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             record.append(f"{file},sha256={digest},{len(content)}\n")
             _write(z, file, content, os.access(os.path.join(staged, file), os.X_OK))
-        name = os.path.relpath(os.path.join(info, "RECORD"), staged)
-        _write(z, name, "".join(record + [f"{name},,\n"]).encode(), False)
+        file = os.path.relpath(os.path.join(info, "RECORD"), staged)
+        _write(z, file, "".join(record + [f"{file},,\n"]).encode(), False)
     return path
 
 
@@ -113,10 +139,7 @@ def _write(z: zipfile.ZipFile, name: str, content: bytes, executable: bool) -> N
     z.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
 
 
-def main() -> None:
-    if len(sys.argv) != 3:
-        raise SystemExit("usage: wheel.py STAGED OUT")
-    staged, out = sys.argv[1:]
+def pack_package(staged: str, out: str) -> str:
     package = os.path.join(staged, "sindri")
     module = next(f for f in os.listdir(package) if f.startswith("_core.cpython-"))
     python = "cp" + module.removeprefix("_core.cpython-").partition("-")[0]
@@ -125,7 +148,40 @@ def main() -> None:
     os.makedirs(fonts)
     for font in (*FONTS, "/usr/share/doc/fonts-dejavu-core/copyright"):
         shutil.copy(font, fonts)
-    print(pack(staged, out, python))
+    project = project_of()
+    text, scripts = package_metadata(project, python)
+    return pack(staged, out, "sindri", project["version"], f"{python}-{python}-{machine_tag()}", {"METADATA": text, "entry_points.txt": scripts})
+
+
+def pack_cuda(plugin: str, out: str) -> str:
+    project = project_of()
+    version = project["version"]
+    wheels = glob.glob(os.path.join(out, f"sindri-{version}-*.whl"))
+    if len(wheels) != 1:
+        raise SystemExit(f"error: {out} has {len(wheels)} wheels of sindri {version}, and one is needed | fix: scripts/package.sh wheel --cuda")
+    with zipfile.ZipFile(wheels[0]) as z:
+        carried = set(z.namelist())
+    with tempfile.TemporaryDirectory() as staged:
+        file = os.path.join(staged, "sindri_cuda", os.path.basename(plugin))
+        os.makedirs(os.path.dirname(file))
+        shutil.copy(plugin, file)
+        run("strip", "--strip-unneeded", file)
+        names = {name: carried_name(name, path) for name, path in libraries_of([plugin]).items()}
+        if missing := [n for n in (names[n] for n in needed(file) if n in names) if f"sindri/lib/{n}" not in carried]:
+            raise SystemExit(f"error: {wheels[0]} does not carry {', '.join(missing)}, which {plugin} needs | fix: build both on one machine")
+        point(file, names, "$ORIGIN/../sindri/lib")
+        text = metadata(project, "sindri-cuda", "CUDA backend of Sindri, for NVIDIA GPUs",
+                        [f"Requires-Dist: {d}" for d in (f"sindri=={version}", *CUDA_LIBRARIES)], CUDA_README)
+        return pack(staged, out, "sindri_cuda", version, f"py3-none-{machine_tag()}", {"METADATA": text})
+
+
+def main() -> None:
+    if len(sys.argv) == 4 and sys.argv[1] == "--cuda":
+        print(pack_cuda(*sys.argv[2:]))
+    elif len(sys.argv) == 3:
+        print(pack_package(*sys.argv[1:]))
+    else:
+        raise SystemExit("usage: wheel.py STAGED OUT | wheel.py --cuda PLUGIN OUT")
 
 
 if __name__ == "__main__":
