@@ -111,7 +111,7 @@ if [[ -x build/venv/bin/python && $build_dir == build/release ]]; then
     { cat "$temp/digits.log"; exit 1; }
   if [[ ${#cuda[@]} -gt 0 ]]; then
     cuda_wheel=$(find build/packages -name 'sindri_cuda-*.whl')
-    run bash scripts/package/test_cuda.sh wheel "$wheel" "$cuda_wheel"
+    run bash scripts/package/test_cuda.sh wheel "$build_dir" "$wheel" "$cuda_wheel"
     run build/venv/bin/python -m pip install --quiet --no-index --no-deps --no-compile --target "$temp/site" "$cuda_wheel"
     run bash scripts/package/test_cuda.sh installed "$build_dir" "$temp/site/sindri/bin/sindri" "$temp/site/sindri_cuda/libsindri_cuda.so"
     # From Python: no GPU is an error if one has to be there, and the CPU computes.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the packages of the CUDA backend on a machine without a GPU; scripts/test_package.sh calls it.
-#   scripts/package/test_cuda.sh wheel SINDRI_WHEEL CUDA_WHEEL         what the two wheels hold and require
-#   scripts/package/test_cuda.sh cpu BUILD_DIR PREFIX                  the CPU packages are those of a build without CUDA
-#   scripts/package/test_cuda.sh installed BUILD_DIR PROGRAM PLUGIN    what an installed program says of driver, libraries and a plugin that does not fit
+#   scripts/package/test_cuda.sh wheel BUILD_DIR SINDRI_WHEEL CUDA_WHEEL   what the two wheels hold and require
+#   scripts/package/test_cuda.sh cpu BUILD_DIR PREFIX                      the CPU packages are those of a build without CUDA
+#   scripts/package/test_cuda.sh installed BUILD_DIR PROGRAM PLUGIN        what an installed program says of driver, libraries and a plugin that does not fit
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if [[ $# -lt 3 || $1 == -h || $1 == --help ]]; then sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0; fi
@@ -12,9 +12,12 @@ fail() { echo "error: $*" >&2; exit 1; }
 version=$(sed -nE 's/.*SINDRI_VERSION_STRING "(.*)"/\1/p' include/sindri/version.h)
 
 test_wheel() {
-  local cpu=$1 cuda=$2
-  python3 - "$cpu" "$cuda" "$version" "$temp" <<'PYTHON'
+  local cpu=$2 cuda=$3 architectures
+  architectures=$(sed -n 's/^SINDRI_CUDA_ARCHITECTURES:STRING=//p' "$1/CMakeCache.txt")
+  python3 - "$cpu" "$cuda" "$version" "$temp" "$architectures" <<'PYTHON'
+import collections
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -38,11 +41,27 @@ for _, major, minor, package in facts:
 plugin = cuda.extract("sindri_cuda/libsindri_cuda.so", sys.argv[4])
 for name in subprocess.run(["patchelf", "--print-needed", plugin], check=True, stdout=subprocess.PIPE, text=True).stdout.split():
     assert f"sindri/lib/{name}" in cpu.namelist() or re.fullmatch(r"(libc|libm|libdl|librt|libpthread|ld-linux-x86-64)[.]so[.]\d+", name), name
+# Every file of kernels has code for the architectures of the build. nvcc's containers: a header (magic, version, size of the header, size of what follows),
+# then parts, each with its kind (1: PTX, 2: machine code), the sizes of its header and content, and the architecture at byte 28.
+with open(plugin, "rb") as f:
+    image = f.read()
+code = collections.Counter()
+for at in (m.start() for m in re.finditer(rb"\x50\xed\x55\xba\x01\x00\x10\x00", image)):
+    part, (size,) = at + 16, struct.unpack_from("<Q", image, at + 8)
+    while part < at + 16 + size:
+        kind, _, header, content = struct.unpack_from("<HHIQ", image, part)
+        code[("virtual" if kind == 1 else "real", struct.unpack_from("<I", image, part + 28)[0])] += 1
+        part += header + content
+wanted = set()
+for text in sys.argv[5].split(";"):
+    number, _, kind = text.partition("-")
+    wanted |= {(k, int(number)) for k in ([kind] if kind else ["real", "virtual"])}
+assert set(code) == wanted and len(set(code.values())) == 1, f"the plugin has code for {dict(code)}, the build is for {sys.argv[5]}"
 PYTHON
   local plugin=$temp/sindri_cuda/libsindri_cuda.so
   # shellcheck disable=SC2016  # the loader's variable
   [[ $(patchelf --print-rpath "$plugin") == '$ORIGIN/../sindri/lib' ]] || fail "the plugin's run path is $(patchelf --print-rpath "$plugin")"
-  echo "wheel sindri_cuda: $(($(stat -c %s "$cuda") / 1000)) kB"
+  echo "wheel sindri_cuda: $(($(stat -c %s "$cuda") / 1000)) kB, code for $architectures"
 }
 
 # Same commands and same sources give the same bytes. Nothing is compiled here: a tree is configured without CUDA, and its commands for what the CPU packages
@@ -106,7 +125,10 @@ test_installed() {
   local code=0
   (cd "$temp" && "$program" train quickstart --device cuda --set train.run_dir="$temp/gpu") >"$temp/log" 2>&1 || code=$?
   if [[ $code -ne 2 ]] || ! grep -q "there is no NVIDIA driver" "$temp/log"; then cat "$temp/log" >&2; fail "--device cuda: exit code $code"; fi
-  (cd "$temp" && "$program" train quickstart --quiet --set train.max_steps=3 --set train.run_dir="$temp/cpu") >"$temp/log" 2>&1 || { cat "$temp/log" >&2; fail "the CPU does not train beside the plugin"; }
+  (cd "$temp" && LD_DEBUG=files LD_DEBUG_OUTPUT=$temp/loaded "$program" train quickstart --quiet --set train.max_steps=3 --set train.run_dir="$temp/cpu") >"$temp/log" 2>&1 ||
+    { cat "$temp/log" >&2; fail "the CPU does not train beside the plugin"; }
+  grep -qh "libsindri.so" "$temp"/loaded.* || fail "the dynamic loader did not say what it loads"
+  ! grep -h "libsindri_cuda" "$temp"/loaded.* || fail "training on the CPU loads the plugin, on a machine without a driver"
   # A plugin of another version, refused before its code runs, and one of another build.
   cp "$plugin" "$original"
   local other=${version//[0-9]/9}
