@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <condition_variable>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "cuda_host/shared_memory.h"
@@ -80,8 +83,39 @@ struct Group {
   std::array<unsigned, 2> presents{};
 };
 
+// Where the blocks of a cooperative grid wait for each other, one thread of each.
+class GridBarrier {
+ public:
+  explicit GridBarrier(uint64_t blocks) : blocks_(blocks) {}
+  // False when a block has ended that never came here.
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    if (ended_ > 0) return false;
+    if (++arrived_ == blocks_) {
+      arrived_ = 0;
+      ++round_;
+      all_.notify_all();
+      return true;
+    }
+    const uint64_t round = round_;
+    all_.wait(lock, [&] { return round_ != round || ended_ > 0; });
+    return round_ != round;
+  }
+  void end_block() {
+    const std::lock_guard lock(mutex_);
+    ++ended_;
+    all_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_;
+  uint64_t blocks_, arrived_ = 0, round_ = 0, ended_ = 0;
+};
+
 class Block;
 thread_local Block* t_block = nullptr;
+thread_local GridBarrier* t_grid = nullptr;
 thread_local uint64_t t_serial = 0;
 thread_local std::vector<std::unique_ptr<Stack>> t_stacks;
 
@@ -253,18 +287,55 @@ void fault(const std::string& what) {
   t_block->fault(what);
 }
 
+void grid_barrier() {
+  if (t_grid == nullptr) return fault("waits for its grid, which was not launched as a cooperative one");
+  barrier();
+  if (t_block->current() == 0 && !t_grid->wait()) fault("waits for its grid, of which a block has ended");
+  barrier();
+}
+
+namespace {
+
+[[noreturn]] void throw_fault(const std::string& what) {
+  throw DeviceError(ErrorCode::kDeviceFailed, what, "", "the kernel breaks a rule of the CUDA language; see tests/cuda_host/fibers.h");
+}
+
+uint3 place_of_block(const Dims& dims, uint64_t i) {
+  return {static_cast<unsigned>(i % dims.blocks.x), static_cast<unsigned>(i / dims.blocks.x % dims.blocks.y),
+          static_cast<unsigned>(i / dims.blocks.x / dims.blocks.y)};
+}
+
+void run_cooperative(const std::string& name, const Dims& dims, const std::function<void()>& body, uint64_t seed) {
+  const uint64_t blocks = uint64_t{dims.blocks.x} * dims.blocks.y * dims.blocks.z;
+  GridBarrier grid(blocks);
+  std::vector<std::string> faults(blocks);
+  std::vector<std::thread> threads;
+  for (uint64_t i = 0; i < blocks; ++i)
+    threads.emplace_back([&, i] {
+      t_grid = &grid;
+      std::minstd_rand random(static_cast<uint32_t>((seed + i) * 2654435761u + 1));
+      Block block(name, dims, body);
+      block.run(place_of_block(dims, i), random);
+      faults[i] = block.first_fault();
+      grid.end_block();
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& f : faults)
+    if (!f.empty()) throw_fault(f);
+}
+
+}  // namespace
+
 void run_grid(const std::string& name, const Dims& dims, const std::function<void()>& body, uint64_t seed) {
+  if (dims.cooperative) return run_cooperative(name, dims, body, seed);
   std::minstd_rand random(static_cast<uint32_t>(seed * 2654435761u + 1));
   Block block(name, dims, body);
   const uint64_t blocks = uint64_t{dims.blocks.x} * dims.blocks.y * dims.blocks.z;
   const bool backwards = random() % 2 == 1;
   for (uint64_t k = 0; k < blocks; ++k) {
     const uint64_t i = backwards ? blocks - 1 - k : k;
-    const uint3 at{static_cast<unsigned>(i % dims.blocks.x), static_cast<unsigned>(i / dims.blocks.x % dims.blocks.y),
-                   static_cast<unsigned>(i / dims.blocks.x / dims.blocks.y)};
-    block.run(at, random);
-    if (!block.first_fault().empty())
-      throw DeviceError(ErrorCode::kDeviceFailed, block.first_fault(), "", "the kernel breaks a rule of the CUDA language; see tests/cuda_host/fibers.h");
+    block.run(place_of_block(dims, i), random);
+    if (!block.first_fault().empty()) throw_fault(block.first_fault());
   }
 }
 

@@ -2,7 +2,8 @@
 // one after another, in an order that the seed decides, and so do the threads between two barriers: what depends on an order that CUDA does not promise
 // gives other results with another seed.
 //
-// Faults are noted (faults()) and fail the work: a barrier that part of a block never reaches, lanes that wait for one that is gone, races in shared memory.
+// Faults are noted (faults()) and fail the work: a barrier that part of a block never reaches, lanes that wait for one that is gone, races in shared memory, a
+// grid's barrier that a block never reaches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -39,6 +40,8 @@ class Exchanged {
 
 // Called by the running fiber.
 void barrier();
+/// Waits for all threads of all blocks of a grid that was launched as a cooperative one.
+void grid_barrier();
 /// Gives `value` to the lanes in `mask` and waits for theirs. All of them must be at the same kind of exchange with the same mask.
 Exchanged exchange(unsigned mask, const char* kind, uint64_t value);
 int lane();  ///< of the running fiber in its warp
@@ -50,17 +53,21 @@ struct Moment {
 Moment moment();
 size_t dynamic_shared_bytes();
 
-/// A whole grid, on the calling thread. Throws DeviceError with the first fault.
+/// A whole grid, on the calling thread; the blocks of a cooperative one, which wait for each other, on a thread each. Throws DeviceError with the first fault.
 struct Dims {
   dim3 blocks, threads;
   size_t shared = 0;
+  bool cooperative = false;
 };
+/// Most blocks of a cooperative grid: few, so that kernels are tested with less than they would like.
+inline constexpr int64_t kCoresidentBlocks = 3;
 void run_grid(const std::string& name, const Dims& dims, const std::function<void()>& body, uint64_t seed);
 
 /// Notes that the running block did something that the language does not allow.
 void fault(const std::string& what);
 
-/// Puts a grid on a stream of the stand-in runtime (runtime.cc). cudaErrorInvalidConfiguration for dimensions that no device takes.
+/// Puts a grid on a stream of the stand-in runtime (runtime.cc). cudaErrorInvalidConfiguration for dimensions that no device takes,
+/// cudaErrorCooperativeLaunchTooLarge for a cooperative grid whose blocks cannot all run at once.
 cudaError_t launch(cudaStream_t stream, const char* name, const Dims& dims, std::function<void()> body);
 /// What is at a device address; faults for an address of the host.
 void* inside(const void* address);

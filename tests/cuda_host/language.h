@@ -43,6 +43,7 @@ using std::abs, std::cbrt, std::ceil, std::copysign, std::cos, std::cosh, std::e
 
 inline constexpr int warpSize = 32;
 inline void __syncthreads() { cuda_host::barrier(); }
+inline void sync_grid() { cuda_host::grid_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { (void)cuda_host::exchange(mask, "__syncwarp", 0); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}

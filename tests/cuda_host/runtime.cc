@@ -136,6 +136,7 @@ cudaError_t launch(cudaStream_t stream, const char* name, const Dims& dims, std:
   const bool fits =
       threads >= 1 && threads <= 1024 && dims.threads.z <= 64 && blocks >= 1 && dims.blocks.x <= 0x7fffffff && dims.blocks.y <= 65535 && dims.blocks.z <= 65535;
   if (!fits || dims.shared > 227 * 1024) return say(cudaErrorInvalidConfiguration);
+  if (dims.cooperative && blocks > kCoresidentBlocks) return say(cudaErrorCooperativeLaunchTooLarge);
   return guarded([&] {
     advance(stream);
     const uint64_t seed = g_seed + static_cast<uint64_t>(++g_launches);

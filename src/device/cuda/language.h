@@ -11,6 +11,7 @@
 #include "sindri/core/dtype.h"
 
 #ifdef __CUDACC__
+#include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -46,6 +47,8 @@ SINDRI_DEVICE float widen(Half h) { return __half2float(__ushort_as_half(h.bits)
 SINDRI_DEVICE float widen(Bf16 b) { return __uint_as_float(static_cast<uint32_t>(b.bits) << 16); }
 SINDRI_DEVICE Half to_half(float f) { return {__half_as_ushort(__float2half_rn(f))}; }
 SINDRI_DEVICE Bf16 to_bf16(float f) { return {__bfloat16_as_ushort(__float2bfloat16_rn(f))}; }
+/// Waits for all threads of a grid started by launch_cooperative(); what they wrote before is seen after it. Every thread must call it.
+SINDRI_DEVICE void sync_grid() { cooperative_groups::this_grid().sync(); }
 /// A device address that the kernel has read from memory.
 template <class T> SINDRI_DEVICE T* device_pointer(T* p) { return p; }
 #else

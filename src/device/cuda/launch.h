@@ -28,23 +28,48 @@ inline Grid grid_for(int64_t n, int each = 1, int threads = kThreads) {
 /// Puts `kernel` on the stream. Empty grids must not be launched. A refused launch throws DeviceError that names the op; errors of the work itself
 /// appear where the host waits next.
 #ifdef __CUDACC__
-template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
+template <class... P, class... A> void launch_as(const Call& call, const Grid& grid, bool cooperative, void (*kernel)(P...), A&&... args) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = grid.blocks;
   config.blockDim = grid.threads;
   config.dynamicSmemBytes = grid.shared;
   config.stream = call.stream.handle();
+  config.attrs = &attribute;
+  config.numAttrs = cooperative ? 1 : 0;
   if (grid.shared > size_t{48} << 10)  // more than a kernel gets unasked
     check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared)),
           call.query.op.name, call.stream.device());
   check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...), call.query.op.name, call.stream.device());
+  call.stream.count_launch();
+}
+/// Most blocks of `threads` that the device can run at once.
+template <class... P> int64_t coresident_blocks(const Call& call, int threads, void (*kernel)(P...)) {
+  const Device device = call.stream.device();
+  int blocks = 0, multiprocessors = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), call.query.op.name, device);
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device.index), call.query.op.name, device);
+  return int64_t{blocks} * multiprocessors;
 }
 #else
-template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
+template <class... P, class... A> void launch_as(const Call& call, const Grid& grid, bool cooperative, void (*kernel)(P...), A&&... args) {
   const std::tuple<std::decay_t<P>...> values(cuda_host::translated(static_cast<std::decay_t<P> >(args))...);
-  check(cuda_host::launch(call.stream.handle(), call.query.op.name, {grid.blocks, grid.threads, grid.shared}, [kernel, values] { std::apply(kernel, values); }),
+  check(cuda_host::launch(call.stream.handle(), call.query.op.name, {grid.blocks, grid.threads, grid.shared, cooperative},
+                          [kernel, values] { std::apply(kernel, values); }),
         call.query.op.name, call.stream.device());
+  call.stream.count_launch();
 }
+template <class... P> int64_t coresident_blocks(const Call&, int, void (*)(P...)) { return cuda_host::kCoresidentBlocks; }
 #endif
+
+template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
+  launch_as(call, grid, false, kernel, std::forward<A>(args)...);
+}
+/// The same for a kernel whose blocks wait for each other by sync_grid(): no more blocks than coresident_blocks() of `kernel`, without dynamic shared memory.
+template <class... P, class... A> void launch_cooperative(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
+  launch_as(call, grid, true, kernel, std::forward<A>(args)...);
+}
 
 }  // namespace sindri::cuda

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -81,6 +82,10 @@ class CudaStream final : public Stream {
   void replay(Recording& recording) override;
   bool recording() const override;
 
+  /// Kernels (of libraries: calls), copies and fills of Kernels put here so far, to compare with Kernel::cost.
+  int64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+  void count_launch() { launches_.fetch_add(1, std::memory_order_relaxed); }
+
   /// The T of this stream (a library's handle), made as T(handle()) at first use; it goes with the stream. Any thread.
   template <class T> T& kept() {
     const std::lock_guard lock(kept_mutex_);
@@ -94,6 +99,7 @@ class CudaStream final : public Stream {
 
  private:
   cudaStream_t stream_ = nullptr;
+  std::atomic<int64_t> launches_{0};
   std::mutex kept_mutex_;
   std::map<std::type_index, std::shared_ptr<void>> kept_;
 };

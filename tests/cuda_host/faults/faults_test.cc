@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "cuda_host/faults/faulty_kernels.h"
+#include "cuda_host/fibers.h"
 #include "cuda_host/runtime.h"
+#include "sindri/core/error.h"
 
 namespace sindri::cuda_host::faulty {
 namespace {
@@ -83,6 +87,34 @@ TEST(Faults, EachIsCaught) {
     ++caught;
   }
   EXPECT_EQ(caught, 17);
+}
+
+// Blocks write, wait for the grid, and read what the others wrote.
+std::string run_cooperatively(bool cooperative, unsigned missing, std::vector<int>* sums) {
+  std::array<std::atomic<int>, 3> written{};
+  sums->assign(3, 0);
+  const auto body = [&] {
+    const unsigned block = here().block.x;
+    for (int round = 1; round <= 2; ++round) {
+      if (here().thread.x == 0) written[block] = round * static_cast<int>(block + 1);
+      if (block == missing && round == 2) return;
+      grid_barrier();
+      if (here().thread.x == 0) (*sums)[block] += written[0] + written[1] + written[2];
+      grid_barrier();
+    }
+  };
+  try {
+    run_grid("cooperative", {dim3(3), dim3(64), 0, cooperative}, body, 7);
+  } catch (const DeviceError& e) { return e.what(); }
+  return "";
+}
+
+TEST(Faults, BlocksOfAGridWaitForEachOther) {
+  std::vector<int> sums;
+  EXPECT_EQ(run_cooperatively(true, 9, &sums), "");
+  EXPECT_THAT(sums, ::testing::ElementsAre(18, 18, 18));
+  EXPECT_THAT(run_cooperatively(true, 1, &sums), ::testing::HasSubstr("waits for its grid, of which a block has ended"));
+  EXPECT_THAT(run_cooperatively(false, 9, &sums), ::testing::HasSubstr("not launched as a cooperative one"));
 }
 
 }  // namespace

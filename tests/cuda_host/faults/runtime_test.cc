@@ -111,6 +111,8 @@ TEST_F(Runtime, GridsThatNoDeviceTakesAreRefused) {
   EXPECT_EQ(launch(one_, "much", {dim3(1), dim3(32), 228 * 1024}, [] {}), cudaErrorInvalidConfiguration);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(launch(one_, "wide", {dim3(kCoresidentBlocks + 1), dim3(32), 0, true}, [] {}), cudaErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
 }
 
 TEST_F(Runtime, CopiesTakePinnedMemory) {
