@@ -53,10 +53,14 @@ class CublasLtMatmul final : public Kernel {
   CublasLtMatmul(const KernelQuery& q, Calls calls, std::unique_ptr<CublasLtPlan> plan)
       : calls_(std::move(calls)), plan_(std::move(plan)), op_(q.op.name), size_(static_cast<int64_t>(dtype_size(q.in[0].dtype))) {}
   int64_t workspace_bytes() const override { return plan_->workspace_bytes(); }
+  KernelCost cost() const override { return {.launches = static_cast<int>(calls_.a.size())}; }
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    CudaStream& stream = cuda_stream(ctx);
     const auto at = [&](const Buffer& b, int64_t element) { return static_cast<char*>(b.data) + element * size_; };
-    for (size_t i = 0; i < calls_.a.size(); ++i)
-      plan_->run(op_, cuda_stream(ctx).handle(), at(in[0], calls_.a[i]), at(in[1], calls_.b[i]), at(out[0], calls_.c[i]), ctx.workspace);
+    for (size_t i = 0; i < calls_.a.size(); ++i) {
+      plan_->run(op_, stream.handle(), at(in[0], calls_.a[i]), at(in[1], calls_.b[i]), at(out[0], calls_.c[i]), ctx.workspace);
+      stream.count_launch();
+    }
   }
 
  private:

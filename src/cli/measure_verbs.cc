@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sindri/core/error.h"
 #include "src/cli/checks.h"
 #include "src/cli/process.h"
 
@@ -39,6 +40,7 @@ void MeasureVerbs::add_to(CLI::App* app) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   profile_->add_option("--rows", profiled_.rows, "rows of each table; the JSON has all")->type_name("N")->check(CLI::Range(1, 100000))->capture_default_str();
+  profile_->add_flag("--plan", planned_, "only compile a training step, and show what its kernels are planned to move and start");
   profile_->add_option("--trace", profiled_.trace_file, "timeline for chrome://tracing or ui.perfetto.dev")->type_name("FILE")->group("Output");
 }
 
@@ -53,9 +55,8 @@ void MeasureVerbs::add_workload_flags(CLI::App* verb) {
       verb->add_option("--threads", threads_, "threads of kernels (default: as sindri doctor says)")->delimiter(',')->allow_extra_args(false);
   batch->type_name(verb == benchmark_ ? "N[,N...]" : "N");
   threads->type_name(verb == benchmark_ ? "N[,N...]" : "N");
+  verb->add_option("--device", w.device, "where the net runs: cpu, cuda, cuda:1, … (sindri doctor lists what is there)")->type_name("DEVICE");
   if (verb == benchmark_) {
-    // Not of profile, whose times of steps and limits do not wait for a device.
-    verb->add_option("--device", w.device, "where the net runs: cpu, cuda, cuda:1, … (sindri doctor lists what is there)")->type_name("DEVICE");
     batch->description("samples per step; more sizes add runs of Sindri alone and the fit a + b*batch");
     threads->description("threads of kernels; more numbers add runs of Sindri alone (default: as sindri doctor says)");
   } else {
@@ -89,6 +90,14 @@ int MeasureVerbs::run_profile(const std::string& command_line) {
   profiled_.workload = request_.workload;
   profiled_.command_line = command_line;
   profiled_.json_file = json_file_;
+  if (planned_) {
+    print_out(sindri::measure::step_plan(request_.workload, json_file_));
+    return 0;
+  }
+  // Its times of steps and limits do not wait for a device.
+  if (!request_.workload.device.empty())
+    throw sindri::Error(sindri::ErrorCode::kUsage, "profile measures on the CPU", "--device",
+                        "add --plan for what is planned on a device, or leave --device out");
   const sindri::measure::ProfileReport report = sindri::measure::profile(profiled_);
   print_out(report.table);
   if (!profiled_.trace_file.empty()) print_out("\ntimeline: " + profiled_.trace_file + "\n");

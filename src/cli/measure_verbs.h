@@ -25,5 +25,5 @@ class MeasureVerbs {
   std::vector<int64_t> batches_ = {32};
   std::vector<int> threads_;
   std::string json_file_, worker_;
-  bool quiet_ = false;
+  bool quiet_ = false, planned_ = false;
 };

@@ -263,6 +263,24 @@ void Executable::refresh_steady() {
   }
 }
 
+void Executable::add_planned(std::vector<PlannedKernels>* to) const {
+  for (const Instruction& i : instructions_) {
+    const char *op = graph_.node(i.node).op->name, *kernel = i.plan->kernel_def->name;
+    auto at = std::find_if(to->begin(), to->end(), [&](const PlannedKernels& p) { return p.op == op && p.kernel == kernel; });
+    if (at == to->end()) at = to->insert(at, {.op = op, .kernel = kernel});
+    ++at->nodes;
+    const Location &from = plan_.at[static_cast<size_t>(graph_.node(i.node).in.empty() ? graph_.node(i.node).out[0] : graph_.node(i.node).in[0])],
+                   &into = plan_.at[static_cast<size_t>(graph_.node(i.node).out[0])];
+    const OpRole role = graph_.node(i.node).op->traits.role;
+    const bool stays =
+        (role == OpRole::kReshape || role == OpRole::kToLayout) && from.place == into.place && from.offset == into.offset && from.index == into.index;
+    if (stays) continue;  // the same memory under another shape or name
+    at->launches += i.plan->kernel->cost().launches;
+    at->bytes += planned_bytes_of(*i.plan);
+  }
+  std::stable_sort(to->begin(), to->end(), [](const PlannedKernels& a, const PlannedKernels& b) { return a.bytes > b.bytes; });
+}
+
 int64_t Executable::steady_bytes() const {
   int64_t bytes = 0;
   for (const auto& s : steady_) bytes += s != nullptr ? s->bytes() : 0;
@@ -457,7 +475,7 @@ std::string Executable::describe() const {
     for (size_t i = 0; i < n.in.size(); ++i)
       in += (in.empty() ? "" : ", ") + place_text(n.in[i]) + (buffers_[ins.first_in + i].prepared != nullptr ? " prepared" : "");
     for (ValueId v : n.out) out += (out.empty() ? "" : ", ") + place_text(v) + " " + graph_.value(v).meta.str();
-    s += fmt::format("{}{} [{}] ({}) -> {}\n", indent, n.op->name, ins.plan->kernel_def->name, in, out);
+    s += fmt::format("{}{} [{}] ({}) -> {}; {} bytes moved\n", indent, n.op->name, ins.plan->kernel_def->name, in, out, planned_bytes_of(*ins.plan));
   };
   if (!steady_program_.empty()) s += "  when states changed:\n";
   for (const Instruction& ins : steady_program_) add(ins, "    ");

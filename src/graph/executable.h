@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sindri/device/device.h"
+#include "sindri/graph/compile.h"
 #include "sindri/graph/graph.h"
 #include "src/core/tensor_impl.h"
 #include "src/graph/arena_pool.h"
@@ -38,6 +39,8 @@ class Executable {
   const Graph& graph() const { return graph_; }
   const MemoryPlan& plan() const { return plan_; }
   int64_t workspace_bytes() const { return workspace_bytes_; }
+  /// Adds what the main program's kernels are planned to do (Kernel::cost).
+  void add_planned(std::vector<PlannedKernels>* to) const;
   /// How often the main program was recorded, and how often it ran from a recording.
   int64_t recordings() const { return recordings_; }
   int64_t replays() const { return replays_; }

@@ -85,6 +85,10 @@ struct ProfileReport {
   std::string json;
 };
 
+/// What one training step is planned to do on a device, without running it: nodes, launches and bytes of each kind of kernel, and the memory of intermediate
+/// values. `json_file` gets the same as JSON; empty: none. Throws Error (usage) for other tasks and modes, and what check of the workload throws.
+std::string step_plan(const Workload& workload, const std::string& json_file);
+
 /// Runs a few steps with every kernel observed: table of ops, of single instructions, and the memory plan's peak by Cell.
 ProfileReport profile(const ProfileRequest& request);
 

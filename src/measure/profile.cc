@@ -67,16 +67,10 @@ class Recorder final : public KernelObserver {
 
   void on_kernel(const KernelEvent& e) override {
     if (timeline_ != nullptr) timeline_->on_kernel(e);
-    Cost c{.op = e.op.name, .kernel = e.kernel, .scope = e.scope, .operands = "", .matrix = e.op.traits.amp == AmpClass::kLower, .calls = 1};
-    for (const TensorMeta& m : e.in) {
-      c.operands += (c.operands.empty() ? "" : ", ") + m.str();
-      c.bytes += m.nbytes();
-    }
+    Cost c{.op = e.op.name, .kernel = e.kernel, .scope = e.scope, .operands = "", .matrix = e.op.traits.amp == AmpClass::kLower, .calls = 1, .bytes = e.bytes};
+    for (const TensorMeta& m : e.in) c.operands += (c.operands.empty() ? "" : ", ") + m.str();
     c.operands += " ->";
-    for (const TensorMeta& m : e.out) {
-      c.operands += " " + m.str();
-      c.bytes += m.nbytes();
-    }
+    for (const TensorMeta& m : e.out) c.operands += " " + m.str();
     const int64_t flops = count_flops(e.op, e.attrs, e.in, e.out);
     c.flops = std::max<int64_t>(0, flops);
     c.flops_known = flops >= 0;

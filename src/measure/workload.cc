@@ -96,6 +96,8 @@ void BenchmarkStep::run() {
   if (device_.is_cpu()) (void)last_.item();
 }
 
+void BenchmarkStep::prepare() { runner_->prepare(batch_, steps_); }
+
 void BenchmarkStep::finish() {
   if (device_.is_cpu()) return;
   if (train_ && last_.defined()) (void)last_.item();

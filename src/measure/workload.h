@@ -22,6 +22,8 @@ class BenchmarkStep {
   explicit BenchmarkStep(const Workload& w);
   /// One training step (on the CPU until the loss is known) or one prediction. On another device it is put there; finish() waits.
   void run();
+  /// Training in mode graph: compiles what run() runs, and runs nothing.
+  void prepare();
   /// Until what run() has put on a device is done, and its last loss known.
   void finish();
   Device device() const { return device_; }

@@ -118,6 +118,13 @@ void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMet
   for (TensorMeta& m : *out) m.device = device;
 }
 
+int64_t planned_bytes_of(const OpPlan& plan) {
+  int64_t bytes = plan.kernel->cost().extra_bytes;
+  for (const TensorMeta& m : plan.in) bytes += m.nbytes();
+  for (const TensorMeta& m : plan.out) bytes += m.nbytes();
+  return bytes;
+}
+
 namespace {
 
 EntryPtr make_entry(Key key) {
@@ -197,7 +204,7 @@ void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope,
   if (ctx.stream != nullptr) ctx.stream->synchronize();
   uint32_t prepared = 0;
   for (size_t i = 0; i < in.size() && i < 32; ++i) prepared |= in[i].prepared != nullptr ? 1u << i : 0u;
-  observer->on_kernel({op, attrs, plan.kernel_def->name, plan.in, plan.out, prepared, here, begin, std::chrono::steady_clock::now()});
+  observer->on_kernel({op, attrs, plan.kernel_def->name, plan.in, plan.out, prepared, here, planned_bytes_of(plan), begin, std::chrono::steady_clock::now()});
 }
 
 std::shared_ptr<Kernel> select_kernel(const KernelQuery& q, const char* only) { return make_kernel(q, nullptr, only); }

@@ -19,6 +19,9 @@ struct OpPlan {
   int64_t workspace = 0;
 };
 
+/// What one run reads and writes: each operand and each result once, and what the kernel says it moves beside.
+int64_t planned_bytes_of(const OpPlan& plan);
+
 /// infer + layout rule, without choosing a kernel. Results are on the operands' device; `device` is that of ops without operands. Throws DeviceError
 /// for operands on two devices.
 void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMeta> given, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out,

@@ -24,11 +24,20 @@ struct CompileOptions {
   std::function<void()> drop_garbage = {};
 };
 
+/// What the kernels of one name do for one op in a call, as planned.
+struct PlannedKernels {
+  std::string op, kernel;
+  int64_t nodes = 0;
+  int64_t launches = 0;  ///< kernels, library calls, copies and fills that they start on a device; 1 a node on the CPU
+  int64_t bytes = 0;  ///< what they read and write, by shapes and by what each kernel says of itself
+};
+
 /// What one compiled signature came to.
 struct ExecutableInfo {
   int64_t nodes_traced = 0, nodes = 0;  ///< before and after passes
   int64_t arena_bytes = 0;  ///< planned memory for intermediate values
   int64_t unplanned_bytes = 0;  ///< what they would take without reuse
+  std::vector<PlannedKernels> planned = {};  ///< most bytes first; of all segments
   double compile_seconds = 0;
   int64_t segments = 0;  ///< graphs it consists of: one, unless the function looks at conditions
 };

@@ -42,11 +42,18 @@ struct ExecContext {
   Stream* stream = nullptr;
 };
 
+/// What a run of a kernel costs beside its arithmetic, as far as shapes tell.
+struct KernelCost {
+  int64_t extra_bytes = 0;  ///< moved beside one reading of each operand and one writing of each result
+  int launches = 1;  ///< kernels that a device starts
+};
+
 /// Made once per query and cached: owns descriptors, plans, packed sizes. run() may be called from several threads at once.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual int64_t workspace_bytes() const { return 0; }
+  virtual KernelCost cost() const { return {}; }
   /// Bytes of operand `in` in a form of the kernel's own (packed weights); 0: it has none. Where an operand keeps its value over
   /// many runs, the caller prepares it once and passes Buffer::prepared.
   virtual int64_t prepared_bytes(size_t in) const {

@@ -65,6 +65,7 @@ void run_cudnn_plan(const CudnnPlan& plan, CudaStream& stream, std::span<void* c
   StreamHandle& own = stream.kept<StreamHandle>();
   const std::lock_guard lock(own.mutex);
   plan.run(own.handle.get(), addresses, workspace);
+  stream.count_launch();
 }
 
 }  // namespace sindri::cuda

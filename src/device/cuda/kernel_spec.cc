@@ -1,7 +1,11 @@
 // See kernel_spec.h.
 #include "src/device/cuda/kernel_spec.h"
 
+#include <fmt/format.h>
+
 #include <vector>
+
+#include "sindri/core/log.h"
 
 namespace sindri::cuda {
 
@@ -13,13 +17,18 @@ class SpecKernel final : public Kernel {
     in_.assign(q.in.begin(), q.in.end());
     out_.assign(q.out.begin(), q.out.end());
     if (spec_.workspace != nullptr) workspace_ = spec_.workspace(q);
+    if (spec_.cost != nullptr) cost_ = spec_.cost(q);
   }
   int64_t workspace_bytes() const override { return workspace_; }
+  KernelCost cost() const override { return cost_; }
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     CudaStream& stream = cuda_stream(ctx);
     const OnDevice on(stream.device().index);
     const KernelQuery query{op_, attrs_, in_, out_};
+    const int64_t before = stream.launches();
     spec_.run({query, in, out, ctx.workspace, stream});
+    if (const int64_t started = stream.launches() - before; started > cost_.launches && log::enabled(log::Level::kDebug, "launches"))
+      log::debug("launches", fmt::format("{} started {} kernels, copies and fills, {} were planned", op_.name, started, cost_.launches));
   }
 
  private:
@@ -28,6 +37,7 @@ class SpecKernel final : public Kernel {
   Attrs attrs_;
   std::vector<TensorMeta> in_, out_;
   int64_t workspace_ = 0;
+  KernelCost cost_;
 };
 
 std::string reject_spec(const KernelQuery& q) {
@@ -45,11 +55,14 @@ bool register_cuda_kernel(const KernelSpec& spec) {
 }
 
 void fill_bytes(const Call& call, void* to, int byte, int64_t bytes) {
-  if (bytes > 0) check(cudaMemsetAsync(to, byte, static_cast<size_t>(bytes), call.stream.handle()), call.query.op.name, call.stream.device());
+  if (bytes <= 0) return;
+  check(cudaMemsetAsync(to, byte, static_cast<size_t>(bytes), call.stream.handle()), call.query.op.name, call.stream.device());
+  call.stream.count_launch();
 }
 void copy_bytes(const Call& call, void* to, const void* from, int64_t bytes) {
-  if (bytes > 0 && to != from)
-    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, call.stream.handle()), call.query.op.name, call.stream.device());
+  if (bytes <= 0 || to == from) return;
+  check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, call.stream.handle()), call.query.op.name, call.stream.device());
+  call.stream.count_launch();
 }
 
 }  // namespace sindri::cuda

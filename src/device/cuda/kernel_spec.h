@@ -26,6 +26,7 @@ struct KernelSpec {
   void (*run)(const Call&) = nullptr;
   std::string (*reject)(const KernelQuery&) = nullptr;  ///< as KernelDef::reject
   int64_t (*workspace)(const KernelQuery&) = nullptr;  ///< bytes; null: none
+  KernelCost (*cost)(const KernelQuery&) = nullptr;  ///< as Kernel::cost
 };
 /// At load time: `const bool kAdd = register_cuda_kernel({.op = "add", .run = run_add});`. Kernels with a plan (library descriptors) register a KernelDef
 /// with .device = Device::kCuda themselves and take the stream by cuda_stream(ctx).
