@@ -35,6 +35,8 @@ TensorMeta per_channel(const TensorMeta& x) {
   return {.shape = {x.shape[1]}, .dtype = stats_dtype(x.dtype), .layout = Layout::kContiguous, .device = x.device};
 }
 
+TensorMeta mask_of(const TensorMeta& x) { return {.shape = {(x.numel() + 7) / 8}, .dtype = DType::kUInt8, .layout = Layout::kContiguous, .device = x.device}; }
+
 namespace {
 
 std::vector<TensorMeta> infer_train(const Attrs& attrs, Span<const TensorMeta> in) {

@@ -135,10 +135,14 @@ class BatchNormKernel : public Kernel {
   double eps_;
 };
 
+double eps_of(const KernelQuery& q) {
+  return q.op.traits.role == OpRole::kBatchNormRelu ? q.attrs.as<BatchNormReluAttrs>().eps : q.attrs.as<BatchNormAttrs>().eps;
+}
+
 // in: x, gamma, beta [, residual]; out: y, mean, var. With relu also the op batch_norm_relu.
 template <bool kRelu> class BatchNormTrain final : public BatchNormKernel {
  public:
-  explicit BatchNormTrain(const KernelQuery& q) : BatchNormKernel(q.in[0], q.attrs.as<BatchNormAttrs>().eps) {}
+  explicit BatchNormTrain(const KernelQuery& q) : BatchNormKernel(q.in[0], eps_of(q)) {}
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     Workspace w(pieces_, ctx.workspace);
     const ChannelView& v = pieces_.view;
@@ -285,12 +289,18 @@ class BatchNormReluGrad final : public GradKernel {
   BatchNormReluGradAttrs attrs_;
 };
 
+// The graph compiler asks for bit masks on devices only.
+std::string reject_mask(const KernelQuery& q) {
+  const bool mask = q.op.traits.role == OpRole::kBatchNormRelu ? q.attrs.as<BatchNormReluAttrs>().mask : q.attrs.as<BatchNormReluGradAttrs>().mask;
+  return mask ? "bit masks" : "";
+}
+
 template <class K> std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<K>(q); }
 const bool kTrain = register_kernel({.op = "batch_norm_train", .name = "simd", .make = make<BatchNormTrain<false>>});
-const bool kTrainRelu = register_kernel({.op = "batch_norm_relu", .name = "simd", .make = make<BatchNormTrain<true>>});
+const bool kTrainRelu = register_kernel({.op = "batch_norm_relu", .name = "simd", .reject = reject_mask, .make = make<BatchNormTrain<true>>});
 const bool kInfer = register_kernel({.op = "batch_norm_infer", .name = "simd", .make = make<BatchNormInfer>});
 const bool kGrad = register_kernel({.op = "batch_norm_grad", .name = "simd", .make = make<BatchNormGrad>});
-const bool kReluGrad = register_kernel({.op = "batch_norm_relu_grad", .name = "simd", .make = make<BatchNormReluGrad>});
+const bool kReluGrad = register_kernel({.op = "batch_norm_relu_grad", .name = "simd", .reject = reject_mask, .make = make<BatchNormReluGrad>});
 
 }  // namespace
 }  // namespace sindri::ops

@@ -15,18 +15,52 @@
 
 namespace sindri::cuda {
 
-template <int V, class Body> SINDRI_DEVICE void channel_rows_by(const Body& b, int64_t rows, int64_t channels, int across) {
+// Rows first, first + down·step, … of the channels of one stack: `across`·V channels side by side. `back`: from the last row on.
+template <int V, class Body>
+SINDRI_DEVICE void channel_rows_by(const Body& b, int64_t rows, int64_t channels, int across, int64_t stack, int64_t first, int64_t step, bool back) {
   const int tx = static_cast<int>(threadIdx.x) % across, down = kThreads / across;
-  const int64_t c = (static_cast<int64_t>(blockIdx.y) * across + tx) * V;
+  const int64_t c = (stack * across + tx) * V;
   if (c >= channels) return;
   typename Body::Fixed fixed[V];
   for (int j = 0; j < V; ++j) fixed[j] = b.fixed(c + j);
-  for (int64_t r = static_cast<int64_t>(blockIdx.x) * down + threadIdx.x / across; r < rows; r += static_cast<int64_t>(gridDim.x) * down)
-    b.template apply<V>(r * channels + c, fixed);
+  for (int64_t r = first * down + threadIdx.x / across; r < rows; r += step * down) b.template apply<V>((back ? rows - 1 - r : r) * channels + c, fixed);
 }
 template <class Body> __global__ void channel_rows(Body b, int64_t rows, int64_t channels, int across, bool vectors) {
-  if (vectors) channel_rows_by<kVector<typename Body::Element>>(b, rows, channels, across);
-  else channel_rows_by<1>(b, rows, channels, across);
+  if (vectors) channel_rows_by<kVector<typename Body::Element>>(b, rows, channels, across, blockIdx.y, blockIdx.x, gridDim.x, false);
+  else channel_rows_by<1>(b, rows, channels, across, blockIdx.y, blockIdx.x, gridDim.x, false);
+}
+
+// How rows of channels are worked on.
+struct RowsPlan {
+  bool vectors;
+  int across;
+  int64_t stacks;
+};
+template <class E> RowsPlan plan_rows(const ops::ChannelView& v, bool aligned) {
+  const bool vectors = aligned && v.c % kVector<E> == 0;
+  const int64_t lanes = ceil_div(v.c, vectors ? kVector<E> : 1);
+  const int across = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes, 32))));
+  return {vectors, across, ceil_div(lanes, across)};
+}
+
+// A reduction of every channel and a pass over all elements that uses its results, in one kernel, whose blocks wait for each other between the two. The pass
+// begins with the rows that were read last, which the cache may still have.
+template <class Policy, class Body> __global__ void __launch_bounds__(kThreads, 2)
+    fold_then_rows(FoldWalk w, Policy p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool fold_vectors, Body b, int64_t rows,
+                   int64_t channels, int across, int64_t stacks, bool vectors) {
+  if (fold_vectors) fold_columns_by<kVector<typename Policy::Element>>(w, p, parts, width, chunk, split);
+  else fold_columns_by<1>(w, p, parts, width, chunk, split);
+  if (split > 1) {
+    sync_grid();
+    combine_parts(w, p, static_cast<const typename Policy::Acc*>(parts), split);
+  }
+  sync_grid();
+  const int64_t blocks = gridDim.x > stacks ? gridDim.x / stacks : 1;
+  for (int64_t task = blockIdx.x; task < stacks * blocks; task += gridDim.x) {
+    const int64_t first = task / stacks, stack = task - first * stacks;
+    if (vectors) channel_rows_by<kVector<typename Body::Element>>(b, rows, channels, across, stack, first, blocks, true);
+    else channel_rows_by<1>(b, rows, channels, across, stack, first, blocks, true);
+  }
 }
 
 // Part p of `parts` of plane k: `length` elements.
@@ -56,14 +90,35 @@ template <class Body> void run_channels(const Call& call, const TensorMeta& x, c
     const Grid grid{dim3(static_cast<unsigned>(std::min(planes * parts, kBlocks * kThreads / threads))), dim3(static_cast<unsigned>(threads)), 0};
     launch(call, grid, channel_planes<Body>, body, planes, v.c, v.s, parts, length, vectors);
   } else {
-    const bool vectors = aligned && v.c % V == 0;
-    const int64_t lanes = ceil_div(v.c, vectors ? V : 1);
-    const int across = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(lanes, 32))));
-    const int64_t down = kThreads / across, stacks = ceil_div(lanes, across);
-    const int64_t blocks = std::clamp<int64_t>(ceil_div(v.s, down * 2), 1, std::max<int64_t>(1, kBlocks / stacks));
-    const Grid grid{dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(stacks)), dim3(kThreads), 0};
-    launch(call, grid, channel_rows<Body>, body, v.s, v.c, across, vectors);
+    const RowsPlan p = plan_rows<typename Body::Element>(v, aligned);
+    const int64_t blocks = std::clamp<int64_t>(ceil_div(v.s, kThreads / p.across * 2), 1, std::max<int64_t>(1, kBlocks / p.stacks));
+    const Grid grid{dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(p.stacks)), dim3(kThreads), 0};
+    launch(call, grid, channel_rows<Body>, body, v.s, v.c, p.across, p.vectors);
   }
+}
+
+/// run_fold of every channel of x and then run_channels, whose body may use what the policy stores: one kernel where channels lie side by side.
+template <class Policy, class Body> void run_fold_then_channels(const Call& call, const TensorMeta& x, const FoldPlan& plan, const Policy& policy,
+                                                                bool fold_aligned, const Body& body, bool aligned, void* workspace) {
+  const ops::ChannelView v = ops::channel_view(x);
+  if (v.planar || !plan.columns || x.numel() == 0) {
+    run_fold(call, plan, policy, fold_aligned, workspace);
+    run_channels(call, x, body, aligned);
+    return;
+  }
+  using Acc = typename Policy::Acc;
+  const bool fold_vectors = plan.vectors && fold_aligned;
+  const RowsPlan p = plan_rows<typename Body::Element>(v, aligned);
+  const int64_t tasks = std::max(column_tasks(plan, fold_vectors ? kVector<typename Policy::Element> : 1), p.stacks);
+  const int64_t blocks = std::min(tasks, coresident_blocks(call, kThreads, fold_then_rows<Policy, Body>));
+  const Grid grid{dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0};
+  launch_cooperative(call, grid, fold_then_rows<Policy, Body>, plan.walk, policy, static_cast<Acc*>(plan.split > 1 ? workspace : nullptr), plan.width,
+                     plan.chunk, plan.split, fold_vectors, body, v.s, v.c, p.across, p.stacks, p.vectors);
+}
+/// Kernels that it starts.
+inline int fold_then_channels_launches(const TensorMeta& x, const FoldPlan& plan) {
+  if (x.numel() == 0) return fold_launches(plan);
+  return ops::channel_view(x).planar || !plan.columns ? fold_launches(plan) + 1 : 1;
 }
 
 /// Dimensions over which the statistics of a channel are taken.

@@ -11,12 +11,20 @@ struct BatchNormAttrs {
   SINDRI_ATTRS(BatchNormAttrs, eps)
 };
 
-/// residual: the forward form had one, and its output y is given in place of a recomputed mask. sum: the gradient of y is dy + dy2.
+/// mask: a further result tells where relu let values through, a bit an element.
+struct BatchNormReluAttrs {
+  double eps = 1e-5;
+  bool mask = false;
+  SINDRI_ATTRS(BatchNormReluAttrs, eps, mask)
+};
+
+/// residual: the forward form had one, and its output y (with `mask` its mask) is given in place of a recomputed mask. sum: the gradient of y is dy + dy2.
 struct BatchNormReluGradAttrs {
   double eps = 1e-5;
   bool residual = false;
   bool sum = false;
-  SINDRI_ATTRS(BatchNormReluGradAttrs, eps, residual, sum)
+  bool mask = false;
+  SINDRI_ATTRS(BatchNormReluGradAttrs, eps, residual, sum, mask)
   bool gives_g() const { return residual || sum; }
   size_t num_inputs() const { return 6u + (residual ? 1u : 0u) + (sum ? 1u : 0u); }
 };
@@ -35,6 +43,10 @@ void check_batch_norm_input(const char* op, const TensorMeta& x, double eps);
 void check_channels(const char* op, const TensorMeta& x, const TensorMeta& m, const char* which);
 /// Meta of a statistic of x.
 TensorMeta per_channel(const TensorMeta& x);
+
+/// Meta of the mask of x: bit i % 8 of byte i / 8 belongs to element i in the order of memory.
+TensorMeta mask_of(const TensorMeta& x);
+inline bool mask_bit(const uint8_t* mask, int64_t i) { return (mask[i / 8] >> (i % 8) & 1) != 0; }
 
 /// x [N, C, ...] as n x c x s elements, element (i, j, k) at i·stride_n + j·stride_c + k·stride_s. Either planar (each
 /// channel's s elements contiguous) or interleaved (n = 1, channels contiguous: rank 2 and channels_last).

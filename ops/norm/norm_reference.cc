@@ -1,4 +1,5 @@
 // Reference kernels of the normalisation ops: two passes in double, one channel or row after the other.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/norm/norm_common.h"
@@ -68,11 +69,16 @@ void batch_norm_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
 
 // The separate ops in turn, each value rounded to the type of x between them.
 void batch_norm_relu(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  batch_norm_train(q, in.subspan(0, 3), out);
+  const auto& a = q.attrs.as<BatchNormReluAttrs>();
+  const Attrs plain = Attrs::of(BatchNormAttrs{a.eps});
+  batch_norm_train({q.op, plain, q.in, q.out}, in.subspan(0, 3), out);
+  uint8_t* const mask = a.mask ? out[3].as<uint8_t>() : nullptr;
+  if (mask != nullptr) std::fill_n(mask, out[3].meta->numel(), uint8_t{0});
   for (int64_t i = 0, n = q.in[0].numel(); i < n; ++i) {
     if (in.size() > 3) store_element(out[0], i, load_element(out[0], i) + load_element(in[3], i));
     const double v = load_element(out[0], i);
     store_element(out[0], i, v < 0 ? 0 : v);
+    if (mask != nullptr && !(v <= 0)) mask[i / 8] = static_cast<uint8_t>(mask[i / 8] | 1u << (i % 8));
   }
 }
 
@@ -91,8 +97,8 @@ void batch_norm_relu_grad(const KernelQuery& q, Span<const Buffer> in, Span<cons
         dy = load_element(g, i);
       }
       store_element(before_relu, i, (load_element(in[1], i) - load_element(in[4], c)) * scale + load_element(in[3], c));
-      const double y = load_element(a.residual ? in[6] : before_relu, i);
-      store_element(g, i, y <= 0 ? 0 : dy);
+      const bool passes = a.mask ? mask_bit(in[6].as<const uint8_t>(), i) : !(load_element(a.residual ? in[6] : before_relu, i) <= 0);
+      store_element(g, i, passes ? dy : 0);
     });
   }
   const Buffer plain[] = {g, in[1], in[2], in[4], in[5]};

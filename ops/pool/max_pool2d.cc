@@ -25,7 +25,9 @@ void check_argmax(const char* op, const Pool2dAttrs& a, const Shape& pooled, con
 }
 
 std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in) {
-  check_arity("max_pool2d_grad", in, 2);
+  if (in.size() != 3) check_arity("max_pool2d_grad", in, 2);
+  if (in.size() == 3 && (in[2].shape != in[0].shape || in[2].dtype != in[0].dtype))
+    throw ShapeError(fmt::format("max_pool2d_grad: dy2 {} must be like dy {}", in[2].str(), in[0].str()));
   const auto& a = attrs.as<Pool2dGradAttrs>();
   const TensorMeta dx = infer_unpooled("max_pool2d_grad", a, in[0]);
   check_argmax("max_pool2d_grad", a.forward(), in[0].shape, in[1]);
@@ -57,12 +59,14 @@ const OpDef& kForward = register_op({
 
 const OpDef& kGrad = register_op({
     .name = "max_pool2d_grad",
-    .doc = "dy and argmax [N, C, OH, OW] of max_pool2d -> dx [N, C, H, W]: each dy added where its maximum came from.",
+    .doc = "dy and argmax [N, C, OH, OW] of max_pool2d -> dx [N, C, H, W]: each dy added where its maximum came from. With a third input dy2 as dy, which the "
+           "graph compiler gives, dy + dy2 rounded to their type in place of dy.",
     .attrs = attrs_type<Pool2dGradAttrs>(),
     .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .layout_lead = 1},  // dx in the layout that x had
     .infer = infer_grad,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
-      return {take(c.dout[0], c.in[1], c.attrs.as<Pool2dGradAttrs>().forward()), Tensor()};
+      const Tensor d = take(c.dout[0], c.in[1], c.attrs.as<Pool2dGradAttrs>().forward());
+      return c.in.size() > 2 ? std::vector<Tensor>{d, Tensor(), d} : std::vector<Tensor>{d, Tensor()};
     },
 });
 

@@ -1,7 +1,7 @@
 // max_pool2d, its gradient and max_pool2d_take on CUDA devices. A thread makes one element of the result, in channels-last layout 16 bytes of neighbouring channels.
 // The gradient is gathered: an element of dx looks at the windows over it, so nothing is added by atomics and dx is written once.
-// Bytes: forward reads x once (overlapping windows from the cache) and writes y and the places; backward reads dy and places, windows over an element from the cache,
-// and writes dx.
+// Bytes: forward reads x once (overlapping windows from the cache) and writes y and the places; backward reads dy (and what is added to it) and places, windows
+// over an element from the cache, and writes dx.
 #include <limits>
 
 #include "ops/pool/pool_cuda.h"
@@ -54,7 +54,7 @@ template <class E, class I, int V> __global__ void max_forward(Pooling p, const 
   }
 }
 
-template <class E, class I, int V> __global__ void max_backward(Pooling p, const E* dy, const I* places, E* dx) {
+template <class E, class I, int V> __global__ void max_backward(Pooling p, const E* dy, const E* dy2, const I* places, E* dx) {
   for (int64_t i = global_thread(); i < p.out.n; i += global_threads()) {
     const Position o = position_of(p.out, i, V);
     const WindowRange h = windows_over(p.rows, o.h), w = windows_over(p.cols, o.w);
@@ -64,7 +64,11 @@ template <class E, class I, int V> __global__ void max_backward(Pooling p, const
       for (int64_t c = w.begin; c < w.end; ++c) {
         const int64_t from = place_in(p.pooled, o.n, o.c, r, c);
         const Group<I, V> found = load_group<V>(places + from);
-        const Group<E, V> g = load_group<V>(dy + from);
+        Group<E, V> g = load_group<V>(dy + from);
+        if (dy2 != nullptr) {
+          const Group<E, V> more = load_group<V>(dy2 + from);
+          for (int v = 0; v < V; ++v) g.e[v] = store_as<E>(load(g.e[v]) + load(more.e[v]));
+        }
         const auto own = static_cast<int32_t>((o.h - window_start(p.rows, r)) * p.cols.kernel + o.w - window_start(p.cols, c));
         for (int v = 0; v < V; ++v)
           if (static_cast<int32_t>(found.e[v]) == own) sum[v] += load(g.e[v]);
@@ -133,7 +137,8 @@ void run_backward(const Call& call) {
   with_types(dy.dtype, call.in[1].meta->dtype, [&]<class E, class I, int V>() {
     const bool wide = groups(call, V);
     p.out = elements_of(dx, wide ? V : 1);
-    launch(call, grid_for(p.out.n), wide ? max_backward<E, I, V> : max_backward<E, I, 1>, p, call.input<E>(0), call.input<I>(1), call.output<E>(0));
+    launch(call, grid_for(p.out.n), wide ? max_backward<E, I, V> : max_backward<E, I, 1>, p, call.input<E>(0), call.in.size() > 2 ? call.input<E>(2) : nullptr,
+           call.input<I>(1), call.output<E>(0));
   });
 }
 

@@ -149,6 +149,9 @@ std::string reject(const KernelQuery& q) {
   return too_wide(q.in[0]) || too_wide(q.out[0]) ? "a contiguous image is wider than " + std::to_string(kMaxPoolWidth) : "";
 }
 
+// The graph compiler makes gradients of sums on devices only.
+std::string reject_sum(const KernelQuery& q) { return q.in.size() > 2 ? "a second gradient" : reject(q); }
+
 std::unique_ptr<Kernel> make_avg(const KernelQuery& q) {
   const auto& a = q.attrs.as<Pool2dAttrs>();
   const Shape& x = q.in[0].shape;
@@ -170,7 +173,7 @@ std::unique_ptr<Kernel> make_adaptive_grad(const KernelQuery& q) {
 template <class K> std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<K>(q); }
 
 const bool kMax = register_kernel({.op = "max_pool2d", .name = "simd", .reject = reject, .make = make<MaxPool>});
-const bool kMaxGrad = register_kernel({.op = "max_pool2d_grad", .name = "simd", .reject = reject, .make = make<MaxPoolGrad>});
+const bool kMaxGrad = register_kernel({.op = "max_pool2d_grad", .name = "simd", .reject = reject_sum, .make = make<MaxPoolGrad>});
 const bool kAvg = register_kernel({.op = "avg_pool2d", .name = "simd", .reject = reject, .make = make_avg});
 const bool kAvgGrad = register_kernel({.op = "avg_pool2d_grad", .name = "simd", .reject = reject, .make = make_avg_grad});
 const bool kAdaptive = register_kernel({.op = "adaptive_avg_pool2d", .name = "simd", .reject = reject, .make = make_adaptive});

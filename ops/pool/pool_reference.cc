@@ -67,8 +67,12 @@ template <class F> void for_argmax(const Pool2dAttrs& a, const ImageView& x, con
 void max_pool_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   // Added up in double: overlapping windows may share a maximum.
   std::vector<double> dx(static_cast<size_t>(q.out[0].numel()));
+  std::vector<char> memory(in.size() > 2 ? static_cast<size_t>(q.in[0].nbytes()) : 0);
+  const Buffer sum{memory.data(), in[0].meta};
+  for (int64_t j = 0, n = q.in[0].numel(); j < n && in.size() > 2; ++j) store_element(sum, j, load_element(in[0], j) + load_element(in[2], j));
+  const Buffer& dy = in.size() > 2 ? sum : in[0];
   for_argmax(q.attrs.as<Pool2dGradAttrs>().forward(), image_view(q.out[0]), image_view(q.in[0]), in[1],
-             [&](int64_t i, int64_t j) { dx[static_cast<size_t>(i)] += load_element(in[0], j); });
+             [&](int64_t i, int64_t j) { dx[static_cast<size_t>(i)] += load_element(dy, j); });
   for (size_t i = 0; i < dx.size(); ++i) store_element(out[0], static_cast<int64_t>(i), dx[i]);
 }
 

@@ -11,6 +11,7 @@
 #include "sindri/op/op_def.h"
 #include "sindri/op/tensor_fn.h"
 #include "sindri/ops/reduce.h"
+#include "src/op/element.h"
 #include "src/op/plan.h"
 #include "tests/ops/compare.h"
 #include "tests/ops/samples.h"
@@ -128,7 +129,38 @@ TEST(DeviceShapes, BatchNorm) {
     check("batch_norm_relu", {x, c, c, {shape}}, {}, 2, false);
     check("batch_norm_relu_grad", {{shape}, x, c, c, c, c}, {}, 4, false);
     check("batch_norm_relu_grad", {{shape}, x, c, c, c, c, {shape}, {shape}}, {{"residual", true}, {"sum", true}}, 4, false);
+    const Arg bits = {.shape = {(shape.numel() + 7) / 8}, .lo = 0, .hi = 256, .dtype = DType::kUInt8, .kind = "integers"};
+    check("batch_norm_relu_grad", {{shape}, x, c, c, c, c, bits, {shape}}, {{"residual", true}, {"sum", true}, {"mask", true}}, 4, true);
   }
+}
+
+// Bit i of the mask tells of element i in memory, whichever way the kernel writes it: whole bytes, or bits of a later pass.
+TEST(DeviceShapes, MasksOfBatchNormRelu) {
+  const Device device = current_device();
+  if (device.is_cpu()) return;
+  for (const auto& [shape, last] : std::vector<std::pair<Shape, bool>>{
+           {{4, 64, 20, 20}, true}, {{2, 8, 3, 3}, true}, {{3, 5, 31, 33}, true}, {{3, 4, 7, 5}, true}, {{3, 5, 21, 23}, false}, {{700, 13}, false}})
+    for (const DType type : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+      const Shape channels = {shape[1]};
+      const Sample s = {.op = "batch_norm_relu", .name = "mask", .attrs = {{"mask", true}}, .args = {{shape}, {channels}, {channels}, {shape}}};
+      TensorList in;
+      {
+        const DeviceScope host(Device{});
+        in = make_inputs(s, type);
+        for (Tensor& t : in)
+          if (last && t.rank() == 4) t = convert_layout(t, Layout::kChannelsLast);
+      }
+      for (Tensor& t : in) t = t.to(device);
+      const OpDef& op = find_op(s.op);
+      const TensorList out = sindri::bind(op, op.attrs.make(s.attrs), in);
+      const Tensor y = out[0].to({}), mask = out[3].to({});
+      ASSERT_EQ(y.meta().layout, last ? Layout::kChannelsLast : Layout::kContiguous);
+      const auto* const bits = static_cast<const uint8_t*>(mask.raw_data());
+      const Buffer memory{const_cast<void*>(y.raw_data()), &y.meta()};
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < y.numel(); ++i) wrong += ((bits[i / 8] >> (i % 8) & 1) != 0) != (load_element(memory, i) > 0) ? 1 : 0;
+      EXPECT_EQ(wrong, 0) << y.meta().str();
+    }
 }
 
 // Far from zero: a mean a hundred deviations away loses no more digits than two passes do.

@@ -84,6 +84,27 @@ Sample layer_sample(const std::string& op, const Case& c, int64_t axis, const st
   return {.op = op, .name = c.name + suffix, .attrs = attrs, .args = {{c.x}, {c.x}, {width}, {rows}, {rows, 0.3, 3}}, .gradient = false};
 }
 
+void add_masks(const Case& c, std::vector<Sample>* s) {
+  const Shape channels = {c.x[1]};
+  s->push_back({.op = "batch_norm_relu",
+                .name = c.name + "_mask",
+                .attrs = {{"eps", c.eps}, {"mask", true}},
+                .args = {{c.x}, {channels}, {channels}, {c.x}},
+                .gradient = false,
+                .half = false});
+  for (const bool sum : {false, true}) {
+    std::vector<Arg> args = {{c.x}, {c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}, {Shape{(c.x.numel() + 7) / 8}, 0, 255, DType::kUInt8}};
+    if (sum) args.push_back({c.x});
+    s->push_back({.op = "batch_norm_relu_grad",
+                  .name = c.name + (sum ? "_mask_sum" : "_mask"),
+                  .attrs = {{"eps", c.eps}, {"residual", true}, {"sum", sum}, {"mask", true}},
+                  .args = args,
+                  .gradient = false,
+                  .half = !sum,
+                  .torch = false});
+  }
+}
+
 std::vector<Sample> all() {
   std::vector<Sample> s;
   for (const std::string op : {"batch_norm_train", "batch_norm_infer", "batch_norm_grad"}) {
@@ -100,6 +121,8 @@ std::vector<Sample> all() {
                  .args = {{c.x}, {channels}, {channels}, {c.x}},
                  .gradient = false,
                  .half = false});
+    // A mask follows the order of memory, so it cannot be the same in both layouts: for rank 4 see tests/ops/device_shapes_test.cc.
+    if (c.x.rank() != 4) add_masks(c, &s);
     for (const bool residual : {false, true}) {
       for (const bool sum : {false, true}) {
         std::vector<Arg> args = {{c.x}, {c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}};

@@ -65,6 +65,7 @@ std::vector<Sample> all() {
     const Arg argmax = {c.y, 0, static_cast<double>(c.kernel[0] * c.kernel[1]), DType::kUInt8};
     s.push_back({"max_pool2d", c.name, pool_attrs(c), {{.shape = c.x, .kind = "distinct"}}});
     s.push_back({"max_pool2d_grad", c.name, grad_attrs(c), {{c.y}, argmax}});
+    s.push_back({.op = "max_pool2d_grad", .name = c.name + "_sum", .attrs = grad_attrs(c), .args = {{c.y}, argmax, {c.y}}, .half = false, .torch = false});
     s.push_back({"max_pool2d_take", c.name, pool_attrs(c), {{c.x}, argmax}});
     s.push_back({"avg_pool2d", c.name, pool_attrs(c), {{c.x}}});
     s.push_back({"avg_pool2d_grad", c.name, grad_attrs(c), {{c.y}}});

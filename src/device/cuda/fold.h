@@ -261,7 +261,7 @@ template <class Policy> __global__ void fold_columns(FoldWalk w, Policy p, typen
 }
 
 // A warp for each output combines its parts.
-template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const typename Policy::Acc* parts, int64_t split) {
+template <class Policy> SINDRI_DEVICE void combine_parts(const FoldWalk& w, const Policy& p, const typename Policy::Acc* parts, int64_t split) {
   using Acc = typename Policy::Acc;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int64_t warps = global_threads() / 32;
@@ -272,9 +272,21 @@ template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const t
     if (lane == 0) p.store(acc, o, place_of_output(w, o).out);
   }
 }
+template <class Policy> __global__ void fold_parts(FoldWalk w, Policy p, const typename Policy::Acc* parts, int64_t split) {
+  combine_parts(w, p, parts, split);
+}
 
 template <class Policy> int64_t fold_workspace(const Policy&, const FoldPlan& plan) {
   return plan.split > 1 ? plan.walk.outputs * plan.split * static_cast<int64_t>(sizeof(typename Policy::Acc)) : 0;
+}
+
+/// Kernels that run_fold starts.
+inline int fold_launches(const FoldPlan& plan) { return plan.walk.outputs == 0 ? 0 : plan.split > 1 ? 2 : 1; }
+
+/// Blocks that share the work of a plan by columns.
+inline int64_t column_tasks(const FoldPlan& plan, int vector) {
+  const int64_t columns = plan.walk.kept_size[plan.walk.kept - 1].value;
+  return plan.walk.outputs / columns * ceil_div(columns, int64_t{plan.width} * vector) * plan.split;
 }
 
 /// Puts the reduction on the call's stream. `aligned`: all operands of the policy may be read in vectors. `workspace`: fold_workspace bytes, 16-byte aligned.
@@ -286,12 +298,8 @@ template <class Policy> void run_fold(const Call& call, const FoldPlan& plan, co
   auto* const parts = static_cast<Acc*>(plan.split > 1 ? workspace : nullptr);
   const bool vectors = plan.vectors && aligned;
   int64_t tasks = 0;
-  if (plan.columns) {
-    const int64_t columns = w.kept_size[w.kept - 1].value;
-    tasks = w.outputs / columns * ceil_div(columns, int64_t{plan.width} * (vectors ? kVector<typename Policy::Element> : 1)) * plan.split;
-  } else {
-    tasks = ceil_div(w.outputs * plan.split, kThreads / plan.width);
-  }
+  if (plan.columns) tasks = column_tasks(plan, vectors ? kVector<typename Policy::Element> : 1);
+  else tasks = ceil_div(w.outputs * plan.split, kThreads / plan.width);
   const Grid grid{dim3(static_cast<unsigned>(std::min(tasks, kMostBlocks))), dim3(kThreads), 0};
   launch(call, grid, plan.columns ? fold_columns<Policy> : fold_rows<Policy>, w, policy, parts, plan.width, plan.chunk, plan.split, vectors);
   if (plan.split > 1) launch(call, grid_for(w.outputs * 32), fold_parts<Policy>, w, policy, static_cast<const Acc*>(parts), plan.split);

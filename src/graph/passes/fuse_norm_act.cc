@@ -4,6 +4,10 @@
 //   forward   batch_norm_train, relu                 5 -> 3       with a residual  8 -> 4
 //   gradient  relu_grad, batch_norm_grad             8 -> 5       with a residual  8 -> 7, with a sum before it 11 -> 8
 //
+// On CUDA devices the gradient of the form with a residual reads a mask of one bit an element, which the forward form writes, in place of y: 6 and 7.
+//
+// There max_pool2d_grad reads the two parts of a sum that only it reads, too: 3 units of the pooled tensor less, 1 more.
+//
 // Patterns are found by the relu. Forward:  y, mean, var = batch_norm_train(x, gamma, beta); s = add(y, residual); r = relu(s), with y
 // and s read by nothing else. Gradient: g = relu_grad(d, r); dx, … = batch_norm_grad(g, x, gamma, mean, var), d perhaps an add.
 #include <algorithm>
@@ -27,6 +31,7 @@ class FuseNormAct final : public Pass {
     for (NodeId n : std::vector<NodeId>(g.order())) {
       if (is(g, n, OpRole::kReluGrad)) changed |= fuse_gradient(g, n);
     }
+    if (g.device().kind == Device::kCuda) changed |= fuse_pool_sums(g);
     return changed;
   }
 
@@ -77,7 +82,8 @@ class FuseNormAct final : public Pass {
     const Graph::Node& f = g.node(forward);
     for (NodeId n : g.value(value).users) {
       const Graph::Node& b = g.node(n);
-      if (is(g, n, OpRole::kBatchNormGrad) && b.in == std::vector<ValueId>{value, f.in[0], f.in[1], f.out[1], f.out[2]} && b.attrs.fields() == f.attrs.fields())
+      if (is(g, n, OpRole::kBatchNormGrad) && b.in == std::vector<ValueId>{value, f.in[0], f.in[1], f.out[1], f.out[2]} &&
+          b.attrs.fields()[0] == f.attrs.fields()[0])
         return n;
     }
     return kNoId;
@@ -95,14 +101,13 @@ class FuseNormAct final : public Pass {
     if (!residual && add == kNoId && !only_user(g, masked, norm_grad)) return false;
 
     static const OpDef& op = op_of(OpRole::kBatchNormReluGrad);
-    const Graph::Node f = g.node(forward);
     const ValueId dy = add != kNoId ? g.node(add).in[0] : g.node(relu_grad).in[0];
+    const bool mask = residual && mask_pays(g, forward, dy);
+    const Graph::Node f = g.node(mask ? with_mask(g, forward) : forward);
     std::vector<ValueId> in = {dy, f.in[0], f.in[1], f.in[2], f.out[1], f.out[2]};
-    if (residual) in.push_back(r);
+    if (residual) in.push_back(mask ? f.out[3] : r);
     if (add != kNoId) in.push_back(g.node(add).in[1]);
-    AttrFields attrs = f.attrs.fields();
-    attrs.push_back({"residual", residual});
-    attrs.push_back({"sum", add != kNoId});
+    const AttrFields attrs = {f.attrs.fields()[0], {"residual", residual}, {"sum", add != kNoId}, {"mask", mask}};
     const NodeId fused = g.append(op, op.attrs.make(attrs), in, g.node(norm_grad).scope, relu_grad);
     for (size_t k : {0u, 1u, 2u}) g.replace_uses(g.node(norm_grad).out[k], g.node(fused).out[k]);
     g.erase(norm_grad);
@@ -112,11 +117,45 @@ class FuseNormAct final : public Pass {
     return true;
   }
 
-  // The sum of two gradients that only relu_grad reads.
-  static NodeId sum_before(const Graph& g, NodeId relu_grad) {
-    const ValueId d = g.node(relu_grad).in[0];
+  // A mask belongs to memory, so operands must lie as x does. In half types eight elements are one access and one byte of the mask.
+  static bool mask_pays(const Graph& g, NodeId forward, ValueId dy) {
+    const TensorMeta& x = g.value(g.node(forward).in[0]).meta;
+    return g.device().kind == Device::kCuda && is_half(x.dtype) && x.layout == Layout::kChannelsLast && x.shape[1] % 8 == 0 &&
+        g.value(dy).meta.layout == x.layout;
+  }
+  // The forward node again, with a mask.
+  static NodeId with_mask(Graph& g, NodeId forward) {
+    const Graph::Node f = g.node(forward);
+    if (f.out.size() > 3) return forward;
+    const NodeId made = g.append(*f.op, f.op->attrs.make({f.attrs.fields()[0], {"mask", true}}), f.in, f.scope, forward);
+    for (size_t k = 0; k < f.out.size(); ++k) g.replace_uses(f.out[k], g.node(made).out[k]);
+    g.erase(forward);
+    return made;
+  }
+
+  static bool fuse_pool_sums(Graph& g) {
+    static const OpDef& pool_grad = find_op("max_pool2d_grad");
+    bool changed = false;
+    for (const NodeId n : std::vector<NodeId>(g.order())) {
+      const Graph::Node node = g.node(n);
+      if (node.op != &pool_grad || node.in.size() != 2) continue;
+      const NodeId add = sum_before(g, n);
+      if (add == kNoId) continue;
+      const ValueId in[] = {g.node(add).in[0], node.in[1], g.node(add).in[1]};
+      const NodeId fused = g.append(pool_grad, node.attrs, in, node.scope, n);
+      g.replace_uses(node.out[0], g.node(fused).out[0]);
+      g.erase(n);
+      g.erase(add);
+      changed = true;
+    }
+    return changed;
+  }
+
+  // The sum of two gradients that only this node reads, as its first operand.
+  static NodeId sum_before(const Graph& g, NodeId reader) {
+    const ValueId d = g.node(reader).in[0];
     const NodeId add = g.value(d).producer;
-    if (!is(g, add, OpRole::kAdd) || !only_user(g, d, relu_grad)) return kNoId;
+    if (!is(g, add, OpRole::kAdd) || !only_user(g, d, reader)) return kNoId;
     const auto& meta = g.value(d).meta;
     return g.value(g.node(add).in[0]).meta == meta && g.value(g.node(add).in[1]).meta == meta ? add : kNoId;
   }
