@@ -13,7 +13,7 @@
 
 namespace sindri::elementwise {
 
-inline constexpr size_t kMaxClusterInputs = 8, kMaxClusterSteps = 16;
+inline constexpr size_t kMaxClusterInputs = 12, kMaxClusterSteps = 24;
 
 struct ClusterAttrs {
   std::string program;

@@ -10,6 +10,7 @@
 #include "ops/elementwise/cluster.h"
 #include "ops/elementwise/elementwise_impl.h"
 #include "ops/elementwise/elementwise_simd.h"
+#include "ops/elementwise/group_cluster.h"
 #include "ops/elementwise/wrapping_int.h"
 #include "sindri/core/error.h"
 #include "src/device/cuda/divisor.h"
@@ -293,6 +294,61 @@ __global__ void cluster(Walk w, Program p) {
   }
 }
 
+// One tensor of a group. Blocks from first_block on have its chunks.
+constexpr size_t kGroupIn = 5, kGroupOut = 2;
+constexpr int64_t kGroupChunk = 4096;
+struct GroupEntry {
+  const void* in[kGroupIn] = {};
+  void* out[kGroupOut] = {};
+  int64_t n = 0, outer = 1;
+  Divisor inner, plane;  // turned: element o·plane + a·inner + b of a result is o·plane + b·outer + a of an operand
+  uint32_t first_block = 0;
+  uint8_t single = 0;  // bit i: operand i has one element
+  bool turned = false, flat = false;  // flat: operands and results lie alike and are aligned to kFlat elements
+};
+constexpr int kGroupEntries = 200;
+struct GroupTable {
+  int entries = 0;
+  DType dtype[kGroupIn] = {};
+  GroupEntry entry[kGroupEntries];
+};
+static_assert(sizeof(GroupTable) + sizeof(Program) < 32000, "arguments of a kernel");
+
+__global__ void __launch_bounds__(kThreads) group(const __grid_constant__ GroupTable table, const __grid_constant__ Program p) {
+  int low = 0, high = table.entries;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (table.entry[middle].first_block <= blockIdx.x) low = middle;
+    else high = middle;
+  }
+  const GroupEntry& e = table.entry[low];
+  const int64_t begin = (blockIdx.x - e.first_block) * kGroupChunk, end = begin + kGroupChunk < e.n ? begin + kGroupChunk : e.n;
+  int64_t rest = begin;
+  if (e.flat && p.steps == 1 && p.step[0].kind == Kind::kCast) {  // the casts of all weights
+    rest = begin + (end - begin) / kFlat * kFlat;
+    for (int64_t i = begin + int64_t{kFlat} * threadIdx.x; i < rest; i += int64_t{kFlat} * blockDim.x) {
+      Slot x[kFlat], y[kFlat];
+      read_many<kFlat>(e.in[0], table.dtype[0], i, x);
+      SINDRI_UNROLL for (int v = 0; v < kFlat; ++v) convert(p.step[0].from, p.step[0].result, x[v], &y[v]);
+      write_many<kFlat>(e.out[0], p.step[0].result, i, y);
+    }
+  }
+  for (int64_t i = rest + threadIdx.x; i < end; i += blockDim.x) {
+    int64_t from = i;
+    if (e.turned) {
+      const int64_t o = e.plane.quotient(i), r = i - o * e.plane.value, a = e.inner.quotient(r);
+      from = o * e.plane.value + (r - a * e.inner.value) * e.outer + a;
+    }
+    Slot slots[kGroupIn + kMostSteps];
+    for (int k = 0; k < p.inputs; ++k) slots[k] = read(e.in[k], table.dtype[k], ((e.single >> k) & 1) != 0 ? 0 : from);
+    for (int k = 0; k < p.steps; ++k) {
+      const Step& s = p.step[k];
+      run_step(s, slots[s.in[0]], slots[s.in[1]], slots[s.in[2]], &slots[p.inputs + k]);
+    }
+    for (int k = 0; k < p.results; ++k) write(e.out[k], p.dtype[k], i, slots[p.result[k]]);
+  }
+}
+
 // ----- the host's side -----
 
 Walk walk_of(Span<const Buffer> in, const TensorMeta& out) {
@@ -373,28 +429,91 @@ void run_single(const Call& call) {
   else launch(call, grid_for(w.n), single, w, s, static_cast<int>(types.size()), call.out[0].data);
 }
 
-void run_cluster(const Call& call) {
-  const Walk w = walk_of(call.in, *call.out[0].meta);
-  if (w.n == 0) return;
-  const elementwise::ClusterProgram program = elementwise::parse_cluster(call.query.attrs.as<elementwise::ClusterAttrs>().program);
-  const std::vector<TensorMeta> made = elementwise::infer_cluster_steps(program, call.query.in);
+// Steps and results of a program, of which out[] and the walk say where they are.
+Program program_of(const elementwise::ClusterProgram& program, Span<const TensorMeta> in) {
+  const std::vector<TensorMeta> made = elementwise::infer_cluster_steps(program, in);
   Program p;
-  p.inputs = static_cast<int>(call.in.size());
+  p.inputs = static_cast<int>(in.size());
   p.steps = static_cast<int>(program.steps.size());
   p.results = static_cast<int>(program.out.size());
   for (size_t k = 0; k < program.steps.size(); ++k) {
     const elementwise::ClusterStep& step = program.steps[k];
     std::vector<DType> types;
-    for (const elementwise::ClusterOperand& o : step.in) types.push_back((o.step ? made[o.index] : call.query.in[o.index]).dtype);
+    for (const elementwise::ClusterOperand& o : step.in) types.push_back((o.step ? made[o.index] : in[o.index]).dtype);
     p.step[k] = step_of(*step.op, step.attrs, types, made[k].dtype);
-    for (size_t j = 0; j < step.in.size(); ++j) p.step[k].in[j] = static_cast<uint8_t>(step.in[j].step ? call.in.size() + step.in[j].index : step.in[j].index);
+    for (size_t j = 0; j < step.in.size(); ++j) p.step[k].in[j] = static_cast<uint8_t>(step.in[j].step ? in.size() + step.in[j].index : step.in[j].index);
   }
   for (size_t k = 0; k < program.out.size(); ++k) {
-    p.result[k] = static_cast<uint8_t>(call.in.size() + program.out[k]);
-    p.out[k] = call.out[k].data;
-    p.dtype[k] = call.out[k].meta->dtype;
+    p.result[k] = static_cast<uint8_t>(in.size() + program.out[k]);
+    p.dtype[k] = made[program.out[k]].dtype;
   }
+  return p;
+}
+
+void run_cluster(const Call& call) {
+  const Walk w = walk_of(call.in, *call.out[0].meta);
+  if (w.n == 0) return;
+  Program p = program_of(elementwise::parse_cluster(call.query.attrs.as<elementwise::ClusterAttrs>().program), call.query.in);
+  for (size_t k = 0; k < call.out.size(); ++k) p.out[k] = call.out[k].data;
   launch(call, grid_for(w.n), cluster, w, p);
+}
+
+GroupEntry group_entry(Span<const Buffer> in, Span<const Buffer> out) {
+  GroupEntry e;
+  const TensorMeta &from = *in[0].meta, &to = *out[0].meta;
+  e.n = to.numel();
+  e.flat = true;
+  const auto fits = [](const Buffer& b) { return reinterpret_cast<uintptr_t>(b.data) % (dtype_size(b.meta->dtype) * kFlat) == 0; };
+  for (size_t i = 0; i < in.size(); ++i) {
+    e.in[i] = in[i].data;
+    if (in[i].meta->shape != to.shape) e.single |= static_cast<uint8_t>(1u << i), e.flat = false;
+    e.flat = e.flat && fits(in[i]);
+  }
+  for (size_t k = 0; k < out.size(); ++k) e.out[k] = out[k].data, e.flat = e.flat && fits(out[k]);
+  if (from.layout != to.layout && e.n > 0) {
+    const int64_t channels = to.shape[1], pixels = to.shape[2] * to.shape[3];
+    const bool last = to.layout == Layout::kChannelsLast;
+    e.inner = Divisor(last ? channels : pixels, e.n);
+    e.plane = Divisor(channels * pixels, e.n);
+    e.outer = last ? pixels : channels;
+    e.turned = channels > 1 && pixels > 1;
+    e.flat = e.flat && !e.turned;
+  }
+  return e;
+}
+
+void run_group(const Call& call) {
+  const elementwise::ClusterGroup g = elementwise::parse_cluster_group(call.query.attrs, call.in.size());
+  if (g.inputs > kGroupIn || g.results > kGroupOut) throw InternalError("group_cluster: more operands or results than its kernel takes");
+  const Program program = program_of(g.program, call.query.in.subspan(0, g.inputs));
+  GroupTable table;
+  for (size_t i = 0; i < g.inputs; ++i) table.dtype[i] = call.query.in[i].dtype;
+  int64_t blocks = 0;
+  const auto go = [&] {
+    if (blocks > 0) launch(call, {dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0}, group, table, program);
+    table.entries = 0, blocks = 0;
+  };
+  for (size_t t = 0; t < g.tensors; ++t) {
+    GroupEntry e = group_entry(call.in.subspan(t * g.inputs, g.inputs), call.out.subspan(t * g.results, g.results));
+    const int64_t chunks = ceil_div(e.n, kGroupChunk);
+    if (chunks == 0) continue;
+    if (table.entries == kGroupEntries || blocks + chunks > (int64_t{1} << 30)) go();
+    e.first_block = static_cast<uint32_t>(blocks);
+    table.entry[table.entries++] = e;
+    blocks += chunks;
+  }
+  go();
+}
+std::string reject_group(const KernelQuery& q) {
+  const elementwise::ClusterGroup g = elementwise::parse_cluster_group(q.attrs, q.in.size());
+  if (g.inputs > kGroupIn || g.results > kGroupOut) return "more operands or results of a tensor than the kernel takes";
+  for (size_t i = g.inputs; i < q.in.size(); ++i)
+    if (q.in[i].dtype != q.in[i % g.inputs].dtype) return "tensors of several element types";
+  return "";
+}
+KernelCost group_cost(const KernelQuery& q) {
+  const auto tensors = static_cast<int>(q.attrs.as<elementwise::GroupClusterAttrs>().tensors);
+  return {.launches = (tensors + kGroupEntries - 1) / kGroupEntries};
 }
 
 #define REGISTER(name, ...) const bool k_##name = register_cuda_kernel({.op = #name, .run = run_single});
@@ -413,6 +532,7 @@ void run_cluster(const Call& call) {
 const bool kWhere = register_cuda_kernel({.op = "where", .run = run_single});
 const bool kCast = register_cuda_kernel({.op = "cast", .run = run_single});
 const bool kCluster = register_cuda_kernel({.op = "elementwise_cluster", .name = "interpreted", .run = run_cluster});
+const bool kGroup = register_cuda_kernel({.op = "group_cluster", .name = "interpreted", .run = run_group, .reject = reject_group, .cost = group_cost});
 
 }  // namespace
 }  // namespace sindri::cuda

@@ -12,7 +12,7 @@ namespace sindri::elementwise {
 
 class TileOperands {
  public:
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMost = 12;
   enum class Access : uint8_t {
     kInPlace,  ///< element i of the walk is element i of the operand's memory
     kConstant,  ///< one element serves the whole walk

@@ -4,6 +4,8 @@
 //
 // Bytes of an element with a 16-bit gradient, beside its 4-byte parameter and S states: reads 2 + 4·(1 + S), writes 4·(1 + S): momentum 18, Adam 26.
 #include <limits>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "ops/optimizer/group_update.h"
@@ -307,7 +309,19 @@ void run_group(const Call& call) {
   run_updates(call, ops::find_update(*group.op)(group.attrs), group.tensors);
 }
 
-const bool kGroup = register_cuda_kernel({.op = "group_update", .run = run_group});
+// A launch for each pair of types, as long as a table holds all parameters. The states of momentum_update and most others are as many as kMany's argument
+// below or fewer, so a table holds no less.
+KernelCost group_cost(const KernelQuery& q) {
+  const ops::UpdateGroup group = ops::parse_update_group(q.attrs);
+  const auto tensors = static_cast<int>(group.tensors);
+  std::set<std::pair<DType, DType>> types;
+  for (size_t t = 0; t < group.tensors; ++t) types.emplace(q.in[t * group.own_inputs].dtype, q.in[t * group.own_inputs + group.own_inputs - 1].dtype);
+  const ops::UpdateDescription update = ops::find_update(*group.op)(group.attrs);
+  const int stats = update.stat ? tensors : 0;
+  return {.launches = static_cast<int>(types.size()) * ((tensors + kMany<3> - 1) / kMany<3>)+stats};
+}
+
+const bool kGroup = register_cuda_kernel({.op = "group_update", .run = run_group, .cost = group_cost});
 #define REGISTER(name) const bool k_##name = register_cuda_kernel({.op = #name, .run = run_single});
 REGISTER(momentum_update)
 REGISTER(sgd_update)

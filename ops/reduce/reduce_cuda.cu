@@ -143,7 +143,10 @@ void run(const Call& call) {
   });
 }
 
-bool fold(const char* op) { return register_cuda_kernel({.op = op, .run = run, .workspace = workspace}); }
+KernelCost cost(const KernelQuery& q) {
+  return {.launches = with_policy(q, nullptr, nullptr, [](const auto&, const FoldPlan& plan) { return fold_launches(plan); })};
+}
+bool fold(const char* op) { return register_cuda_kernel({.op = op, .run = run, .workspace = workspace, .cost = cost}); }
 const bool kSum = fold("sum");
 const bool kMean = fold("mean");
 const bool kProd = fold("prod");

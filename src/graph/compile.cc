@@ -32,9 +32,11 @@ PassList default_passes() {
   passes.push_back(make_dce());
   passes.push_back(make_fuse_norm_act());
   passes.push_back(make_fuse_conv());
+  passes.push_back(make_turn_layouts());
   passes.push_back(make_fuse_elementwise());
   passes.push_back(make_group_updates());
   passes.push_back(make_dce());
+  passes.push_back(make_group_elementwise());
   passes.push_back(make_hoist_comm());  // last, when it is settled where everything else stands
   return passes;
 }
@@ -89,6 +91,7 @@ std::unique_ptr<Executable> CompiledFn::Impl::compile_graph(Graph graph, Executa
   info->nodes += nodes;
   info->arena_bytes = std::max(info->arena_bytes, plan.arena_bytes);  // segments run one after the other, in one arena
   info->unplanned_bytes += plan.unplanned_bytes;
+  executable->add_planned(&info->planned);
   info->compile_seconds += seconds;
   if (log::enabled(log::Level::kDebug, "graph")) log::debug("graph", executable->describe());
   log::info("graph",

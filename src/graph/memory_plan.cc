@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "src/op/flat_memory.h"
+#include "src/op/layout_rule.h"
 
 namespace sindri {
 
@@ -279,6 +280,7 @@ std::vector<LaneStep> plan_lanes(const Graph& graph) {
 bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs, size_t num_outputs, size_t k, const TensorMeta& out, size_t i,
                           const TensorMeta& in) {
   const OpTraits& traits = op.traits;
+  if (traits.role == OpRole::kToLayout && !out.device.is_cpu() && !channels_last_differs(out)) return true;
   if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;  // [C, H, W] against channels_last [1, C, H, W]: another order
   // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
   if (traits.elementwise && num_outputs == 1 && in == out) return true;

@@ -8,6 +8,8 @@
 
 namespace sindri {
 
+/// Whether a tensor has other memory in channels-last than it has contiguous.
+bool channels_last_differs(const TensorMeta& m);
 /// Rewrites the layouts of `in` to what the op should receive, and sets those of `out`.
 void apply_layout_rule(const OpDef& op, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out);
 

@@ -48,6 +48,27 @@ std::vector<Sample> all() {
       "add(i0, i1); add(i2, i3); add(i4, i5); add(i6, i7); sub(t0, t1); sub(t2, t3); mul(t4, t5); sigmoid(t6); mul(t7, i0); sub(t8, i1); "
       "maximum(t9, t4); minimum(t10, t5); neg(t11); abs(t12); add(t13, t0); mul(t14, t7); out t15",
       {{{65}}, {{65}}, {{1}}, {{65}}, {{}}, {{65}}, {{65}}, {{65}}});
+  add("twelve_inputs", "add(i0, i1); add(i2, i3); add(i4, i5); add(i6, i7); add(i8, i9); add(i10, i11); mul(t0, t1); mul(t2, t3); mul(t4, t5); out t8, t6, t7",
+      std::vector<Arg>(12, Arg{{33}}));
+
+  const auto group = [&](const std::string& name, const std::string& program, int64_t tensors, const std::string& layouts, std::vector<Arg> args, bool half) {
+    s.push_back({.op = "group_cluster",
+                 .name = name,
+                 .attrs = {{"program", program}, {"tensors", tensors}, {"layouts", layouts}},
+                 .args = std::move(args),
+                 .gradient = false,
+                 .half = half,
+                 .torch = false,
+                 .tolerance = 4});
+  };
+  const std::string average = "mul(i0, i1); mul(i2, i3); add(t1, t0); where(i4, i2, t2); out t3";
+  std::vector<Arg> averages;
+  for (const int64_t n : {1, 3, 16, 4097}) averages.insert(averages.end(), {{{n}}, {{}}, {{n}}, {{}}, {{}, 0, 2, DType::kBool}});
+  group("averages", average, 4, "====", averages, true);
+  group("casts", "cast(i0) {dtype=f16}; out t0", 4, "==lc", {{{7}}, {{64}}, {{5, 3, 2, 2}}, {{2, 4, 3, 3}}}, false);
+  group("turns", "cast(i0) {dtype=f64}; out t0", 3, "lcl", {{{2, 1, 3, 3}}, {{2, 4, 1, 1}}, {{3, 33, 5, 7}}}, false);
+  group("two_results", two, 2, "=l", {{{9}}, {{9}}, {{2, 3, 4, 5}}, {{}}}, true);
+  group("empty", chain, 2, "==", {{{0, 3}}, {{}}, {{0, 3}}, {{5}}, {{5}}, {{5}}}, true);
   return s;
 }
 

@@ -50,9 +50,9 @@ TEST(Cluster, BadProgramsAreRefused) {
   EXPECT_THROW(run("relu(i0); clamp(t0) {lo=true}; out t1", {x}), DTypeError);
   EXPECT_THROW(run("relu(i0); cast(t0) {dtype=f31}; out t1", {x}), DTypeError);
   std::string long_one = "relu(i0); ";
-  for (int i = 0; i < 16; ++i) long_one += "relu(t" + std::to_string(i) + "); ";
-  EXPECT_THROW(run(long_one + "out t16", {x}), ValueError);
-  EXPECT_THROW(run("relu(i0); out t0", TensorList(9, x)), ValueError);
+  for (int i = 0; i < 24; ++i) long_one += "relu(t" + std::to_string(i) + "); ";
+  EXPECT_THROW(run(long_one + "out t24", {x}), ValueError);
+  EXPECT_THROW(run("relu(i0); out t0", TensorList(13, x)), ValueError);
 }
 
 TEST(Cluster, ErrorsSayWhereInTheProgram) {

@@ -61,6 +61,7 @@ enum class OpRole : uint8_t {
   kBatchNormReluGrad,
   kElementwiseCluster,  ///< a program of elementwise ops
   kGroupUpdate,  ///< one kind of optimizer update for many parameters
+  kGroupCluster,  ///< one program of elementwise ops for many tensors
 };
 
 /// What the engine has to know of an op beside its shapes and its gradient.

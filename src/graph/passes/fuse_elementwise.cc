@@ -20,7 +20,7 @@ namespace sindri {
 
 namespace {
 
-// The limits of the op.
+// Below the limits of the op, which group_elementwise uses for numbers.
 constexpr size_t kMaxInputs = 8, kMaxSteps = 16;
 
 struct Cluster {

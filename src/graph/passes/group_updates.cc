@@ -4,6 +4,9 @@
 //   p0', v0' = momentum_update(p0, v0, g0, lr, m) {…}         p0', v0', p1', v1' =
 //   p1', v1' = momentum_update(p1, v1, g1, lr, m) {…}     ->      group_update(p0, v0, g0, p1, v1, g1, lr, m) {update="momentum_update {…}", tensors=2}
 //
+// On devices updates, and the check whether gradients are finite, read gradients of half types as they are: the cast to float32 in front of them changes no
+// value, so the kernels' own widening gives the same bits and spares the memory a copy of twice the size.
+//
 // A group stands where its last member stood, so the gradients of the others live longer. Updates come at the end of a step, where all
 // gradients are alive anyway; where they do not, a group that would raise the arena is not formed.
 #include <fmt/format.h>
@@ -17,15 +20,16 @@ namespace sindri {
 
 namespace {
 
-constexpr size_t kMaxMembers = 64;
+constexpr size_t kMaxMembers = 64, kMaxMembersOfDevice = 512;
 
 class GroupUpdates final : public Pass {
  public:
   const char* name() const override { return "group_updates"; }
 
   bool run(Graph& g, const PassContext&) override {
+    const bool widened = !g.device().is_cpu() && read_half_gradients(g);
     const std::vector<std::vector<NodeId>> groups = find(g);
-    if (groups.empty()) return false;
+    if (groups.empty()) return widened;
     const int64_t arena = plan_memory(g).arena_bytes;
     Graph all = g;
     for (const auto& members : groups) replace(all, members);
@@ -33,7 +37,7 @@ class GroupUpdates final : public Pass {
       g = std::move(all);
       return true;
     }
-    bool changed = false;
+    bool changed = widened;
     for (const auto& members : groups) {
       Graph one = g;
       replace(one, members);
@@ -45,6 +49,39 @@ class GroupUpdates final : public Pass {
   }
 
  private:
+  // What a cast to float32 was made of, or v itself. A turn of the cast becomes a turn of what was cast.
+  static ValueId before_cast(Graph& g, ValueId v) {
+    const NodeId n = g.value(v).producer;
+    if (n == kNoId || g.value(v).meta.dtype != DType::kFloat32) return v;
+    const Graph::Node node = g.node(n);
+    if (node.op->traits.role == OpRole::kToLayout) {
+      const ValueId half = before_cast(g, node.in[0]);
+      return half == node.in[0] ? v : g.node(g.append(*node.op, node.attrs, {&half, 1}, node.scope, n)).out[0];
+    }
+    if (node.op->traits.role != OpRole::kCast) return v;
+    const TensorMeta& from = g.value(node.in[0]).meta;
+    return is_half(from.dtype) && from.layout == g.value(v).meta.layout ? node.in[0] : v;
+  }
+
+  static bool read_half_gradients(Graph& g) {
+    static const OpDef& all_finite = find_op("all_finite");
+    bool changed = false;
+    for (const NodeId n : std::vector<NodeId>(g.order())) {
+      const Graph::Node node = g.node(n);
+      const bool finite = node.op == &all_finite;
+      if (!finite && !is_update(g, n)) continue;
+      std::vector<ValueId> in = node.in;
+      if (finite) std::transform(in.begin(), in.end(), in.begin(), [&](ValueId v) { return before_cast(g, v); });
+      else in[node.op->traits.update_inputs - 1] = before_cast(g, in[node.op->traits.update_inputs - 1]);
+      if (in == node.in) continue;
+      const NodeId with = g.append(*node.op, node.attrs, in, node.scope, n);
+      for (size_t k = 0; k < node.out.size(); ++k) g.replace_uses(node.out[k], g.node(with).out[k]);
+      g.erase(n);
+      changed = true;
+    }
+    return changed;
+  }
+
   static bool is_update(const Graph& g, NodeId n) {
     const size_t own = g.node(n).op->traits.update_inputs;
     return own > 0 && g.node(n).in.size() >= own;
@@ -61,6 +98,7 @@ class GroupUpdates final : public Pass {
   // Groups of two members and more. A group is closed when something reads a member's result: it could not wait for more.
   static std::vector<std::vector<NodeId>> find(const Graph& g) {
     std::vector<std::vector<NodeId>> open, closed;
+    const size_t most = g.device().is_cpu() ? kMaxMembers : kMaxMembersOfDevice;  // a device starts a kernel for each group
     for (NodeId n : g.order()) {
       const auto reads = [&](const std::vector<NodeId>& group) {
         return std::any_of(g.node(n).in.begin(), g.node(n).in.end(), [&](ValueId v) {
@@ -68,7 +106,7 @@ class GroupUpdates final : public Pass {
         });
       };
       for (size_t i = 0; i < open.size();) {
-        const bool full = open[i].size() == kMaxMembers;
+        const bool full = open[i].size() == most;
         if (!full && !reads(open[i])) {
           ++i;
           continue;

@@ -15,10 +15,14 @@ std::unique_ptr<Pass> make_cse();
 std::unique_ptr<Pass> make_fuse_norm_act();
 /// conv2d + batch_norm_infer or bias (+ add) (+ relu) as one op.
 std::unique_ptr<Pass> make_fuse_conv();
+/// CUDA: layouts turned where it costs least.
+std::unique_ptr<Pass> make_turn_layouts();
 /// Elementwise ops that feed each other as one node, run tile by tile.
 std::unique_ptr<Pass> make_fuse_elementwise();
 /// Optimizer updates with equal attributes and scalars as one node of many parameters.
 std::unique_ptr<Pass> make_group_updates();
+/// CUDA: small elementwise ops that compute the same for many tensors as one node.
+std::unique_ptr<Pass> make_group_elementwise();
 /// Communication begins as early as its operands allow.
 std::unique_ptr<Pass> make_hoist_comm();
 /// Drops what no output, state or host effect needs.

@@ -1,4 +1,4 @@
-// Layout conversions that undo each other or do nothing. They arise where ops of different layout rules alternate: each
+// Layout conversions that undo each other or do nothing, and reshapes to the shape that is there. They arise where ops of different layout rules alternate: each
 // interpreter converts at every border without looking at its neighbours.
 #include <string_view>
 
@@ -15,7 +15,7 @@ class SimplifyLayout final : public Pass {
   bool run(Graph& g, const PassContext&) override {
     bool changed = false;
     for (NodeId n : std::vector<NodeId>(g.order())) {  // in program order, so that chains shrink from their start
-      if (!is_to_layout(g, n)) continue;
+      if (!is_to_layout(g, n) && g.node(n).op->traits.role != OpRole::kReshape) continue;
       const ValueId same = equal_value(g, n);
       if (same == kNoId) continue;
       g.replace_uses(g.node(n).out[0], same);
