@@ -6,10 +6,10 @@
 
 // Read from the file if the plugin does not load. sindri_cuda_fits is why a plugin of another version does not.
 extern "C" {
-extern __attribute__((visibility("default"), used)) const char sindri_cuda_mark[];
-extern __attribute__((visibility("default"), used)) const char* const sindri_cuda_fits;
-const char sindri_cuda_mark[] = SINDRI_CUDA_MARK SINDRI_VERSION_STRING;
-const char* const sindri_cuda_fits = &SINDRI_CUDA_FITS;
+extern __attribute__((visibility("default"))) const char sindri_cuda_mark[];
+extern __attribute__((visibility("default"))) const char* const sindri_cuda_fits;
+__attribute__((used)) const char sindri_cuda_mark[] = SINDRI_CUDA_MARK SINDRI_VERSION_STRING;
+__attribute__((used)) const char* const sindri_cuda_fits = &SINDRI_CUDA_FITS;
 }
 extern "C" __attribute__((visibility("default"))) const char* sindri_cuda_version() { return SINDRI_VERSION_STRING; }
 extern "C" __attribute__((visibility("default"))) void sindri_cuda_register() { sindri::register_backend(sindri::Device::kCuda, sindri::cuda::make_backend()); }
