@@ -60,7 +60,7 @@ const auto& kDigits = networks().add({
     .doc = "three convolutions, for the 8x8 digits of the quickstart",
     .settings = {variant_setting("mindspore"), conv_init_setting(), dense_init_setting()},
     .check = check_inits,
-    .facts = {.input = {1, 8, 8}, .num_classes = 10},
+    .facts = {.input = {1, 8, 8}, .num_classes = 10, .conv_norm = true},
     .make = [](const NetworkSize& size, const SettingValues& v) -> nn::CellPtr { return std::make_shared<Digits>(size, v); },
 });
 

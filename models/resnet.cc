@@ -229,10 +229,10 @@ void add(const char* name, const char* doc, const NetworkFacts& facts, const std
   });
 }
 void add_imagenet(const char* name, const char* doc, ResNetSpec (*spec)(bool torch)) {
-  add(name, doc, {.input = {3, 224, 224}, .num_classes = 1000}, "mindspore", spec);
+  add(name, doc, {.input = {3, 224, 224}, .num_classes = 1000, .conv_norm = true}, "mindspore", spec);
 }
 void add_cifar(const char* name, const char* doc, ResNetSpec (*spec)(bool torch)) {
-  add(name, doc, {.input = {3, 32, 32}, .num_classes = 10}, "torchvision", spec);
+  add(name, doc, {.input = {3, 32, 32}, .num_classes = 10, .conv_norm = true}, "torchvision", spec);
 }
 
 const bool kRegistered = [] {

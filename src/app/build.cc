@@ -185,7 +185,7 @@ std::shared_ptr<optim::Optimizer> make_optimizer(const Settings& s, nn::Cell& ne
 amp::Options amp_options(const Settings& s) {
   const std::string keep = s.get_string("train.keep_batchnorm_fp32");
   return amp::find_policy(s.get_string("train.amp_level"), amp::Casts::kOps)
-      .options(amp::parse_half(s.get_string("train.amp_dtype")), keep == "auto" ? std::nullopt : std::optional<bool>(keep == "true"));
+      .options(amp::parse_half(half_type(s)), keep == "auto" ? std::nullopt : std::optional<bool>(keep == "true"));
 }
 
 std::shared_ptr<train::LossScaleManager> make_loss_scale(const Settings& s) {

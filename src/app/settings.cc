@@ -7,12 +7,15 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <fstream>
 #include <set>
 
 #include "sindri/amp/policy.h"
+#include "sindri/core/device.h"
 #include "sindri/core/error.h"
+#include "sindri/models/registry.h"
 #include "sindri/optim/registry.h"
 #include "sindri/train/boost.h"
 #include "src/app/settings_dist.h"
@@ -319,17 +322,35 @@ void Settings::fail(const char* name, const std::string& message, const std::str
   throw SettingsError(fmt::format("{}: {}", name, message), fmt::format("{} from {}", name, origin(name)), fix);
 }
 
+// Whether device_target names a CUDA device, which need not be there yet.
+static bool targets_cuda(const Settings& s) {
+  std::string target = s.get_string("device_target");
+  if (target.empty()) return current_device().kind == Device::kCuda;
+  std::transform(target.begin(), target.end(), target.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  target = target.substr(0, target.find(':'));
+  return target == "gpu" || target == "cuda";
+}
+
+std::string half_type(const Settings& s) {
+  const std::string& named = s.get_string("train.amp_dtype");
+  if (named != "auto") return named;
+  const std::string& net = s.get_string("model.name");
+  const bool conv_norm = !net.empty() && models::networks().find(net).facts.conv_norm;
+  return conv_norm && targets_cuda(s) ? "f16" : "bf16";
+}
+
 bool scales_by_default(const Settings& s) {
   const amp::NamedPolicy& policy = amp::find_policy(s.get_string("train.amp_level"), amp::Casts::kOps);
-  return s.get_string("loss_scale.type") == "auto" && policy.brings_loss_scale(amp::parse_half(s.get_string("train.amp_dtype"))) &&
-      s.get_float("optimizer.loss_scale") == 1;
+  return s.get_string("loss_scale.type") == "auto" && policy.brings_loss_scale(amp::parse_half(half_type(s))) && s.get_float("optimizer.loss_scale") == 1;
 }
 
 // Mixed precision and loss scale: no setting may be there for nothing.
 void Settings::validate_precision() const {
-  const std::string level = get_string("train.amp_level"), half = get_string("train.amp_dtype"), type = get_string("loss_scale.type");
+  const std::string level = get_string("train.amp_level"), type = get_string("loss_scale.type");
   const amp::NamedPolicy& policy = amp::find_policy(level, amp::Casts::kOps);
-  if (policy.casts == amp::Casts::kNone && half != "bf16") fail("train.amp_dtype", "nothing is cast at train.amp_level O0", "set train.amp_level");
+  // Settings files of finished runs name bf16, the default of earlier versions, at O0 too.
+  if (policy.casts == amp::Casts::kNone && get_string("train.amp_dtype") == "f16")
+    fail("train.amp_dtype", "nothing is cast at train.amp_level O0", "set train.amp_level");
   if (!policy.casts_batchnorm() && get_string("train.keep_batchnorm_fp32") == "false")
     fail("train.keep_batchnorm_fp32", fmt::format("batch norm runs in float32 at train.amp_level {}", level), "leave it out, or use O2 or O3");
   const bool dynamic = type == "dynamic" || scales_by_default(*this);

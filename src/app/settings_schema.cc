@@ -191,7 +191,11 @@ std::vector<SettingSpec> fixed_rows() {
        .doc = "mixed precision: O0 none; O1 convolutions and matrix products in half; O2 all but softmax, losses and batch norm's parameters; O3 those too; "
               "ops_O1 … are their full names; cells_O1 … are MindSpore's levels, which mark Cells by their class (docs/guide/mixed_precision.md)",
        .choices = amp_levels().c_str()},
-      {.name = "train.amp_dtype", .type = kString, .fallback = "bf16", .doc = "the half type of amp_level", .choices = "bf16|f16"},
+      {.name = "train.amp_dtype",
+       .type = kString,
+       .fallback = "auto",
+       .doc = "the half type of amp_level; auto: f16 for networks of convolutions with batch norm on GPUs, bf16 for others and on the CPU",
+       .choices = "auto|bf16|f16"},
       {.name = "train.keep_batchnorm_fp32",
        .type = kString,
        .fallback = "auto",

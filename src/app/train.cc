@@ -433,7 +433,7 @@ std::string recipe_text(const Settings& settings) {
       fmt::format("{}, learning rate {} ({}", settings.get_string("optimizer.name"), settings.get_float("lr.max"), settings.get_string("lr.schedule"));
   if (const double warmup = settings.get_float("lr.warmup_epochs"); warmup > 0) text += fmt::format(", {} epoch{} of warm-up", warmup, warmup == 1 ? "" : "s");
   const std::string level = settings.get_string("train.amp_level");
-  text += level == "O0" ? "), float32; " : fmt::format("), {} {}; ", settings.get_string("train.amp_dtype"), level);
+  text += level == "O0" ? "), float32; " : fmt::format("), {} {}; ", half_type(settings), level);
   const Device device = current_device();
   text += device.is_cpu() ? fmt::format("cpu ({})", cpu_isa_name(cpu_isa())) : device.str();
   text += fmt::format(", batch size {}; ", settings.get_int("train.batch_size"));

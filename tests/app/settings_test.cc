@@ -30,6 +30,23 @@ struct Case {
   const char* fix;
 };
 
+// Which half type train.amp_dtype auto stands for; the device need not be there.
+TEST(HalfType, FollowsNetworkAndDevice) {
+  const struct {
+    const char *net, *device, *named, *half;
+  } cases[] = {{"resnet20", "", "auto", "bf16"},  {"resnet20", "CPU", "auto", "bf16"}, {"resnet20", "GPU", "auto", "f16"}, {"digits", "cuda:1", "auto", "f16"},
+               {"lenet", "cuda", "auto", "bf16"}, {"resnet50", "GPU", "bf16", "bf16"}, {"lenet", "CPU", "f16", "f16"},     {"resnet20", "cud", "auto", "bf16"}};
+  for (const auto& c : cases) {
+    Settings s;
+    s.load_yaml_text(std::string("model:\n  name: ") + c.net + "\n", "a.yaml");
+    s.set(std::string("train.amp_dtype=") + c.named);
+    if (c.device[0] != '\0') s.set(std::string("device_target=") + c.device);
+    EXPECT_EQ(half_type(s), c.half) << c.net << " on " << c.device;
+    s.set("train.amp_level=O2");
+    EXPECT_EQ(scales_by_default(s), std::string(c.half) == "f16") << c.net << " on " << c.device;
+  }
+}
+
 TEST(Settings, RefusesBadFiles) {
   const Case cases[] = {
       {"train:\n  epohcs: 3\n", ErrorCode::kUnknownSetting, "unknown setting train.epohcs", "dir/test.yaml:2:3", "did you mean 'train.epochs'?"},

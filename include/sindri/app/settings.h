@@ -116,6 +116,9 @@ class SINDRI_API Settings {
   std::map<std::string, Slot> slots_;
 };
 
+/// The half type of train.amp_dtype: what it names, or with auto f16 for networks of convolutions with batch norm on CUDA devices, else bf16. The network is known
+/// by model.name, so one that a program makes itself counts as another.
+SINDRI_API std::string half_type(const Settings& settings);
 /// Whether loss_scale.type auto is a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is a scale already.
 SINDRI_API bool scales_by_default(const Settings& settings);
 /// The training algorithms that the settings switch on (`boost.<name>.enabled`), in the order of their names.

@@ -24,6 +24,7 @@ struct NetworkSize {
 struct NetworkFacts {
   Shape input = {};  ///< one image it was designed for, [C, H, W]
   int64_t num_classes = 0;  ///< unless told otherwise
+  bool conv_norm = false;  ///< convolutions with batch norm: what float16 is fastest for on GPUs (train.amp_dtype auto)
 };
 /// A Cell from images [N, C, H, W] to scores [N, num_classes].
 using MakeNetwork = nn::CellPtr(const NetworkSize& size, const SettingValues& settings);
