@@ -19,7 +19,11 @@ namespace {
 using namespace comm_ops;
 using namespace cuda;
 
-comm::Call on_stream(const Call& call, const char* what, int index = 0) { return {what, index, &call.stream}; }
+constexpr int kBlocksOfNccl = 32;  // at most, one a channel; each may need a multiprocessor for itself
+comm::Call on_stream(const Call& call, const char* what, int index = 0) {
+  if (comm::world().size() > 1) cuda::reserve_multiprocessors(kBlocksOfNccl);
+  return {what, index, &call.stream};
+}
 int64_t bytes_of(const Buffer& b) { return b.meta->nbytes(); }
 
 // ----- watched calls -----

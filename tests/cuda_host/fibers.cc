@@ -313,10 +313,12 @@ void run_cooperative(const std::string& name, const Dims& dims, const std::funct
   for (uint64_t i = 0; i < blocks; ++i)
     threads.emplace_back([&, i] {
       t_grid = &grid;
-      std::minstd_rand random(static_cast<uint32_t>((seed + i) * 2654435761u + 1));
-      Block block(name, dims, body);
-      block.run(place_of_block(dims, i), random);
-      faults[i] = block.first_fault();
+      try {
+        std::minstd_rand random(static_cast<uint32_t>((seed + i) * 2654435761u + 1));
+        Block block(name, dims, body);
+        block.run(place_of_block(dims, i), random);
+        faults[i] = block.first_fault();
+      } catch (const std::exception& e) { faults[i] = e.what(); }
       grid.end_block();
     });
   for (std::thread& t : threads) t.join();

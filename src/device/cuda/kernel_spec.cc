@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "sindri/core/log.h"
@@ -53,6 +55,12 @@ bool register_cuda_kernel(const KernelSpec& spec) {
   return register_kernel(
       {.op = spec.op, .name = spec.name, .priority = spec.priority, .reject = reject_spec, .make = make_spec, .device = Device::kCuda, .data = kept});
 }
+
+namespace {
+std::atomic<int> g_reserved{0};
+}  // namespace
+void reserve_multiprocessors(int count) { g_reserved.store(std::max(count, g_reserved.load())); }
+int reserved_multiprocessors() { return g_reserved; }
 
 void fill_bytes(const Call& call, void* to, int byte, int64_t bytes) {
   if (bytes <= 0) return;

@@ -36,6 +36,11 @@ inline CudaStream& cuda_stream(const ExecContext& ctx) { return *static_cast<Cud
 
 inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Multiprocessors that grids whose blocks wait for each other leave to NCCL: none until a collective between several ranks asks for them. NCCL's blocks wait for
+/// those of other ranks, so if both kinds were placed in part on every GPU, none would ever end.
+void reserve_multiprocessors(int count);
+int reserved_multiprocessors();
+
 /// cudaMemsetAsync and cudaMemcpyAsync within the device, on the call's stream.
 void fill_bytes(const Call& call, void* to, int byte, int64_t bytes);
 void copy_bytes(const Call& call, void* to, const void* from, int64_t bytes);

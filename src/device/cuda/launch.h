@@ -45,13 +45,14 @@ template <class... P, class... A> void launch_as(const Call& call, const Grid& g
   check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...), call.query.op.name, call.stream.device());
   call.stream.count_launch();
 }
-/// Most blocks of `threads` that the device can run at once.
+/// Most blocks of `threads` that the device can run at once, beside NCCL's where there are several ranks.
 template <class... P> int64_t coresident_blocks(const Call& call, int threads, void (*kernel)(P...)) {
   const Device device = call.stream.device();
   int blocks = 0, multiprocessors = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0), call.query.op.name, device);
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device.index), call.query.op.name, device);
-  return int64_t{blocks} * multiprocessors;
+  if (blocks == 0) check(cudaErrorLaunchOutOfResources, call.query.op.name, device);  // one block needs more than a multiprocessor has
+  return int64_t{blocks} * std::max(1, multiprocessors - reserved_multiprocessors());
 }
 #else
 template <class... P, class... A> void launch_as(const Call& call, const Grid& grid, bool cooperative, void (*kernel)(P...), A&&... args) {
