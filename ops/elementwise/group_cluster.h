@@ -15,7 +15,7 @@ struct GroupClusterAttrs {
   SINDRI_ATTRS(GroupClusterAttrs, program, tensors, layouts)
 };
 
-/// Which operands and results belong to which tensor: `inputs` and `results` of each, one tensor after the other.
+/// Which operands and results belong to which tensor: `inputs` and `results` of each, in sequence.
 struct ClusterGroup {
   ClusterProgram program;
   size_t tensors = 0, inputs = 0, results = 0;

@@ -54,8 +54,7 @@ const OpDef& kRelu = register_op({
     .name = "batch_norm_relu",
     .doc = "x [N, C, ...], gamma [C], beta [C] and perhaps residual as x -> y as x, mean [C], var [C]: y = relu(batch_norm_train(x) + residual), with each "
            "step rounded to the type of x. With `mask` also uint8 [ceil(numel/8)]: bit i%8 of byte i/8 tells whether element i of y, in the order of memory, "
-           "is not "
-           "0. Made by the graph compiler; not differentiable.",
+           "is positive or NaN. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<BatchNormReluAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .role = OpRole::kBatchNormRelu},
     .infer = infer_relu,

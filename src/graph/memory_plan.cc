@@ -285,7 +285,7 @@ bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs
   // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
   if (traits.elementwise && num_outputs == 1 && in == out) return true;
   // With several outputs a broadcast operand of as many bytes would be overwritten before it is read again.
-  const bool in_order = !traits.elementwise || in == out;
+  const bool in_order = (!traits.elementwise && traits.role != OpRole::kGroupCluster) || in == out;
   if (in_order && traits.may_overwrite != nullptr && traits.may_overwrite(attrs, num_inputs, k, i)) return true;
   return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
 }

@@ -62,8 +62,16 @@ Tensor GraphTrace::read(Parameter& p, Trace* below) {
 // The handle gets an identity of its own, as Parameter::store gives it in eager mode: the tape tells parameters apart by id.
 void GraphTrace::assign(Parameter& p, const Tensor& v, Trace* below) {
   if (left_) return assign_below(below, p, v);
-  const ValueId id = value_of(v);
+  ValueId id = value_of(v);
   const size_t s = state_of(p);
+  // On CUDA devices gradients of weights are channels-last. A state that took their layout could not be written in place, and the next call would be another
+  // signature.
+  if (const Layout kept = graph_->value(graph_->states()[s].read).meta.layout;
+      graph_->device().kind == Device::kCuda && graph_->value(id).meta.layout != kept) {
+    static const OpDef& to_layout = op_of(OpRole::kToLayout);
+    const NodeId turned = graph_->append(to_layout, to_layout.attrs.make({{"layout", std::string(layout_name(kept))}}), {&id, 1}, current_scope());
+    id = graph_->node(turned).out[0];
+  }
   states_[s].current = symbol(id);
   graph_->set_written(s, id == graph_->states()[s].read ? kNoId : id);
 }

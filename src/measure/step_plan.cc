@@ -12,8 +12,8 @@ namespace sindri::measure {
 
 std::string step_plan(const Workload& workload, const std::string& json_file) {
   if (workload.task != "train" || workload.mode != "graph")
-    throw Error(ErrorCode::kUsage, fmt::format("a plan is that of a training step in mode graph, not of {} in mode {}", workload.task, workload.mode), "--plan",
-                "leave out --task and --mode");
+    throw Error(ErrorCode::kUsage, fmt::format("works for training in mode graph only, got task {} in mode {}", workload.task, workload.mode), "--plan",
+                "remove --task and --mode");
   std::unique_ptr<train::OutputFile> file;
   if (!json_file.empty()) file = std::make_unique<train::OutputFile>(json_file, "JSON file");
   BenchmarkStep step(workload);

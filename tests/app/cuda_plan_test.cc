@@ -65,7 +65,7 @@ TEST_F(CudaPlan, OfResNet50IsWithinItsBounds) {
 TEST_F(CudaPlan, IsOfATrainingStepInGraphMode) {
   const Result infer = run({"profile", "lenet", "--task", "infer", "--plan"}, with());
   EXPECT_EQ(infer.code, 2);
-  EXPECT_THAT(infer.err, HasSubstr("a plan is that of a training step in mode graph"));
+  EXPECT_THAT(infer.err, HasSubstr("works for training in mode graph only"));
   const Result timed = run({"profile", "lenet", "--device", "cuda"}, with());
   EXPECT_EQ(timed.code, 2);
   EXPECT_THAT(timed.err, HasSubstr("add --plan"));

@@ -6,7 +6,7 @@
 //
 // On CUDA devices the gradient of the form with a residual reads a mask of one bit an element, which the forward form writes, in place of y: 6 and 7.
 //
-// There max_pool2d_grad reads the two parts of a sum that only it reads, too: 3 units of the pooled tensor less, 1 more.
+// There max_pool2d_grad also takes over the sum of two gradients before it, which nothing else reads: 2 units of the pooled tensor less.
 //
 // Patterns are found by the relu. Forward:  y, mean, var = batch_norm_train(x, gamma, beta); s = add(y, residual); r = relu(s), with y
 // and s read by nothing else. Gradient: g = relu_grad(d, r); dx, … = batch_norm_grad(g, x, gamma, mean, var), d perhaps an add.
@@ -101,9 +101,10 @@ class FuseNormAct final : public Pass {
     if (!residual && add == kNoId && !only_user(g, masked, norm_grad)) return false;
 
     static const OpDef& op = op_of(OpRole::kBatchNormReluGrad);
-    const ValueId dy = add != kNoId ? g.node(add).in[0] : g.node(relu_grad).in[0];
-    const bool mask = residual && mask_pays(g, forward, dy);
+    const auto gradient = [&] { return g.node(add != kNoId ? add : relu_grad).in[0]; };
+    const bool mask = residual && mask_pays(g, forward, gradient());
     const Graph::Node f = g.node(mask ? with_mask(g, forward) : forward);
+    const ValueId dy = gradient();  // only now: it may be the forward node's own result, which has been replaced
     std::vector<ValueId> in = {dy, f.in[0], f.in[1], f.in[2], f.out[1], f.out[2]};
     if (residual) in.push_back(mask ? f.out[3] : r);
     if (add != kNoId) in.push_back(g.node(add).in[1]);

@@ -23,7 +23,7 @@ namespace sindri {
 
 namespace {
 
-// The limits of the kernels, and what counts as small: larger results of others are grouped with nothing, though a cast of theirs joins a turn.
+// The limits of the kernels, and the largest results that are grouped behind their last member; those of states and inputs may be of any size.
 constexpr size_t kMostInputs = 5, kMostResults = 2;
 constexpr int64_t kMostElements = 8 << 20;
 constexpr size_t kMostNumbers = 12, kMostSteps = 24;  // inputs and steps of a cluster
@@ -167,6 +167,17 @@ class GroupElementwise final : public Pass {
     return groups;
   }
 
+  // Whether a value travels to other ranks, but for ops on the way that hoist_comm moves along: grouped with others it would have to wait for the last of them.
+  static bool travels(const Graph& g, ValueId v) {
+    const auto& users = g.value(v).users;
+    return std::any_of(users.begin(), users.end(), [&](NodeId n) {
+      const OpTraits& t = g.node(n).op->traits;
+      if (t.lane == Lane::kComm) return true;
+      const auto& out = g.node(n).out;
+      return (t.elementwise || t.rearranges) && std::any_of(out.begin(), out.end(), [&](ValueId o) { return travels(g, o); });
+    });
+  }
+
   // Others. A group is closed when something reads a member's result: it could not wait for more.
   static std::vector<std::vector<Unit>> late_groups(const Graph& g, const std::vector<std::vector<Unit>>& early) {
     std::vector<bool> taken, steady = steady_nodes(g);
@@ -201,7 +212,7 @@ class GroupElementwise final : public Pass {
       }
       if (is_taken(n) || joins_next(g, n)) continue;
       std::optional<Unit> u = unit_of(g, n, steady, true);
-      if (!u) continue;
+      if (!u || std::any_of(u->out.begin(), u->out.end(), [&](ValueId v) { return travels(g, v); })) continue;
       const auto like = std::find_if(open.begin(), open.end(), [&](const Open& o) { return o.signature == u->signature; });
       if (like != open.end()) like->units.push_back(std::move(*u));
       else open.push_back({u->signature, {std::move(*u)}});

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "src/graph/memory_plan.h"
 #include "src/graph/passes/passes.h"
@@ -49,14 +50,17 @@ class GroupUpdates final : public Pass {
   }
 
  private:
-  // What a cast to float32 was made of, or v itself. A turn of the cast becomes a turn of what was cast.
-  static ValueId before_cast(Graph& g, ValueId v) {
+  // What a cast to float32 was made of, or v itself. A turn of the cast becomes a turn of what was cast, one for all readers.
+  static ValueId before_cast(Graph& g, ValueId v, std::map<ValueId, ValueId>* turned) {
     const NodeId n = g.value(v).producer;
     if (n == kNoId || g.value(v).meta.dtype != DType::kFloat32) return v;
     const Graph::Node node = g.node(n);
     if (node.op->traits.role == OpRole::kToLayout) {
-      const ValueId half = before_cast(g, node.in[0]);
-      return half == node.in[0] ? v : g.node(g.append(*node.op, node.attrs, {&half, 1}, node.scope, n)).out[0];
+      const ValueId half = before_cast(g, node.in[0], turned);
+      if (half == node.in[0]) return v;
+      const auto [at, fresh] = turned->emplace(v, kNoId);
+      if (fresh) at->second = g.node(g.append(*node.op, node.attrs, {&half, 1}, node.scope, n)).out[0];
+      return at->second;
     }
     if (node.op->traits.role != OpRole::kCast) return v;
     const TensorMeta& from = g.value(node.in[0]).meta;
@@ -66,13 +70,14 @@ class GroupUpdates final : public Pass {
   static bool read_half_gradients(Graph& g) {
     static const OpDef& all_finite = find_op("all_finite");
     bool changed = false;
+    std::map<ValueId, ValueId> turned;
     for (const NodeId n : std::vector<NodeId>(g.order())) {
       const Graph::Node node = g.node(n);
       const bool finite = node.op == &all_finite;
       if (!finite && !is_update(g, n)) continue;
       std::vector<ValueId> in = node.in;
-      if (finite) std::transform(in.begin(), in.end(), in.begin(), [&](ValueId v) { return before_cast(g, v); });
-      else in[node.op->traits.update_inputs - 1] = before_cast(g, in[node.op->traits.update_inputs - 1]);
+      if (finite) std::transform(in.begin(), in.end(), in.begin(), [&](ValueId v) { return before_cast(g, v, &turned); });
+      else in[node.op->traits.update_inputs - 1] = before_cast(g, in[node.op->traits.update_inputs - 1], &turned);
       if (in == node.in) continue;
       const NodeId with = g.append(*node.op, node.attrs, in, node.scope, n);
       for (size_t k = 0; k < node.out.size(); ++k) g.replace_uses(node.out[k], g.node(with).out[k]);

@@ -63,7 +63,8 @@ class TurnLayouts final : public Pass {
       const Graph::Node made = g.node(p);
       const OpTraits& traits = made.op->traits;
       if (traits.layout != LayoutRule::kFollowInput0 || traits.layout_lead != 0 || made.in.size() != 1 || made.out.size() != 1) continue;
-      if (g.value(made.in[0]).meta.nbytes() >= g.value(turn.in[0]).meta.nbytes()) continue;
+      const TensorMeta& operand = g.value(made.in[0]).meta;
+      if (operand.shape.rank() != 4 || operand.nbytes() >= g.value(turn.in[0]).meta.nbytes()) continue;
       const NodeId small = g.append(*turn.op, turn.attrs, made.in, made.scope, p);
       const NodeId large = g.append(*made.op, made.attrs, g.node(small).out, made.scope, p);
       g.replace_uses(turn.out[0], g.node(large).out[0]);
