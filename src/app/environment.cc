@@ -48,7 +48,8 @@ const std::vector<std::string>& known_variables() {
                                                  "SINDRI_COMM_LOG_DIR",   "SINDRI_RESTARTS",
                                                  "SINDRI_RESULT_FILE",    "SINDRI_NCCL_LIBRARY",
                                                  "SINDRI_PROGRESS",       "SINDRI_JPEG_ENTROPY",
-                                                 "SINDRI_PYTHON"};
+                                                 "SINDRI_PYTHON",         "SINDRI_WORKSPACE_LIMIT",
+                                                 "SINDRI_DETERMINISTIC",  "SINDRI_CUDNN_RTC"};
   return names;
 }
 
@@ -103,6 +104,7 @@ void check_values() {
   (void)cpu_isa();  // these name their variable themselves
   (void)num_threads();
   (void)kernel_choices();
+  (void)library_limits();
 }
 
 // Under a limit of address space (ulimit -v) the libraries below fail in ways that cannot be caught: OpenMP ends the process when it gets no

@@ -3,14 +3,9 @@
 // processes that start together end with the same choices.
 #include "src/op/kernel_choice.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +18,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "sindri/core/context.h"
@@ -34,9 +28,9 @@
 #include "sindri/device/device.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/version.h"
-#include "src/core/descriptor.h"
 #include "src/core/fork.h"
 #include "src/core/tensor_impl.h"
+#include "src/op/cache_file.h"
 
 namespace sindri {
 
@@ -110,6 +104,16 @@ KernelChoices pinned_choices() {
   }
 }
 
+Tuning tuning_of_environment() {
+  const char* const v = std::getenv("SINDRI_TUNE");
+  const std::string_view text = v != nullptr ? v : "";
+  if (text.empty() || text == "quick" || text == "1") return Tuning::kQuick;
+  if (text == "0" || text == "off") return Tuning::kOff;
+  if (text == "full") return Tuning::kFull;
+  throw SettingsError(fmt::format("SINDRI_TUNE={}: the values are off (or 0), quick and full", text), "environment variable SINDRI_TUNE",
+                      "use one of these, or unset it for quick");
+}
+
 struct Used {
   std::string kernel;
   const char* from = "";  // see kernel_choice_origins()
@@ -118,16 +122,13 @@ struct Used {
 
 // What a runtime was given and has chosen; under the mutex of State.
 struct Choices {
-  bool tuning = [] {
-    const char* v = std::getenv("SINDRI_TUNE");
-    return v == nullptr || std::string_view(v) != "0";
-  }();
+  Tuning tuning = tuning_of_environment();
   KernelChoices given;
   std::map<std::string, Used> used;
   uint64_t clock = 0;
 
-  void use(const std::string& key, const KernelDef& k, const char* from) {
-    used[key] = {k.name, from, ++clock};
+  void use(const std::string& key, std::string kernel, const char* from) {
+    used[key] = {std::move(kernel), from, ++clock};
     bound(&used, kMostUsed, [](const Used& u) { return u.last; });
   }
 };
@@ -153,6 +154,12 @@ struct State {
 State& state() {
   static State s;
   return s;
+}
+
+// Under the mutex.
+void tell_of_missing(State* s, const std::string& key) {
+  if (!std::exchange(s->told_of_missing, true))
+    log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; bits may differ from the recorded run", key));
 }
 
 // One measurement at a time (a kernel may ask for others); taken before the state's mutex, which it does not need.
@@ -185,48 +192,10 @@ Measurements read_cache(const std::string& file) {
 }
 
 void write_cache(const std::string& file, const Measurements& choices) {
-  const std::string part = fmt::format("{}.{}", file, ::getpid());
-  std::error_code error;
-  fs::create_directories(fs::path(file).parent_path(), error);
   const std::string text = nlohmann::json{{"version", kCacheVersion}, {"choices", choices}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
-  error.assign(write_text_file(part, text + "\n"), std::generic_category());
-  if (!error) fs::rename(part, file, error);
-  if (!error) return;
-  std::error_code ignored;
-  fs::remove(part, ignored);
-  log::warn("dispatch", fmt::format("the kernel cache {} cannot be written ({}): choices are measured again next time", file, error.message()));
+  if (const std::string why = replace_cache_file(file, text + "\n"); !why.empty())
+    log::warn("dispatch", fmt::format("the kernel cache {} cannot be written ({}): choices are measured again next time", file, why));
 }
-
-// Keeps other processes from changing the cache file. Where there can be no lock, or a process that was stopped holds it, this one goes on
-// without: at worst the two use kernels of their own.
-class CacheLock {
- public:
-  explicit CacheLock(const std::string& file) {
-    std::error_code ignored;
-    fs::create_directories(fs::path(file).parent_path(), ignored);
-    fd_ = open_file(file + ".lock", O_RDWR | O_CREAT, 0644);
-    if (fd_ >= 0) wait();
-  }
-  ~CacheLock() {
-    if (fd_ < 0) return;
-    flock(fd_, LOCK_UN);  // a process forked meanwhile holds the file open, too
-    close(fd_);
-  }
-  CacheLock(const CacheLock&) = delete;
-  CacheLock& operator=(const CacheLock&) = delete;
-
- private:
-  void wait() const {
-    static std::atomic<bool> held_for_ever{false};
-    for (int i = 0; flock(fd_, LOCK_EX | LOCK_NB) != 0; ++i) {
-      if ((errno != EWOULDBLOCK && errno != EINTR) || held_for_ever) return;
-      if (i == 5000) held_for_ever = true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  }
-
-  int fd_ = -1;
-};
 
 constexpr double kNotTimed = 1e30;  // seconds of a kernel that was out of the race before its first turn
 
@@ -351,14 +320,16 @@ const KernelDef* measure(const KernelQuery& q, const std::string& key, const std
 
 }  // namespace
 
-bool kernel_tuning() {
+Tuning tuning() {
   const std::lock_guard lock(state().mutex);
-  return choices_here().tuning && !strict_mode();
+  return strict_mode() ? Tuning::kOff : choices_here().tuning;
 }
-void set_kernel_tuning(bool on) {
+void set_tuning(Tuning effort) {
   const std::lock_guard lock(state().mutex);
-  choices_here().tuning = on;
+  choices_here().tuning = effort;
 }
+bool kernel_tuning() { return tuning() != Tuning::kOff; }
+void set_kernel_tuning(bool on) { set_tuning(on ? Tuning::kQuick : Tuning::kOff); }
 KernelChoices kernel_choices() {
   const std::lock_guard lock(state().mutex);
   KernelChoices all;
@@ -380,15 +351,28 @@ void set_kernel_choices(const KernelChoices& choices) {
   choices_here().given = choices;
 }
 
-std::string kernel_cache_file() {
-  const auto variable = [](const char* name) {
-    const char* v = std::getenv(name);
-    return std::string(v != nullptr ? v : "");
-  };
-  if (const std::string dir = variable("SINDRI_CACHE_DIR"); !dir.empty()) return dir + "/kernels.json";
-  if (const std::string dir = variable("XDG_CACHE_HOME"); !dir.empty()) return dir + "/sindri/kernels.json";
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/sindri/kernels.json";
+std::string kernel_cache_file() { return cache_file("kernels.json"); }
+
+std::string recorded_choice(const std::string& key) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const Choices& c = choices_here();
+  if (const auto it = c.given.find(key); it != c.given.end()) return it->second;
+  if (const auto it = c.used.find(key); it != c.used.end()) return it->second.kernel;
+  if (const auto it = s.pinned.find(key); it != s.pinned.end()) return it->second;
+  if (!s.pinned.empty()) tell_of_missing(&s, key);
+  return "";
+}
+
+void record_choice(const std::string& key, const std::string& choice, ChoiceOrigin origin) {
+  const char* const from = origin == ChoiceOrigin::kMeasured ? kMeasured
+      : origin == ChoiceOrigin::kCached                      ? kCached
+      : origin == ChoiceOrigin::kRecorded                    ? kRecorded
+                                                             : kFixed;
+  const std::lock_guard lock(state().mutex);
+  Choices& c = choices_here();
+  const auto it = c.used.find(key);
+  c.use(key, choice, it != c.used.end() && origin == ChoiceOrigin::kRecorded && it->second.kernel == choice ? it->second.from : from);
 }
 
 namespace {
@@ -413,19 +397,18 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
     k = in(s.pinned);
     from = kRecorded;
   }
-  if (k == nullptr && !s.pinned.empty() && !s.pinned.contains(key) && !std::exchange(s.told_of_missing, true))
-    log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; bits may differ from the recorded run", key));
-  if (k == nullptr && c.tuning && !file.empty()) {
+  if (k == nullptr && !s.pinned.empty() && !s.pinned.contains(key)) tell_of_missing(&s, key);
+  if (k == nullptr && c.tuning != Tuning::kOff && !file.empty()) {
     if (s.cache_file != file || (!s.cached.contains(key) && s.added < kMostAdded)) s.cached = read_cache(file);
     if (std::exchange(s.cache_file, file) != file) s.added = 0;
     k = s.measured(key, alternatives);
     from = kCached;
   }
-  if (k == nullptr && !c.tuning) {
+  if (k == nullptr && c.tuning == Tuning::kOff) {
     k = first_by_name(alternatives);
     from = kFixed;
   }
-  if (k != nullptr) c.use(key, *k, from);
+  if (k != nullptr) c.use(key, k->name, from);
   return k;
 }
 
@@ -458,7 +441,7 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
       ++s.added;
     }
   }
-  choices_here().use(key, *k, from);
+  choices_here().use(key, k->name, from);
   return k;
 }
 

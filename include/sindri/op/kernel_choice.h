@@ -6,6 +6,7 @@
 // takes those of any repro.json. Where nothing is measured (SINDRI_TUNE=0, or no memory to measure with) the first alternative by name is used, in
 // strict mode always.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -16,7 +17,12 @@ namespace sindri {
 /// Choices by query ("conv2d{stride=[1, 1], …}(f32[16, 64, 56, 56]:channels_last, …) avx512 2 threads") -> kernel name.
 using KernelChoices = std::map<std::string, std::string>;
 
-/// Whether alternatives are measured: SINDRI_TUNE=0 or set_kernel_tuning(false) turns it off, strict mode too.
+/// How much is measured. Of cuDNN's engines and cuBLASLt's algorithms kQuick times 4 candidates, kFull 16; kernels are timed alike in both.
+enum class Tuning : uint8_t { kOff, kQuick, kFull };
+/// SINDRI_TUNE (off, quick, full; 0 is off, without it quick) or what set_tuning has set; kOff in strict mode.
+SINDRI_API Tuning tuning();
+SINDRI_API void set_tuning(Tuning effort);
+/// Whether alternatives are measured: tuning() is not kOff. Setting true is kQuick.
 SINDRI_API bool kernel_tuning();
 SINDRI_API void set_kernel_tuning(bool on);
 /// The choices this runtime has made, measured or not, the 1024 it used last, and those it has been given.
@@ -31,5 +37,17 @@ SINDRI_API void set_kernel_choices(const KernelChoices& choices);
 /// The cache file: SINDRI_CACHE_DIR/kernels.json, else $XDG_CACHE_HOME/sindri/kernels.json or ~/.cache/sindri/kernels.json; empty when
 /// there is no home. A file that cannot be read or written is passed over with a warning: it only saves time.
 SINDRI_API std::string kernel_cache_file();
+
+/// plans.json beside it: engines of cuDNN and algorithms of cuBLASLt by library version and GPU.
+SINDRI_API std::string plan_cache_file();
+
+/// What libraries of devices may use.
+struct LibraryLimits {
+  int64_t workspace = int64_t{256} << 20;  ///< bytes an op; SINDRI_WORKSPACE_LIMIT, in MiB
+  bool deterministic = true;  ///< SINDRI_DETERMINISTIC=0: last bits may differ from run to run
+  bool runtime_compilation = true;  ///< SINDRI_CUDNN_RTC=0: no engine of cuDNN that NVRTC compiles
+};
+/// As the environment says; in strict mode `deterministic` is always true. Throws SettingsError for a value that means nothing.
+SINDRI_API LibraryLimits library_limits();
 
 }  // namespace sindri

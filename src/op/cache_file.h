@@ -1,0 +1,30 @@
+// Files in the cache folder that several processes change: kernels.json (kernel_choice.cc), plans.json of the CUDA backend.
+#pragma once
+
+#include <string>
+
+#include "sindri/export.h"
+
+namespace sindri {
+
+/// `name` in the cache folder: SINDRI_CACHE_DIR, else $XDG_CACHE_HOME/sindri or ~/.cache/sindri. Empty where there is no home.
+SINDRI_API std::string cache_file(const std::string& name);
+
+/// Keeps other processes from changing a cache file, by a lock on FILE.lock. If there can be no lock, or a stopped process holds it for ten seconds, this
+/// process continues without: at worst the two make different choices.
+class SINDRI_API CacheLock {
+ public:
+  explicit CacheLock(const std::string& file);
+  ~CacheLock();
+  CacheLock(const CacheLock&) = delete;
+  CacheLock& operator=(const CacheLock&) = delete;
+
+ private:
+  void wait() const;
+  int fd_ = -1;
+};
+
+/// Replaces the file in one step: readers see the old text or the new one. Returns why it cannot be written; empty: it was.
+SINDRI_API std::string replace_cache_file(const std::string& file, const std::string& text);
+
+}  // namespace sindri
