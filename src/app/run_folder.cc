@@ -17,6 +17,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -24,6 +26,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "sindri/device/device.h"
+#include "sindri/op/kernel_choice.h"
 #include "src/core/descriptor.h"
 #include "src/train/append_file.h"
 #include "src/train/atomic_file.h"
@@ -401,10 +404,22 @@ void RunFolder::write_environment(const std::string& command_line) {
   train::write_file_atomically(file("env.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n", "env.json");
 }
 
+namespace {
+
+// Of plans.json as it is now; empty: there is none. What a run took from it stands among its kernel_choices.
+std::string plan_cache_hash() {
+  std::ifstream f(plan_cache_file(), std::ios::binary);
+  if (!f) return "";
+  const std::string text{std::istreambuf_iterator<char>(f), {}};
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+}
+
+}  // namespace
+
 void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
   ordered_json seeds = ordered_json::object();
   for (const auto& [name, seed] : info.seeds) seeds[name] = seed;
-  const ordered_json j = {
+  ordered_json j = {
       {"seeds", seeds},
       {"revision", info.revision},
       {"build", build_flags()},
@@ -420,6 +435,7 @@ void RunFolder::write_repro(const ReproInfo& info, const Settings& settings) {
       {"kernel_choices_pinned_by", "SINDRI_KERNEL_CHOICES=FILE, this one, in another run, --resume in this; SINDRI_STRICT=1 fixes kernels in all"},
       {"kernel_choices_from", info.kernel_choice_origins},
       {"kernel_choices", info.kernel_choices}};
+  if (const std::string hash = current_device().is_cpu() ? "" : plan_cache_hash(); !hash.empty()) j["plan_cache_hash"] = hash;
   impl_->replace_file(file("repro.json"), j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 

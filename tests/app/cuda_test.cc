@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,89 @@ TEST_F(Cuda, ARunGoesOnAfterALostDevice) {
   const Result again = run(words, with());
   EXPECT_EQ(again.code, 0) << again.err;
   for (const auto& [step, loss] : whole) EXPECT_EQ(step_losses(run_dir).at(step).back(), loss.back()) << "step " << step;
+}
+
+// ----- choosing engines and algorithms -----
+
+class CudaChoosing : public Cuda {
+ protected:
+  // One step in half precision with the stand-ins' preferred engines and algorithms the slowest.
+  Result train(const std::string& run_dir, Variables more = {}, const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> words = {"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda"};
+    for (const std::string& set : {std::string("train.max_steps=1"), std::string("train.batch_size=4"), std::string("train.amp_level=O2"),
+                                   std::string("train.amp_dtype=f16"), std::string("train.eval_interval=-1"), std::string("lr.schedule=constant"),
+                                   std::string("lr.warmup_epochs=0"), "train.run_dir=" + temp_.file(run_dir)})
+      words.insert(words.end(), {"--set", set});
+    words.insert(words.end(), flags.begin(), flags.end());
+    more.insert({{"SINDRI_CUDA_HOST", "library_delay=500"}, {"SINDRI_CACHE_DIR", temp_.file("cache")}});
+    return run(words, with(more));
+  }
+  nlohmann::json repro(const std::string& run_dir) {
+    std::ifstream f(temp_.file(run_dir + "/repro.json"));
+    return nlohmann::json::parse(f, nullptr, false);
+  }
+  // Choices of a library, and how many of them come from there.
+  static std::map<std::string, std::string> choices(const nlohmann::json& j, const std::string& library) {
+    std::map<std::string, std::string> of;
+    for (const auto& [key, choice] : j.at("kernel_choices").items())
+      if (key.starts_with(library)) of[key] = choice;
+    return of;
+  }
+  // Quick tuning may come to its end on a slow machine: what was not measured is the library's first choice, "fixed".
+  static std::map<std::string, std::string> choices_from(const nlohmann::json& j, const std::string& library, const std::string& origin) {
+    std::map<std::string, std::string> of = choices(j, library);
+    std::erase_if(of, [&](const auto& c) { return j.at("kernel_choices_from").at(c.first) != origin; });
+    EXPECT_FALSE(of.empty()) << library << "from " << origin << ": " << j.at("kernel_choices_from");
+    return of;
+  }
+  // Other programs may disturb a measurement.
+  static void expect_most(const std::map<std::string, std::string>& choices, const std::string& beginning) {
+    const auto such = std::count_if(choices.begin(), choices.end(), [&](const auto& c) { return c.second.starts_with(beginning); });
+    EXPECT_GT(2 * such, static_cast<std::ptrdiff_t>(choices.size())) << beginning << ": " << ::testing::PrintToString(choices);
+  }
+  const TempFolder temp_;
+};
+
+TEST_F(CudaChoosing, ARunMeasuresTheNextReadsAndAResumedOneRepeats) {
+  const Result first = train("first");
+  ASSERT_EQ(first.code, 0) << first.err;
+  const nlohmann::json measured = repro("first");
+  const auto engines = choices_from(measured, "cuDNN ", "measured"), algorithms = choices_from(measured, "cuBLASLt ", "measured");
+  expect_most(engines, "engine 1 knobs 2=1");
+  expect_most(algorithms, "algorithm 2 ");
+  EXPECT_THAT(measured.value("plan_cache_hash", ""), ::testing::MatchesRegex("[0-9a-f]+"));
+
+  const Result second = train("second");
+  ASSERT_EQ(second.code, 0) << second.err;
+  for (const auto& [key, choice] : engines) EXPECT_EQ(choices_from(repro("second"), "cuDNN ", "cache file").at(key), choice);
+  for (const auto& [key, choice] : algorithms) EXPECT_EQ(choices_from(repro("second"), "cuBLASLt ", "cache file").at(key), choice);
+
+  // Without the file, and with nothing measured, the run's own record is enough.
+  std::filesystem::remove_all(temp_.file("cache"));
+  const Result resumed = train("first", {{"SINDRI_TUNE", "off"}}, {"--resume", "--set", "train.max_steps=2"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  for (const auto& [key, choice] : engines) EXPECT_EQ(choices_from(repro("first"), "cuDNN ", "recorded").at(key), choice);
+  EXPECT_FALSE(std::filesystem::exists(temp_.file("cache/plans.json")));
+}
+
+TEST_F(CudaChoosing, OnlyWhatTheEnvironmentAllows) {
+  const Result any = train("any", {{"SINDRI_DETERMINISTIC", "0"}});
+  ASSERT_EQ(any.code, 0) << any.err;
+  expect_most(choices_from(repro("any"), "cuDNN ", "measured"), "engine 2");
+  // In a default run the entries of that one are not allowed.
+  const Result again = train("again");
+  ASSERT_EQ(again.code, 0) << again.err;
+  const auto allowed = choices_from(repro("again"), "cuDNN ", "measured");
+  expect_most(allowed, "engine 1 knobs 2=1");
+  for (const auto& [key, choice] : allowed) EXPECT_NE(choice, "engine 2") << key;
+  const Result strict = train("strict", {{"SINDRI_STRICT", "1"}, {"SINDRI_DETERMINISTIC", "0"}});
+  ASSERT_EQ(strict.code, 0) << strict.err;
+  EXPECT_TRUE(choices(repro("strict"), "cuDNN ").empty()) << "fixed, so nothing is recorded";
+  for (const auto& [variable, value] : Variables{{"SINDRI_TUNE", "much"}, {"SINDRI_WORKSPACE_LIMIT", "1G"}, {"SINDRI_DETERMINISTIC", "no"}}) {
+    const Result refused = train("refused", {{variable, value}});
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(variable + "=" + value));
+  }
 }
 
 }  // namespace

@@ -160,6 +160,60 @@ TEST_P(Networks, EveryConvolutionHasAPlan) {
   for (const auto& [engine, count] : engines_of) std::printf("  %s: %d\n", engine.c_str(), count);
 }
 
+// What a first step needs: the plans of all 69 convolutions, chosen by heuristics, then from remembered choices, then four candidates each as quick tuning takes.
+TEST(PlanSet, OfResNet50FromItsChoicesIsTheSame) {
+  const CudnnDevice device = CudnnDevice::described(device_json(h200_facts()));
+  Shapes shapes(256, false, 4);
+  shapes.add(nets()[1]);
+  std::vector<CudnnGraph> graphs;
+  for (const Layer& l : shapes.layers())
+    for (const Direction d : {kForward, kDgrad, kWgrad}) graphs.push_back(graph(l, CUDNN_DATA_HALF, d));
+  ASSERT_EQ(graphs.size(), 69U);
+  const auto timed = [&](const char* what, auto&& each) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (size_t i = 0; i < graphs.size(); ++i) each(i);
+    std::printf("%s: %.2f s\n", what, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  };
+  std::vector<std::string> choices(graphs.size()), engines(graphs.size());
+  for (const char* what : {"heuristics, the library loaded meanwhile", "heuristics"})
+    timed(what, [&](size_t i) {
+      const PlanOutcome out = build_plan(graphs[i], device);
+      ASSERT_TRUE(out.plan != nullptr) << out.why_none;
+      choices[i] = out.plan->engine().choice();
+      engines[i] = out.plan->engine().str();
+    });
+  timed("remembered choices", [&](size_t i) {
+    const std::optional<Engine> engine = Engine::from_choice(choices[i]);
+    ASSERT_TRUE(engine.has_value()) << choices[i];
+    const PlanOutcome out = rebuild_plan(graphs[i], device, *engine, EngineFilter{});
+    ASSERT_TRUE(out.plan != nullptr) << out.why_none;
+    EXPECT_EQ(out.plan->engine().str(), engines[i]);
+  });
+  size_t plans = 0;
+  timed("four candidates each", [&](size_t i) {
+    std::string why;
+    const auto some = build_plans(graphs[i], device, {}, 4, false, &why);
+    ASSERT_FALSE(some.empty()) << why;
+    EXPECT_EQ(some[0]->engine().choice(), choices[i]) << "the library's first choice comes first";
+    std::set<std::string> names;
+    for (const auto& plan : some) names.insert(plan->engine().choice());
+    EXPECT_EQ(names.size(), some.size());
+    plans += some.size();
+  });
+  std::printf("%zu plans of 4 candidates\n", plans);
+}
+
+TEST(Choices, OtherTextsNameNoEngine) {
+  for (const char* text : {"", "engine", "engine x", "engine 1 ", "engine 1 knobs", "engine 1 knobs 2", "engine 1 knobs 2=", "engine 1 knobs 2=3 ",
+                           "engine 1 knobs 2=3x", "algorithm 1"})
+    EXPECT_FALSE(Engine::from_choice(text).has_value()) << text;
+  const std::optional<Engine> e = Engine::from_choice("engine 47 knobs 2=1 27=-3");
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->id, 47);
+  EXPECT_EQ(e->knobs, (std::vector<Knob>{{2, 1}, {27, -3}}));
+  EXPECT_EQ(e->choice(), "engine 47 knobs 2=1 27=-3");
+}
+
 }  // namespace
 
 }  // namespace sindri::cuda

@@ -40,7 +40,7 @@ struct Preference {
 };
 // What an algorithm is bound to: the product it was asked for, and what it was promised.
 struct Algo {
-  uint64_t product;
+  uint64_t number, product;
   std::array<uint32_t, 4> alignment;
   uint64_t workspace;
 };
@@ -157,6 +157,7 @@ bool make_problem(cublasLtMatmulDesc_t desc, std::array<cublasLtMatrixLayout_t, 
 
 bool divides(uint64_t n, const void* address) { return reinterpret_cast<uintptr_t>(address) % n == 0; }
 
+constexpr int kAlgorithms = 3;
 constexpr uint64_t kWorkspace = 4096;  // used by an algorithm if the caller allows that much
 
 void* find(const char* symbol) {
@@ -250,12 +251,27 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   const std::array<const MatrixLayout*, 4> layouts = {&problem.a, &problem.b, &problem.c, &problem.d};
   for (size_t i = 0; i < 4; ++i)
     if (p->alignment[i] < size_of(layouts[i]->type)) return CUBLAS_STATUS_NOT_SUPPORTED;
-  const Algo algo{problem.fingerprint(), p->alignment, p->workspace >= kWorkspace ? kWorkspace : 0};
-  results[0] = {};
-  std::memcpy(&results[0].algo, &algo, sizeof algo);
-  results[0].workspaceSize = algo.workspace;
-  results[0].state = CUBLAS_STATUS_SUCCESS;
-  *found = 1;
+  for (; *found < std::min(wanted, kAlgorithms); ++*found) {
+    const Algo algo{static_cast<uint64_t>(*found), problem.fingerprint(), p->alignment, p->workspace >= kWorkspace ? kWorkspace : 0};
+    results[*found] = {};
+    std::memcpy(&results[*found].algo, &algo, sizeof algo);
+    results[*found].workspaceSize = algo.workspace;
+    results[*found].state = CUBLAS_STATUS_SUCCESS;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, const cublasLtMatmulAlgo_t* chosen,
+                                       cublasLtMatmulHeuristicResult_t* result) {
+  if (get<Handle>(handle) == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  Problem problem{};
+  if (chosen == nullptr || !make_problem(desc, {a, b, c, d}, &problem)) return CUBLAS_STATUS_INVALID_VALUE;
+  Algo algo{};
+  std::memcpy(&algo, chosen, sizeof algo);
+  if (algo.number >= kAlgorithms || algo.product != problem.fingerprint()) return CUBLAS_STATUS_INVALID_VALUE;
+  result->workspaceSize = algo.workspace;
+  result->state = CUBLAS_STATUS_SUCCESS;
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -282,6 +298,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   const auto work = [=] {
     const auto at = [](const void* address) { return cuda_host::machine().inside(address, "cublasLtMatmul"); };
     if (algo.workspace > 0) std::memset(at(workspace), 0xff, algo.workspace);  // results must not depend on what lies there
+    cuda_host::delay_library(static_cast<int64_t>(algo.number));
     p.compute(factor, at(a), at(b), kept, at(c), at(d));
   };
   return cuda_host::run_library(stream, "cublasLtMatmul", work) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

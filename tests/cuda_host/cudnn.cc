@@ -1,11 +1,12 @@
 // cuDNN of a machine without a GPU: the functions that src/device/cuda/cudnn_api.h lists, over descriptors that keep what they are told. A graph is computed in
 // float64 (cudnn_ops.h) on the stream of the stand-in runtime. What cuDNN 9.19 refuses on sm_90 is refused when the graph is finished or a plan is built, with
-// a reason; wrong types, attributes after finalization, missing or misaligned addresses when they are given. It has one engine; of ops, convolutions and the
-// pointwise ops after them.
+// a reason; wrong types, attributes after finalization, missing or misaligned addresses when they are given. Of ops it has convolutions and the pointwise ops
+// after them. All engines compute the same; how they differ says kEngines.
 #include <cudnn_graph.h>
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -36,8 +37,20 @@ struct State {
   bool finalized = false;
   std::map<int, Value> attributes;
   std::vector<DnnOp> ops;  // of a finalized graph, and of what is made from it
-  int64_t workspace = 0;  // of an engine's configuration and plan
+  int64_t workspace = 0, engine = 0;  // of an engine's configuration and plan
 };
+
+// An engine as its notes and heuristics tell of it. Only number 1 has a knob, which has to be 1.
+struct EngineFacts {
+  int mode;  // of the heuristics that name it; -1: none
+  int64_t more_workspace;
+  bool nondeterministic, runtime_compiled;
+};
+constexpr EngineFacts kEngines[] = {{CUDNN_HEUR_MODE_A, 0, false, false},       {CUDNN_HEUR_MODE_A, 0, false, false},
+                                    {CUDNN_HEUR_MODE_A, 0, true, false},        {CUDNN_HEUR_MODE_A, int64_t{300} << 20, false, false},
+                                    {CUDNN_HEUR_MODE_FALLBACK, 0, false, true}, {-1, 0, false, false}};
+constexpr int64_t kEngineCount = std::size(kEngines), kKnobbed = 1;
+constexpr cudnnBackendKnobType_t kKnob = CUDNN_KNOB_TYPE_TILE_SIZE;
 // What a cudnnBackendDescriptor_t points to: descriptors are copied by reference when they are set or got.
 struct Box {
   Ref state;
@@ -141,7 +154,7 @@ cudnnStatus_t finalize_op(const State& s) {
   return error.empty() ? CUDNN_STATUS_SUCCESS : refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, error);
 }
 
-// The workspace of the one engine: channels that 8 does not divide are padded in it.
+// The workspace of every engine: channels that 8 does not divide are padded in it.
 int64_t workspace_of(const std::vector<DnnOp>& ops) { return ops[0].a.dims[1] % 8 != 0 || ops[0].b.dims[1] % 8 != 0 ? 4096 : 0; }
 
 cudnnStatus_t finalize_graph(State* s) {
@@ -159,8 +172,16 @@ cudnnStatus_t finalize_from(State* s, cudnnBackendAttributeName_t source) {
   const Ref from = part(*s, source);
   if (from == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor lacks the one it is made from");
   s->ops = from->ops;
+  s->engine = s->kind == CUDNN_BACKEND_ENGINE_DESCRIPTOR ? value<int64_t>(*s, CUDNN_ATTR_ENGINE_GLOBAL_INDEX) : from->engine;
+  if (s->engine < 0 || s->engine >= kEngineCount) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "there is no engine of this number");
+  if (s->kind == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR) {
+    const Ref knob = part(*s, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
+    const bool given = knob != nullptr && value<cudnnBackendKnobType_t>(*knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE) == kKnob &&
+        value<int64_t>(*knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE) == 1;
+    if ((knob != nullptr || s->engine == kKnobbed) && (!given || s->engine != kKnobbed)) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "a knob of another engine");
+  }
   if (const std::string why = cuda_host::dnn_unsupported(s->ops); !why.empty()) return refuse(CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, why);
-  s->workspace = workspace_of(s->ops);
+  s->workspace = workspace_of(s->ops) + kEngines[s->engine].more_workspace;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -173,11 +194,29 @@ cudnnStatus_t finalize_device(const State& s) {
 
 State& state_of(cudnnBackendDescriptor_t d) { return *static_cast<Box*>(d)->state; }
 
-Ref config_of(const Ref& graph) {
-  auto engine = std::make_shared<State>(State{CUDNN_BACKEND_ENGINE_DESCRIPTOR, true, {}, graph->ops});
-  auto config = std::make_shared<State>(State{CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, true, {}, graph->ops, workspace_of(graph->ops)});
+Ref config_of(const Ref& graph, int64_t number) {
+  auto engine = std::make_shared<State>(State{CUDNN_BACKEND_ENGINE_DESCRIPTOR, true, {}, graph->ops, 0, number});
+  auto config = std::make_shared<State>(
+      State{CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, true, {}, graph->ops, workspace_of(graph->ops) + kEngines[number].more_workspace, number});
   config->attributes[CUDNN_ATTR_ENGINECFG_ENGINE] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {engine}};
+  if (number == kKnobbed) {
+    auto knob = std::make_shared<State>(State{CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, true, {}, {}});
+    const auto set = [&](cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, auto v) {
+      const auto* const bytes = reinterpret_cast<const char*>(&v);
+      knob->attributes[name] = {type, 1, std::vector<char>(bytes, bytes + sizeof v), {}};
+    };
+    set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, kKnob);
+    set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, int64_t{1});
+    config->attributes[CUDNN_ATTR_ENGINECFG_KNOB_CHOICES] = {CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {}, {knob}};
+  }
   return config;
+}
+// What heuristics of a mode name, the preferred first.
+std::vector<Ref> configs_of(const Ref& graph, cudnnBackendHeurMode_t mode) {
+  std::vector<Ref> all;
+  for (int64_t i = 0; i < kEngineCount; ++i)
+    if (kEngines[i].mode == static_cast<int>(mode)) all.push_back(config_of(graph, i));
+  return all;
 }
 
 void* find(const char* symbol) {
@@ -294,21 +333,34 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, cudn
     if (requested > 0) std::memcpy(elements, &v, sizeof v);
     return CUDNN_STATUS_SUCCESS;
   };
-  const auto reference = [&](const Ref& r) {
-    *count = 1;
-    if (requested > 0) static_cast<Box*>(*static_cast<cudnnBackendDescriptor_t*>(elements))->state = r;
+  const auto references = [&](const std::vector<Ref>& list) {
+    *count = static_cast<int64_t>(list.size());
+    for (size_t i = 0; i < list.size() && i < static_cast<size_t>(requested); ++i)
+      static_cast<Box*>(static_cast<cudnnBackendDescriptor_t*>(elements)[i])->state = list[i];
     return CUDNN_STATUS_SUCCESS;
   };
+  const auto note = [&](bool has, int32_t v) {
+    *count = has ? 1 : 0;
+    if (has && requested > 0) std::memcpy(elements, &v, sizeof v);
+    return CUDNN_STATUS_SUCCESS;
+  };
+  const EngineFacts& engine = kEngines[s.engine];
   switch (name) {
-    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT: return number(1);
-    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX: return number(0);
+    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT: return number(kEngineCount);
+    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX: return number(s.engine);
     case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: return number(s.workspace);
-    case CUDNN_ATTR_ENGINECFG_ENGINE: return reference(part(s, CUDNN_ATTR_ENGINECFG_ENGINE));
-    case CUDNN_ATTR_ENGINEHEUR_RESULTS: return reference(config_of(part(s, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)));
-    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
-    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
-    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = 0; return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_ENGINECFG_ENGINE: return references({part(s, CUDNN_ATTR_ENGINECFG_ENGINE)});
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS:
+      return references(configs_of(part(s, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH), value<cudnnBackendHeurMode_t>(s, CUDNN_ATTR_ENGINEHEUR_MODE)));
+    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: return note(engine.nondeterministic, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE: return note(engine.runtime_compiled, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION);
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: {
+      const Ref knob = part(s, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
+      return references(knob != nullptr ? std::vector<Ref>{knob} : std::vector<Ref>{});
+    }
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE: return note(true, value<cudnnBackendKnobType_t>(s, name));
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE: return number(value<int64_t>(s, name));
     default: return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the stand-in does not tell this attribute");
   }
 }
@@ -335,11 +387,12 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
         return refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, "an address is not aligned as its tensor says");
     }
   if (p.workspace > 0 && workspace == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the workspace is null");
-  const auto work = [ops = p.ops, addresses, workspace, bytes = p.workspace] {
+  const auto work = [ops = p.ops, addresses, workspace, bytes = p.workspace, engine = p.engine] {
     const auto at = [](const void* address) { return cuda_host::machine().inside(address, "cudnnBackendExecute"); };
     if (bytes > 0) std::memset(at(workspace), 0xff, static_cast<size_t>(bytes));  // results must not depend on what lies there
     std::map<int64_t, void*> memory;
     for (const auto& [id, address] : addresses) memory[id] = at(address);
+    cuda_host::delay_library(engine);
     cuda_host::dnn_run(ops, memory);
   };
   return cuda_host::run_library(h.stream, "cudnnBackendExecute", work) == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;

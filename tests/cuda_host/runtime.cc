@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,7 @@ std::atomic<cudaError_t> g_driver{cudaSuccess};
 std::atomic<int> g_driver_version{CUDART_VERSION};
 std::atomic<uint64_t> g_seed{1};
 std::atomic<int64_t> g_launches{0};
+std::atomic<int> g_library_delay{0};
 
 // An error is what the call returns and, until somebody asks, what cudaGetLastError does.
 cudaError_t say(cudaError_t e) {
@@ -69,6 +73,8 @@ struct CUevent_st {
   std::shared_ptr<Event> event;
   Clock clock;  // where it was captured
   const Capture* capture = nullptr;
+  bool timed = false;
+  std::shared_ptr<std::atomic<int64_t>> reached;  // of a timed one: when its stream came to it, in ns
 };
 struct CUgraph_st {
   std::shared_ptr<Recording> recording;
@@ -110,6 +116,11 @@ int64_t launches() { return g_launches; }
 void set_driver(cudaError_t state, int version) {
   g_driver = state;
   g_driver_version = version;
+}
+void set_library_delay(int us) { g_library_delay = us; }
+void delay_library(int64_t number) {
+  const int64_t before = std::max<int64_t>(0, 6 - number), us = g_library_delay * before * before;
+  if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
 void* inside(const void* address) { return machine().inside(address, "a kernel"); }
 uintptr_t translated_word(uintptr_t word, bool must_be_device) {
@@ -189,6 +200,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrComputeCapabilityMajor: *value = p.major; return cudaSuccess;
     case cudaDevAttrComputeCapabilityMinor: *value = p.minor; return cudaSuccess;
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return cudaSuccess;
+    case cudaDevAttrL2CacheSize: *value = 1 << 20; return cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); return cudaSuccess;
     default: return say(cudaErrorInvalidValue);
   }
@@ -301,8 +313,16 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (breaks_capture()) return say(cudaErrorStreamCaptureUnsupported);
   return guarded([&] { stream->stream->synchronize(); });
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = new CUevent_st{t_device, nullptr, {}};
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  *event = new CUevent_st{t_device, nullptr, {}, nullptr, (flags & cudaEventDisableTiming) == 0, nullptr};
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
+  for (const cudaEvent_t e : {begin, end}) {
+    if (!e->timed || e->reached == nullptr) return say(cudaErrorInvalidResourceHandle);
+    if (*e->reached == 0) return say(cudaErrorNotReady);
+  }
+  *ms = static_cast<float>(*end->reached - *begin->reached) / 1e6f;
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -312,6 +332,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (event->device != stream->device) return say(cudaErrorInvalidResourceHandle);
   return guarded([&] {
+    if (event->timed && !captures(stream)) {
+      event->reached = std::make_shared<std::atomic<int64_t>>(0);
+      sim::run_on(*stream->stream, "a timed event", [at = event->reached] { *at = std::chrono::steady_clock::now().time_since_epoch().count(); });
+    }
     event->event = stream->stream->record();
     event->capture = captures(stream) ? t_capture : nullptr;
     if (event->capture == nullptr) return;

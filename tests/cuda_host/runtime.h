@@ -20,6 +20,10 @@ void set_seed(uint64_t seed);
 int64_t launches();
 /// Puts the work of a library's call on a stream, as launch() does with a kernel's; inside() gives it the bytes at device addresses.
 cudaError_t run_library(cudaStream_t stream, const char* name, std::function<void()> work);
+/// cuDNN's engines and cuBLASLt's algorithms are numbered in the order in which the stand-ins prefer them. From here on number n takes (6 - n)² times `us` longer,
+/// so that those they prefer are the slowest.
+void set_library_delay(int us);
+void delay_library(int64_t number);
 /// What cudaGetDeviceCount says from here on: cudaSuccess, or an error and no device.
 void set_driver(cudaError_t state, int version);
 

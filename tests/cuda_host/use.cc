@@ -1,6 +1,7 @@
 // How programs begin to use the host run: test programs by a call (SINDRI_TEST_DEVICE=cuda), others by loading it as a plugin (SINDRI_CUDA_PLUGIN), which
 // takes its settings from SINDRI_CUDA_HOST="name=value,…": seed, delay (pauses of up to so many microseconds), guards, lose (the device is lost at the n-th
-// piece of work), exhaust (no memory from the n-th on), driver (the CUDA version that the driver supports, as 12040; 0: there is no driver).
+// piece of work), exhaust (no memory from the n-th on), driver (the CUDA version that the driver supports, as 12040; 0: there is no driver),
+// library_delay (set_library_delay).
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -37,6 +38,7 @@ const bool kSettings = [] {
   if (given["delay"] > 0) machine.set_delays(seed, static_cast<int>(given["delay"]), 0.1);
   sindri::cuda_host::set_seed(seed);
   if (given.contains("driver")) sindri::cuda_host::set_driver(cudaErrorInsufficientDriver, static_cast<int>(given["driver"]));
+  sindri::cuda_host::set_library_delay(static_cast<int>(given["library_delay"]));
   if (given["lose"] > 0) machine.lose(0, given["lose"]);
   if (given["exhaust"] > 0) machine.exhaust(0, given["exhaust"]);
   return true;

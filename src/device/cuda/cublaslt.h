@@ -1,4 +1,4 @@
-// Matrix products by cuBLASLt: descriptors made and an algorithm chosen once for each shape, then run on any stream of the device.
+// Matrix products by cuBLASLt: descriptors made and an algorithm chosen (choice.h) once for each shape, then run on any stream of the device.
 #pragma once
 
 #include <cublasLt.h>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sindri/core/dtype.h"
 #include "src/core/once.h"
@@ -24,7 +25,7 @@ struct MatrixProduct {
 
 class CublasLtPlan {
  public:
-  static constexpr int64_t kMostWorkspace = int64_t{32} << 20;
+  static constexpr int64_t kMostWorkspace = int64_t{32} << 20;  ///< bytes, or SINDRI_WORKSPACE_LIMIT if that is less
 
   /// Null where cuBLASLt is missing or has no algorithm; `why` says so.
   static std::unique_ptr<CublasLtPlan> make(const MatrixProduct& product, int device, std::string* why);
@@ -37,8 +38,11 @@ class CublasLtPlan {
   void run(const char* op, cudaStream_t stream, const void* a, const void* b, void* c, void* workspace) const;
 
  private:
+  class Algorithm;
+  class ProductProblem;
   CublasLtPlan(const MatrixProduct& product, int device);
-  cublasStatus_t choose(int64_t alignment, int64_t workspace, cublasLtMatmulHeuristicResult_t* out) const;
+  cublasStatus_t heuristics(int64_t alignment, int64_t workspace, int most, std::vector<cublasLtMatmulHeuristicResult_t>* out) const;
+  cublasStatus_t multiply(const cublasLtMatmulHeuristicResult_t& choice, cudaStream_t stream, const void* a, const void* b, void* c, void* workspace) const;
 
   MatrixProduct product_;
   int device_;

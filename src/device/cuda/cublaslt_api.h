@@ -20,6 +20,7 @@
   X(MatmulPreferenceDestroy) \
   X(MatmulPreferenceSetAttribute) \
   X(MatmulAlgoGetHeuristic) \
+  X(MatmulAlgoCheck) \
   X(Matmul)
 
 namespace sindri::cuda {

@@ -120,6 +120,7 @@ class CudnnGraph {
   std::string key() const;
   /// Of the inputs and outputs (not virtual, no constants) in the order they were added: what CudnnPlan::run gets addresses for.
   const std::vector<TensorId>& arguments() const { return arguments_; }
+  const GraphTensor& operator[](TensorId id) const { return tensors_[static_cast<size_t>(id) - 1]; }
 
  private:
   friend class GraphDescriptors;
@@ -187,8 +188,12 @@ struct Engine {
   bool deterministic = true;  ///< equal bits in every run
   bool tensor_cores = false;
   int64_t workspace = 0;  ///< bytes
-  /// "engine 47, runtime-compiled, workspace 1.5 MB, knobs 2=1 27=3"
+  /// "engine 47, runtime-compiled, workspace 1500 bytes, knobs 2=1 27=3"
   std::string str() const;
+  /// "engine 47 knobs 2=1 27=3": what rebuild_plan needs, for files.
+  std::string choice() const;
+  /// Of such a text; nullopt: it is none.
+  static std::optional<Engine> from_choice(const std::string& text);
 };
 
 struct EngineFilter {
@@ -238,8 +243,12 @@ struct PlanOutcome {
 
 /// The first candidate that builds.
 PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {});
-/// The plan of a remembered engine. The outcome has no engine where this cuDNN or device does not take it.
-PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine);
+/// The plan of a remembered engine. The outcome has no engine if this cuDNN or device does not take it, or if it does not pass the filter.
+PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine, const std::optional<EngineFilter>& filter = {});
+/// Plans of the first `most` candidates that build, in order of preference, each of another engine or with other knobs. `all`: also engines that heuristics do
+/// not name, and those that NVRTC compiles; without it these only where no other builds. `why_none`, if there is no plan, gets cuDNN's reason.
+std::vector<std::unique_ptr<CudnnPlan>> build_plans(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, size_t most, bool all,
+                                                    std::string* why_none);
 
 /// A handle for one stream of the current device.
 class CudnnHandle {

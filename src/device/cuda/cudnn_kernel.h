@@ -10,7 +10,7 @@
 
 namespace sindri::cuda {
 
-/// The plan of the first engine that builds, for a device of this process. Kernels with equal graphs share it, and a graph that has none is not tried again.
+/// The plan of the engine that choice.h chooses, for a device of this process. Kernels with equal graphs share it, and a graph that has none is not tried again.
 /// Null where cuDNN is missing or has no engine; `why` says so.
 std::shared_ptr<const CudnnPlan> cudnn_plan(const CudnnGraph& graph, int device, std::string* why);
 

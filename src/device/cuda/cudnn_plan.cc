@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -255,6 +256,7 @@ namespace {
 struct Candidate {
   Engine engine;
   Descriptor config;
+  bool from_enumeration = false;  // heuristics do not name it
 };
 
 void read_notes(const Descriptor& engine, Engine* e) {
@@ -378,7 +380,9 @@ template <class Take> void each_candidate(const GraphDescriptors& g, const Engin
   for (int64_t id = 0; id < count; ++id) {
     if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
     try {
-      if (offer(from_id(g, id, {}))) return;
+      Candidate c = from_id(g, id, {});
+      c.from_enumeration = true;
+      if (offer(std::move(c))) return;
     } catch (const Refused& r) {
       const auto known = rules.find(id);
       Engine e;
@@ -439,6 +443,34 @@ std::string Engine::str() const {
   return text;
 }
 
+std::string Engine::choice() const {
+  std::string text = fmt::format("engine {}", id);
+  for (size_t i = 0; i < knobs.size(); ++i) text += fmt::format("{}{}={}", i == 0 ? " knobs " : " ", knobs[i].type, knobs[i].value);
+  return text;
+}
+
+std::optional<Engine> Engine::from_choice(const std::string& text) {
+  Engine e;
+  const char *at = text.data(), *const end = at + text.size();
+  const auto skip = [&](std::string_view word) {
+    if (std::string_view(at, static_cast<size_t>(end - at)).substr(0, word.size()) != word) return false;
+    at += word.size();
+    return true;
+  };
+  const auto number = [&](int64_t* to) {
+    const auto [next, error] = std::from_chars(at, end, *to);
+    at = next;
+    return error == std::errc();
+  };
+  if (!skip("engine ") || !number(&e.id)) return std::nullopt;
+  for (bool first = true; at != end; first = false) {
+    Knob k;
+    if (!skip(first ? " knobs " : " ") || !number(&k.type) || !skip("=") || !number(&k.value)) return std::nullopt;
+    e.knobs.push_back(k);
+  }
+  return e;
+}
+
 std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, std::string* why_none) {
   std::vector<Engine> all;
   std::vector<RejectedEngine> rejected;
@@ -464,15 +496,41 @@ PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const
   return out;
 }
 
-PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine) {
+PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine, const std::optional<EngineFilter>& filter) {
   PlanOutcome out;
   try {
     const auto g = std::make_shared<const GraphDescriptors>(graph, device);
     Candidate c = from_id(*g, engine.id, engine.knobs);
     c.engine.workspace = c.config.get_int(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);
-    if (!try_candidate(g, c, &out)) out.why_none = fmt::format("engine {}: {}", engine.id, out.rejected.back().reason);
+    std::string reason;
+    if (filter && !passes(c.engine, *g, *filter, &reason)) out.why_none = fmt::format("engine {}: {}", engine.id, reason);
+    else if (!try_candidate(g, c, &out)) out.why_none = fmt::format("engine {}: {}", engine.id, out.rejected.back().reason);
   } catch (const Refused& r) { out.why_none = fmt::format("engine {}: {}", engine.id, r.text()); }
   return out;
+}
+
+std::vector<std::unique_ptr<CudnnPlan>> build_plans(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, size_t most, bool all,
+                                                    std::string* why_none) {
+  std::vector<std::unique_ptr<CudnnPlan>> plans;
+  std::vector<std::string> seen;
+  std::vector<RejectedEngine> rejected;
+  try {
+    const auto g = std::make_shared<const GraphDescriptors>(graph, device);
+    each_candidate(*g, filter, &rejected, [&](const Candidate& c) {
+      const bool named = !c.from_enumeration;
+      if (!all && !plans.empty() && !named) return true;
+      if (!all && !plans.empty() && c.engine.runtime_compiled) return false;
+      std::string choice = c.engine.choice();
+      if (std::find(seen.begin(), seen.end(), choice) != seen.end()) return false;
+      seen.push_back(std::move(choice));
+      PlanOutcome one;
+      if (!try_candidate(g, c, &one)) rejected.insert(rejected.end(), one.rejected.begin(), one.rejected.end());
+      else if (one.plan != nullptr) plans.push_back(std::move(one.plan));
+      return plans.size() == most;
+    });
+    if (plans.empty()) *why_none = all_reasons(rejected);
+  } catch (const Refused& r) { *why_none = r.text(); }
+  return plans;
 }
 
 CudnnPlan::CudnnPlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
