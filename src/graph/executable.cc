@@ -16,6 +16,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/observer.h"
 #include "src/graph/host_lane.h"
+#include "src/graph/plan_ahead.h"
 
 namespace sindri {
 
@@ -75,6 +76,7 @@ Executable::Executable(Graph graph, bool check_finite)
   for (ValueId v : plan_.steady) steady_kept_.push_back(graph_.leaves(v));
   place_constants();
   const std::vector<bool> steady = steady_nodes(graph_);
+  plan_ahead(graph_, device_);
   for (size_t i = 0; i < graph_.order().size(); ++i) {
     const NodeId n = graph_.order()[i];
     add_instruction(n, steady[static_cast<size_t>(n)], plan_.lanes[i]);

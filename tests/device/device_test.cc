@@ -6,14 +6,21 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
 #include "sindri/core/host_memory.h"
 #include "sindri/core/runtime.h"
+#include "sindri/graph/compile.h"
+#include "sindri/op/bind.h"
+#include "sindri/op/kernel.h"
 #include "sindri/op/kernel_choice.h"
 #include "sindri/op/observer.h"
 #include "sindri/op/parameter.h"
@@ -302,6 +309,61 @@ TEST_F(OnDevice, AKernelIsChosenByTime) {
   if (before != nullptr) setenv("SINDRI_CACHE_DIR", kept.c_str(), 1);
   else unsetenv("SINDRI_CACHE_DIR");
   std::filesystem::remove_all(cache);
+}
+
+// A kernel that takes long to make, and none for 13 elements.
+struct Makers {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  int made = 0;
+};
+Makers& makers() {
+  static Makers m;
+  return m;
+}
+class SlowToMake final : public Kernel {
+ public:
+  SlowToMake() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::lock_guard lock(makers().mutex);
+    makers().threads.insert(std::this_thread::get_id());
+    ++makers().made;
+  }
+  void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
+    ctx.stream->copy(out[0].data, in[0].data, in[0].meta->nbytes(), CopyKind::kWithin);
+  }
+};
+const OpDef& kSlowToMake = register_op(
+    {.name = "test_slow_to_make", .doc = "x -> x", .infer = [](const Attrs&, Span<const TensorMeta> in) { return std::vector<TensorMeta>{in[0]}; }});
+const bool kSlowToMakeKernel = register_kernel({.op = "test_slow_to_make",
+                                                .name = "slow",
+                                                .reject = [](const KernelQuery& q) -> std::string { return q.in[0].numel() == 13 ? "13 elements" : ""; },
+                                                .make = [](const KernelQuery&) -> std::unique_ptr<Kernel> { return std::make_unique<SlowToMake>(); },
+                                                .device = Device::kOther});
+
+TEST_F(OnDevice, PlansOfAGraphAreMadeOnSeveralThreads) {
+  const RuntimeScope scope(Runtime("plans"));
+  set_num_threads(4);
+  CompiledFn f = compile([](Span<const Tensor> in) -> TensorList {
+    TensorList out;
+    for (const Tensor& t : in)
+      for (int twice = 0; twice < 2; ++twice) out.push_back(bind_one(kSlowToMake, {}, {t + static_cast<double>(twice)}));
+    return out;
+  });
+  std::vector<Tensor> in;
+  for (int64_t n = 1; n <= 6; ++n) in.push_back(Tensor::full({n}, 0.5 * static_cast<double>(n)).to(kDevice));
+  const TensorList out = f(in);
+  ASSERT_EQ(out.size(), 12U);
+  for (int64_t n = 1; n <= 6; ++n)
+    EXPECT_EQ(out[static_cast<size_t>(2 * n - 1)].to_vector<double>(), std::vector<double>(static_cast<size_t>(n), 0.5 * static_cast<double>(n) + 1));
+  const std::lock_guard lock(makers().mutex);
+  EXPECT_EQ(makers().made, 6) << "equal nodes share a plan";
+  EXPECT_GT(makers().threads.size(), 1U);
+  EXPECT_LE(makers().threads.size(), 3U) << "one less than the cores";
+  EXPECT_FALSE(makers().threads.contains(std::this_thread::get_id()));
+  // What cannot be planned is the same error as without threads.
+  in.push_back(Tensor::zeros({13}).to(kDevice));
+  EXPECT_THAT(message_of([&] { (void)f(in); }), HasSubstr("no kernel can compute it on sim:0"));
 }
 
 // ----- random numbers -----
