@@ -33,7 +33,7 @@ LAYERS = {
     "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, {"core", "train"}),  # files that may be replaced; whole or absent; what one rank does for all
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
     "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
-    "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "train"}),
+    "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "device", "train"}),  # times by a device's clock
     "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "comm", "train"}),  # starts the kernels' threads early; addresses of this host
     "python": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, set()),
     "cli": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, {"core", "train", "measure"}),

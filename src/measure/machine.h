@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sindri/core/device.h"
+
 namespace sindri::measure {
 
 /// Speed of copying `bytes / 2` bytes, all threads together; `bytes` are those read and those written.
@@ -22,5 +24,7 @@ struct MachineLimits {
 
 /// Takes about a second. `precision`: f32, bf16 or f16.
 MachineLimits measure_limits(int threads, const std::string& precision);
+/// Of another device than the CPU: copies within its memory of 1 MiB to 1 GiB and square products up to 8192, smaller ones where these take long, by its clock.
+MachineLimits measure_device_limits(Device device, const std::string& precision);
 
 }  // namespace sindri::measure

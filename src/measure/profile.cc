@@ -8,6 +8,7 @@
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "sindri/device/device.h"
 #include "sindri/op/observer.h"
 #include "sindri/op/timeline.h"
 #include "sindri/version.h"
@@ -37,6 +38,7 @@ struct Cost {
   bool flops_known = true;
   bool memory_bound = true;  // of the limit, for single instructions
 
+  double lost() const { return seconds - limit_seconds; }
   void add(const Cost& c) {
     calls += c.calls;
     seconds += c.seconds;
@@ -94,12 +96,15 @@ class Recorder final : public KernelObserver {
 };
 
 struct Measured {
-  std::vector<Cost> instructions, ops;  // slowest first
+  Device device;
+  std::vector<Cost> instructions, ops, cells;  // slowest first; on devices, what loses most against its limit first
   std::map<std::string, Wait> waits;  // none on the CPU
   double step_seconds = 0;  // mean of the observed steps
   double plain_seconds = 0;  // a step without observing
   double kernel_seconds = 0, matrix_seconds = 0;  // a step's share
   int steps = 0;
+  // What shares are of: on a device the kernels' own time, as each observed kernel is waited for.
+  double whole_seconds() const { return device.is_cpu() ? step_seconds : kernel_seconds; }
   MachineLimits limits;
   MemoryReport memory;
 };
@@ -114,30 +119,33 @@ void apply_limits(std::vector<Cost>* instructions, const MachineLimits& limits) 
   }
 }
 
-std::vector<Cost> by_op(const std::vector<Cost>& instructions) {
-  std::vector<Cost> ops;
+template <class KeyOf> std::vector<Cost> added_up(const std::vector<Cost>& instructions, KeyOf&& key_of) {
+  std::vector<Cost> sums;
   std::map<std::pair<std::string, std::string>, size_t> index;
   for (const Cost& c : instructions) {
-    const auto [it, fresh] = index.emplace(std::pair(c.op, c.kernel), ops.size());
-    if (fresh) ops.push_back(c);
-    else ops[it->second].add(c);
+    const auto [it, fresh] = index.emplace(key_of(c), sums.size());
+    if (fresh) sums.push_back(c);
+    else sums[it->second].add(c);
   }
-  return ops;
+  return sums;
 }
 
-void slowest_first(std::vector<Cost>* v) {
-  std::stable_sort(v->begin(), v->end(), [](const Cost& a, const Cost& b) { return a.seconds > b.seconds; });
+void sort_costs(std::vector<Cost>* v, Device device) {
+  std::stable_sort(v->begin(), v->end(), [&](const Cost& a, const Cost& b) { return device.is_cpu() ? a.seconds > b.seconds : a.lost() > b.lost(); });
 }
 
 Measured measure(const ProfileRequest& q) {
-  BenchmarkStep step(q.workload);
-  step.run();
-  step.run();
   Measured m;
   m.steps = q.steps;
+  if (!q.workload.device.empty()) m.device = find_device(q.workload.device);
+  if (!m.device.is_cpu()) m.limits = measure_device_limits(m.device, q.workload.precision);  // before the net takes the memory
+  BenchmarkStep step(q.workload);
+  for (int i = 0; i < 2; ++i) step.run(), step.finish();
+  const int plain = m.device.is_cpu() ? 1 : q.steps;  // steps on a device overlap with the host's work for the next
   const Clock::time_point before = Clock::now();
-  step.run();
-  m.plain_seconds = seconds_between(before, Clock::now());
+  for (int i = 0; i < plain; ++i) step.run();
+  step.finish();
+  m.plain_seconds = seconds_between(before, Clock::now()) / plain;
   Timeline timeline;
   Recorder recorder(q.trace_file.empty() ? nullptr : &timeline);
   {
@@ -145,6 +153,7 @@ Measured measure(const ProfileRequest& q) {
     for (int i = 0; i < q.steps; ++i) {
       const Clock::time_point begin = Clock::now();
       step.run();
+      step.finish();
       m.step_seconds += seconds_between(begin, Clock::now()) / q.steps;
       timeline.add_span(fmt::format("step {}", i + 1), begin, Clock::now());
     }
@@ -154,18 +163,18 @@ Measured measure(const ProfileRequest& q) {
   m.instructions = recorder.take();
   m.waits = recorder.take_waits();
   if (step.compiled()) m.memory = step.compiled().memory_report();
-  m.limits = measure_limits(num_threads(), q.workload.precision);
+  if (m.device.is_cpu()) m.limits = measure_limits(num_threads(), q.workload.precision);
   apply_limits(&m.instructions, m.limits);
   for (const Cost& c : m.instructions) m.matrix_seconds += c.matrix ? c.seconds / q.steps : 0;
-  m.ops = by_op(m.instructions);
-  slowest_first(&m.instructions);
-  slowest_first(&m.ops);
+  m.ops = added_up(m.instructions, [](const Cost& c) { return std::pair(c.op, c.kernel); });
+  m.cells = added_up(m.instructions, [](const Cost& c) { return std::pair(c.scope, std::string()); });
+  for (std::vector<Cost>* costs : {&m.instructions, &m.ops, &m.cells}) sort_costs(costs, m.device);
   return m;
 }
 
 // Figures of one step.
 struct PerStep {
-  double calls, ms, mb, gflop, share, gb_per_s, gflop_per_s, over_limit;
+  double calls, ms, mb, gflop, share, gb_per_s, gflop_per_s, over_limit, lost_ms;
 };
 
 PerStep per_step(const Cost& c, const Measured& m) {
@@ -174,10 +183,11 @@ PerStep per_step(const Cost& c, const Measured& m) {
           .ms = c.seconds / k * 1e3,
           .mb = static_cast<double>(c.bytes) / k * 1e-6,
           .gflop = static_cast<double>(c.flops) / k * 1e-9,
-          .share = c.seconds / k / m.step_seconds,
+          .share = c.seconds / k / m.whole_seconds(),
           .gb_per_s = static_cast<double>(c.bytes) / c.seconds * 1e-9,
           .gflop_per_s = static_cast<double>(c.flops) / c.seconds * 1e-9,
-          .over_limit = c.seconds / c.limit_seconds};
+          .over_limit = c.seconds / c.limit_seconds,
+          .lost_ms = c.lost() / k * 1e3};
 }
 
 // "grad backbone.conv1": the path below the outermost Cell, and whether it is the way back.
@@ -189,10 +199,11 @@ std::string short_cell(const std::string& scope) {
 std::string row(const Cost& c, const Measured& m) {
   const PerStep p = per_step(c, m);
   const std::string flops = c.flops_known ? fmt::format("{:>9.4g} {:>8.4g}", p.gflop, p.gflop_per_s) : fmt::format("{:>9} {:>8}", "-", "-");
-  return fmt::format("{:>6.0f} {:>10.3f} {:>5.1f}% {:>9.2f} {:>7.1f} {} {:>7.1f}x", p.calls, p.ms, p.share * 100, p.mb, p.gb_per_s, flops, p.over_limit);
+  return fmt::format("{:>6.0f} {:>10.3f} {:>5.1f}% {:>9.2f} {:>7.1f} {} {:>7.1f}x {:>9.3f}", p.calls, p.ms, p.share * 100, p.mb, p.gb_per_s, flops,
+                     p.over_limit, p.lost_ms);
 }
 
-const char* kColumns = " calls         ms  share        MB    GB/s     GFLOP   GFLOP/s over limit";
+const char* kColumns = " calls         ms  share        MB    GB/s     GFLOP   GFLOP/s over limit   lost ms";
 
 std::string cost_tables(const ProfileRequest& q, const Measured& m) {
   const auto rows = static_cast<size_t>(q.rows);
@@ -200,6 +211,10 @@ std::string cost_tables(const ProfileRequest& q, const Measured& m) {
   for (size_t i = 0; i < std::min(rows, m.ops.size()); ++i)
     t += fmt::format("{:<46} {}\n", fmt::format("{} [{}]", m.ops[i].op, m.ops[i].kernel).substr(0, 46), row(m.ops[i], m));
   if (m.ops.size() > rows) t += fmt::format("and {} more (--rows)\n", m.ops.size() - rows);
+  t += fmt::format("\n{:<46} {}\n", "Cell", kColumns);
+  for (size_t i = 0; i < std::min(rows, m.cells.size()); ++i)
+    t += fmt::format("{:<46} {}\n", m.cells[i].scope.empty() ? "(no Cell)" : short_cell(m.cells[i].scope).substr(0, 46), row(m.cells[i], m));
+  if (m.cells.size() > rows) t += fmt::format("and {} more (--rows)\n", m.cells.size() - rows);
   t += fmt::format("\n{:<46} {} limited by\n", "instruction: op, Cell; operands at the end", kColumns);
   for (size_t i = 0; i < std::min(rows, m.instructions.size()); ++i) {
     const Cost& c = m.instructions[i];
@@ -260,10 +275,14 @@ std::string memory_table(const ProfileRequest& q, const MemoryReport& r) {
   return t;
 }
 
-ordered_json cost_record(const Cost& c, const Measured& m, bool single) {
+enum class Sum { kNone, kOp, kCell };  // of which instructions a record is
+
+ordered_json cost_record(const Cost& c, const Measured& m, Sum sum) {
   const PerStep p = per_step(c, m);
-  ordered_json j = {{"op", c.op}, {"kernel", c.kernel}};
-  if (single) {
+  ordered_json j = ordered_json::object();
+  if (sum == Sum::kCell) j["cell"] = c.scope;
+  else j = {{"op", c.op}, {"kernel", c.kernel}};
+  if (sum == Sum::kNone) {
     j["cell"] = c.scope;
     j["operands"] = c.operands;
     j["bound"] = c.memory_bound ? "memory" : "arithmetic";
@@ -276,6 +295,7 @@ ordered_json cost_record(const Cost& c, const Measured& m, bool single) {
   j["gb_per_s"] = p.gb_per_s;
   j["limit_ms"] = c.limit_seconds / m.steps * 1e3;
   j["over_limit"] = p.over_limit;
+  j["lost_ms"] = p.lost_ms;
   return j;
 }
 
@@ -300,8 +320,15 @@ ordered_json memory_record(const MemoryReport& r) {
   return j;
 }
 
+std::string device_name(Device device) {
+  for (const DeviceListing& d : devices())
+    if (d.device == device) return d.info.name;
+  return "";
+}
+
 std::string json_text(const ProfileRequest& q, const Measured& m) {
   ordered_json machine = machine_record(num_threads());
+  if (!m.device.is_cpu()) machine["device"] = m.device.str(), machine["device_name"] = device_name(m.device);
   machine["copy"] = ordered_json::array();
   for (const CopySpeed& c : m.limits.copy) machine["copy"].push_back({{"bytes", c.bytes}, {"gb_per_s", c.bytes_per_second * 1e-9}});
   machine["matmul_gflop_per_s"] = m.limits.flops_per_second * 1e-9;
@@ -315,24 +342,27 @@ std::string json_text(const ProfileRequest& q, const Measured& m) {
                     {"unobserved_step_ms", m.plain_seconds * 1e3},
                     {"kernels_ms", m.kernel_seconds * 1e3},
                     {"matrix_ms", m.matrix_seconds * 1e3},
-                    {"outside_matrix_share", 1 - m.matrix_seconds / m.step_seconds}};
+                    {"outside_matrix_share", 1 - m.matrix_seconds / m.whole_seconds()}};
   j["ops"] = ordered_json::array();
-  for (const Cost& c : m.ops) j["ops"].push_back(cost_record(c, m, false));
+  for (const Cost& c : m.ops) j["ops"].push_back(cost_record(c, m, Sum::kOp));
+  j["cells"] = ordered_json::array();
+  for (const Cost& c : m.cells) j["cells"].push_back(cost_record(c, m, Sum::kCell));
   j["waits"] = ordered_json::array();
   for (const auto& [what, w] : m.waits)
     j["waits"].push_back({{"what", what}, {"calls", static_cast<double>(w.calls) / m.steps}, {"ms", w.seconds / m.steps * 1e3}});
   j["instructions"] = ordered_json::array();
-  for (const Cost& c : m.instructions) j["instructions"].push_back(cost_record(c, m, true));
+  for (const Cost& c : m.instructions) j["instructions"].push_back(cost_record(c, m, Sum::kNone));
   if (m.memory.instructions > 0) j["memory"] = memory_record(m.memory);
   return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string header(const ProfileRequest& q, const Measured& m) {
   const Workload& w = q.workload;
-  std::string t = fmt::format("{} {}, batch {}, {}, {}, {} threads, {} on {}\n", w.net, w.task, w.batch, w.precision, w.mode, num_threads(),
-                              cpu_isa_name(cpu_isa()), cpu_model());
+  std::string t = fmt::format("{} {}, batch {}, {}, {}, {}\n", w.net, w.task, w.batch, w.precision, w.mode,
+                              m.device.is_cpu() ? fmt::format("{} threads, {} on {}", num_threads(), cpu_isa_name(cpu_isa()), cpu_model())
+                                                : fmt::format("{}: {}", m.device.str(), device_name(m.device)));
   t += fmt::format("step {:.3f} ms (mean of {}, observed; {:.3f} ms without), kernels {:.3f} ms, outside convolutions and matmuls {:.1f} %\n",
-                   m.step_seconds * 1e3, m.steps, m.plain_seconds * 1e3, m.kernel_seconds * 1e3, 100 * (1 - m.matrix_seconds / m.step_seconds));
+                   m.step_seconds * 1e3, m.steps, m.plain_seconds * 1e3, m.kernel_seconds * 1e3, 100 * (1 - m.matrix_seconds / m.whole_seconds()));
   for (const auto& [what, waits] : m.waits)
     t += fmt::format("the host waits {:.4g} times a step for the device: {}, {:.3f} ms\n", static_cast<double>(waits.calls) / m.steps, what,
                      waits.seconds / m.steps * 1e3);

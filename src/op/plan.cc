@@ -17,6 +17,7 @@
 #include "src/core/fork.h"
 #include "src/core/runtime_state.h"
 #include "src/core/tensor_impl.h"
+#include "src/device/device_timer.h"
 #include "src/op/layout_rule.h"
 
 namespace sindri {
@@ -198,13 +199,20 @@ void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope,
   KernelObserver* const observer = kernel_observer();
   if (observer == nullptr) return run_plan(plan, in, out, ctx);
   const std::string here = scope != nullptr ? *scope : current_scope();
-  if (ctx.stream != nullptr) ctx.stream->synchronize();
-  const auto begin = std::chrono::steady_clock::now();
-  run_plan(plan, in, out, ctx);
-  if (ctx.stream != nullptr) ctx.stream->synchronize();
+  auto begin = std::chrono::steady_clock::now(), end = begin;
+  const auto work = [&] { run_plan(plan, in, out, ctx); };
+  if (ctx.stream != nullptr) {
+    // By the device's clock, at the end of the time that the host has waited.
+    const double seconds = seconds_on_device(*ctx.stream, work);
+    end = std::chrono::steady_clock::now();
+    begin = end - std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  } else {
+    work();
+    end = std::chrono::steady_clock::now();
+  }
   uint32_t prepared = 0;
   for (size_t i = 0; i < in.size() && i < 32; ++i) prepared |= in[i].prepared != nullptr ? 1u << i : 0u;
-  observer->on_kernel({op, attrs, plan.kernel_def->name, plan.in, plan.out, prepared, here, planned_bytes_of(plan), begin, std::chrono::steady_clock::now()});
+  observer->on_kernel({op, attrs, plan.kernel_def->name, plan.in, plan.out, prepared, here, planned_bytes_of(plan), begin, end});
 }
 
 std::shared_ptr<Kernel> select_kernel(const KernelQuery& q, const char* only) { return make_kernel(q, nullptr, only); }

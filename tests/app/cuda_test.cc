@@ -249,5 +249,34 @@ TEST_F(CudaChoosing, OnlyWhatTheEnvironmentAllows) {
   }
 }
 
+// ----- profile, memory -----
+
+TEST_F(Cuda, ProfileMeasuresByTheDevicesClock) {
+  const TempFolder temp;
+  const Result r =
+      run({"profile", "digits", "--batch", "4", "--steps", "2", "--device", "cuda", "--json", temp.file("p.json")}, with({{"SINDRI_TUNE", "off"}}));
+  ASSERT_EQ(r.code, 0) << r.err;
+  for (const char* piece : {"cuda:0: host run 0", "limits measured here: matmul", "lost ms", "Cell", "arena at its peak"}) EXPECT_THAT(r.out, HasSubstr(piece));
+  std::ifstream f(temp.file("p.json"));
+  const nlohmann::json j = nlohmann::json::parse(f);
+  EXPECT_EQ(j.at("machine").at("device"), "cuda:0");
+  EXPECT_FALSE(j.at("machine").at("copy").empty());
+  EXPECT_GT(j.at("machine").at("matmul_gflop_per_s").get<double>(), 0);
+  EXPECT_GT(j.at("unobserved_step_ms").get<double>(), 0);
+  EXPECT_GT(j.at("memory").at("arena_bytes").get<int64_t>(), 0);
+  for (const char* table : {"ops", "cells", "instructions"}) {
+    double ms = 0, share = 0, before = 1e30;
+    for (const nlohmann::json& row : j.at(table)) {
+      ms += row.at("ms").get<double>(), share += row.at("share").get<double>();
+      EXPECT_GE(row.at("ms").get<double>(), 0);
+      EXPECT_NEAR(row.at("lost_ms").get<double>(), row.at("ms").get<double>() - row.at("limit_ms").get<double>(), 1e-9);
+      EXPECT_LE(row.at("lost_ms").get<double>(), before) << "what loses most comes first";
+      before = row.at("lost_ms").get<double>();
+    }
+    EXPECT_NEAR(ms, j.at("kernels_ms").get<double>(), 1e-6 * ms) << table;
+    EXPECT_NEAR(share, 1, 1e-9) << table;
+  }
+}
+
 }  // namespace
 }  // namespace sindri::app::cuda_tests

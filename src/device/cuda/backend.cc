@@ -8,6 +8,8 @@
 #include "sindri/core/error.h"
 #include "src/device/cuda/libraries.h"
 #include "src/device/cuda/stream.h"
+#include "src/device/cuda/trial.h"
+#include "src/device/device_timer.h"
 
 namespace sindri::cuda {
 
@@ -113,6 +115,9 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_backend() { return std::make_unique<CudaBackend>(); }
+std::unique_ptr<Backend> make_backend() {
+  set_device_timer(Device::kCuda, seconds_by_events);
+  return std::make_unique<CudaBackend>();
+}
 
 }  // namespace sindri::cuda

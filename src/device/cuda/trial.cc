@@ -172,4 +172,36 @@ std::vector<double> time_candidates(int index, std::span<const TrialOperand> ope
   return us;
 }
 
+namespace {
+
+// Of a stream: what is filled before work is timed.
+struct Filler {
+  explicit Filler(cudaStream_t) {
+    int index = 0;
+    check(cudaGetDevice(&index), "asking for the device", {});
+    bytes = l2_bytes(index);
+    check(cudaMalloc(&data, static_cast<size_t>(bytes)), "allocating memory to empty the cache with", {Device::kCuda, index});
+  }
+  ~Filler() { (void)cudaFree(data); }
+  Filler(const Filler&) = delete;
+  Filler& operator=(const Filler&) = delete;
+  void* data = nullptr;
+  int64_t bytes = 0;
+};
+
+}  // namespace
+
+double seconds_by_events(Stream& any, const std::function<void()>& work) {
+  auto& stream = static_cast<CudaStream&>(any);
+  const OnDevice on(stream.device().index);
+  const Filler& filler = stream.kept<Filler>();
+  TimedEvent begin(stream.device()), end(stream.device());
+  check(cudaMemsetAsync(filler.data, 0, static_cast<size_t>(filler.bytes), stream.handle()), "emptying the cache", stream.device());
+  begin.record(stream);
+  work();
+  end.record(stream);
+  stream.synchronize();
+  return end.us_after(begin) * 1e-6;
+}
+
 }  // namespace sindri::cuda

@@ -1,6 +1,7 @@
 // Times on a device, by its events.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -19,5 +20,9 @@ inline constexpr double kFailed = std::numeric_limits<double>::infinity();
 /// timed, with the reason: no memory. Throws when the device is lost.
 std::vector<double> time_candidates(int device, std::span<const TrialOperand> operands, std::span<const std::shared_ptr<const Candidate>> candidates,
                                     std::string* why);
+
+/// Seconds of the work on the stream, by events of the device (src/device/device_timer.h). Before it as much memory as the L2 cache has is filled: the host
+/// has put the work there before the device comes to it, and the cache holds none of the operands.
+double seconds_by_events(Stream& stream, const std::function<void()>& work);
 
 }  // namespace sindri::cuda
