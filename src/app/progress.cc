@@ -148,6 +148,7 @@ std::string epoch_text(const EpochProgress& e) {
   if (e.has_loss) parts.push_back(fmt::format("loss {:.4f}", e.loss));
   for (const auto& [name, value] : e.metrics) parts.push_back(fmt::format("{} {:.4f}", name, value));
   if (e.samples_per_second > 0) parts.push_back(fmt::format("{:.0f} samples/s", e.samples_per_second));
+  if (e.device_bytes > 0) parts.push_back(fmt::format("device memory {:.2f} GB", static_cast<double>(e.device_bytes) * 1e-9));
   return fmt::format("epoch {}/{}{}{}", e.epoch, e.epochs, parts.empty() ? "" : ": ", fmt::join(parts, ", "));
 }
 

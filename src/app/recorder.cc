@@ -10,6 +10,7 @@
 
 #include "sindri/comm/trace.h"
 #include "sindri/core/log.h"
+#include "sindri/device/device.h"
 #include "sindri/op/kernel_choice.h"
 #include "src/app/build.h"
 #include "src/app/event_extras.h"
@@ -235,6 +236,10 @@ class Recorder final : public train::Callback {
     EpochProgress shown{.epoch = state.cur_epoch_num, .loss = mean_loss, .samples_per_second = rate};
     const int64_t most = s_->options.max_steps, last = most > 0 ? std::min(state.epoch_num, (most + state.batch_num - 1) / state.batch_num) : state.epoch_num;
     shown.epochs = last;
+    if (const Device device = current_device(); !device.is_cpu()) {
+      shown.device_bytes = device_memory_stats(device).peak_reserved;
+      row.emplace_back("memory/device_peak_mb", static_cast<double>(shown.device_bytes) * 1e-6);
+    }
     if (evaluated) {
       for (const auto& [name, value] : state.metrics) {
         row.emplace_back("eval_" + name, value);

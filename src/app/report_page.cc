@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sindri/core/context.h"
+#include "sindri/device/device.h"
 #include "src/app/session.h"
 #include "src/core/revision.h"
 #include "src/train/atomic_file.h"
@@ -117,8 +119,11 @@ void write_report_page(const Session& s) {
       "<style>{1}</style></head>\n<body>\n<h1>{0}</h1>\n<div class=\"big\">\n",
       escaped(s.picture.title), kStyle);
   for (const auto& [name, value] : r.metrics) page += fmt::format("<div>{}<b>{:.4f}</b></div>\n", escaped(name), value);
-  page += fmt::format("<div>samples/s<b>{:.0f}</b></div>\n<div>steps<b>{}</b></div>\n<div>trained<b>{}</b></div>\n</div>\n", r.samples_per_second, s.steps_done,
+  page += fmt::format("<div>samples/s<b>{:.0f}</b></div>\n<div>steps<b>{}</b></div>\n<div>trained<b>{}</b></div>\n", r.samples_per_second, s.steps_done,
                       duration_text(r.train_seconds));
+  if (const Device device = current_device(); !device.is_cpu())
+    page += fmt::format("<div>device memory<b>{:.2f} GB</b></div>\n", static_cast<double>(device_memory_stats(device).peak_reserved) * 1e-9);
+  page += "</div>\n";
   page += fmt::format("<p>{} parameters, checkpoint <code>{}</code></p>\n", s.network->num_parameters(), escaped(r.checkpoint));
   page += fmt::format("<h2>Curves</h2>\n<img alt=\"loss, accuracy and confusion matrix\" src=\"data:image/png;base64,{}\">\n",
                       base64(train::read_small_file(r.picture, kMaxFile, "picture")));

@@ -9,10 +9,12 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "sindri/device/device.h"
+#include "src/device/holders.h"
 #include "src/device/size_class.h"
 
 namespace sindri {
@@ -20,7 +22,8 @@ namespace sindri {
 class CachingPool {
  public:
   CachingPool(Device device, Backend& backend) : device_(device), backend_(backend) {}
-  /// For work of `stream`. Throws DeviceError(kMemory) when neither the limit nor the device has room, kept blocks given back.
+  /// For work of `stream`. Throws DeviceError(kMemory), which names the largest holders, when neither the limit nor the device has room, kept blocks
+  /// given back.
   void* allocate(int64_t bytes, Stream& stream);
   void release(void* p) noexcept;
   void use(void* p, Stream& stream);
@@ -34,6 +37,7 @@ class CachingPool {
     int64_t bytes;
     Stream* home;
     std::set<Stream*> users;  // beside home
+    Holder holder;
   };
   struct Waiting {
     void* p;
@@ -48,6 +52,7 @@ class CachingPool {
   void release_cached(std::unique_lock<std::mutex>& lock);
   bool fits(int64_t bytes) const { return stats_.limit == 0 || stats_.in_use + stats_.cached + bytes <= stats_.limit; }
   void hand_out(void* p, int64_t bytes, Stream& stream);
+  std::string largest_holders() const;
 
   const Device device_;
   Backend& backend_;

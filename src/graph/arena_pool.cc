@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/core/fork.h"
+#include "src/device/holders.h"
 
 namespace sindri {
 
@@ -50,6 +51,7 @@ class Pool {
       }
     }
     small.reset();
+    const HoldFor compiled("the arena of compiled functions");
     Arena fresh = std::make_unique<Storage>(bytes, device_);
     const std::lock_guard lock(mutex_);
     arenas_.insert(bytes);

@@ -16,6 +16,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/observer.h"
 #include "src/graph/host_lane.h"
+#include "src/graph/memory_report.h"
 #include "src/graph/plan_ahead.h"
 
 namespace sindri {
@@ -147,6 +148,15 @@ void Executable::prepare_operand(size_t operand) {
   }
 }
 
+ArenaClaim::Lease Executable::lease_arena() const {
+  try {
+    return ArenaClaim::Lease(*arena_);
+  } catch (DeviceError& e) {
+    if (e.code() == ErrorCode::kMemory) e.add_where(largest_cells(graph_.name, explain_memory(graph_, plan_)));
+    throw;
+  }
+}
+
 std::vector<Tensor> Executable::run(Span<const Tensor> in) {
   struct Release {  // also when a kernel throws: handles kept here would make states look shared
     Executable& e;
@@ -156,7 +166,7 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
     }
   } const release{*this};
   OnComputeLane here(lanes_[0]);
-  const ArenaClaim::Lease lease(*arena_);
+  const ArenaClaim::Lease lease = lease_arena();
   place_arena(lease.data());
   place_flat();
   prepare_states();

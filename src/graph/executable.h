@@ -76,6 +76,7 @@ class Executable {
 
   // One workspace per lane, behind the values.
   std::array<int64_t, kLanes> workspace_of_lane() const;
+  ArenaClaim::Lease lease_arena() const;
   void add_instruction(NodeId n, bool steady, LaneStep step);
   void place_constants();
   void prepare_operand(size_t operand);

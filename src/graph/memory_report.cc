@@ -2,7 +2,11 @@
 // are alive show up as more live bytes than the arena has.
 #include "src/graph/memory_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace sindri {
 
@@ -103,5 +107,18 @@ class Explainer {
 }  // namespace
 
 MemoryReport explain_memory(const Graph& graph, const MemoryPlan& plan) { return Explainer(graph, plan).run(); }
+
+std::string largest_cells(const std::string& name, const MemoryReport& report) {
+  constexpr size_t kNamed = 5;
+  std::map<std::string, int64_t> cells;
+  for (const LiveValue& v : report.live) cells[v.scope.empty() ? "no Cell" : v.scope] += v.bytes;
+  std::vector<std::pair<std::string, int64_t>> sorted(cells.begin(), cells.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  const auto mb = [](int64_t bytes) { return static_cast<double>(bytes) * 1e-6; };
+  std::string text = fmt::format("{} needs {:.1f} MB for values", name, mb(report.arena_bytes));
+  for (size_t i = 0; i < sorted.size() && i < kNamed; ++i)
+    text += fmt::format("{}{} {:.1f} MB", i == 0 ? ", at their peak most of it for " : ", ", sorted[i].first, mb(sorted[i].second));
+  return text;
+}
 
 }  // namespace sindri

@@ -1,6 +1,8 @@
 // Explains a memory plan (include/sindri/graph/memory_report.h has the result).
 #pragma once
 
+#include <string>
+
 #include "sindri/graph/graph.h"
 #include "sindri/graph/memory_report.h"
 #include "src/graph/memory_plan.h"
@@ -9,5 +11,7 @@ namespace sindri {
 
 /// workspace_bytes and steady_bytes stay 0: the executable knows them, not the plan.
 MemoryReport explain_memory(const Graph& graph, const MemoryPlan& plan);
+/// "train_step needs 812.0 MB for values, most of them in Net/layer1.conv 96.0 MB, …": the Cells whose values fill the arena at its peak, largest first.
+std::string largest_cells(const std::string& name, const MemoryReport& report);
 
 }  // namespace sindri

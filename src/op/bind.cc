@@ -9,6 +9,7 @@
 #include "sindri/core/error.h"
 #include "sindri/op/parameter.h"
 #include "src/core/tensor_impl.h"
+#include "src/device/holders.h"
 #include "src/op/eager.h"
 #include "src/op/quick_call.h"
 #include "src/op/scope.h"
@@ -94,6 +95,13 @@ std::string scope_path(const ScopeLink& scope) {
 }
 
 std::string current_scope() { return scope_path(t_scope); }
+
+namespace {
+const bool kHolders = (set_holder_names({.current = []() -> HolderLink { return t_scope; },
+                                         .text = [](const HolderLink& link) { return scope_path(std::static_pointer_cast<const ScopeNode>(link)); }}),
+                       true);
+}  // namespace
+
 NameScope::NameScope(std::string name) { t_scope = std::make_shared<const ScopeNode>(ScopeNode{std::move(t_scope), std::move(name)}); }
 NameScope::~NameScope() {
   ScopeLink outer = t_scope->outer;

@@ -278,5 +278,38 @@ TEST_F(Cuda, ProfileMeasuresByTheDevicesClock) {
   }
 }
 
+// Errors without memory name who holds it. The device's memory is taken from a piece of work on; which one finds the arena not allocated yet is searched for.
+TEST_F(Cuda, OutOfMemoryNamesTheLargestHolders) {
+  const TempFolder temp;
+  int runs = 0;
+  const auto train = [&](const std::string& mode, int exhaust) {
+    const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.mode=" + mode, "--set",
+                          "train.max_steps=2", "--set", "train.run_dir=" + temp.file(std::to_string(++runs))},
+                         with({{"SINDRI_CUDA_HOST", "exhaust=" + std::to_string(exhaust)}, {"SINDRI_TUNE", "off"}}));
+    EXPECT_EQ(r.code, 5) << r.err;
+    EXPECT_THAT(r.err, HasSubstr("largest holders: "));
+    return r.err;
+  };
+  std::string graph;
+  for (int at = 36; at < 56 && graph.find("needs ") == graph.npos; ++at) graph = train("graph", at);
+  EXPECT_THAT(graph, ContainsRegex("largest holders: outside of Cells \\(parameters, gradients, optimizer state, data\\) [0-9.]+ MB in [0-9]+ blocks"));
+  EXPECT_THAT(graph, ContainsRegex("train_step needs [0-9.]+ MB for values, at their peak most of it for [^ ]*WithLossCell/[^ ]+ [0-9.]+ MB, "));
+  EXPECT_THAT(train("graph", 120), ContainsRegex("largest holders: the arena of compiled functions [0-9.]+ MB in 1 block, outside of Cells"));
+  EXPECT_THAT(train("pynative", 100), ContainsRegex("largest holders: .*WithLossCell/backbone[a-z0-9.]* [0-9.]+ MB in [0-9]+ block"));
+}
+
+TEST_F(Cuda, EpochLinesHaveTheDevicesMemory) {
+  const TempFolder temp;
+  const Result r = run(
+      {"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.max_steps=2", "--set", "train.run_dir=" + temp.file("run")},
+      with({{"SINDRI_TUNE", "off"}}));
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_THAT(r.out, ContainsRegex("epoch 1/.*, device memory [0-9.]+ GB"));
+  std::ifstream csv(temp.file("run/metrics.csv"));
+  std::string header;
+  std::getline(csv, header);
+  EXPECT_THAT(header, HasSubstr("memory/device_peak_mb"));
+}
+
 }  // namespace
 }  // namespace sindri::app::cuda_tests

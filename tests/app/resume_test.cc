@@ -109,11 +109,11 @@ class Resume : public testing::TestWithParam<Task> {
     while (std::getline(csv, line)) {
       std::istringstream names(header), values(line);
       for (std::string name, value; std::getline(names, name, ',') && std::getline(values, value, ',');)
-        if (name != "throughput/samples_per_sec") out.push_back(name + "=" + value);
+        if (name != "throughput/samples_per_sec" && name != "memory/device_peak_mb") out.push_back(name + "=" + value);
     }
     while (std::getline(events, line)) {
       nlohmann::json j = nlohmann::json::parse(line);
-      for (const char* name : {"time", "throughput/samples_per_sec", "time/data_wait"}) j.erase(name);
+      for (const char* name : {"time", "throughput/samples_per_sec", "time/data_wait", "memory/device_peak_mb"}) j.erase(name);
       out.push_back(j.dump());
     }
     nlohmann::json j = nlohmann::json::parse(repro);

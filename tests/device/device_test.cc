@@ -366,6 +366,27 @@ TEST_F(OnDevice, PlansOfAGraphAreMadeOnSeveralThreads) {
   EXPECT_THAT(message_of([&] { (void)f(in); }), HasSubstr("no kernel can compute it on sim:0"));
 }
 
+// The Cells of a compiled function, and who holds the memory that is in use.
+TEST_F(OnDevice, AnArenaThatDoesNotFitNamesItsLargestCells) {
+  const Tensor held = Tensor::zeros({100'000}).to(kDevice);
+  CompiledFn f = compile(
+      [](Span<const Tensor> in) -> TensorList {
+        const NameScope net("Net");
+        const auto large = [&] {
+          const NameScope cell("large");
+          return ops::exp(ops::matmul(in[0], in[0]));
+        }();
+        const NameScope cell("small");
+        return {ops::sum(large)};
+      },
+      {.name = "forward"});
+  const Tensor x = Tensor::full({256, 256}, 0.001).to(kDevice);
+  set_device_memory_limit(kDevice, device_memory_stats(kDevice).in_use + 10'000);
+  const std::string message = message_of([&] { (void)f(std::vector<Tensor>{x}); });
+  EXPECT_THAT(message, ContainsRegex("forward needs 0\\.[0-9] MB for values, at their peak most of it for Net/large 0\\.[0-9] MB"));
+  EXPECT_THAT(message, HasSubstr("largest holders: outside of Cells"));
+}
+
 // ----- random numbers -----
 
 TEST_F(OnDevice, TheRandomKeyGoesWhereNumbersAreDrawn) {

@@ -36,6 +36,7 @@ struct EpochProgress {
   bool has_loss = true;
   std::vector<std::pair<std::string, double>> metrics = {};  ///< of the evaluation behind it, with the names that are shown
   double samples_per_second = 0;  ///< 0: not known
+  int64_t device_bytes = 0;  ///< most memory that was taken of the device, free blocks that are kept included; 0: on the CPU
 };
 /// "epoch 2/20: loss 0.1684, eval loss 0.3007, accuracy 0.9359, 44998 samples/s"
 SINDRI_API std::string epoch_text(const EpochProgress& e);
