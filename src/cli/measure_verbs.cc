@@ -1,9 +1,6 @@
 // See measure_verbs.h.
 #include "src/cli/measure_verbs.h"
 
-#include <fmt/format.h>
-
-#include "sindri/core/error.h"
 #include "src/cli/checks.h"
 #include "src/cli/process.h"
 
@@ -94,10 +91,6 @@ int MeasureVerbs::run_profile(const std::string& command_line) {
     print_out(sindri::measure::step_plan(request_.workload, json_file_));
     return 0;
   }
-  // Its times of steps and limits do not wait for a device.
-  if (!request_.workload.device.empty())
-    throw sindri::Error(sindri::ErrorCode::kUsage, "profile measures on the CPU", "--device",
-                        "add --plan for what is planned on a device, or leave --device out");
   const sindri::measure::ProfileReport report = sindri::measure::profile(profiled_);
   print_out(report.table);
   if (!profiled_.trace_file.empty()) print_out("\ntimeline: " + profiled_.trace_file + "\n");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sindri/core/error.h"
+#include "sindri/op/kernel_choice.h"
 #include "src/measure/measure.h"
 #include "src/measure/workload.h"
 #include "src/train/output_file.h"
@@ -16,6 +17,7 @@ std::string step_plan(const Workload& workload, const std::string& json_file) {
                 "remove --task and --mode");
   std::unique_ptr<train::OutputFile> file;
   if (!json_file.empty()) file = std::make_unique<train::OutputFile>(json_file, "JSON file");
+  set_kernel_tuning(false);  // nothing runs, not even to choose
   BenchmarkStep step(workload);
   step.prepare();
   const ExecutableInfo info = step.compiled().info();

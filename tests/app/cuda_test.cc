@@ -35,6 +35,7 @@ class Cuda : public ::testing::Test {
   }
   static RunOptions with(Variables more = {}) {
     more["SINDRI_CUDA_PLUGIN"] = plugin();
+    more.insert({"SINDRI_TUNE", "off"});  // it would put work on the device that some tests count
     return {.environment = std::move(more)};
   }
   // Losses by step, as printed, of some steps on the digits.
@@ -178,7 +179,7 @@ class CudaChoosing : public Cuda {
                                    std::string("lr.warmup_epochs=0"), "train.run_dir=" + temp_.file(run_dir)})
       words.insert(words.end(), {"--set", set});
     words.insert(words.end(), flags.begin(), flags.end());
-    more.insert({{"SINDRI_CUDA_HOST", "library_delay=500"}, {"SINDRI_CACHE_DIR", temp_.file("cache")}});
+    more.insert({{"SINDRI_TUNE", "quick"}, {"SINDRI_CUDA_HOST", "library_delay=500"}, {"SINDRI_CACHE_DIR", temp_.file("cache")}});
     return run(words, with(more));
   }
   nlohmann::json repro(const std::string& run_dir) {
@@ -253,8 +254,7 @@ TEST_F(CudaChoosing, OnlyWhatTheEnvironmentAllows) {
 
 TEST_F(Cuda, ProfileMeasuresByTheDevicesClock) {
   const TempFolder temp;
-  const Result r =
-      run({"profile", "digits", "--batch", "4", "--steps", "2", "--device", "cuda", "--json", temp.file("p.json")}, with({{"SINDRI_TUNE", "off"}}));
+  const Result r = run({"profile", "digits", "--batch", "4", "--steps", "2", "--device", "cuda", "--json", temp.file("p.json")}, with());
   ASSERT_EQ(r.code, 0) << r.err;
   for (const char* piece : {"cuda:0: host run 0", "limits measured here: matmul", "lost ms", "Cell", "arena at its peak"}) EXPECT_THAT(r.out, HasSubstr(piece));
   std::ifstream f(temp.file("p.json"));
@@ -285,7 +285,7 @@ TEST_F(Cuda, OutOfMemoryNamesTheLargestHolders) {
   const auto train = [&](const std::string& mode, int exhaust) {
     const Result r = run({"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.mode=" + mode, "--set",
                           "train.max_steps=2", "--set", "train.run_dir=" + temp.file(std::to_string(++runs))},
-                         with({{"SINDRI_CUDA_HOST", "exhaust=" + std::to_string(exhaust)}, {"SINDRI_TUNE", "off"}}));
+                         with({{"SINDRI_CUDA_HOST", "exhaust=" + std::to_string(exhaust)}}));
     EXPECT_EQ(r.code, 5) << r.err;
     EXPECT_THAT(r.err, HasSubstr("largest holders: "));
     return r.err;
@@ -302,7 +302,7 @@ TEST_F(Cuda, EpochLinesHaveTheDevicesMemory) {
   const TempFolder temp;
   const Result r = run(
       {"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda", "--set", "train.max_steps=2", "--set", "train.run_dir=" + temp.file("run")},
-      with({{"SINDRI_TUNE", "off"}}));
+      with());
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_THAT(r.out, ContainsRegex("epoch 1/.*, device memory [0-9.]+ GB"));
   std::ifstream csv(temp.file("run/metrics.csv"));

@@ -40,9 +40,10 @@ bool time_is_left(const std::string& owner) {
   if (static_cast<double>(g_quick_ns.load()) < kQuickSeconds * 1e9) return true;
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
-    log::info("dispatch", fmt::format("{}: {} s have gone into measuring; other problems get the library's first choice until the next run (SINDRI_TUNE=full has "
-                                      "no limit)",
-                                      owner, kQuickSeconds));
+    log::info("dispatch",
+              fmt::format("{}: {} s have gone into measuring; other problems get the library's first choice until the next run (SINDRI_TUNE=full has "
+                          "no limit)",
+                          owner, kQuickSeconds));
   return false;
 }
 
@@ -61,7 +62,8 @@ Chosen recorded(const Request& r) {
   std::string why;
   Chosen c = r.problem.remembered(choice, &why);
   if (c != nullptr) record_choice(r.record_key(), choice, ChoiceOrigin::kRecorded);
-  else log::warn("dispatch", fmt::format("{}: the recorded choice '{}' cannot be used ({}); bits may differ from the recorded run", r.record_key(), choice, why));
+  else
+    log::warn("dispatch", fmt::format("{}: the recorded choice '{}' cannot be used ({}); bits may differ from the recorded run", r.record_key(), choice, why));
   return c;
 }
 
@@ -113,8 +115,7 @@ Chosen measured(const Request& r, const Chosen& earlier, std::string* why_none) 
   std::string text;
   for (size_t i = 0; i < list.size(); ++i) text += fmt::format("{}{} {:.1f} us", i == 0 ? "" : "; ", list[i]->choice(), us[i]);
   if (list.size() > 1) log::info("dispatch", fmt::format("measured {}: {}; chosen: {}", r.record_key(), text, list[best]->choice()));
-  keep_choice(r.owner, r.key,
-              {list[best]->choice(), us[best], list[best]->workspace(), full, static_cast<int64_t>(std::time(nullptr))});
+  keep_choice(r.owner, r.key, {list[best]->choice(), us[best], list[best]->workspace(), full, static_cast<int64_t>(std::time(nullptr))});
   record_choice(r.record_key(), list[best]->choice(), ChoiceOrigin::kMeasured);
   if (!full) g_quick_ns += std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
   return list[best];

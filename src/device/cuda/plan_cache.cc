@@ -70,8 +70,9 @@ Owners read(const std::string& file) {
   } catch (const std::exception& e) {
     const std::string aside = file + ".damaged";
     fs::rename(file, aside, error);
-    log::warn("dispatch", fmt::format("the plan cache {} cannot be read ({}); plans are measured again{}", file, e.what(),
-                                      error ? "" : fmt::format(", and the file is kept as {}", aside)));
+    log::warn("dispatch",
+              fmt::format("the plan cache {} cannot be read ({}); plans are measured again{}", file, e.what(),
+                          error ? "" : fmt::format(", and the file is kept as {}", aside)));
   }
   return {};
 }
