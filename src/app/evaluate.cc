@@ -147,8 +147,9 @@ train::MetricValues evaluate_in(const Settings& settings, const std::string& che
 }
 
 train::MetricValues evaluate_or_tell(const Settings& settings, const std::string& checkpoint, Evaluation* by_class) {
-  const DeviceScope device(device_of(settings));
+  const DeviceScope asked(device_of(settings));
   Group group(settings);
+  const DeviceScope own(group.device(current_device(), settings));
   try {
     return evaluate_in(settings, checkpoint, group, by_class);
   } catch (const std::exception& e) {

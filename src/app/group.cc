@@ -11,6 +11,7 @@
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
 #include "src/app/settings_dist.h"
+#include "src/comm/nccl.h"
 #include "src/train/first_rank.h"
 
 namespace sindri::app {
@@ -41,6 +42,12 @@ Group::Group(const Settings& settings) {
   if (settings.get_string("dist.parallel_mode") == "stand_alone") return;
   world_ = comm::initialized() ? &comm::world() : &comm::init(comm_options(settings));
   if (several()) train::check_same_on_all(*world_, "settings", shared_settings(settings));
+}
+
+Device Group::device(Device asked, const Settings& settings) const {
+  const bool free = asked.kind == Device::kCuda || settings.get_string("device_target").empty();
+  const Device own = several() && free ? comm::device_of(*world_) : Device{};
+  return own.is_cpu() ? asked : own;
 }
 
 std::string Group::label() const { return fmt::format("[{}/{} {}]", rank(), size(), host_name()); }

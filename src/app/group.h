@@ -25,6 +25,8 @@ class Group {
   bool first() const { return rank() == 0; }
   /// Null for one.
   comm::Communicator* world() const { return several() ? world_ : nullptr; }
+  /// The device that this rank trains on where it was asked for `asked`: of several ranks on a host's GPUs, each has one. A rank that was told to use the CPU does.
+  Device device(Device asked, const Settings& settings) const;
   /// "[3/8 host]"
   std::string label() const;
   /// "8 ranks on 2 hosts (gloo)"

@@ -497,8 +497,9 @@ TrainReport train_in(const Settings& settings, const TrainRequest& request, Grou
 }  // namespace
 
 TrainReport train(const Settings& settings, const TrainRequest& request) {
-  const DeviceScope device(device_of(settings));
+  const DeviceScope asked(device_of(settings));
   Group group(settings);
+  const DeviceScope own(group.device(current_device(), settings));
   try {
     return train_in(settings, request, group);
   } catch (const std::exception& e) {

@@ -34,6 +34,7 @@
 #include "sindri/device/device.h"
 #include "src/comm/nccl_api.h"
 #include "src/comm/session.h"
+#include "src/core/mutable_context.h"
 
 namespace sindri::comm {
 
@@ -112,6 +113,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   const char* backend() const override { return "nccl"; }
+  Device device() const { return device_; }
   std::shared_ptr<void> flat_buffer(int64_t bytes) override { return host_->flat_buffer(bytes); }
 
   /// Ends when every member's part can be started; called by all. `error`: why this one cannot.
@@ -289,7 +291,8 @@ class NcclCommunicator final : public Communicator {
 
   template <class F> void put(Stream* stream, const char* kind, F calls) {
     if (stream->device() != device_)
-      throw ValueError(fmt::format("a call on {} of a communicator whose device is {}", stream->device().str(), device_.str()), where());
+      throw ValueError(fmt::format("a call on {} of a communicator whose device is {}", stream->device().str(), device_.str()), where(),
+                       "choose the device before ranks are joined (comm::init, communication.init), and keep it");
     void* const handle = stream->native_handle();
     if (handle == nullptr) throw DeviceError(fmt::format("the backend of {} gives NCCL no stream", device_.str()), where());
     {
@@ -419,8 +422,16 @@ Device choose_gpu(const Identity& identity) {
   if (now.kind == Device::kCuda && now.index != 0) return now;
   // A rank whose index is beyond those it sees is told so together with the others, by compare().
   const Device device{Device::kCuda, identity.device >= 0 ? identity.device : identity.local_rank};
-  if (device.index < count_of(Device::kCuda)) set_current_device(device);
+  if (device.index < count_of(Device::kCuda)) {
+    set_current_device(device);
+    mutable_context().device_id = device.index;  // a script that names its device_target later keeps it
+  }
   return device;
+}
+
+Device device_of(const Communicator& communicator) {
+  const auto* const own = dynamic_cast<const NcclCommunicator*>(&communicator);
+  return own != nullptr ? own->device() : Device{};
 }
 
 std::shared_ptr<Communicator> make_nccl(std::shared_ptr<Communicator> host, Device device) {

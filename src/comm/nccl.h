@@ -17,6 +17,9 @@ bool wants_nccl(const Options& options, int size);
 /// which then is the current device. Throws CommError (kLayout) where there is no GPU.
 Device choose_gpu(const Identity& identity);
 
+/// The GPU whose memory the calls of this communicator take: that of choose_gpu for the world of the nccl backend, the CPU for other backends.
+Device device_of(const Communicator& communicator);
+
 /// `host`, a communicator of any other backend, with NCCL for calls that have a stream. Ids and what has to agree travel by `host`. All members call it;
 /// when one of them cannot (no library, another version, a device that another rank of its host has) all throw what is wrong, by ranks. Throws CommError
 /// (kCommLibrary, kLayout, kCommMismatch, kCommTimeout after init_timeout).

@@ -138,6 +138,13 @@ std::string wire_type(const DataParallelOptions& o, const comm::Communicator& c)
   return o.grad_compression == "bf16" ? "bfloat16" : "float16";
 }
 
+// Each rank has its own device.
+std::string DataParallel::State::wherever(const Parameter& p) {
+  TensorMeta m = p.meta();
+  m.device = {};
+  return m.str();
+}
+
 PlanLines DataParallel::plan(const PlanLines& more) const {
   const State& s = *state_;
   PlanLines lines = {
@@ -154,7 +161,7 @@ PlanLines DataParallel::plan(const PlanLines& more) const {
   };
   lines.insert(lines.end(), more.begin(), more.end());
   for (size_t i = 0; i < s.parameters.size(); ++i)
-    lines.push_back(fmt::format("parameter {}: {} {}", i, s.parameters[i]->name(), s.parameters[i]->meta().str()));
+    lines.push_back(fmt::format("parameter {}: {} {}", i, s.parameters[i]->name(), s.wherever(*s.parameters[i])));
   for (size_t b = 0; b < s.buckets.size(); ++b)
     lines.push_back(fmt::format("gradient bucket {}: {} to {}, {} bytes", b, s.buckets[b].first, s.buckets[b].last, s.buckets[b].bytes));
   return lines;

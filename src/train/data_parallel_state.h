@@ -39,6 +39,7 @@ struct DataParallel::State {
 
   // Between steps (replicas.cc).
   void compare_plans(const PlanLines& lines) const;
+  static std::string wherever(const Parameter& p);  ///< its type and shape without the device
   void broadcast(const std::vector<Parameter*>& parameters) const;
   void give_to_others();
   void give_collected();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "sindri/core/log.h"
+#include "src/core/tensor_impl.h"
 #include "src/train/data_parallel_state.h"
 
 namespace sindri::train {
@@ -22,8 +23,9 @@ Shape several(int64_t count, const Shape& of) {
   return shape;
 }
 
-// Part `at` of a tensor of several.
+// Part `at` of a tensor of several, both on the host.
 Tensor part(const Tensor& all, int64_t at, const Shape& shape) {
+  const HostTensors host;
   Tensor t = Tensor::empty(shape, all.dtype());
   const auto bytes = static_cast<size_t>(t.nbytes());
   if (bytes > 0) std::memcpy(t.mutable_raw_data(), static_cast<const char*>(all.raw_data()) + static_cast<size_t>(at) * bytes, bytes);
@@ -32,6 +34,7 @@ Tensor part(const Tensor& all, int64_t at, const Shape& shape) {
 
 // Those of `parts`, on the host, of every rank.
 Tensor gathered(comm::Communicator& ranks, const TensorList& parts) {
+  const HostTensors host;
   const auto bytes = static_cast<size_t>(parts[0].nbytes());
   std::vector<char> mine(bytes * parts.size());
   for (size_t i = 0; i < parts.size(); ++i)
@@ -67,6 +70,7 @@ NamedTensors DataParallel::of_ranks() {
   for (const Parameter* p : s.of_groups) {
     const Tensor all = gathered(s.comm, {on_host(*p)});
     if (!first) continue;
+    const HostTensors host;
     Tensor of_groups = Tensor::empty(several(s.groups(), p->shape()), p->dtype());
     const auto bytes = static_cast<size_t>(p->shape().numel()) * dtype_size(p->dtype());
     for (int64_t g = 0; g < s.groups() && bytes > 0; ++g)
@@ -94,7 +98,7 @@ void DataParallel::State::take_own(const NamedTensors& entries) {
       if (j == 0) {
         l.own->store(value);
       } else if (static_cast<int64_t>(l.others.size()) < j) {
-        l.others.push_back(std::make_unique<Parameter>(value, fmt::format("{}#{}", l.own->name(), j + 1), false));
+        l.others.push_back(std::make_unique<Parameter>(value.to(l.own->stored().device()), fmt::format("{}#{}", l.own->name(), j + 1), false));
       } else {
         l.others[static_cast<size_t>(j - 1)]->store(value);
       }

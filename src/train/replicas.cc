@@ -84,7 +84,7 @@ void DataParallel::begin(const PlanLines& more, const std::vector<Parameter*>& t
     all.insert(all.end(), training_state.begin(), training_state.end());
     all.push_back(&ops::rng_state());
     PlanLines lines = plan(more);
-    for (size_t i = s.parameters.size(); i < all.size(); ++i) lines.push_back(fmt::format("state: {} {}", all[i]->name(), all[i]->meta().str()));
+    for (size_t i = s.parameters.size(); i < all.size(); ++i) lines.push_back(fmt::format("state: {} {}", all[i]->name(), s.wherever(*all[i])));
     s.compare_plans(lines);
     if (s.options.parameter_broadcast) s.broadcast(all);
   }

@@ -517,6 +517,7 @@ TEST_F(Nccl, WhoGetsIt) {
     const RuntimeScope scope(Runtime("ranks"));
     EXPECT_EQ(comm::choose_gpu(who), gpu(2)) << "by local rank";
     EXPECT_EQ(current_device(), gpu(2));
+    EXPECT_EQ(context().device_id, 2) << "set_context(device_target=\"GPU\") keeps it";
     EXPECT_TRUE(wants("auto", 2));
     EXPECT_FALSE(wants("auto", 1));
     EXPECT_FALSE(wants("gloo", 2));
