@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +14,7 @@
 #include <vector>
 
 #include "sindri/version.h"
-#include "tests/app/program.h"
+#include "tests/app/cuda_host.h"
 
 namespace sindri::app::cuda_tests {
 namespace {
@@ -20,36 +22,6 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string& plugin() {
-  static const std::string file = std::filesystem::path(program_path()).parent_path().string() + "/tests/cuda_host/libsindri_cuda_host.so";
-  return file;
-}
-
-using Variables = std::map<std::string, std::string>;
-
-class Cuda : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(plugin())) GTEST_SKIP() << "the host run needs the CUDA toolkit's headers: " << plugin() << " was not built";
-  }
-  static RunOptions with(Variables more = {}) {
-    more["SINDRI_CUDA_PLUGIN"] = plugin();
-    more.insert({"SINDRI_TUNE", "off"});  // it would put work on the device that some tests count
-    return {.environment = std::move(more)};
-  }
-  // Losses by step, as printed, of some steps on the digits.
-  static std::map<int64_t, std::vector<std::string>> losses(const std::string& run_dir, const std::string& device, const Variables& more,
-                                                            const std::vector<std::string>& settings, int steps = 6) {
-    std::vector<std::string> words = {"train", "--quiet", "--config", "configs/digits.yaml", "--device", device};
-    for (const std::string& s : {"train.max_steps=" + std::to_string(steps), std::string("train.batch_size=8"), "train.run_dir=" + run_dir})
-      words.insert(words.end(), {"--set", s});
-    for (const std::string& s : settings) words.insert(words.end(), {"--set", s});
-    const Result r = run(words, with(more));
-    EXPECT_EQ(r.code, 0) << r.err;
-    return step_losses(run_dir);
-  }
-};
 
 TEST_F(Cuda, DoctorNamesTheDevices) {
   const Result r = run({"doctor"}, with());
@@ -85,7 +57,7 @@ TEST_F(Cuda, APluginOfAnotherKindIsNotTaken) {
 
 // The plugin at hand with one text in it replaced by another of the same length.
 std::string plugin_with(const TempFolder& temp, const std::vector<std::pair<std::string, std::string>>& changes) {
-  std::ifstream in(plugin(), std::ios::binary);
+  std::ifstream in(cuda_host_plugin(), std::ios::binary);
   std::string content{std::istreambuf_iterator<char>(in), {}};
   for (const auto& [from, to] : changes) {
     EXPECT_EQ(from.size(), to.size());
@@ -120,43 +92,62 @@ TEST_F(Cuda, APluginOfAnotherVersionOrBuildIsRefusedBeforeItRuns) {
 
 struct Training {
   const char* name;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings;  // "data.path=images": the images of make_jpeg_data
   double tolerance = 1e-3;  // relative
+  int64_t compared = 20;  // steps, with the CPU: another order of sums in float16 drives ResNet's losses apart later, on the CPU as well
 };
-class CudaTraining : public Cuda, public ::testing::WithParamInterface<Training> {};
+class CudaTraining : public Cuda, public ::testing::WithParamInterface<Training> {
+ protected:
+  std::vector<std::string> settings() const {
+    std::vector<std::string> all = GetParam().settings;
+    for (std::string& s : all) {
+      if (s != "data.path=images") continue;
+      s = "data.path=" + temp_.file("images");
+      make_jpeg_data(temp_.file("images"), 3, 16, 4, 8);
+    }
+    return all;
+  }
+  TempFolder temp_;
+};
 
-// Six steps: the first runs plainly, the second is captured, the others are that graph. Losses keep the CPU's to what float32 sums in another order, or the
-// half type's rounding, leave.
+// The first step runs plainly, the second is captured, the others are that graph. Losses keep the CPU's to what float32 sums in another order, or the half type's
+// rounding, leave.
 TEST_P(CudaTraining, FollowsTheCpuAndIsTheSameCapturedAndPlain) {
-  const TempFolder temp;
-  const std::vector<std::string>& settings = GetParam().settings;
-  const auto cpu = losses(temp.file("cpu"), "cpu", {}, settings), captured = losses(temp.file("captured"), "cuda", {}, settings),
-             plain = losses(temp.file("plain"), "cuda", {{"SINDRI_CUDA_GRAPH", "0"}}, settings);
+  constexpr int kSteps = 20;
+  const std::vector<std::string> sets = settings();
+  const auto cpu = losses(temp_.file("cpu"), "cpu", {}, sets, kSteps), captured = losses(temp_.file("captured"), "cuda", {}, sets, kSteps),
+             plain = losses(temp_.file("plain"), "cuda", {{"SINDRI_CUDA_GRAPH", "0"}}, sets, kSteps);
   EXPECT_EQ(captured, plain) << "to the last bit";
-  ASSERT_EQ(captured.size(), cpu.size());
-  ASSERT_FALSE(cpu.empty());
-  for (const auto& [step, loss] : cpu)
-    EXPECT_NEAR(std::stod(captured.at(step).at(0)), std::stod(loss.at(0)), GetParam().tolerance * std::stod(loss.at(0))) << "step " << step;
+  expect_same_weights(temp_.file("captured"), temp_.file("plain"));
+  expect_close(captured, cpu, GetParam().tolerance, GetParam().compared);
 }
 
-INSTANTIATE_TEST_SUITE_P(Settings, CudaTraining,
-                         ::testing::Values(Training{"momentum", {}}, Training{"adam", {"optimizer.name=adam"}},
-                                           Training{"thor", {"optimizer.name=thor", "optimizer.frequency=3"}},
-                                           Training{"float16", {"train.amp_level=O2", "train.amp_dtype=f16", "loss_scale.type=dynamic"}},
-                                           Training{"bfloat16", {"train.amp_level=O2", "train.amp_dtype=bf16"}, 1.0 / 128},
-                                           Training{"average", {"boost.average.enabled=true"}},
-                                           Training{"accumulation", {"boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=2"}}),
-                         [](const ::testing::TestParamInfo<Training>& p) { return std::string(p.param.name); });
+const std::vector<std::string> kImages = {"data.kind=imagefolder", "data.path=images", "data.image_size=8", "train.batch_size=4",
+                                          "train.epochs=2",        "lr.init=0.001",    "lr.max=0.001"};
+std::vector<std::string> on_images(std::vector<std::string> more) {
+  more.insert(more.begin(), kImages.begin(), kImages.end());
+  return more;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, CudaTraining,
+    ::testing::Values(Training{"momentum", {}}, Training{"adam", {"optimizer.name=adam"}}, Training{"thor", {"optimizer.name=thor", "optimizer.frequency=6"}},
+                      Training{"float16", {"train.amp_level=O2", "train.amp_dtype=f16", "loss_scale.type=dynamic"}},
+                      Training{"bfloat16", {"train.amp_level=O2", "train.amp_dtype=bf16"}, 1.0 / 128}, Training{"average", {"boost.average.enabled=true"}},
+                      Training{"accumulation", {"boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=2"}},
+                      Training{"lenet", {"model.name=lenet", "train.batch_size=4"}},
+                      Training{"resnet20_float16", on_images({"model.name=resnet20", "train.amp_level=O2", "train.amp_dtype=f16", "loss_scale.type=dynamic"}),
+                               1.0 / 64, 10}),
+    [](const ::testing::TestParamInfo<Training>& p) { return std::string(p.param.name); });
+
+const std::vector<std::string> kSaving = {"checkpoint.save_every_steps=2"};
 
 // If the device is lost during a run, the run ends with an error; checkpoints saved before are intact, and a resumed run has the same losses.
 TEST_F(Cuda, ARunGoesOnAfterALostDevice) {
   const TempFolder temp;
-  const std::vector<std::string> saving = {"checkpoint.save_every_steps=2"};
-  const auto whole = losses(temp.file("whole"), "cuda", {}, saving, 10);
+  const auto whole = losses(temp.file("whole"), "cuda", {}, kSaving, 10);
   const std::string run_dir = temp.file("run");
-  std::vector<std::string> words = {"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda"};
-  for (const std::string& s : {std::string("train.max_steps=10"), std::string("train.batch_size=8"), "train.run_dir=" + run_dir, saving[0]})
-    words.insert(words.end(), {"--set", s});
+  std::vector<std::string> words = training(run_dir, "cuda", kSaving, 10);
   const Result lost = run(words, with({{"SINDRI_CUDA_HOST", "lose=600"}}));
   EXPECT_NE(lost.code, 0);
   EXPECT_THAT(lost.err, HasSubstr("device cuda:0 is lost"));
@@ -309,6 +300,35 @@ TEST_F(Cuda, EpochLinesHaveTheDevicesMemory) {
   std::string header;
   std::getline(csv, header);
   EXPECT_THAT(header, HasSubstr("memory/device_peak_mb"));
+}
+
+// A run that is killed at any moment and resumed ends with the bits of one that was not.
+TEST_F(Cuda, ARunGoesOnAfterAKill) {
+  constexpr int kSteps = 12;
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"train.amp_level=O2", "train.amp_dtype=f16", "loss_scale.window=4"},
+                                               std::vector<std::string>{"optimizer.name=thor", "optimizer.frequency=6", "boost.average.enabled=true"}}) {
+    const TempFolder temp;
+    std::vector<std::string> settings = kSaving;
+    settings.insert(settings.end(), more.begin(), more.end());
+    const auto whole = losses(temp.file("whole"), "cuda", {}, settings, kSteps);
+    const std::string run_dir = temp.file("run");
+    std::vector<std::string> words = training(run_dir, "cuda", settings, kSteps);
+    for (const int64_t at : {4, 8}) {
+      Program p(words, with());
+      ASSERT_TRUE(p.wait_until([&] { return std::filesystem::exists(run_dir + "/metrics.jsonl") && last_step(run_dir) >= at; })) << "it ended before";
+      p.signal(SIGKILL);
+      ASSERT_TRUE(p.wait().signalled);
+      EXPECT_GT(expect_good_checkpoints(run_dir), 0U);
+      if (at == 4) words.emplace_back("--resume");
+    }
+    const Result last = run(words, with());
+    EXPECT_EQ(last.code, 0) << last.command << "\n" << last.err;
+    const auto own = step_losses(run_dir);
+    ASSERT_EQ(own.size(), whole.size());
+    for (const auto& [step, seen] : own)
+      for (const std::string& loss : seen) EXPECT_EQ(loss, whole.at(step).at(0)) << "step " << step;
+    expect_same_end(run_dir, temp.file("whole"));
+  }
 }
 
 }  // namespace

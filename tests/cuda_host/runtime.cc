@@ -27,6 +27,7 @@ thread_local int t_device = 0;
 thread_local cudaStreamCaptureMode t_mode = cudaStreamCaptureModeGlobal;
 std::atomic<cudaError_t> g_driver{cudaSuccess};
 std::atomic<int> g_driver_version{CUDART_VERSION};
+std::atomic<int> g_devices{Simulator::kOffered};
 std::atomic<uint64_t> g_seed{1};
 std::atomic<int64_t> g_launches{0};
 std::atomic<int> g_library_delay{0};
@@ -122,6 +123,7 @@ void delay_library(int64_t number) {
   const int64_t before = std::max<int64_t>(0, 6 - number), us = g_library_delay * before * before;
   if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
+void set_devices(int count) { g_devices = std::clamp(count, 1, Simulator::kDevices); }
 void* inside(const void* address) { return machine().inside(address, "a kernel"); }
 uintptr_t translated_word(uintptr_t word, bool must_be_device) {
   const auto* const p = reinterpret_cast<const void*>(word);  // NOLINT(performance-no-int-to-ptr)
@@ -162,7 +164,7 @@ extern "C" {
 // ----- devices -----
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = g_driver == cudaSuccess ? Simulator::kDevices : 0;
+  *count = g_driver == cudaSuccess ? g_devices.load() : 0;
   return say(g_driver);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -178,12 +180,12 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  if (device < 0 || device >= Simulator::kDevices) return say(cudaErrorInvalidDevice);
+  if (device < 0 || device >= g_devices) return say(cudaErrorInvalidDevice);
   t_device = device;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
-  if (device < 0 || device >= Simulator::kDevices) return say(cudaErrorInvalidDevice);
+  if (device < 0 || device >= g_devices) return say(cudaErrorInvalidDevice);
   *p = {};
   std::snprintf(p->name, sizeof p->name, "host run %d", device);
   p->major = 9;
@@ -357,15 +359,19 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   }
   return guarded([&] { stream->stream->wait(event->event); });
 }
+// Not of an event that was last recorded into a capture, during it or later, from whichever thread.
+static bool was_captured(cudaEvent_t event) {
+  if (event->capture == nullptr) return false;
+  if (event->capture == t_capture) t_capture->broken = true;
+  return true;
+}
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  if (event->capture != nullptr && event->capture == t_capture) {
-    t_capture->broken = true;
-    return say(cudaErrorCapturedEvent);
-  }
+  if (was_captured(event)) return say(cudaErrorCapturedEvent);
   if (breaks_capture()) return say(cudaErrorStreamCaptureUnsupported);
   return event->event == nullptr || event->event->done() ? cudaSuccess : say(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (was_captured(event)) return say(cudaErrorCapturedEvent);
   if (breaks_capture()) return say(cudaErrorStreamCaptureUnsupported);
   return event->event == nullptr ? cudaSuccess : guarded([&] { event->event->synchronize(); });
 }

@@ -1,4 +1,4 @@
-// The CUDA runtime of a machine without a GPU: two devices whose memory, streams, events and graphs are the simulated accelerator's (tests/device), so that
+// The CUDA runtime of a machine without a GPU: devices whose memory, streams, events and graphs are the simulated accelerator's (tests/device), so that
 // forgotten waits, host accesses to device memory, late errors and lost devices show. The functions themselves are those of cuda_runtime_api.h; runtime.cc
 // defines the ones the backend calls.
 #pragma once
@@ -26,5 +26,7 @@ void set_library_delay(int us);
 void delay_library(int64_t number);
 /// What cudaGetDeviceCount says from here on: cudaSuccess, or an error and no device.
 void set_driver(cudaError_t state, int version);
+/// How many devices there are, from 1 to 4; 2 unless it is called.
+void set_devices(int count);
 
 }  // namespace sindri::cuda_host

@@ -1,7 +1,15 @@
 // How programs begin to use the host run: test programs by a call (SINDRI_TEST_DEVICE=cuda), others by loading it as a plugin (SINDRI_CUDA_PLUGIN), which
-// takes its settings from SINDRI_CUDA_HOST="name=value,…": seed, delay (pauses of up to so many microseconds), guards, lose (the device is lost at the n-th
-// piece of work), exhaust (no memory from the n-th on), driver (the CUDA version that the driver supports, as 12040; 0: there is no driver),
-// library_delay (set_library_delay).
+// takes its settings from SINDRI_CUDA_HOST="name=value,…":
+//
+//   seed, delay                  random pauses of streams, of up to `delay` microseconds; the seed also orders blocks and threads
+//   compute, comm                a pause in front of all work of a lane, in microseconds
+//   guards                       1: a page that nobody may touch after each allocation
+//   devices                      how many there are, 1 to 4; 2 unless it is given
+//   driver                       the CUDA version that the driver supports, as 12040; 0: there is no driver
+//   lose, exhaust                the device is lost, or has no memory, from the n-th piece of work on
+//   drop_compute, drop_comm      the n-th wait of a lane for the other is omitted
+//   library_delay                set_library_delay (runtime.h)
+//   nccl_async, nccl_hang        see nccl.cc
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -39,6 +47,11 @@ const bool kSettings = [] {
   sindri::cuda_host::set_seed(seed);
   if (given.contains("driver")) sindri::cuda_host::set_driver(cudaErrorInsufficientDriver, static_cast<int>(given["driver"]));
   sindri::cuda_host::set_library_delay(static_cast<int>(given["library_delay"]));
+  if (given["devices"] > 0) sindri::cuda_host::set_devices(static_cast<int>(given["devices"]));
+  if (given["compute"] > 0) machine.set_lane_delay(sindri::Lane::kCompute, static_cast<int>(given["compute"]));
+  if (given["comm"] > 0) machine.set_lane_delay(sindri::Lane::kComm, static_cast<int>(given["comm"]));
+  if (given["drop_compute"] > 0) machine.drop_wait(given["drop_compute"], "compute for comm");
+  if (given["drop_comm"] > 0) machine.drop_wait(given["drop_comm"], "comm for compute");
   if (given["lose"] > 0) machine.lose(0, given["lose"]);
   if (given["exhaust"] > 0) machine.exhaust(0, given["exhaust"]);
   return true;

@@ -82,7 +82,7 @@ class Simulator final : public Backend {
   // ----- Backend -----
   const char* name() const override { return "sim"; }
   const char* target() const override { return "SIM"; }
-  int count() override { return present_ ? kDevices : 0; }
+  int count() override { return present_ ? kOffered : 0; }
   std::vector<MissingPart> missing() override;
   DeviceInfo info(int index) override;
   void* allocate(int index, int64_t bytes) override;
@@ -92,7 +92,8 @@ class Simulator final : public Backend {
   std::unique_ptr<Stream> make_stream(Device device, Lane lane) override;
 
   // ----- for its streams and kernels -----
-  static constexpr int kDevices = 2;
+  static constexpr int kDevices = 4;  ///< there is room for
+  static constexpr int kOffered = 2;  ///< by the simulated accelerator, and by stand-ins on machine() unless they are told otherwise
   static constexpr int64_t kMemory = int64_t{2} << 30;
   /// What is at a device address, for work that runs on the device. Throws DeviceError for an address of the host.
   void* inside(const void* address, const char* who) const;

@@ -1,6 +1,8 @@
 // Wrong calls of the CUDA runtime, each of which the stand-in refuses as CUDA does, and what a right one does.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "cuda_host/fibers.h"
 #include "cuda_host/runtime.h"
 #include "sindri/core/error.h"
@@ -90,6 +92,19 @@ TEST_F(Runtime, AnEventFromOutsideBreaksACapture) {
   ASSERT_EQ(cudaStreamBeginCapture(one_, cudaStreamCaptureModeThreadLocal), cudaSuccess);
   EXPECT_EQ(cudaStreamWaitEvent(one_, fork_, 0), cudaErrorStreamCaptureIsolation);
   EXPECT_EQ(cudaStreamEndCapture(one_, &graph), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Runtime, ACapturedEventCannotBeAskedFor) {
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamBeginCapture(one_, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(fork_, one_), cudaSuccess);
+  std::thread([&] { EXPECT_EQ(cudaEventQuery(fork_), cudaErrorCapturedEvent); }).join();
+  ASSERT_EQ(cudaStreamEndCapture(one_, &graph), cudaSuccess);
+  EXPECT_EQ(cudaEventQuery(fork_), cudaErrorCapturedEvent) << "no replay reaches it";
+  EXPECT_EQ(cudaEventSynchronize(fork_), cudaErrorCapturedEvent);
+  EXPECT_EQ(cudaEventRecord(fork_, one_), cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(fork_), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
 TEST_F(Runtime, WorkBelongsToTheStreamsDevice) {
