@@ -32,13 +32,20 @@ void MeasureVerbs::add_to(CLI::App* app) {
                                  "  sindri profile resnet50 --batch 16 --trace trace.json\n"
                                  "  sindri profile lenet --batch 32 --task infer --json profile.json\n");
   add_workload_flags(profile_);
-  profile_->add_option("--steps", profiled_.steps, "steps to observe, behind two that are not")
-      ->type_name("K")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  profile_->add_option("--rows", profiled_.rows, "rows of each table; the JSON has all")->type_name("N")->check(CLI::Range(1, 100000))->capture_default_str();
-  profile_->add_flag("--plan", planned_, "only compile a training step, and show what its kernels are planned to move and start");
-  profile_->add_option("--trace", profiled_.trace_file, "timeline for chrome://tracing or ui.perfetto.dev")->type_name("FILE")->group("Output");
+  CLI::Option* const steps = profile_->add_option("--steps", profiled_.steps, "steps to observe, behind two that are not")
+                                 ->type_name("K")
+                                 ->check(CLI::Range(1, 100000))
+                                 ->capture_default_str();
+  CLI::Option* const rows = profile_->add_option("--rows", profiled_.rows, "rows of each table; the JSON has all")
+                                ->type_name("N")
+                                ->check(CLI::Range(1, 100000))
+                                ->capture_default_str();
+  CLI::Option* const trace = profile_->add_option("--trace", profiled_.trace_file, "timeline for chrome://tracing or ui.perfetto.dev");
+  trace->type_name("FILE")->group("Output");
+  profile_->add_flag("--plan", planned_, "only compile a training step, and show what its kernels are planned to move and start")
+      ->excludes(steps)
+      ->excludes(rows)
+      ->excludes(trace);
 }
 
 void MeasureVerbs::add_workload_flags(CLI::App* verb) {

@@ -19,7 +19,7 @@ struct OpPlan {
   int64_t workspace = 0;
 };
 
-/// What one run reads and writes: each operand and each result once, and what the kernel says it moves beside.
+/// What one run reads and writes: each operand and each result once, and what the kernel says it moves in addition.
 int64_t planned_bytes_of(const OpPlan& plan);
 
 /// infer + layout rule, without choosing a kernel. Results are on the operands' device; `device` is that of ops without operands. Throws DeviceError

@@ -44,7 +44,7 @@ struct ExecContext {
 
 /// What a run of a kernel costs beside its arithmetic, as far as shapes tell.
 struct KernelCost {
-  int64_t extra_bytes = 0;  ///< moved beside one reading of each operand and one writing of each result
+  int64_t extra_bytes = 0;  ///< moved in addition to one reading of each operand and one writing of each result
   int launches = 1;  ///< kernels that a device starts
 };
 

@@ -17,7 +17,7 @@ struct KernelEvent {
   Span<const TensorMeta> in, out;  ///< as the kernel received them
   uint32_t prepared;  ///< bit i: input i came in the form that Kernel::prepare makes
   const std::string& scope;  ///< path of the Cell that made the op
-  int64_t bytes;  ///< read and written, as planned: each operand and result once, and what the kernel says it moves beside
+  int64_t bytes;  ///< read and written, as planned: each operand and result once, and what the kernel says it moves in addition
   std::chrono::steady_clock::time_point begin, end;
 };
 

@@ -71,7 +71,9 @@ struct OpTraits {
   LayoutRule layout = LayoutRule::kContiguousOnly;
   uint32_t saves_in = kSavesAll;  ///< inputs whose values the gradient rule reads
   uint32_t saves_out = kSavesNone;  ///< outputs whose values the gradient rule reads
-  uint32_t layout_weights = 0;  ///< inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0
+  /// Inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred / kFollowInput0. On CUDA devices those of rank 4 may lie either way as inputs,
+  /// and are channels-last as outputs where that is other memory (src/op/layout_rule.cc).
+  uint32_t layout_weights = 0;
   uint8_t layout_lead = 0;  ///< the input that kFollowInput0 follows
   int inplace_input = -1;  ///< output 0 may take the memory of this input
   uint32_t inplace_pairs = 0;  ///< bit k: output k may take the memory of input k (update ops); any subset of them at once
