@@ -60,7 +60,8 @@ TEST(LossSettings, EveryLossOfferedTrains) {
   for (const std::string& name : nn::losses().offered()) {
     SCOPED_TRACE(name);
     const TempFolder temp;
-    const TrainReport r = train_digits(temp.file("run"), {"loss.name=" + name});
+    // At the rate of the settings file the absolute difference hardly trains, and last bits decide whether it does.
+    const TrainReport r = train_digits(temp.file("run"), {"loss.name=" + name, "lr.max=0.01"});
     EXPECT_TRUE(std::isfinite(r.metrics.at("loss")));
     EXPECT_GT(r.metrics.at("accuracy"), 0.2) << "guessing is right in one of ten";
   }
