@@ -82,3 +82,12 @@ def simulator(missing):
 def rng():
     """A seeded NumPy generator."""
     return np.random.default_rng(7)
+
+
+@pytest.fixture(scope="session")
+def cuda_host():
+    """The plugin of the CUDA backend's host run. It needs the CUDA toolkit's headers, so a build without it is no failure."""
+    path, why = simulated.find_cuda_host()
+    if path is None:
+        pytest.skip(why)
+    return path

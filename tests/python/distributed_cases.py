@@ -1,5 +1,5 @@
-"""What test_distributed.py has ranks do: `python distributed_cases.py RESULTS` as each of four ranks runs all cases in both modes and writes what came of
-them to RESULTS/RANK.json. A case is a function of (rank, size); it fails by an assertion."""
+"""What test_distributed.py has ranks do: `python distributed_cases.py RESULTS TARGET` as each of four ranks runs all cases in both modes and writes
+what came of them to RESULTS/RANK.json. A case is a function of (rank, size); it fails by an assertion."""
 import json
 import pathlib
 import sys
@@ -47,7 +47,8 @@ class Calls(nn.Cell):
 def names_of_the_world(rank, size):
     assert (get_rank(), get_group_size(), get_local_rank(), get_local_rank_size()) == (rank, size, rank, size)
     assert get_process_group_ranks() == list(range(size)) and get_world_rank_from_group_rank(GlobalComm.WORLD_COMM_GROUP, 2) == 2
-    assert GlobalComm.INITED and get_comm_name() == 'mccl_world_group'
+    names = {'CPU': 'mccl_world_group', 'GPU': 'nccl_world_group'}
+    assert GlobalComm.INITED and get_comm_name() == names[ms.get_context('device_target')]
     assert (ms.get_auto_parallel_context('device_num'), ms.get_auto_parallel_context('global_rank')) == (size, rank)
     init()  # once more is harmless
     raises(ValueError, lambda: get_rank('nobody'))
@@ -361,7 +362,8 @@ def ranks_collect_the_same_steps(rank, size):
     assert net.w.asnumpy().tolist() == [1 - 2.5] * 3  # the first update is left out on every rank
 
 
-def main(folder):
+def main(folder, target):
+    ms.set_context(device_target=target)
     init()
     rank, size = get_rank(), get_group_size()
     found = {}
@@ -381,4 +383,4 @@ def main(folder):
 
 
 if __name__ == '__main__':
-    main(sys.argv[1])
+    main(*sys.argv[1:])

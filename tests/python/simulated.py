@@ -1,15 +1,16 @@
-"""Scripts in processes of their own that find two simulated accelerators (tests/device/simulator.h)."""
+"""Scripts in processes of their own that find two simulated accelerators (tests/device/simulator.h), or the CUDA backend's host run (tests/cuda_host)."""
 import os
 import re
 import subprocess
 import sys
 
-START = '''import ctypes, os, sys
+IMPORTS = '''import ctypes, os, sys
 import numpy as np
 import mindspore as ms
 from mindspore import nn, ops
 from sindri import _core
-simulator = ctypes.CDLL(os.environ["SIMULATOR"])
+'''
+START = IMPORTS + '''simulator = ctypes.CDLL(os.environ["SIMULATOR"])
 simulator.sindri_sim_set.restype = ctypes.c_char_p
 
 
@@ -20,14 +21,24 @@ def sim(text):
 '''
 
 
-def find_library():
-    """The library's path, as it lies beside the shared library that this process has loaded, or why it is not there."""
+def _find(file, target, what):
+    """A library's path, as it lies in the folder of tests beside the shared library that this process has loaded, or why it is not there."""
     with open("/proc/self/maps", encoding="utf-8") as f:
         folders = re.findall(r"(/\S*/)libsindri\.so", f.read())
-    path = os.path.join(folders[0], "tests", "libsindri_sim.so") if folders else ""
+    path = os.path.join(folders[0], "tests", file) if folders else ""
     if os.path.exists(path):
         return path, None
-    return None, f"the simulated device is not built: {path or 'no shared library'} | scripts/build.sh release sindri_sim"
+    return None, f"{what} is not built: {path or 'no shared library'} | scripts/build.sh release {target}"
+
+
+def find_library():
+    """The library of the simulated device."""
+    return _find("libsindri_sim.so", "sindri_sim", "the simulated device")
+
+
+def find_cuda_host():
+    """The plugin of the CUDA backend's host run."""
+    return _find("cuda_host/libsindri_cuda_host.so", "sindri_cuda_host", "the host run of the CUDA backend")
 
 
 def run(script, simulator=None, **environment):

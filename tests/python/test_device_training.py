@@ -5,9 +5,9 @@ import pytest
 
 from simulated import run
 
-# Convolution, batch norm, dropout; gradients collected over two steps, averaged weights, a dynamic loss scale that starts too large. 50 steps.
+# Convolution, batch norm, dropout; gradients collected over two steps, averaged weights, a dynamic loss scale that starts too large. Ten steps an epoch.
 TRAINING = '''
-EPOCHS, ROWS, BATCH = 5, 40, 4
+ROWS, BATCH = 40, 4
 
 
 class Net(nn.Cell):
@@ -101,11 +101,15 @@ def by_function(kept):
 ms.set_context(mode=ms.GRAPH_MODE if MODE == 'graph' else ms.PYNATIVE_MODE, device_target=DEVICE)
 kept = {}
 losses, parameters = {'model': by_model, 'sunk': by_model, 'cell': by_cell, 'function': by_function}[WAY](kept)
-assert _core.current_device() == ('cpu' if DEVICE == 'CPU' else 'sim:0')
+assert _core.current_device() == {'CPU': 'cpu', 'sim': 'sim:0', 'GPU': 'cuda:0'}[DEVICE]
 kept.update({p.name: p.asnumpy() for p in parameters})
 np.savez(OUTPUT, losses=np.array([np.float32(loss.asnumpy()) for loss in losses]), **kept)
-print(simulator.sindri_sim_work())
 '''
+
+
+def training(epochs, mode, way, device, output):
+    """The script that trains so many epochs in one way and writes losses and parameters."""
+    return f"EPOCHS, MODE, WAY, DEVICE, OUTPUT, SINK = {epochs}, {mode!r}, {way!r}, {device!r}, {output!r}, {way == 'sunk'}\n" + TRAINING
 
 
 @pytest.mark.parametrize("way", ["model", "sunk", "cell", "function"])
@@ -113,8 +117,7 @@ def test_the_bits_of_the_cpu(simulator, mode, way, tmp_path):
     results, work = {}, {}
     for device in ("CPU", "sim"):
         output = str(tmp_path / f"{device}.npz")
-        names = f"MODE, WAY, DEVICE, OUTPUT, SINK = {mode!r}, {way!r}, {device!r}, {output!r}, {way == 'sunk'}\n"
-        out, _ = run(names + TRAINING, simulator, SINDRI_STRICT="1")
+        out, _ = run(training(5, mode, way, device, output) + "print(simulator.sindri_sim_work())\n", simulator, SINDRI_STRICT="1")
         results[device], work[device] = np.load(output), int(out)
     cpu, sim = results["CPU"], results["sim"]
     assert work["CPU"] == 0 and work["sim"] > 500, "it computed where it was told to"

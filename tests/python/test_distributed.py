@@ -12,11 +12,17 @@ SIZE = 4
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-@pytest.fixture(scope='module')
-def found(tmp_path_factory):
-    """What the cases came to: rank -> {case: ''} or a traceback. All run in one job, since starting one takes longer than they do."""
+@pytest.fixture(scope='module', params=['CPU', 'GPU'])
+def found(request, tmp_path_factory):
+    """What the cases came to: rank -> {case: ''} or a traceback. All run in one job, since starting one takes longer than they do. GPU: on the CUDA backend's
+    host run, with its stand-in for NCCL (tests/cuda_host)."""
     folder = tmp_path_factory.mktemp('ranks')
-    ended = ranks.run(os.path.join(HERE, 'distributed_cases.py'), [folder], SIZE)
+    more = {}
+    if request.param == 'GPU':
+        plugin = request.getfixturevalue('cuda_host')
+        more = {'SINDRI_CUDA_PLUGIN': plugin, 'SINDRI_NCCL_LIBRARY': plugin, 'SINDRI_CUDA_HOST': 'devices=4', 'SINDRI_DIST_BACKEND': 'nccl',
+                'SINDRI_STRICT_TARGET': '1'}
+    ended = ranks.run(os.path.join(HERE, 'distributed_cases.py'), [folder, request.param], SIZE, **more)
     results = {}
     for rank in range(SIZE):
         path = folder / f'{rank}.json'
