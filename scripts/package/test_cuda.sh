@@ -104,14 +104,14 @@ test_installed() {
   says "missing for GPU: there is no NVIDIA driver .*; install the driver of the GPU, version 580 or later"
   says "library CUDA driver: .*without it: no GPU can be used; install NVIDIA's driver 580 or later"
   for name in "cuDNN nvidia-cudnn-cu13" "cuBLASLt nvidia-cublas" "cuSOLVER nvidia-cusolver" "NVRTC nvidia-cuda-nvrtc" "NCCL nvidia-nccl-cu13"; do
-    says "library ${name% *}: .*there is no lib.*; without it: .*; pip install ${name#* }, or apt install"
+    says "library ${name% *}: .*lib.* was not found in .*; without it: .*; pip install ${name#* }, or apt install"
   done
   # No NVRTC and no NCCL; the rest is found in a folder.
   mkdir "$libraries"
   for file in $(ldconfig -p | sed -nE 's/.* => (.*lib(cudnn|cublas|cusolver|cusparse|nvJitLink)[^/]*\.so\.[0-9]+)$/\1/p'); do ln -sf "$file" "$libraries/"; done
   doctor SINDRI_CUDA_LIBRARY_PATH="$libraries"
   for name in cuDNN cuBLASLt cuSOLVER; do says "library $name: [0-9.]+, $libraries/lib"; done
-  for name in NVRTC NCCL; do says "library $name: .*there is no lib.*; without it: .*; pip install nvidia-"; done
+  for name in NVRTC NCCL; do says "library $name: .*lib.* was not found in .*; without it: .*; pip install nvidia-"; done
   # A cuDNN, an NVRTC, an NCCL and a driver that are too old.
   if [[ -d $stand_ins ]]; then
     doctor SINDRI_CUDA_LIBRARY_PATH="$stand_ins/cudnn_90100:$stand_ins/nvrtc_12090:$stand_ins/nccl_21700"

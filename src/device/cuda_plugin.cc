@@ -64,7 +64,7 @@ MissingPart other_version(const std::string& path, const std::string& version) {
                       SINDRI_VERSION_STRING, SINDRI_VERSION_STRING)};
 }
 
-// Why there is no backend, or the file that it was loaded from.
+// Why the backend is missing, or the file that it was loaded from.
 std::optional<MissingPart> open_plugin(std::string* loaded) {
   const char* const given = std::getenv("SINDRI_CUDA_PLUGIN");
   const std::string file = given != nullptr && *given != '\0' ? given : kFile;

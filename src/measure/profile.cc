@@ -103,7 +103,7 @@ struct Measured {
   double plain_seconds = 0;  // a step without observing
   double kernel_seconds = 0, matrix_seconds = 0;  // a step's share
   int steps = 0;
-  // What shares are of: on a device the kernels' own time, as each observed kernel is waited for.
+  // The total for shares: on a device the kernels' own time, as the host waits for each observed kernel.
   double whole_seconds() const { return device.is_cpu() ? step_seconds : kernel_seconds; }
   MachineLimits limits;
   MemoryReport memory;

@@ -7,7 +7,7 @@
 
 namespace sindri {
 
-/// `name` in the cache folder: SINDRI_CACHE_DIR, else $XDG_CACHE_HOME/sindri or ~/.cache/sindri. Empty where there is no home.
+/// `name` in the cache folder: SINDRI_CACHE_DIR, else $XDG_CACHE_HOME/sindri or ~/.cache/sindri. Empty if HOME is not set.
 SINDRI_API std::string cache_file(const std::string& name);
 
 /// Keeps other processes from changing a cache file, by a lock on FILE.lock. If there can be no lock, or a stopped process holds it for ten seconds, this

@@ -137,7 +137,7 @@ TEST(Libraries, AMissingOneSaysWhereItWasLookedForAndWhatIsLost) {
       run("SINDRI_CUDA_LIBRARY_PATH=/nowhere:/neither", kBareLinker + kReport + " " + std::to_string(static_cast<int>(Library::kNvrtc)));
   const std::string error = text(lines.at(0), "error");
   EXPECT_TRUE(holds(
-      error, "NVRTC: there is no libnvrtc.so.13 in SINDRI_CUDA_LIBRARY_PATH (/nowhere:/neither), in the linker's folders, or in NVIDIA's Python packages ("))
+      error, "NVRTC: libnvrtc.so.13 was not found in SINDRI_CUDA_LIBRARY_PATH (/nowhere:/neither), in the linker's folders, or in NVIDIA's Python packages ("))
       << error;
   EXPECT_EQ(text(lines[0], "path"), "");
   // A caller that needs it gets the three parts of an error.

@@ -173,7 +173,7 @@ cudnnStatus_t finalize_from(State* s, cudnnBackendAttributeName_t source) {
   if (from == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor lacks the one it is made from");
   s->ops = from->ops;
   s->engine = s->kind == CUDNN_BACKEND_ENGINE_DESCRIPTOR ? value<int64_t>(*s, CUDNN_ATTR_ENGINE_GLOBAL_INDEX) : from->engine;
-  if (s->engine < 0 || s->engine >= kEngineCount) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "there is no engine of this number");
+  if (s->engine < 0 || s->engine >= kEngineCount) return refuse(CUDNN_STATUS_NOT_SUPPORTED, "this engine number does not exist");
   if (s->kind == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR) {
     const Ref knob = part(*s, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
     const bool given = knob != nullptr && value<cudnnBackendKnobType_t>(*knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE) == kKnob &&

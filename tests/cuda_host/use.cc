@@ -5,7 +5,7 @@
 //   compute, comm                a pause in front of all work of a lane, in microseconds
 //   guards                       1: a page that nobody may touch after each allocation
 //   devices                      how many there are, 1 to 4; 2 unless it is given
-//   driver                       the CUDA version that the driver supports, as 12040; 0: there is no driver
+//   driver                       the CUDA version that the driver supports, as 12040; 0: none is installed
 //   lose, exhaust                the device is lost, or has no memory, from the n-th piece of work on
 //   drop_compute, drop_comm      the n-th wait of a lane for the other is omitted
 //   library_delay                set_library_delay (runtime.h)

@@ -86,7 +86,7 @@ def rng():
 
 @pytest.fixture(scope="session")
 def cuda_host():
-    """The plugin of the CUDA backend's host run. It needs the CUDA toolkit's headers, so a build without it is no failure."""
+    """The plugin of the CUDA backend's host run. It needs the CUDA toolkit's headers, so tests skip in a build without it."""
     path, why = simulated.find_cuda_host()
     if path is None:
         pytest.skip(why)

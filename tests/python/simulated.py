@@ -1,4 +1,4 @@
-"""Scripts in processes of their own that find two simulated accelerators (tests/device/simulator.h), or the CUDA backend's host run (tests/cuda_host)."""
+"""Scripts in separate processes that find two simulated accelerators (tests/device/simulator.h), or the CUDA backend's host run (tests/cuda_host)."""
 import os
 import re
 import subprocess

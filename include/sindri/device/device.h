@@ -27,7 +27,7 @@ SINDRI_API Device find_device(const std::string& target, int index = 0);
 /// What backends lack, and MindSpore's targets that have no backend.
 SINDRI_API std::vector<MissingPart> missing_parts();
 
-/// The libraries that loaded backends open at run time: which were found where, and what is lost without the others. Opens them, also if there is no device.
+/// The libraries that loaded backends open at run time: which were found where, and what is lost without the others. Opens them, even on a machine without a device.
 SINDRI_API std::vector<BackendLibrary> backend_libraries();
 
 /// The names that set_device_target takes: MindSpore's (CPU, GPU, Ascend, Davinci), and targets and names of backends.

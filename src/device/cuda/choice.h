@@ -36,7 +36,7 @@ class Problem {
   virtual Library library() const = 0;
   /// Device-independent text of one line; equal problems have equal keys.
   virtual std::string key() const = 0;
-  /// The candidate of that name; null, with the reason, if there is no such one here or it is not allowed.
+  /// The candidate of that name; null, with the reason, if it does not exist here or is not allowed.
   virtual std::shared_ptr<const Candidate> remembered(const std::string& choice, std::string* why) = 0;
   /// At most `most`, the library's first choice first. `all`: also those that take long to build.
   virtual std::vector<std::shared_ptr<const Candidate>> candidates(size_t most, bool all, std::string* why_none) = 0;

@@ -246,7 +246,7 @@ PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const
 /// The plan of a remembered engine. The outcome has no engine if this cuDNN or device does not take it, or if it does not pass the filter.
 PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine, const std::optional<EngineFilter>& filter = {});
 /// Plans of the first `most` candidates that build, in order of preference, each of another engine or with other knobs. `all`: also engines that heuristics do
-/// not name, and those that NVRTC compiles; without it these only where no other builds. `why_none`, if there is no plan, gets cuDNN's reason.
+/// not name, and those that NVRTC compiles; without it these only where no other builds. `why_none`, if none can be built, gets cuDNN's reason.
 std::vector<std::unique_ptr<CudnnPlan>> build_plans(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, size_t most, bool all,
                                                     std::string* why_none);
 

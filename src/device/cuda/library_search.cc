@@ -110,7 +110,7 @@ class Search {
   FoundLibrary failure(const std::vector<std::string>& packages) const {
     const std::vector<std::string> asked = asked_folders();
     return {nullptr, "",
-            fmt::format("there is no {} in SINDRI_CUDA_LIBRARY_PATH ({}), in the linker's folders, or in NVIDIA's Python packages ({}){}",
+            fmt::format("{} was not found in SINDRI_CUDA_LIBRARY_PATH ({}), in the linker's folders, or in NVIDIA's Python packages ({}){}",
                         fmt::join(files_, " or "), asked.empty() ? "not set" : fmt::format("{}", fmt::join(asked, ":")),
                         packages.empty() ? "none beside Sindri" : fmt::format("{}", fmt::join(packages, ", ")), said_)};
   }

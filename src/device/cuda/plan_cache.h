@@ -16,7 +16,7 @@ struct CachedChoice {
   int64_t at = 0;  ///< when, in seconds since 1970
 };
 
-/// `owner`: library, its version and the GPU; `key`: the problem. The first call reads the file. A file that is no plan cache is said once, in a warning, and
+/// `owner`: library, its version and the GPU; `key`: the problem. The first call reads the file. A file of another kind is reported once, in a warning, and
 /// renamed to plans.json.damaged. If it has choices of other owners only, one log line says so.
 std::optional<CachedChoice> cached_choice(const std::string& owner, const std::string& key);
 /// Reads the file again, adds the choice and replaces the file, under a lock. Of the owners the latest 16 stay, of each the latest 2048 choices.

@@ -59,7 +59,7 @@ class Choosing : public ::testing::Test {
     unsetenv("SINDRI_CACHE_DIR");
     fs::remove_all(dir_);
   }
-  // The engine for a graph of this batch, and where the choice comes from. Runtimes remember choices: each test takes sizes of its own.
+  // The engine for a graph of this batch, and where the choice comes from. Runtimes remember choices, so each test uses different sizes.
   static std::string engine(int64_t batch) {
     std::string why;
     const auto plan = cudnn_plan(conv_graph(batch), 0, &why);
