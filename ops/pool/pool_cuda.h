@@ -1,91 +1,19 @@
-// What the pooling kernels share on CUDA devices: geometry by formula instead of the CPU's tables, and channels in groups.
+// What the pooling kernels share on CUDA devices: windows by their attributes, and channels in groups.
 #pragma once
 
 #include <algorithm>
 
 #include "ops/pool/pool_common.h"
-#include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"
+#include "src/device/cuda/windows.h"
 
 namespace sindri::cuda {
 
-/// Windows along one axis (PoolAxis): fixed ones, or with `adaptive` those of adaptive pooling.
-struct AxisRule {
-  int64_t in = 0, out = 0, kernel = 1, stride = 1, before = 0;
-  int64_t padded_end = 0;  // in + padding after, up to which include_pad counts
-  bool adaptive = false, include_pad = false;
-};
-struct WindowRange {
-  int64_t begin, end;
-};
-/// Where window o begins before it is cut to the input.
-SINDRI_DEVICE int64_t window_start(const AxisRule& a, int64_t o) { return a.adaptive ? o * a.in / a.out : o * a.stride - a.before; }
-/// The part of window o inside the input.
-SINDRI_DEVICE WindowRange window_at(const AxisRule& a, int64_t o) {
-  if (a.adaptive) return {o * a.in / a.out, ((o + 1) * a.in + a.out - 1) / a.out};
-  const int64_t start = o * a.stride - a.before;
-  return {max(start, int64_t{0}), min(start + a.kernel, a.in)};
-}
-/// The axis' part of an average's divisor.
-SINDRI_DEVICE int64_t window_divisor(const AxisRule& a, int64_t o) {
-  const WindowRange w = window_at(a, o);
-  if (!a.include_pad) return w.end - w.begin;
-  const int64_t start = o * a.stride - a.before;
-  return min(start + a.kernel, a.padded_end) - start;
-}
-/// The windows that hold input position i.
-SINDRI_DEVICE WindowRange windows_over(const AxisRule& a, int64_t i) {
-  if (a.adaptive) return {i * a.out / a.in, ((i + 1) * a.out + a.in - 1) / a.in};
-  const int64_t last = (i + a.before) / a.stride + 1, short_of = i + a.before - a.kernel + 1;
-  return {short_of <= 0 ? 0 : (short_of + a.stride - 1) / a.stride, min(last, a.out)};
-}
-
 inline AxisRule axis_rule(const ops::Pool2dAttrs& a, int axis, int64_t in) {
   const auto i = static_cast<size_t>(axis);
-  return {in, ops::pooled_size(a, axis, in), a.kernel[i], a.stride[i], a.pad[2 * i], in + a.pad[2 * i + 1], false, a.count_include_pad};
+  return fixed_rule(in, ops::pooled_size(a, axis, in), a.kernel[i], a.stride[i], a.pad[2 * i], a.pad[2 * i + 1], a.count_include_pad);
 }
-inline AxisRule adaptive_rule(int64_t in, int64_t out) { return {in, out, 1, 1, 0, in, true, false}; }
-
-/// [N, C, H, W] in either layout.
-struct DeviceImage {
-  int64_t stride_n = 0, stride_c = 0, stride_h = 0, stride_w = 0;
-};
-inline DeviceImage device_image(const TensorMeta& m) {
-  const ops::ImageView v = ops::image_view(m);
-  return {v.stride_n, v.stride_c, v.stride_h, v.stride_w};
-}
-SINDRI_DEVICE int64_t place_in(const DeviceImage& m, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return n * m.stride_n + c * m.stride_c + h * m.stride_h + w * m.stride_w;
-}
-
-/// A tensor's elements in its physical order, channels-last ones in groups of neighbouring channels.
-struct Elements {
-  int64_t n = 0;
-  Divisor a, b, c;  // sizes of the second, third and fourth dimension of the order
-  bool channels_last = false;
-};
-struct Position {
-  int64_t n, c, h, w;
-};
-inline Elements elements_of(const TensorMeta& m, int group) {
-  Elements e;
-  e.channels_last = m.layout == Layout::kChannelsLast;
-  const int64_t c = m.shape[1] / group, h = m.shape[2], w = m.shape[3];
-  e.n = m.shape[0] * c * h * w;
-  e.a = Divisor(e.channels_last ? h : c, e.n);
-  e.b = Divisor(e.channels_last ? w : h, e.n);
-  e.c = Divisor(e.channels_last ? c : w, e.n);
-  return e;
-}
-SINDRI_DEVICE Position position_of(const Elements& e, int64_t i, int group) {
-  const int64_t q2 = e.c.quotient(i), p2 = i - q2 * e.c.value, q1 = e.b.quotient(q2), p1 = q2 - q1 * e.b.value, n = e.a.quotient(q1), p0 = q1 - n * e.a.value;
-  return e.channels_last ? Position{n, p2 * group, p0, p1} : Position{n, p0, p1, p2};
-}
-
-/// V neighbouring elements.
-template <class E, int V> struct alignas(sizeof(E) * V > 16 ? 16 : sizeof(E) * V) Group { E e[V]; };
-template <int V, class E> SINDRI_DEVICE Group<E, V> load_group(const E* p) { return *reinterpret_cast<const Group<E, V>*>(p); }
-template <int V, class E> SINDRI_DEVICE void store_group(E* p, const Group<E, V>& g) { *reinterpret_cast<Group<E, V>*>(p) = g; }
+inline AxisRule adaptive_rule(int64_t in, int64_t out) { return {in, out, 1, 1, 0, in, true, false, {}}; }
 
 /// Channels a thread takes: 16 bytes of E where the layout is channels-last and all tensors allow it, else one.
 template <class E> inline constexpr int kGroupOf = static_cast<int>(16 / sizeof(E));
