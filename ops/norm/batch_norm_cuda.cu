@@ -1,53 +1,10 @@
-// Batch normalisation forward, with and without relu and residual, on CUDA devices. Bytes: x twice, the residual once, y once. Statistics take one pass: sums
-// of d and d² with d = x - shift, the shift being the channel's first value, which keeps var = mean(d²) - mean(d)² from cancelling. A thread adds up in float
-// (for float64 in double), threads and blocks combine in double.
-#include "ops/norm/channels_cuda.h"
+// Batch normalisation forward, with and without relu and residual, on CUDA devices. Bytes: x twice, the residual once, y once.
+#include "ops/norm/batch_norm_cuda.h"
 
 namespace sindri::cuda {
 namespace {
 
 using ops::BatchNormAttrs;
-
-template <class E> struct Stats {
-  using Element = E;
-  using T = Number<E>;
-  using Part = TwoSums<T>;
-  using Acc = TwoSums<double>;
-  struct Fixed {
-    T shift;
-  };
-  const E* x;
-  int64_t stride, count;  // between the first values of channels; values of each
-  double eps;
-  Floating gamma, beta, mean, var;
-  T* factors;  // mean, scale and beta of each channel
-
-  SINDRI_DEVICE Fixed fixed(int64_t c) const {
-    const T first = count > 0 ? load(x[c * stride]) : T(0);
-    return {isfinite(first) ? first : T(0)};
-  }
-  SINDRI_DEVICE Part nothing() const { return {0, 0}; }
-  SINDRI_DEVICE Acc identity() const { return {0, 0}; }
-  SINDRI_DEVICE Acc widen(const Part& p) const { return {static_cast<double>(p.first), static_cast<double>(p.second)}; }
-  SINDRI_DEVICE Acc combine(const Acc& a, const Acc& b) const { return AddTwo()(a, b); }
-  template <int V> SINDRI_DEVICE ElementVector<E, V> fetch(int64_t at) const { return load_vector<V>(x + at); }
-  template <int V, int F> SINDRI_DEVICE void add(Part (&part)[V], const Fixed (&fixed)[F], const ElementVector<E, V>& e, int64_t, int64_t) const {
-    for (int j = 0; j < V; ++j) {
-      const T d = load(e.e[j]) - fixed[F == 1 ? 0 : j].shift;
-      part[j].first += d;
-      part[j].second += d * d;
-    }
-  }
-  SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const {
-    const double n = static_cast<double>(count), d = a.first / n, variance = a.second / n - d * d;
-    mean.write(c, static_cast<double>(fixed(c).shift) + d);
-    var.write(c, variance < 0 ? 0 : variance);  // NaN stays NaN
-    // From the stored statistics, so that the gradient finds the same bits.
-    factors[c * 3] = mean.read<T>(c);
-    factors[c * 3 + 1] = static_cast<T>(gamma.read<double>(c) / sqrt(var.read<double>(c) + eps));
-    factors[c * 3 + 2] = beta.read<T>(c);
-  }
-};
 
 // y = (x - mean)·scale + beta; with relu max(y + residual, 0), each step rounded to E as the separate ops do.
 template <class E> struct Apply {
@@ -98,11 +55,10 @@ template <class E> __global__ void pack_mask(const E* y, uint8_t* mask, int64_t 
 }
 
 template <class E> FoldPlan plan_of(const KernelQuery& q) { return plan_fold(q.in[0], q.out[1], all_but_channels(), kVector<E>); }
-template <class E> int64_t factor_bytes(const KernelQuery& q) { return up_to_256(3 * q.in[0].shape[1] * static_cast<int64_t>(sizeof(Number<E>))); }
 
 int64_t train_workspace(const KernelQuery& q) {
   int64_t bytes = 0;
-  dispatch_floating_element(q.in[0].dtype, [&]<class E>() { bytes = factor_bytes<E>(q) + fold_workspace(Stats<E>{}, plan_of<E>(q)); });
+  dispatch_floating_element(q.in[0].dtype, [&]<class E>() { bytes = factor_bytes<E>(q.in[0]) + fold_workspace(Stats<E>{}, plan_of<E>(q)); });
   return bytes;
 }
 // in: x, gamma, beta [, residual]; out: y, mean, var [, mask].
@@ -123,7 +79,7 @@ template <bool kRelu> void run_train(const Call& call) {
     const Apply<E> apply{x, residual, y, kRelu, factors, gamma, beta, mean, var, eps, mask};
     const bool aligned = aligned_for_vectors<E>(x, y, residual);
     run_fold_then_channels(call, q.in[0], plan_of<E>(q), stats, aligned_for_vectors<E>(x), apply, aligned,
-                           static_cast<char*>(call.workspace) + factor_bytes<E>(q));
+                           static_cast<char*>(call.workspace) + factor_bytes<E>(q.in[0]));
     const bool whole_bytes = kVector<E> == 8 && aligned && (v.planar ? v.s : v.c) % 8 == 0;
     if (mask != nullptr && !whole_bytes && q.in[0].numel() > 0)
       launch(call, grid_for(ceil_div(q.in[0].numel(), 8)), pack_mask<E>, static_cast<const E*>(y), mask, q.in[0].numel());

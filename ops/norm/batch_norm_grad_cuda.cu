@@ -1,10 +1,6 @@
 // Gradients of batch normalisation, with and without the relu (and residual) that follow it, on CUDA devices. Bytes: dy and x twice and dx once; with a residual
-// or a sum, dy, x, y and dy2 once, g once written and once read in place of the second dy. A thread adds up in float (for float64 in double), threads and
-// blocks combine in double.
-//
-// With g the gradient of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)): dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2,
-// dbeta = s1.
-#include "ops/norm/channels_cuda.h"
+// or a sum, dy, x, y and dy2 once, g once written and once read in place of the second dy.
+#include "ops/norm/batch_norm_cuda.h"
 
 namespace sindri::cuda {
 namespace {
@@ -26,7 +22,6 @@ template <class E> struct Operands {
   Floating gamma, beta, mean, var;
   double eps;
 
-  SINDRI_DEVICE double inverse(int64_t c) const { return 1 / sqrt(var.read<double>(c) + eps); }
   SINDRI_DEVICE Factors factors(int64_t c) const {
     if (mask != Mask::kInput) return {mean.template read<T>(c), T(0), T(0)};
     return {mean.template read<T>(c), static_cast<T>(gamma.read<double>(c) / sqrt(var.read<double>(c) + eps)), beta.read<T>(c)};
@@ -59,9 +54,7 @@ template <class E> struct GradSums {
     int64_t at;
   };
   Operands<E> o;
-  int64_t count;
-  Floating dgamma, dbeta;
-  T* coefficients;  // a, b and c of each channel: dx = a·g - b·(x - mean) - c
+  GradResults<T> results;
 
   SINDRI_DEVICE Fixed fixed(int64_t c) const { return o.factors(c); }
   SINDRI_DEVICE Part nothing() const { return {0, 0}; }
@@ -89,14 +82,7 @@ template <class E> struct GradSums {
     }
     if (o.g != nullptr) store_vector(o.g + e.at, g);
   }
-  SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const {
-    const double r = o.inverse(c), scale = o.gamma.template read<double>(c) * r, n = static_cast<double>(count);
-    dgamma.write(c, r * a.second);
-    dbeta.write(c, a.first);
-    coefficients[c * 3] = static_cast<T>(scale);
-    coefficients[c * 3 + 1] = static_cast<T>(scale * r * r * a.second / n);
-    coefficients[c * 3 + 2] = static_cast<T>(scale * a.first / n);
-  }
+  SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const { results.store(a, c); }
 };
 
 template <class E> struct GradApply {
@@ -104,30 +90,29 @@ template <class E> struct GradApply {
   using T = Number<E>;
   struct Fixed {
     typename Operands<E>::Factors f;
-    T a, b, c;
+    GradFactors<T> of_dx;
   };
   Operands<E> o;
   E* dx;
   const T* coefficients;
 
-  SINDRI_DEVICE Fixed fixed(int64_t c) const { return {o.factors(c), coefficients[c * 3], coefficients[c * 3 + 1], coefficients[c * 3 + 2]}; }
+  SINDRI_DEVICE Fixed fixed(int64_t c) const { return {o.factors(c), grad_factors(coefficients, c)}; }
   template <int V, int F> SINDRI_DEVICE void apply(int64_t at, const Fixed (&fixed)[F]) const {
     auto g = load_vector<V>(o.dy + at);
     const auto x = load_vector<V>(o.x + at);
     for (int j = 0; j < V; ++j) {
       const Fixed& f = fixed[F == 1 ? 0 : j];
       const T xv = load(x.e[j]), v = o.gradient(load(g.e[j]), T(0), T(0), true, xv, f.f);
-      g.e[j] = store_as<E>(f.a * v - f.b * (xv - f.f.mean) - f.c);
+      g.e[j] = store_as<E>(gradient_of_x(f.of_dx, v, xv - f.f.mean));
     }
     store_vector(dx + at, g);
   }
 };
 
 template <class E> FoldPlan plan_of(const KernelQuery& q) { return plan_fold(q.in[1], q.out[1], all_but_channels(), kVector<E>); }
-template <class E> int64_t coefficient_bytes(const KernelQuery& q) { return up_to_256(3 * q.in[1].shape[1] * static_cast<int64_t>(sizeof(Number<E>))); }
 int64_t workspace(const KernelQuery& q) {
   int64_t bytes = 0;
-  dispatch_floating_element(q.in[1].dtype, [&]<class E>() { bytes = coefficient_bytes<E>(q) + fold_workspace(GradSums<E>{}, plan_of<E>(q)); });
+  dispatch_floating_element(q.in[1].dtype, [&]<class E>() { bytes = factor_bytes<E>(q.in[1]) + fold_workspace(GradSums<E>{}, plan_of<E>(q)); });
   return bytes;
 }
 
@@ -137,12 +122,12 @@ template <class E> void run_grad_of(const Call& call, const Operands<E>& o) {
   const ops::ChannelView v = ops::channel_view(q.in[1]);
   if (v.c == 0) return;
   auto* const coefficients = static_cast<Number<E>*>(call.workspace);
-  const GradSums<E> sums{o, v.count(), floating(call.out[1]), floating(call.out[2]), coefficients};
+  const GradSums<E> sums{o, {v.count(), o.eps, o.gamma, o.var, floating(call.out[1]), floating(call.out[2]), coefficients}};
   GradApply<E> apply{o, call.output<E>(0), coefficients};
   if (o.g != nullptr) apply.o.dy = o.g, apply.o.mask = Mask::kNone;
   apply.o.dy2 = nullptr;
   run_fold_then_channels(call, q.in[1], plan_of<E>(q), sums, aligned_for_vectors<E>(o.dy, o.x, o.y, o.dy2, o.g), apply,
-                         aligned_for_vectors<E>(apply.o.dy, o.x, apply.dx), static_cast<char*>(call.workspace) + coefficient_bytes<E>(q));
+                         aligned_for_vectors<E>(apply.o.dy, o.x, apply.dx), static_cast<char*>(call.workspace) + factor_bytes<E>(q.in[1]));
 }
 // x is read twice, and so is dy, or g once after it is written.
 KernelCost grad_cost(const KernelQuery& q) {

@@ -97,7 +97,8 @@ template <class Body> void run_channels(const Call& call, const TensorMeta& x, c
   }
 }
 
-/// run_fold of every channel of x and then run_channels, whose body may use what the policy stores: one kernel where channels lie side by side.
+/// run_fold of every channel and then run_channels over x, whose body may use what the policy stores: one kernel where channels lie side by side. What is folded
+/// may be another tensor of x's channels and layout.
 template <class Policy, class Body> void run_fold_then_channels(const Call& call, const TensorMeta& x, const FoldPlan& plan, const Policy& policy,
                                                                 bool fold_aligned, const Body& body, bool aligned, void* workspace) {
   const ops::ChannelView v = ops::channel_view(x);

@@ -1,6 +1,9 @@
 // What the normalisation ops share: attribute structs, the type of statistics and how memory divides into channels.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "sindri/op/attrs.h"
 #include "sindri/op/op_def.h"
 
@@ -28,6 +31,18 @@ struct BatchNormReluGradAttrs {
   bool gives_g() const { return residual || sum; }
   size_t num_inputs() const { return 6u + (residual ? 1u : 0u) + (sum ? 1u : 0u); }
 };
+
+/// Batch norm and the windows of the max pooling behind relu, as in Pool2dAttrs.
+struct BatchNormPoolAttrs {
+  double eps = 1e-5;
+  std::vector<int64_t> kernel = {1, 1};
+  std::vector<int64_t> stride = {1, 1};
+  std::vector<int64_t> pad = {0, 0, 0, 0};
+  bool ceil_mode = false;
+  SINDRI_ATTRS(BatchNormPoolAttrs, eps, kernel, stride, pad, ceil_mode)
+};
+/// In place of the maximum's place in its window: relu gave 0, so nothing takes the gradient.
+inline constexpr uint8_t kNoPlace = 255;
 
 struct LayerNormAttrs {
   int64_t begin_norm_axis = -1;

@@ -31,6 +31,7 @@ PassList default_passes() {
   passes.push_back(make_cse());
   passes.push_back(make_dce());
   passes.push_back(make_fuse_norm_act());
+  passes.push_back(make_fuse_norm_pool());
   passes.push_back(make_fuse_conv());
   passes.push_back(make_turn_layouts());
   passes.push_back(make_fuse_elementwise());

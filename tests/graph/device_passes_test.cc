@@ -166,6 +166,82 @@ TEST_F(DevicePasses, PoolingsGradientTakesOverASum) {
   EXPECT_EQ(count("add"), 0) << g_.text();
 }
 
+// A stem as traced: batch norm, relu, max pooling of 3x3, and the gradients of all three for a sum of two gradients.
+struct Stem {
+  ValueId x, norm, mean, relu, pooled, places;
+  std::vector<ValueId> gradients;
+};
+class Stems : public DevicePasses {
+ protected:
+  Stem stem(Layout layout = Layout::kChannelsLast) {
+    const AttrFields windows = {{"kernel", std::vector<int64_t>{3, 3}}, {"stride", std::vector<int64_t>{2, 2}}, {"pad", std::vector<int64_t>{1, 1, 1, 1}}};
+    AttrFields of_image = windows;
+    of_image.push_back({"input_size", std::vector<int64_t>{8, 8}});
+    const ValueId x = input({2, 8, 8, 8}, DType::kFloat16, layout), gamma = state("gamma", {8}), beta = state("beta", {8});
+    const ValueId a = input({2, 8, 4, 4}, DType::kFloat16, layout), b = input({2, 8, 4, 4}, DType::kFloat16, layout);
+    const std::vector<ValueId> n = all("batch_norm_train", {x, gamma, beta}, {{"eps", 1e-3}});
+    const ValueId y = one("relu", {n[0]});
+    const std::vector<ValueId> p = all("max_pool2d", {y}, windows);
+    const ValueId image = one("max_pool2d_grad", {one("add", {a, b}), p[1]}, of_image);
+    const std::vector<ValueId> d = all("batch_norm_grad", {one("relu_grad", {image, y}), x, gamma, n[1], n[2]}, {{"eps", 1e-3}});
+    return {x, n[0], n[1], y, p[0], p[1], d};
+  }
+  void fuse(std::vector<ValueId> outputs, const Stem& s) {
+    outputs.insert(outputs.end(), s.gradients.begin(), s.gradients.end());
+    g_.set_outputs(outputs);
+    run(make_fuse_norm_act());
+    run(make_fuse_norm_pool());
+  }
+};
+
+TEST_F(Stems, AreOneOpEachWay) {
+  const Stem s = stem();
+  fuse({s.pooled, s.mean}, s);
+  EXPECT_EQ(count("batch_norm_pool"), 1) << g_.text();
+  EXPECT_EQ(count("batch_norm_pool_grad"), 1) << g_.text();
+  EXPECT_EQ(g_.order().size(), 2U) << g_.text();
+  EXPECT_THAT(g_.text(), ::testing::HasSubstr("{eps=0.001, kernel=[3, 3], stride=[2, 2], pad=[1, 1, 1, 1], ceil_mode=false}"));
+}
+TEST_F(Stems, WhoseResultIsItsOwnGradient) {
+  const Stem s = stem();
+  for (const NodeId n : std::vector<NodeId>(g_.order()))
+    if (g_.node(n).op == &find_op("add")) g_.replace_uses(g_.node(n).out[0], s.pooled), g_.erase(n);
+  fuse({s.pooled}, s);
+  EXPECT_EQ(g_.order().size(), 2U) << g_.text();
+}
+TEST_F(Stems, WithoutGradientAreOneOp) {
+  const Stem s = stem();
+  g_.set_outputs({s.pooled, s.mean});
+  run(make_dce());
+  run(make_fuse_norm_act());
+  run(make_fuse_norm_pool());
+  EXPECT_EQ(count("batch_norm_pool"), 1) << g_.text();
+  EXPECT_EQ(g_.order().size(), 1U) << g_.text();
+}
+TEST_F(Stems, WhoseImageIsReadStayAsTheyAre) {
+  const Stem s = stem();
+  fuse({s.pooled, one("tanh", {s.relu})}, s);
+  EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
+}
+TEST_F(Stems, WhosePlacesAreReadStayAsTheyAre) {
+  const Stem s = stem();
+  fuse({s.pooled, s.places}, s);
+  EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
+}
+TEST_F(Stems, OfPlanesStayAsTheyAre) {
+  const Stem s = stem(Layout::kContiguous);
+  fuse({s.pooled}, s);
+  EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
+}
+TEST_F(Stems, WithAnotherReaderOfTheImagesGradientStayAsTheyAre) {
+  const Stem s = stem();
+  ValueId image = kNoId;
+  for (const NodeId n : g_.order())
+    if (g_.node(n).op == &find_op("max_pool2d_grad")) image = g_.node(n).out[0];
+  fuse({s.pooled, image}, s);
+  EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
+}
+
 // A number of as many bytes as a result is read for every element: no result may lie on it.
 TEST_F(DevicePasses, ResultsDoNotLieOnNumbersThatAreReadAgain) {
   const OpDef& op = find_op("group_cluster");

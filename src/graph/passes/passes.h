@@ -13,6 +13,8 @@ std::unique_ptr<Pass> make_fold_constants();
 std::unique_ptr<Pass> make_cse();
 /// batch norm (+ add) + relu and their gradients as single ops.
 std::unique_ptr<Pass> make_fuse_norm_act();
+/// CUDA: batch norm + relu + max pooling and their gradients as single ops.
+std::unique_ptr<Pass> make_fuse_norm_pool();
 /// conv2d + batch_norm_infer or bias (+ add) (+ relu) as one op.
 std::unique_ptr<Pass> make_fuse_conv();
 /// CUDA: layouts turned where it costs least.
