@@ -18,6 +18,7 @@
 
 #include "src/graph/memory_plan.h"
 #include "src/graph/passes/passes.h"
+#include "src/op/layout_rule.h"
 
 namespace sindri {
 
@@ -130,6 +131,7 @@ class GroupElementwise final : public Pass {
       u.layout = result.layout == Layout::kChannelsLast ? 'l' : 'c';
       const NodeId before = g.value(node.in[0]).producer;
       if (before != kNoId && joins_next(g, before)) u.nodes = {before, n}, u.in = g.node(before).in;
+      else if (!channels_last_differs(result)) return std::nullopt;  // starts nothing as it is
     }
     u.signature = u.program + (steady[static_cast<size_t>(n)] ? " steady" : "");
     if (small_only && result.numel() > kMostElements) u.signature += fmt::format(" node {}", n);  // alone
