@@ -5,6 +5,8 @@
 #include "ops/pool/pool_common.h"
 #include "sindri/core/error.h"
 #include "sindri/op/bind.h"
+#include "sindri/ops/elementwise.h"
+#include "sindri/ops/reduce.h"
 #include "src/op/quick_call.h"
 
 namespace sindri::ops {
@@ -38,9 +40,15 @@ std::vector<TensorMeta> infer_adaptive(const Attrs& attrs, Span<const TensorMeta
 }
 
 std::vector<TensorMeta> infer_adaptive_grad(const Attrs& attrs, Span<const TensorMeta> in) {
-  check_arity("adaptive_avg_pool2d_grad", in, 1);
+  const char* op = "adaptive_avg_pool2d_grad";
+  if (in.size() != 2 && in.size() != 3) check_arity(op, in, 1);
   const auto& a = attrs.as<AdaptivePool2dGradAttrs>();
-  return {resized("adaptive_avg_pool2d_grad", in[0], a.h, a.w)};
+  const TensorMeta dx = resized(op, in[0], a.h, a.w);
+  if (in.size() > 1 && (in[1].shape != dx.shape || in[1].dtype != dx.dtype))
+    throw ShapeError(fmt::format("{}: addend must be {}, got {}", op, dx.str(), in[1].str()));
+  if (in.size() > 2 && (in[2].shape != Shape{dx.shape[0], dx.shape[1], 1, 1} || in[2].shape != in[0].shape || in[2].dtype != dx.dtype))
+    throw ShapeError(fmt::format("{}: scale {} must be like dy {}, both [N, C, 1, 1]", op, in[2].str(), in[0].str()));
+  return {dx};
 }
 
 Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x);
@@ -77,11 +85,20 @@ const OpDef& kAdaptive = register_op({
 
 const OpDef& kAdaptiveGrad = register_op({
     .name = "adaptive_avg_pool2d_grad",
-    .doc = "dy [N, C, oh, ow] of adaptive_avg_pool2d -> dx [N, C, H, W].",
+    .doc =
+        "dy [N, C, oh, ow] of adaptive_avg_pool2d -> dx [N, C, H, W]. With an addend as dx, and perhaps a scale [N, C, 1, 1] for a dy of that shape, which the "
+        "graph compiler gives, addend·scale + dx, each step rounded to their type.",
     .attrs = attrs_type<AdaptivePool2dGradAttrs>(),
-    .traits = kLinear,
+    .traits = {.layout = LayoutRule::kFollowInput0,
+               .saves_in = saves(1, 2),
+               .may_overwrite = [](const Attrs&, size_t, size_t out, size_t in) { return out == 0 && in == 1; }},
     .infer = infer_adaptive_grad,
-    .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {adaptive_avg_pool2d(c.dout[0], c.in[0].shape()[2], c.in[0].shape()[3])}; },
+    .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
+      std::vector<Tensor> d = {adaptive_avg_pool2d(c.dout[0], c.in[0].shape()[2], c.in[0].shape()[3])};
+      if (c.in.size() > 1) d.push_back(c.in.size() > 2 ? c.dout[0] * c.in[2] : c.dout[0]);
+      if (c.in.size() > 2) d.push_back(sum(c.dout[0] * c.in[1], {2, 3}, true));
+      return d;
+    },
 });
 
 Tensor avg_grad(const Tensor& dy, const Pool2dAttrs& a, const Shape& x) { return bind_one(kAvgGrad, recent_attrs(with_input_size(a, x)), {&dy}); }

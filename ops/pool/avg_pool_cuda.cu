@@ -89,7 +89,8 @@ template <class E, int V> __global__ void average_by_rows(Averages p, int64_t ch
   }
 }
 
-template <class E, int V> __global__ void average_backward(Averages p, const E* dy, E* dx) {
+// With an addend dx is addend + gradient, with a scale [N, C, 1, 1], where dy has that shape, addend·scale + gradient.
+template <class E, int V> __global__ void average_backward(Averages p, const E* dy, const E* addend, const E* scale, E* dx) {
   for (int64_t i = global_thread(); i < p.out.n; i += global_threads()) {
     const Position o = position_of(p.out, i, V);
     const WindowRange h = windows_over(p.rows, o.h), w = windows_over(p.cols, o.w);
@@ -102,9 +103,18 @@ template <class E, int V> __global__ void average_backward(Averages p, const E* 
         for (int v = 0; v < V; ++v) sum[v] += load(g.e[v]) / by;
       }
     }
+    const int64_t to = place_in(p.image, o.n, o.c, o.h, o.w);
     Group<E, V> result;
     for (int v = 0; v < V; ++v) result.e[v] = store_as<E>(sum[v]);
-    store_group(dx + place_in(p.image, o.n, o.c, o.h, o.w), result);
+    if (addend != nullptr) {
+      Group<E, V> a = load_group<V>(addend + to);
+      if (scale != nullptr) {
+        const Group<E, V> by = load_group<V>(scale + place_in(p.pooled, o.n, o.c, 0, 0));
+        for (int v = 0; v < V; ++v) a.e[v] = store_as<E>(load(a.e[v]) * load(by.e[v]));
+      }
+      for (int v = 0; v < V; ++v) result.e[v] = store_as<E>(load(a.e[v]) + load(result.e[v]));
+    }
+    store_group(dx + to, result);
   }
 }
 
@@ -145,7 +155,8 @@ void backward(const Call& call, const AxisRule& rows, const AxisRule& cols) {
     constexpr int V = kGroupOf<E>;
     const bool wide = takes_groups(call, dx.shape[1], V, all_channels_last(call));
     p.out = elements_of(dx, wide ? V : 1);
-    launch(call, grid_for(p.out.n), wide ? average_backward<E, V> : average_backward<E, 1>, p, call.input<E>(0), call.output<E>(0));
+    launch(call, grid_for(p.out.n), wide ? average_backward<E, V> : average_backward<E, 1>, p, call.input<E>(0),
+           call.in.size() > 1 ? call.input<E>(1) : nullptr, call.in.size() > 2 ? call.input<E>(2) : nullptr, call.output<E>(0));
   });
 }
 

@@ -149,8 +149,9 @@ std::string reject(const KernelQuery& q) {
   return too_wide(q.in[0]) || too_wide(q.out[0]) ? "a contiguous image is wider than " + std::to_string(kMaxPoolWidth) : "";
 }
 
-// The graph compiler makes gradients of sums on devices only.
+// The graph compiler makes gradients of sums, and sums with gradients, on devices only.
 std::string reject_sum(const KernelQuery& q) { return q.in.size() > 2 ? "a second gradient" : reject(q); }
+std::string reject_addend(const KernelQuery& q) { return q.in.size() > 1 ? "an addend" : reject(q); }
 
 std::unique_ptr<Kernel> make_avg(const KernelQuery& q) {
   const auto& a = q.attrs.as<Pool2dAttrs>();
@@ -177,7 +178,7 @@ const bool kMaxGrad = register_kernel({.op = "max_pool2d_grad", .name = "simd", 
 const bool kAvg = register_kernel({.op = "avg_pool2d", .name = "simd", .reject = reject, .make = make_avg});
 const bool kAvgGrad = register_kernel({.op = "avg_pool2d_grad", .name = "simd", .reject = reject, .make = make_avg_grad});
 const bool kAdaptive = register_kernel({.op = "adaptive_avg_pool2d", .name = "simd", .reject = reject, .make = make_adaptive});
-const bool kAdaptiveGrad = register_kernel({.op = "adaptive_avg_pool2d_grad", .name = "simd", .reject = reject, .make = make_adaptive_grad});
+const bool kAdaptiveGrad = register_kernel({.op = "adaptive_avg_pool2d_grad", .name = "simd", .reject = reject_addend, .make = make_adaptive_grad});
 
 }  // namespace
 }  // namespace sindri::ops

@@ -115,7 +115,18 @@ void adaptive_pool(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   average(q, in, out, adaptive_pool_axis(q.in[0].shape[2], q.out[0].shape[2]), adaptive_pool_axis(q.in[0].shape[3], q.out[0].shape[3]));
 }
 void adaptive_pool_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  average_grad(q, in, out, adaptive_pool_axis(q.out[0].shape[2], q.in[0].shape[2]), adaptive_pool_axis(q.out[0].shape[3], q.in[0].shape[3]));
+  const PoolAxis rows = adaptive_pool_axis(q.out[0].shape[2], q.in[0].shape[2]), cols = adaptive_pool_axis(q.out[0].shape[3], q.in[0].shape[3]);
+  if (in.size() < 2) return average_grad(q, in, out, rows, cols);
+  std::vector<char> memory(static_cast<size_t>(q.out[0].nbytes()));  // the addend may lie where dx will
+  const Buffer g{memory.data(), out[0].meta};
+  average_grad(q, in.subspan(0, 1), {&g, 1}, rows, cols);
+  const ImageView x = image_view(q.out[0]);
+  for_windows(x, [&](const Window& o) {
+    const int64_t i = x.at(o.n, o.c, o.oh, o.ow);
+    const double unpooled = load_element(g, i);
+    store_element(g, i, load_element(in[1], i) * (in.size() > 2 ? load_element(in[2], o.n * x.c + o.c) : 1));
+    store_element(out[0], i, load_element(g, i) + unpooled);
+  });
 }
 
 bool reference(const char* op, SimpleKernelFn fn) { return register_kernel({.op = op, .name = "reference", .priority = kReferencePriority, .simple = fn}); }

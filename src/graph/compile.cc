@@ -34,6 +34,7 @@ PassList default_passes() {
   passes.push_back(make_fuse_norm_pool());
   passes.push_back(make_fuse_conv());
   passes.push_back(make_turn_layouts());
+  passes.push_back(make_fuse_pool_grad());
   passes.push_back(make_fuse_elementwise());
   passes.push_back(make_group_updates());
   passes.push_back(make_dce());

@@ -117,6 +117,15 @@ TEST_F(DevicePasses, GradientsThatTravelStayAlone) {
   EXPECT_TRUE(has_group("cast(i0) {dtype=f32}; out t0", "==")) << g_.text();
 }
 
+// Both layouts of [N, C, 1, 1] are the same memory: such a turn starts no kernel, and would as a part of a group.
+TEST_F(DevicePasses, TurnsThatMoveNothingStayAlone) {
+  std::vector<ValueId> out;
+  for (const char* const name : {"a", "b"}) out.push_back(one("to_layout", {state(name, {4, 8, 1, 1})}, {{"layout", std::string("channels_last")}}));
+  g_.set_outputs({one("relu", {out[0]}), one("tanh", {out[1]})});
+  run(make_group_elementwise());
+  EXPECT_EQ(count("to_layout"), 2) << g_.text();
+}
+
 TEST_F(DevicePasses, OpsOnNumbersBecomeOneCluster) {
   const ValueId scale = state("scale", {}), steps = state("steps", {}, DType::kInt32), limit = input({}, DType::kInt32), two = input({});
   const ValueId at_limit = one("greater_equal", {steps, limit});
@@ -240,6 +249,31 @@ TEST_F(Stems, WithAnotherReaderOfTheImagesGradientStayAsTheyAre) {
     if (g_.node(n).op == &find_op("max_pool2d_grad")) image = g_.node(n).out[0];
   fuse({s.pooled, image}, s);
   EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
+}
+
+// Squeeze-and-excitation: the gradient of the means is added to the gated gradient where it is made. A product that another op reads stays.
+TEST_F(DevicePasses, AnAveragesGradientTakesOverItsSum) {
+  const Layout last = Layout::kChannelsLast;
+  const ValueId dy = input({2, 8, 6, 6}, DType::kFloat16, last), gate = input({2, 8, 1, 1}, DType::kFloat16), d = input({2, 8, 1, 1}, DType::kFloat16, last);
+  const AttrFields size = {{"h", int64_t{6}}, {"w", int64_t{6}}};
+  const ValueId gated = one("mul", {dy, gate}), read = one("mul", {gate, one("relu", {dy})});
+  const ValueId a = one("add", {gated, one("adaptive_avg_pool2d_grad", {d}, size)}), b = one("add", {one("adaptive_avg_pool2d_grad", {d}, size), read});
+  const ValueId alone = one("adaptive_avg_pool2d_grad", {d}, size);
+  g_.set_outputs({a, b, read, one("add", {alone, alone})});
+  run(make_fuse_pool_grad());
+  EXPECT_EQ(count("add"), 1) << g_.text();
+  EXPECT_EQ(count("mul"), 1) << g_.text();
+  std::vector<size_t> operands;
+  for (const NodeId n : g_.order())
+    if (g_.node(n).op == &find_op("adaptive_avg_pool2d_grad")) operands.push_back(g_.node(n).in.size());
+  EXPECT_THAT(operands, ::testing::UnorderedElementsAre(1U, 2U, 3U));
+}
+TEST_F(DevicePasses, FloatProductsStayOutOfAnAveragesGradient) {
+  const ValueId dy = input({2, 8, 6, 6}), gate = input({2, 8, 1, 1}), d = input({2, 8, 1, 1});
+  g_.set_outputs({one("add", {one("mul", {dy, gate}), one("adaptive_avg_pool2d_grad", {d}, {{"h", int64_t{6}}, {"w", int64_t{6}}})})});
+  run(make_fuse_pool_grad());
+  EXPECT_EQ(count("mul"), 1) << g_.text();
+  EXPECT_EQ(count("add"), 0) << g_.text();
 }
 
 // A number of as many bytes as a result is read for every element: no result may lie on it.

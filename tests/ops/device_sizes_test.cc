@@ -57,6 +57,7 @@ std::vector<Sample> samples() {
       {"adaptive_avg_pool2d", "global", {{"oh", int64_t{1}}, {"ow", int64_t{1}}}, {{{2, 64, 9, 10}}}},
       {"adaptive_avg_pool2d", "odd_channels", {{"oh", int64_t{2}}, {"ow", int64_t{1}}}, {{{2, 41, 17, 9}}}},
       {"adaptive_avg_pool2d_grad", "global", {{"h", int64_t{9}}, {"w", int64_t{10}}}, {{{2, 64, 1, 1}}}},
+      {"adaptive_avg_pool2d_grad", "global_addend_scale", {{"h", int64_t{9}}, {"w", int64_t{10}}}, {{{2, 64, 1, 1}}, {{2, 64, 9, 10}}, {{2, 64, 1, 1}}}},
       {"max_pool2d", "stem", pool({3, 3}, {2, 2}, {1, 1, 1, 1}), {{{2, 32, 15, 17}}}},
       {"max_pool2d_grad", "stem", pool_grad({3, 3}, {2, 2}, {1, 1, 1, 1}, {15, 17}), {{{2, 32, 8, 9}}, rows({2, 32, 8, 9}, 0, 9, DType::kUInt8)}},
       {"avg_pool2d", "large", pool({9, 8}, {4, 4}, {2, 2, 2, 2}), {{{1, 48, 20, 21}}}},

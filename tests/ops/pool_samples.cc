@@ -93,7 +93,17 @@ std::vector<Sample> all() {
                                                  {"channels32", {1, 32, 7, 7}, 1, 1},
                                                  {"vgg", {1, 2, 9, 9}, 7, 7}}) {
     s.push_back({"adaptive_avg_pool2d", c.name, {{"oh", c.oh}, {"ow", c.ow}}, {{c.x}}});
-    s.push_back({"adaptive_avg_pool2d_grad", c.name, {{"h", c.x[2]}, {"w", c.x[3]}}, {{{c.x[0], c.x[1], c.oh, c.ow}}}});
+    const AttrFields image = {{"h", c.x[2]}, {"w", c.x[3]}};
+    const Shape pooled = {c.x[0], c.x[1], c.oh, c.ow};
+    s.push_back({"adaptive_avg_pool2d_grad", c.name, image, {{pooled}}});
+    s.push_back({.op = "adaptive_avg_pool2d_grad", .name = c.name + "_addend", .attrs = image, .args = {{pooled}, {c.x}}, .half = false, .torch = false});
+    if (c.oh == 1 && c.ow == 1)
+      s.push_back({.op = "adaptive_avg_pool2d_grad",
+                   .name = c.name + "_addend_scale",
+                   .attrs = image,
+                   .args = {{pooled}, {c.x}, {pooled}},
+                   .half = false,
+                   .torch = false});
   }
   return s;
 }

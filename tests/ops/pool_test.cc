@@ -8,7 +8,9 @@
 
 #include "sindri/autograd/grad.h"
 #include "sindri/core/context.h"
+#include "sindri/core/device.h"
 #include "sindri/core/error.h"
+#include "sindri/graph/compile.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/reduce.h"
@@ -145,6 +147,44 @@ TEST(MaxPool, LastNanOfAWindowIsItsPlace) {
       EXPECT_EQ(dx[c * 16 + 5], 1) << c;
     }
   }
+}
+
+// With an addend and a scale, the gradient of global pooling has the bits of the separate ops.
+TEST(AveragePoolGradient, OfASumHasTheBitsOfTheSeparateOps) {
+  const OpDef& op = find_op("adaptive_avg_pool2d_grad");
+  const Attrs attrs = op.attrs.make({{"h", int64_t{5}}, {"w", int64_t{7}}});
+  for (const DType type : {DType::kFloat16, DType::kBFloat16})
+    for (const int64_t channels : {16, 5}) {
+      const test::Sample s = {.op = "adaptive_avg_pool2d_grad", .name = "sum", .args = {{{3, channels, 1, 1}}, {{3, channels, 5, 7}}, {{3, channels, 1, 1}}}};
+      for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
+        TensorList in = test::make_inputs(s, type);
+        for (Tensor& t : in) t = convert_layout(t, layout);
+        const Tensor alone = bind(op, attrs, {in[0]})[0];
+        EXPECT_TRUE(test::same_bits(sindri::bind(op, attrs, {in[0], in[1]})[0], in[1] + alone));
+        EXPECT_TRUE(test::same_bits(sindri::bind(op, attrs, in)[0], in[1] * in[2] + alone));
+      }
+    }
+  const Tensor dy = Tensor::zeros({3, 4, 1, 1}), image = Tensor::zeros({3, 4, 5, 7});
+  EXPECT_THROW(bind(op, attrs, {dy, dy}), ShapeError);
+  EXPECT_THROW(bind(op, attrs, {dy, image, image}), ShapeError);
+}
+
+// A squeeze-and-excitation gate and its gradient, eager and compiled.
+TEST(AveragePoolGradient, OfAGateKeepsEveryBitInGraphs) {
+  if (current_device().kind != Device::kCuda) GTEST_SKIP() << "graphs of CUDA devices only";
+  const TensorFn gated = [](Span<const Tensor> in) -> TensorList {
+    const Tensor y = in[0] * ops::sigmoid(ops::global_avg_pool2d(in[0]) * in[1]);
+    return {ops::sum(ops::cast(ops::tanh(y), DType::kFloat32))};
+  };
+  const TensorFn fn = [&](Span<const Tensor> in) -> TensorList { return value_and_grad(gated, in, {0, 1}, {}).second.of_inputs; };
+  const test::Sample s = {.op = "gate", .name = "gate", .args = {{{3, 16, 5, 7}}, {{3, 16, 1, 1}}}};
+  TensorList in = test::make_inputs(s, DType::kFloat16);
+  in[0] = convert_layout(in[0], Layout::kChannelsLast);
+  CompiledFn compiled = compile(fn);
+  const TensorList eager = fn(in), fused = compiled(in);
+  ASSERT_EQ(eager.size(), fused.size());
+  for (size_t i = 0; i < eager.size(); ++i) EXPECT_TRUE(test::same_bits(eager[i], fused[i])) << i;
+  EXPECT_EQ(compiled.graph_text().find(" add("), std::string::npos) << compiled.graph_text();
 }
 
 // A compensated sum must not turn infinity into NaN.

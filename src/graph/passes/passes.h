@@ -19,6 +19,8 @@ std::unique_ptr<Pass> make_fuse_norm_pool();
 std::unique_ptr<Pass> make_fuse_conv();
 /// CUDA: layouts turned where it costs least.
 std::unique_ptr<Pass> make_turn_layouts();
+/// CUDA: the gradient of average pooling takes over the sum it goes into.
+std::unique_ptr<Pass> make_fuse_pool_grad();
 /// Elementwise ops that feed each other as one node, run tile by tile.
 std::unique_ptr<Pass> make_fuse_elementwise();
 /// Optimizer updates with equal attributes and scalars as one node of many parameters.
