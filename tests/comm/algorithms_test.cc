@@ -14,6 +14,8 @@ namespace sindri::comm {
 namespace {
 
 const std::vector<DType> kTypes = {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kFloat16, DType::kInt64};
+// Of large messages: between many ranks, one type of either width is enough for pieces and their order.
+std::vector<DType> large_types(const Communicator& c) { return c.size() > 4 ? std::vector<DType>{DType::kFloat32, DType::kBFloat16} : kTypes; }
 
 std::shared_ptr<Communicator> over(const std::shared_ptr<Post>& post, int rank, const std::vector<int>& hosts) {
   auto session = std::make_shared<Session>();
@@ -65,7 +67,7 @@ TEST(CommAlgorithms, WholeMatrixSlow) {
     SCOPED_TRACE(testing::Message() << size << " ranks, " << local << " on a host");
     run_over(std::make_shared<Post>(size), hosts_of(size, local), [](Communicator& c) {
       check_collectives(c, kTypes, {0, 1, 7, 1023, 16385});
-      check_large(c, kTypes, 5 << 20);
+      check_large(c, large_types(c), 5 << 20);
     });
   }
 }
@@ -204,7 +206,7 @@ TEST(CommThreadsMatrix, WholeMatrixSlow) {
   for (const int size : {1, 2, 3, 4, 7, 8, 16})
     run_ranks(size, [](int) {
       check_collectives(world(), kTypes, {0, 1, 7, 1023, 16385});
-      check_large(world(), kTypes, 5 << 20);
+      check_large(world(), large_types(world()), 5 << 20);
     });
 }
 

@@ -171,12 +171,13 @@ TEST(Conv2dKernels, ReluKeepsNan) {
 // oneDNN's 1x1 weight gradient with a stride wrote past its workspace when a pixel had fewer channels than its blocks. Of ones, every
 // gradient is the number of pixels.
 TEST(Conv2dKernels, StridedPointwiseWeightGradientsOfFewChannels) {
+  const int64_t images = current_device().kind == Device::kCuda ? 1 : 4;  // the host run computes element by element
   for (const bool strict : {false, true}) {
     set_strict(strict);
     for (const KernelDef* kernel : kernels_of("conv2d_weight_grad")) {
       for (const int64_t c : {1, 3, 4, 7, 8, 12, 15, 16, 17}) {
         for (const auto& stride : std::vector<std::vector<int64_t>>{{2, 2}, {1, 2}, {2, 1}, {3, 3}}) {
-          const Tensor x = Tensor::full({4, c, 32, 31}, 1), w = Tensor::full({64, c, 1, 1}, 1);
+          const Tensor x = Tensor::full({images, c, 32, 31}, 1), w = Tensor::full({64, c, 1, 1}, 1);
           const ops::Conv2dAttrs attrs{.stride = stride};
           const Tensor dy = Tensor::full(ops::conv2d(x, w, attrs).shape(), 1);
           std::vector<float> dw;
