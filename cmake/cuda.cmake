@@ -49,12 +49,28 @@ macro(sindri_find_cuda)
   endif()
 endmacro()
 
+# Files that generated kernels include become text in the backend: NVRTC gets them from memory (ops/elementwise/cluster_text.h).
+function(sindri_embed_generated_headers target)
+  set(text "// Made by cmake/cuda.cmake.\n#include \"src/device/cuda/generated_code.h\"\n\nnamespace sindri::cuda {\n\nconst std::vector<GeneratedHeader>& generated_headers() {\n  static const std::vector<GeneratedHeader> all = {\n")
+  foreach(name ops/elementwise/generated_cluster.h ops/elementwise/wrapping_int.h ops/elementwise/expression_functions.def)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${name})
+    file(READ ${PROJECT_SOURCE_DIR}/${name} content)
+    string(APPEND text "{\"${name}\", R\"text(${content})text\"},\n")
+  endforeach()
+  string(APPEND text "  };\n  return all;\n}\n\n}  // namespace sindri::cuda\n")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${target}_headers.cc CONTENT "${text}" @ONLY)
+  target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated/${target}_headers.cc)
+endfunction()
+
 # Objects once; the plugin links them to libsindri.so, the programs for GPUs (tests/gpu) to the library's own objects.
 function(sindri_add_cuda_plugin)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ops/*_cuda.cu)
   file(GLOB backend CONFIGURE_DEPENDS src/device/cuda/*.cc ops/*/*_cuda.cc)
   list(FILTER backend EXCLUDE REGEX "/plugin\\.cc$")
   add_library(sindri_cuda_objects OBJECT ${kernels} ${backend})
+  sindri_embed_generated_headers(sindri_cuda_objects)
+  # Generated clusters are compiled without contraction across their steps; what they are compared with is compiled alike.
+  set_source_files_properties(ops/elementwise/elementwise_cuda.cu PROPERTIES COMPILE_OPTIONS "-fmad=false")
   target_include_directories(sindri_cuda_objects PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(sindri_cuda_objects SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ${SINDRI_CUDNN_INCLUDE})
   target_compile_features(sindri_cuda_objects PRIVATE cxx_std_20)

@@ -11,6 +11,7 @@
 #include "ops/elementwise/elementwise_impl.h"
 #include "ops/elementwise/elementwise_simd.h"
 #include "ops/elementwise/group_cluster.h"
+#include "ops/elementwise/operand_walk.h"
 #include "ops/elementwise/wrapping_int.h"
 #include "sindri/core/error.h"
 #include "src/device/cuda/divisor.h"
@@ -352,32 +353,16 @@ __global__ void __launch_bounds__(kThreads) group(const __grid_constant__ GroupT
 // ----- the host's side -----
 
 Walk walk_of(Span<const Buffer> in, const TensorMeta& out) {
+  const elementwise::OperandWalk lies = elementwise::walk_operands(in.size(), [&](size_t k) -> const TensorMeta& { return *in[k].meta; }, out);
   Walk w;
-  w.n = out.numel();
-  std::array<Shape, kMostIn> strides;
-  for (size_t k = 0; k < in.size(); ++k) strides[k] = elementwise::operand_strides(*in[k].meta, out.shape);
-  constexpr std::array<int, 4> kChannelsLastOrder = {0, 2, 3, 1};
-  std::array<int64_t, Shape::kMaxRank> size{};
-  for (int d = 0; d < out.shape.rank(); ++d) {
-    const int dim = out.layout == Layout::kChannelsLast ? kChannelsLastOrder[static_cast<size_t>(d)] : d;
-    if (out.shape[dim] == 1) continue;
-    bool joins = w.rank > 0;
-    for (size_t k = 0; k < in.size() && joins; ++k) joins = w.stride[k][w.rank - 1] == strides[k][dim] * out.shape[dim];
-    const int at = joins ? w.rank - 1 : w.rank;
-    size[static_cast<size_t>(at)] = (joins ? size[static_cast<size_t>(at)] : 1) * out.shape[dim];
-    for (size_t k = 0; k < in.size(); ++k) w.stride[k][at] = strides[k][dim];
-    if (!joins) ++w.rank;
-  }
-  for (int d = 0; d < w.rank; ++d) w.size[d] = Divisor(size[static_cast<size_t>(d)], w.n);
+  w.n = lies.n;
+  w.rank = lies.rank;
+  for (int d = 0; d < w.rank; ++d) w.size[d] = Divisor(lies.size[static_cast<size_t>(d)], w.n);
   for (size_t k = 0; k < in.size(); ++k) {
     w.in[k] = in[k].data;
     w.dtype[k] = in[k].meta->dtype;
-    int64_t dense = 1;
-    w.flat[k] = true;
-    for (int d = w.rank - 1; d >= 0; --d) {
-      w.flat[k] = w.flat[k] && w.stride[k][d] == dense;
-      dense *= size[static_cast<size_t>(d)];
-    }
+    w.flat[k] = lies.flat[k];
+    for (int d = 0; d < w.rank; ++d) w.stride[k][d] = lies.stride[k][static_cast<size_t>(d)];
   }
   return w;
 }

@@ -1,0 +1,36 @@
+// Kernels whose text is made at run time: compiled by NVRTC for the device, kept on disk.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sindri::cuda {
+
+/// A file that generated texts include.
+struct GeneratedHeader {
+  const char* name;
+  const char* text;
+};
+/// Made by the build (cmake/cuda.cmake).
+const std::vector<GeneratedHeader>& generated_headers();
+
+/// SINDRI_CUDA_CODEGEN: false if it is 0. Throws SettingsError for a value that means nothing.
+bool code_generation();
+
+struct GeneratedFunction {
+  cudaKernel_t kernel = nullptr;  ///< null: `why` says why there is none
+  std::string why;
+};
+/// The kernel `name` of `text`, compiled for the device unless this process or the cache folder (generated/HASH.cubin) has it. A text that NVRTC refuses is
+/// reported once and not tried again. Any thread; kernels live as long as the process.
+const GeneratedFunction& generated_function(const std::string& text, const char* name, int device);
+/// How many texts this process has given to NVRTC.
+int64_t generated_compilations();
+
+/// The cubin of a text for compute capability `capability` (90), or empty and why. NVRTC must be usable.
+std::string compile_generated(const std::string& text, int capability, std::string* why);
+
+}  // namespace sindri::cuda
