@@ -49,7 +49,8 @@ const std::vector<std::string>& known_variables() {
                                                  "SINDRI_RESULT_FILE",    "SINDRI_NCCL_LIBRARY",
                                                  "SINDRI_PROGRESS",       "SINDRI_JPEG_ENTROPY",
                                                  "SINDRI_PYTHON",         "SINDRI_WORKSPACE_LIMIT",
-                                                 "SINDRI_DETERMINISTIC",  "SINDRI_CUDNN_RTC"};
+                                                 "SINDRI_DETERMINISTIC",  "SINDRI_CUDNN_RTC",
+                                                 "SINDRI_CUDA_CODEGEN"};
   return names;
 }
 

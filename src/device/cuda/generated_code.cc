@@ -55,9 +55,13 @@ uint64_t hash(std::string_view text, uint64_t h) {
 std::string hash_text(std::string_view text) { return fmt::format("{:016x}{:016x}", hash(text, 0xcbf29ce484222325ull), hash(text, 0x9ae16a3b2f90404full)); }
 
 struct Program {
+  const NvrtcApi& api;
   nvrtcProgram handle = nullptr;
+  explicit Program(const NvrtcApi& functions) : api(functions) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
   ~Program() {
-    if (handle != nullptr) nvrtc_api().DestroyProgram(&handle);
+    if (handle != nullptr) api.DestroyProgram(&handle);
   }
 };
 
@@ -117,7 +121,7 @@ GeneratedFunction load(const std::string& text, const char* name, int capability
   const std::string key = key_of(text, capability), file = cache_file(fmt::format("generated/{}.cubin", key));
   std::string cubin = file.empty() ? "" : read_cubin(file, key);
   if (cubin.empty()) {
-    cubin = compile_generated(text, capability, &out.why);
+    cubin = compile_generated(nvrtc_api(), text, capability, &out.why);
     if (cubin.empty()) {
       tell_failure(out.why);
       return out;
@@ -157,15 +161,14 @@ bool code_generation() {
 
 int64_t generated_compilations() { return g_compilations; }
 
-std::string compile_generated(const std::string& text, int capability, std::string* why) {
-  const NvrtcApi& api = nvrtc_api();
+std::string compile_generated(const NvrtcApi& api, const std::string& text, int capability, std::string* why) {
   std::vector<const char*> sources = {kCstdint, kTypeTraits}, names = {"cstdint", "type_traits"};
   for (const GeneratedHeader& h : generated_headers()) sources.push_back(h.text), names.push_back(h.name);
   const std::string architecture = fmt::format("-arch=sm_{}", capability);
   std::vector<const char*> options(std::begin(kOptions), std::end(kOptions));
   options.push_back(architecture.c_str());
   ++g_compilations;
-  Program program;
+  Program program(api);
   nvrtcResult result = api.CreateProgram(&program.handle, text.c_str(), "cluster.cu", static_cast<int>(names.size()), sources.data(), names.data());
   if (result == NVRTC_SUCCESS) result = api.CompileProgram(program.handle, static_cast<int>(options.size()), options.data());
   size_t size = 0;

@@ -30,7 +30,8 @@ const GeneratedFunction& generated_function(const std::string& text, const char*
 /// How many texts this process has given to NVRTC.
 int64_t generated_compilations();
 
-/// The cubin of a text for compute capability `capability` (90), or empty and why. NVRTC must be usable.
-std::string compile_generated(const std::string& text, int capability, std::string* why);
+struct NvrtcApi;
+/// The cubin of a text for compute capability `capability` (90), or empty and why.
+std::string compile_generated(const NvrtcApi& api, const std::string& text, int capability, std::string* why);
 
 }  // namespace sindri::cuda
