@@ -12,6 +12,8 @@
 #include "sindri/dataset/shard.h"
 #include "sindri/dataset/transforms.h"
 #include "sindri/dataset/vision.h"
+#include "sindri/device/device.h"
+#include "sindri/ops/image.h"
 #include "src/app/build.h"
 #include "src/train/atomic_file.h"
 
@@ -104,7 +106,30 @@ Transform rand_augment(const Settings& s, const KindFacts& facts) {
                              vision::Inter::kNearest, {0});
 }
 
-std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training) {
+// In the units of the images.
+Normalization of_pixels(const Settings& s, const KindFacts& facts, const Shape& image) {
+  Normalization n = normalization_of(s, facts, image[0], image[1]);
+  for (double& v : n.mean) v *= facts.largest;
+  for (double& v : n.std) v *= facts.largest;
+  return n;
+}
+
+// Makes the net's input of bytes on the device, where data.device_input says so and the pipeline has bytes at its end; else null, and the pipeline does it.
+// Training and evaluation do the same.
+Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image) {
+  const std::string& wanted = s.get_string("data.device_input");
+  if (wanted == "off" || (wanted == "auto" && current_device().is_cpu())) return nullptr;
+  if (mixes_samples(s)) {
+    const std::string why = "data.mixup and data.cutmix mix images after they are normalised, on the host";
+    if (wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto, or do not mix");
+    log::info("data", "images are normalised on the host: " + why);
+    return nullptr;
+  }
+  return [n = of_pixels(s, facts, image)](const Tensor& x) { return ops::image_input(x, n.mean, n.std); };
+}
+
+// `bytes`: the images stay u8 [H, W, C], the rest is prepare_of's.
+std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training, bool bytes) {
   const int64_t side = image[1];
   const bool encoded = facts.encoded, augment = training && s.get_bool("data.augment") && facts.augment;
   std::vector<Transform> chain;
@@ -125,9 +150,8 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
   if (training && s.get_int("data.rand_augment") > 0) chain.push_back(rand_augment(s, facts));
   if (encoded && image[0] == 1) chain.push_back(grayscale());
-  Normalization n = normalization_of(s, facts, image[0], side);
-  for (double& v : n.mean) v *= facts.largest;
-  for (double& v : n.std) v *= facts.largest;
+  if (bytes) return chain;
+  const Normalization n = of_pixels(s, facts, image);
   chain.push_back(vision::Normalize(n.mean, n.std));
   chain.push_back(vision::HWC2CHW());
   return chain;
@@ -149,14 +173,15 @@ Dataset::Ptr mixed(const Settings& s, const Dataset::Ptr& batches, const Parts& 
   return batches->map({mix}, {.input_columns = {"image", "label"}, .num_parallel_workers = workers});
 }
 
-Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training, const Parts& parts) {
+Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training, const Parts& parts, bool bytes) {
   check_channels(s, source, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
   const int64_t batch = s.get_int("train.batch_size");
   Dataset::Ptr d = source.data;
   if (training && parts.virtual_ranks > 1)
     d = dataset::shard(d, {.num_shards = parts.virtual_ranks, .first = parts.first, .count = parts.count, .block = batch});
-  d = d->map(image_chain(s, source.facts, image, training), {.input_columns = {"image"}, .num_parallel_workers = workers});
+  if (const std::vector<Transform> chain = image_chain(s, source.facts, image, training, bytes); !chain.empty())
+    d = d->map(chain, {.input_columns = {"image"}, .num_parallel_workers = workers});
   const bool mixes = training && mixes_samples(s);
   std::vector<Transform> label = {dataset::transforms::TypeCast(DType::kInt32)};
   if (mixes) label.push_back(dataset::transforms::OneHot(class_count(s, classes_of(source))));
@@ -213,7 +238,9 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   out.class_names = names_of(*eval.data, out.num_classes);
   if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
-  out.eval = finish(s, eval, image_shape, false, parts);
+  out.prepare = prepare_of(s, eval.facts, image_shape);
+  const bool bytes = out.prepare != nullptr;
+  out.eval = finish(s, eval, image_shape, false, parts, bytes);
   out.eval_in_parts = parts.ranks > 1;
   if (!with_train) return out;
   const Source train = open_source(s, true);
@@ -234,15 +261,16 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   warn_of_same_images(s, train, parts);
   const bool contents = s.get_string("data.fingerprint") == "contents";
   out.fingerprint = train.data->fingerprint(contents) + ", evaluation " + eval.data->fingerprint(contents);
-  out.train = finish(s, train, image_shape, true, parts);
+  out.train = finish(s, train, image_shape, true, parts, bytes);
   return out;
 }
 
-std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape, const std::vector<ImageInput>& inputs) {
+std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape, const std::vector<ImageInput>& inputs, Prepare* prepare) {
   const std::string kind = s.get_string("data.kind"), likely = image_shape[0] == 1 ? "mnist" : "imagefolder";
   KindFacts facts = dataset::kinds().find(kind == "auto" ? likely : kind).facts;
   facts.encoded = true;
   facts.largest = 255;
+  *prepare = prepare_of(s, facts, image_shape);
   dataset::GeneratorDataset::Options options;
   options.column_names = {"image", "index"};
   options.size = static_cast<int64_t>(inputs.size());
@@ -258,7 +286,7 @@ std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape
   });
   options.shuffle = false;
   const auto d = dataset::GeneratorDataset::make(options);
-  std::vector<Transform> chain = image_chain(s, facts, image_shape, false);
+  std::vector<Transform> chain = image_chain(s, facts, image_shape, false, *prepare != nullptr);
   chain.insert(chain.begin(), read);
   return d->map(chain, {.input_columns = {"image"}})->batch(1);
 }

@@ -128,6 +128,7 @@ train::MetricValues evaluate_in(const Settings& settings, const std::string& che
           "model.num_classes", "evaluate without the report by class");
     options.metrics["confusion_matrix"] = confusion;
   }
+  options.prepare = data.prepare;
   train::Model model(network, make_loss(settings), nullptr, options);
   train::MetricValues values = evaluate_with(model, data, settings, group);
   if (by_class == nullptr) return values;

@@ -88,7 +88,7 @@ void record_samples(Session* s) {
   const auto it = s->data.eval->create_iterator({.num_epochs = 1, .on_corrupt = on_corrupt_in_eval(s->settings)});
   std::vector<Tensor> batch;
   if (!it->next(&batch) || batch.empty()) return;
-  const Tensor images = batch[0].contiguous();
+  const Tensor images = (s->data.prepare ? s->data.prepare(batch[0]) : batch[0]).contiguous();
   const Shape shape = images.shape();
   if (images.dtype() != DType::kFloat32 || shape.rank() != 4 || (shape[1] != 1 && shape[1] != 3)) return;  // no images as nets take them
   const Mosaic mosaic(images, std::min<int64_t>(shape[0], kMostSamples));

@@ -61,6 +61,7 @@ void find_rate(Session* s, const std::function<void(Session*)>& build) {
     TensorList batch;
     if (!it->next(&batch) && (!it->next_epoch() || !it->next(&batch))) break;
     batch = copy_ahead(batch, current_device());
+    if (s->data.prepare) batch[0] = s->data.prepare(batch[0]);
     sum += run(batch, step).loss.item();
     if ((step + 1) % group != 0) continue;
     if (!range.add(sum / static_cast<double>(group))) break;

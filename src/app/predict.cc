@@ -68,12 +68,11 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   set_mode(settings.get_string("train.mode") == "graph" ? Mode::kGraph : Mode::kPynative);
   train::ModelOptions options;
   options.amp = amp_options(settings);
+  const std::shared_ptr<dataset::Dataset> files = open_images(settings, image, inputs, &options.prepare);
   train::Model model(network, nullptr, nullptr, options);
   const bool skips = on_corrupt(settings) != dataset::OnCorrupt::kFail;  // an image of a prediction has no other that could replace it
-  const auto it = open_images(settings, image, inputs)
-                      ->create_iterator({.num_epochs = 1,
-                                         .on_corrupt = skips ? dataset::OnCorrupt::kSkip : dataset::OnCorrupt::kFail,
-                                         .max_corrupt = static_cast<int64_t>(inputs.size())});
+  const auto it = files->create_iterator(
+      {.num_epochs = 1, .on_corrupt = skips ? dataset::OnCorrupt::kSkip : dataset::OnCorrupt::kFail, .max_corrupt = static_cast<int64_t>(inputs.size())});
   std::vector<Prediction> out;
   std::vector<Tensor> batch;
   size_t looked_at = 0;

@@ -81,6 +81,13 @@ std::vector<SettingSpec> fixed_rows() {
        .min = 0,
        .max = 4096,
        .unit = "pixels"},
+      {.name = "data.device_input",
+       .type = kString,
+       .fallback = "auto",
+       .doc = "images travel to the device as bytes and are normalised there; auto: on, but on the CPU and with data.mixup or data.cutmix; the results are the "
+              "same",
+       .choices = "auto|on|off",
+       .changes_result = false},
       {.name = "data.augment", .type = kBool, .fallback = "true", .doc = "random crop and flip of training images, but for kinds that say otherwise"},
       {.name = "data.rand_augment",
        .type = kInt,

@@ -114,6 +114,7 @@ void build(Session* s) {
   options.max_skips = set.get_int("dist.max_skips");
   options.micro_batches = set.get_int("train.micro_batches");
   options.algorithms = algorithms;
+  options.prepare = s->data.prepare;
   options.eval_weights = set.get_string("train.eval_weights");
   options.nan_policy = set.get_string("train.nan_policy") == "skip" ? train::NanPolicy::kSkip : train::NanPolicy::kStop;
   if (s->group.several() || s->parts.virtual_ranks > 1) {
@@ -326,6 +327,7 @@ TrainReport dry_run(Session* s) {
   TensorList batch;
   it->next(&batch);
   batch = copy_ahead(batch, current_device());
+  if (s->data.prepare) batch[0] = s->data.prepare(batch[0]);
   nn::Cell& net = *s->network;
   net.set_train(true);
   train::StepRunner run(s->model->train_step());

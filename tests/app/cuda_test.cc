@@ -302,6 +302,25 @@ TEST_F(Cuda, EpochLinesHaveTheDevicesMemory) {
   EXPECT_THAT(header, HasSubstr("memory/device_peak_mb"));
 }
 
+// Images that travel as bytes and are normalised on the device are the host's, to the last bit, with the same draws for crop and flip.
+TEST_F(Cuda, ImagesNormalisedOnTheDeviceAreTheHosts) {
+  const TempFolder temp;
+  make_jpeg_data(temp.file("images"), 3, 16, 4, 8);
+  const std::vector<std::string> images = {"data.kind=imagefolder", "data.path=" + temp.file("images"), "data.image_size=8", "model.name=resnet20"};
+  std::vector<std::string> on = images, off = images;
+  on.emplace_back("data.device_input=on"), off.emplace_back("data.device_input=off");
+  constexpr int kSteps = 6;
+  const auto host = losses(temp.file("host"), "cuda", {}, off, kSteps);
+  EXPECT_EQ(host.size(), 6U);
+  EXPECT_EQ(losses(temp.file("device"), "cuda", {}, on, kSteps), host);
+  EXPECT_EQ(losses(temp.file("auto"), "cuda", {}, images, kSteps), host);
+  EXPECT_EQ(losses(temp.file("plain"), "cuda", {{"SINDRI_CUDA_GRAPH", "0"}}, on, kSteps), host);
+  EXPECT_EQ(losses(temp.file("cpu_on"), "cpu", {}, on, kSteps), losses(temp.file("cpu_off"), "cpu", {}, off, kSteps));
+  const Result refused = run(training(temp.file("mixed"), "cuda", {on[0], on[1], on[2], on[3], on[4], "data.mixup=0.2"}, 1), with());
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("mix images after they are normalised, on the host"));
+}
+
 // A run that is killed at any moment and resumed ends with the bits of one that was not.
 TEST_F(Cuda, ARunGoesOnAfterAKill) {
   constexpr int kSteps = 12;

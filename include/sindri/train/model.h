@@ -1,5 +1,6 @@
 // Model: trains, evaluates and applies a network (MindSpore: mindspore.Model).
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,9 @@ struct ModelOptions {
   std::optional<DataParallelOptions> data_parallel = {};
   std::vector<BoostAlgorithmPtr> algorithms = {};  ///< what changes the training step (boost.h); each of one Model only
   CompileOptions compile = {};
+  /// Makes the network's input of the data (the first column), on the device, for every batch of train() and eval() and the input of predict(): images that
+  /// travel as bytes are normalised there. Null: the data is the input.
+  std::function<Tensor(const Tensor&)> prepare = nullptr;
 };
 
 /// How train() reads the data, where it begins and when it ends.
