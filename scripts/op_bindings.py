@@ -41,7 +41,7 @@ WRITTEN = {
 COMPARED = {"div", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
 PYTHON_TYPES = {"Tensor": "TensorLike", "std::vector<Tensor>": "Sequence[TensorLike]", "Shape": "int | Sequence[int]", "int64_t": "int", "double": "float",
-                "bool": "bool", "DType": "DTypeLike", "std::string": "str", "std::vector<int64_t>": "Sequence[int]", "Axes": "Sequence[int]"}
+                "bool": "bool", "DType": "DTypeLike", "std::string": "str", "std::vector<int64_t>": "Sequence[int]", "std::vector<double>": "Sequence[float]", "Axes": "Sequence[int]"}
 
 
 class Argument:

@@ -59,7 +59,8 @@ std::string step_text(const ClusterStep& s, size_t k, const std::vector<DType>& 
     if (s.in.size() == 1) line += fmt::format(" const T x = {};", value_name(s.in[0]));
     else line += fmt::format(" [[maybe_unused]] const T a = {}, b = {};", value_name(s.in[0]), value_name(s.in[1]));
     if (!s.attrs.fields().empty())
-      line += fmt::format(" [[maybe_unused]] const double p0 = number({:#x}ull), p1 = number({:#x}ull);", std::bit_cast<uint64_t>(p[0]), std::bit_cast<uint64_t>(p[1]));
+      line += fmt::format(" [[maybe_unused]] const double p0 = number({:#x}ull), p1 = number({:#x}ull);", std::bit_cast<uint64_t>(p[0]),
+                          std::bit_cast<uint64_t>(p[1]));
     line += fmt::format(" put({}, &t{}); }}", s.op->expr, k);
   }
   return line + rounding(k, to) + "\n";

@@ -353,7 +353,8 @@ __global__ void __launch_bounds__(kThreads) group(const __grid_constant__ GroupT
 // ----- the host's side -----
 
 Walk walk_of(Span<const Buffer> in, const TensorMeta& out) {
-  const elementwise::OperandWalk lies = elementwise::walk_operands(in.size(), [&](size_t k) -> const TensorMeta& { return *in[k].meta; }, out);
+  const elementwise::OperandWalk lies = elementwise::walk_operands(
+      in.size(), [&](size_t k) -> const TensorMeta& { return *in[k].meta; }, out);
   Walk w;
   w.n = lies.n;
   w.rank = lies.rank;

@@ -72,15 +72,11 @@ struct Bf16 {
   uint16_t bits;
 };
 // V elements, read or written by accesses of up to 16 bytes.
-template <class E, int V> struct alignas(sizeof(E) * V < 16 ? sizeof(E) * V : 16) Pack {
-  E e[V];
-};
+template <class E, int V> struct alignas(sizeof(E) * V < 16 ? sizeof(E) * V : 16) Pack { E e[V]; };
 template <class E, int V> SINDRI_GENERATED Pack<E, V> load(const void* p, int64_t i) {
   return *reinterpret_cast<const Pack<E, V>*>(static_cast<const E*>(p) + i);
 }
-template <class E, int V> SINDRI_GENERATED void store(void* p, int64_t i, const Pack<E, V>& v) {
-  *reinterpret_cast<Pack<E, V>*>(static_cast<E*>(p) + i) = v;
-}
+template <class E, int V> SINDRI_GENERATED void store(void* p, int64_t i, const Pack<E, V>& v) { *reinterpret_cast<Pack<E, V>*>(static_cast<E*>(p) + i) = v; }
 
 // An element in the form it is computed in, and back.
 SINDRI_GENERATED float value(Half e) { return half_to_float(e.bits); }
@@ -127,8 +123,8 @@ template <int kRank> SINDRI_GENERATED int64_t offset(const ClusterArgs& args, in
   int64_t at = 0;
   SINDRI_UNROLL for (int d = kRank - 1; d > 0; --d) {
     const uint32_t low = static_cast<uint32_t>(i);
-    const int64_t q = args.shift[d] < 0 ? i / args.size[d]
-                                        : static_cast<int64_t>((((static_cast<uint64_t>(low) * args.multiplier[d]) >> 32) + low) >> args.shift[d]);
+    const int64_t q =
+        args.shift[d] < 0 ? i / args.size[d] : static_cast<int64_t>((((static_cast<uint64_t>(low) * args.multiplier[d]) >> 32) + low) >> args.shift[d]);
     at += (i - q * args.size[d]) * args.stride[k][d];
     i = q;
   }

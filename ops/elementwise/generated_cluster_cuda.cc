@@ -25,7 +25,8 @@ struct Plan {
 };
 Plan plan_of(const KernelQuery& q) {
   Plan p;
-  p.walk = elementwise::walk_operands(q.in.size(), [&](size_t k) -> const TensorMeta& { return q.in[k]; }, q.out[0]);
+  p.walk = elementwise::walk_operands(
+      q.in.size(), [&](size_t k) -> const TensorMeta& { return q.in[k]; }, q.out[0]);
   p.text = elementwise::cluster_text(elementwise::parse_cluster(q.attrs.as<elementwise::ClusterAttrs>().program), q.in, p.walk);
   return p;
 }
@@ -88,7 +89,8 @@ std::string reject(const KernelQuery& q) {
 }
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<GeneratedCluster>(q); }
 
-const bool kGenerated = register_kernel({.op = "elementwise_cluster", .name = "generated", .priority = 10, .reject = reject, .make = make, .device = Device::kCuda});
+const bool kGenerated =
+    register_kernel({.op = "elementwise_cluster", .name = "generated", .priority = 10, .reject = reject, .make = make, .device = Device::kCuda});
 
 }  // namespace
 }  // namespace sindri::cuda

@@ -76,8 +76,9 @@ nvrtcResult compile(nvrtcProgram program, int count, const char* const* options)
   std::ofstream(folder.path / "cluster.cc") << program->text;
   const char* const other = std::getenv("SINDRI_CUDA_HOST_COMPILER");
   const std::string at = folder.path.string(), source = SINDRI_SOURCE_FOLDER;
-  const std::string command = fmt::format("{0} -std=c++20 -O1 -ffp-contract=off -fPIC -shared -fvisibility=hidden -I{1} -I{1}/include -I{1}/tests {2}/cluster.cc -o {2}/cluster.so >{2}/log 2>&1",
-                                          other != nullptr ? other : SINDRI_HOST_COMPILER, source, at);
+  const std::string command = fmt::format(
+      "{0} -std=c++20 -O1 -ffp-contract=off -fPIC -shared -fvisibility=hidden -I{1} -I{1}/include -I{1}/tests {2}/cluster.cc -o {2}/cluster.so >{2}/log 2>&1",
+      other != nullptr ? other : SINDRI_HOST_COMPILER, source, at);
   const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe): it reads no variables that others write
   program->log = contents(folder.path / "log");
   if (status != 0) return NVRTC_ERROR_COMPILATION;
@@ -89,20 +90,14 @@ nvrtcResult compile(nvrtcProgram program, int count, const char* const* options)
 nvrtcResult log_size(nvrtcProgram program, size_t* bytes) { return *bytes = program->log.size() + 1, NVRTC_SUCCESS; }
 nvrtcResult get_log(nvrtcProgram program, char* log) { return std::memcpy(log, program->log.c_str(), program->log.size() + 1), NVRTC_SUCCESS; }
 nvrtcResult cubin_size(nvrtcProgram program, size_t* bytes) { return *bytes = program->library.size(), NVRTC_SUCCESS; }
-nvrtcResult get_cubin(nvrtcProgram program, char* cubin) {
-  return std::memcpy(cubin, program->library.data(), program->library.size()), NVRTC_SUCCESS;
-}
+nvrtcResult get_cubin(nvrtcProgram program, char* cubin) { return std::memcpy(cubin, program->library.data(), program->library.size()), NVRTC_SUCCESS; }
 
 void* find(const char* symbol) {
   static const std::map<std::string_view, void*> all = {
-      {"nvrtcVersion", reinterpret_cast<void*>(version)},
-      {"nvrtcGetErrorString", reinterpret_cast<void*>(error_string)},
-      {"nvrtcCreateProgram", reinterpret_cast<void*>(create)},
-      {"nvrtcDestroyProgram", reinterpret_cast<void*>(destroy)},
-      {"nvrtcCompileProgram", reinterpret_cast<void*>(compile)},
-      {"nvrtcGetProgramLogSize", reinterpret_cast<void*>(log_size)},
-      {"nvrtcGetProgramLog", reinterpret_cast<void*>(get_log)},
-      {"nvrtcGetCUBINSize", reinterpret_cast<void*>(cubin_size)},
+      {"nvrtcVersion", reinterpret_cast<void*>(version)},        {"nvrtcGetErrorString", reinterpret_cast<void*>(error_string)},
+      {"nvrtcCreateProgram", reinterpret_cast<void*>(create)},   {"nvrtcDestroyProgram", reinterpret_cast<void*>(destroy)},
+      {"nvrtcCompileProgram", reinterpret_cast<void*>(compile)}, {"nvrtcGetProgramLogSize", reinterpret_cast<void*>(log_size)},
+      {"nvrtcGetProgramLog", reinterpret_cast<void*>(get_log)},  {"nvrtcGetCUBINSize", reinterpret_cast<void*>(cubin_size)},
       {"nvrtcGetCUBIN", reinterpret_cast<void*>(get_cubin)},
   };
   const auto at = all.find(symbol);
@@ -139,14 +134,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
   std::memcpy(words.data(), arguments[0], loaded.bytes);
   try {
     for (uintptr_t& w : words) w = cuda_host::translated_word(w, false);
-  } catch (...) {
-    return cudaErrorInvalidValue;
-  }
-  return cuda_host::launch(config->stream, "a generated kernel", {config->gridDim, config->blockDim, config->dynamicSmemBytes, false},
-                           [run = loaded.run, words] {
-                             const auto& here = cuda_host::here();
-                             run(static_cast<int64_t>(here.block.x) * here.block_dim.x + here.thread.x,
-                                 static_cast<int64_t>(here.grid_dim.x) * here.block_dim.x, words.data());
-                           });
+  } catch (...) { return cudaErrorInvalidValue; }
+  return cuda_host::launch(
+      config->stream, "a generated kernel", {config->gridDim, config->blockDim, config->dynamicSmemBytes, false}, [run = loaded.run, words] {
+        const auto& here = cuda_host::here();
+        run(static_cast<int64_t>(here.block.x) * here.block_dim.x + here.thread.x, static_cast<int64_t>(here.grid_dim.x) * here.block_dim.x, words.data());
+      });
 }
 }

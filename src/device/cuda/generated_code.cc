@@ -36,7 +36,8 @@ std::atomic<int64_t> g_compilations{0};
 constexpr const char* kCstdint =
     "#pragma once\ntypedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n"
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long long uint64_t;\n"
-    "#define INT32_MIN (-2147483647 - 1)\n#define INT32_MAX 2147483647\n#define INT64_MIN (-9223372036854775807ll - 1)\n#define INT64_MAX 9223372036854775807ll\n";
+    "#define INT32_MIN (-2147483647 - 1)\n#define INT32_MAX 2147483647\n#define INT64_MIN (-9223372036854775807ll - 1)\n#define INT64_MAX "
+    "9223372036854775807ll\n";
 constexpr const char* kTypeTraits =
     "#pragma once\nnamespace std {\ntemplate <class T> inline constexpr bool is_integral_v = false;\n"
     "#define SINDRI_INTEGRAL(T) template <> inline constexpr bool is_integral_v<T> = true;\n"
@@ -73,7 +74,9 @@ std::string key_of(const std::string& text, int capability) {
   return hash_text(all + kCstdint + kTypeTraits + text);
 }
 
-std::string header_of(const std::string& key, const std::string& cubin) { return fmt::format("sindri generated 1 {}\n{} {}\n", key, cubin.size(), hash_text(cubin)); }
+std::string header_of(const std::string& key, const std::string& cubin) {
+  return fmt::format("sindri generated 1 {}\n{} {}\n", key, cubin.size(), hash_text(cubin));
+}
 
 // Empty: there is none, or it is damaged, and is replaced after the text has been compiled.
 std::string read_cubin(const std::string& file, const std::string& key) {

@@ -31,8 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Device kDevice{Device::kCuda, 0};
-constexpr DType kTypes[] = {DType::kBool,    DType::kUInt8,    DType::kInt32,   DType::kInt64,
-                            DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
+constexpr DType kTypes[] = {DType::kBool, DType::kUInt8, DType::kInt32, DType::kInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
 
 // Programs that have every elementwise op that takes operands of this type, `most` ops each, and casts to every type; each step is a result.
 std::vector<std::string> all_ops_on(DType t, size_t most = elementwise::kMaxClusterSteps) {
@@ -100,7 +99,10 @@ Tensor values(const Shape& shape, DType t, int seed) {
   std::vector<double> v;
   for (int64_t i = 0; i < shape.numel(); ++i) {
     const auto at = static_cast<size_t>(i * (seed == 0 ? 1 : 5) + seed);
-    v.push_back(is_floating(t) ? floats[at % floats.size()] : t == DType::kBool ? static_cast<double>(at % 2) : t == DType::kUInt8 ? static_cast<double>(at * 7 % 256) : integers[at % integers.size()]);
+    v.push_back(is_floating(t)           ? floats[at % floats.size()]
+                    : t == DType::kBool  ? static_cast<double>(at % 2)
+                    : t == DType::kUInt8 ? static_cast<double>(at * 7 % 256)
+                                         : integers[at % integers.size()]);
   }
   return Tensor::from_values(shape, v, t).to(kDevice);
 }
@@ -126,8 +128,8 @@ class Generated : public ::testing::Test {
   int64_t compilations_of_child(const std::string& program, const std::string& environment = "") const {
     const fs::path out = dir_ / fmt::format("child_{}", std::hash<std::thread::id>()(std::this_thread::get_id()));
     fs::create_directories(dir_);
-    const std::string command = fmt::format("SINDRI_TEST_CHILD='{}' SINDRI_TEST_PROGRAM='{}' {} '{}' --gtest_filter=Generated.Child >{}/log 2>&1", out.string(), program,
-                                            environment, fs::read_symlink("/proc/self/exe").string(), dir_.string());
+    const std::string command = fmt::format("SINDRI_TEST_CHILD='{}' SINDRI_TEST_PROGRAM='{}' {} '{}' --gtest_filter=Generated.Child >{}/log 2>&1", out.string(),
+                                            program, environment, fs::read_symlink("/proc/self/exe").string(), dir_.string());
     if (std::system(command.c_str()) != 0) return -1;
     int64_t count = -1;
     std::ifstream(out) >> count;
@@ -162,16 +164,26 @@ TEST_F(Generated, AllOpsHaveTheInterpretersBits) {
 TEST_F(Generated, ShapesAndStridesHaveTheInterpretersBits) {
   const std::string program = "mul(i0, i1); sub(t0, i2); relu(t1); out t2, t0";
   const Shape images = {2, 8, 3, 5};
-  const std::vector<std::vector<Shape>> cases = {{{0, 3}, {3}, {}},          {{}, {}, {}},       {{1}, {1}, {1}},        {{7}, {7}, {1}},
-                                                 {{8, 16}, {16}, {8, 1}},    {{9, 7}, {7}, {9, 1}}, {images, {8, 1, 1}, images},
-                                                 {{8, 1}, {1, 17}, {8, 17}}, {{3, 1, 5, 1, 2}, {3, 4, 1, 6, 1}, {4, 5, 6, 2}}, {{70001}, {1}, {70001}}};
+  const std::vector<std::vector<Shape>> cases = {{{0, 3}, {3}, {}},
+                                                 {{}, {}, {}},
+                                                 {{1}, {1}, {1}},
+                                                 {{7}, {7}, {1}},
+                                                 {{8, 16}, {16}, {8, 1}},
+                                                 {{9, 7}, {7}, {9, 1}},
+                                                 {images, {8, 1, 1}, images},
+                                                 {{8, 1}, {1, 17}, {8, 17}},
+                                                 {{3, 1, 5, 1, 2}, {3, 4, 1, 6, 1}, {4, 5, 6, 2}},
+                                                 {{70001}, {1}, {70001}}};
   for (const std::vector<Shape>& shapes : cases)
     for (const DType t : {DType::kFloat16, DType::kFloat32}) {
       TensorList in;
       std::string what = dtype_name(t);
       for (size_t k = 0; k < shapes.size(); ++k) in.push_back(values(shapes[k], t, static_cast<int>(k))), what += " " + shapes[k].str();
       expect_same_bits(program, in, what);
-      const auto turned = [](const Tensor& x) { return x.shape().rank() == 4 ? sindri::bind(find_op("to_layout"), find_op("to_layout").attrs.make({{"layout", std::string("channels_last")}}), {x})[0] : x; };
+      const auto turned = [](const Tensor& x) {
+        return x.shape().rank() == 4 ? sindri::bind(find_op("to_layout"), find_op("to_layout").attrs.make({{"layout", std::string("channels_last")}}), {x})[0]
+                                     : x;
+      };
       if (shapes[0].rank() != 4 || shapes[0] != images) continue;
       expect_same_bits(program, {turned(in[0]), in[1], turned(in[2])}, what + ", channels last");
       expect_same_bits(program, {turned(in[0]), in[1], in[2]}, what + ", one channels last");
@@ -254,7 +266,8 @@ TEST(GeneratedText, NvrtcCompilesAllOps) {
         if (capability == 80 && !is_half(t)) continue;  // only their conversions differ
         std::vector<TensorMeta> in = {Tensor::full({16, 33}, 1, t).meta()};
         if (reads(program, "i1")) in.push_back(Tensor::full({16, 1}, 1, t).meta());
-        const elementwise::OperandWalk walk = elementwise::walk_operands(in.size(), [&](size_t k) -> const TensorMeta& { return in[k]; }, in[0]);
+        const elementwise::OperandWalk walk = elementwise::walk_operands(
+            in.size(), [&](size_t k) -> const TensorMeta& { return in[k]; }, in[0]);
         std::string why;
         const std::string cubin = compile_generated(*api, elementwise::cluster_text(elementwise::parse_cluster(program), in, walk).text, capability, &why);
         EXPECT_GT(cubin.size(), 1000u) << dtype_name(t) << "\n" << program << "\n" << why;
