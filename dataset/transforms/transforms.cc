@@ -129,6 +129,19 @@ class FunctionOp : public RowOp {
 
 }  // namespace
 
+namespace {
+class DeferredOp : public RowOp {
+ public:
+  explicit DeferredOp(std::string text) : text_(std::move(text)) {}
+  std::string str() const override { return text_; }
+  std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override { return {in[0]}; }
+  void run(RowCall& call) const override { call.forward(0, call.inputs[0]); }
+
+ private:
+  const std::string text_;
+};
+}  // namespace
+
 std::string TypeCastOp::str() const { return fmt::format("TypeCast({})", dtype_name(to)); }
 std::vector<ColumnInfo> TypeCastOp::infer(std::span<const ColumnInfo> in) const {
   ColumnInfo c = in[0];
@@ -239,6 +252,10 @@ Tensor Transform::operator()(const Tensor& input) const {
 }
 
 namespace transforms {
+Deferred::Deferred(const Transform& transform) : Transform(std::make_shared<DeferredOp>(transform.str())) {
+  if (transform.random() || transform.columns() != std::pair(1, 1))
+    throw ValueError("Deferred: " + transform.str() + " is random or has several columns, so it cannot be carried out later");
+}
 TypeCast::TypeCast(DType output_type) : Transform(std::make_shared<TypeCastOp>(output_type)) {}
 OneHot::OneHot(int64_t num_classes, double smoothing_rate) : Transform(std::make_shared<OneHotOp>(num_classes, smoothing_rate)) {}
 Function::Function(std::string name, Fn fn, int num_outputs) : Transform(std::make_shared<FunctionOp>(std::move(name), std::move(fn), nullptr, num_outputs)) {}

@@ -53,7 +53,7 @@ SINDRI_GENERATED double number(uint64_t bits) { return __longlong_as_double(stat
 SINDRI_GENERATED int64_t global_thread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 SINDRI_GENERATED int64_t global_threads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
 #else
-#include "cuda_host/generated_language.h"
+#include <cuda_host/generated_language.h>
 #endif
 
 using Int = elementwise::WrappingInt<DeviceTag>;

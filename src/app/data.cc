@@ -128,7 +128,7 @@ Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image
   return [n = of_pixels(s, facts, image)](const Tensor& x) { return ops::image_input(x, n.mean, n.std); };
 }
 
-// `bytes`: the images stay u8 [H, W, C], the rest is prepare_of's.
+// `bytes`: the images stay u8 [H, W, C], the rest is prepare_of's, and the chain has its text: a run resumes on another device.
 std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training, bool bytes) {
   const int64_t side = image[1];
   const bool encoded = facts.encoded, augment = training && s.get_bool("data.augment") && facts.augment;
@@ -150,10 +150,9 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
   if (augment) chain.push_back(vision::RandomHorizontalFlip(0.5));
   if (training && s.get_int("data.rand_augment") > 0) chain.push_back(rand_augment(s, facts));
   if (encoded && image[0] == 1) chain.push_back(grayscale());
-  if (bytes) return chain;
   const Normalization n = of_pixels(s, facts, image);
-  chain.push_back(vision::Normalize(n.mean, n.std));
-  chain.push_back(vision::HWC2CHW());
+  for (const Transform& last : {Transform(vision::Normalize(n.mean, n.std)), Transform(vision::HWC2CHW())})
+    chain.push_back(bytes ? Transform(dataset::transforms::Deferred(last)) : last);
   return chain;
 }
 
@@ -180,8 +179,7 @@ Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image,
   Dataset::Ptr d = source.data;
   if (training && parts.virtual_ranks > 1)
     d = dataset::shard(d, {.num_shards = parts.virtual_ranks, .first = parts.first, .count = parts.count, .block = batch});
-  if (const std::vector<Transform> chain = image_chain(s, source.facts, image, training, bytes); !chain.empty())
-    d = d->map(chain, {.input_columns = {"image"}, .num_parallel_workers = workers});
+  d = d->map(image_chain(s, source.facts, image, training, bytes), {.input_columns = {"image"}, .num_parallel_workers = workers});
   const bool mixes = training && mixes_samples(s);
   std::vector<Transform> label = {dataset::transforms::TypeCast(DType::kInt32)};
   if (mixes) label.push_back(dataset::transforms::OneHot(class_count(s, classes_of(source))));

@@ -558,6 +558,15 @@ TEST(Arithmetic, FlipRateIsTheProbability) {
   EXPECT_NEAR(n / 4000.0, 0.3, 0.03);
 }
 
+TEST(Casts, ADeferredTransformHasItsTextAlone) {
+  const Transform normalize = vision::Normalize({1.0}, {2.0}), later = transforms::Deferred(normalize);
+  EXPECT_EQ(later.str(), normalize.str());
+  const Tensor image = Tensor::from_values({2, 1, 1}, std::vector<double>{3, 7}, DType::kUInt8);
+  EXPECT_EQ(later(image).dtype(), DType::kUInt8);
+  EXPECT_EQ(later(image).to_vector<uint8_t>(), (std::vector<uint8_t>{3, 7}));
+  EXPECT_THROW(transforms::Deferred(vision::RandomHorizontalFlip(0.5)), ValueError);
+}
+
 TEST(Casts, TypeCastAndOneHot) {
   const Tensor x = Tensor::from_vector({5}, std::vector<float>{-1.7f, 0.f, 300.f, std::nanf(""), 1e20f});
   EXPECT_EQ(transforms::TypeCast(DType::kUInt8)(x).to_vector<int64_t>(), (std::vector<int64_t>{0, 0, 255, 0, 255}));

@@ -54,6 +54,14 @@ class SINDRI_API OneHot : public Transform {
   explicit OneHot(int64_t num_classes, double smoothing_rate = 0.0);
 };
 
+/// Holds the place of a transform that is carried out later, such as on a device: changes nothing, and has its text, so that a pipeline's saved state
+/// belongs to the pipeline with either.
+class SINDRI_API Deferred : public Transform {
+ public:
+  /// Throws ValueError for one that is random or has several columns.
+  explicit Deferred(const Transform& transform);
+};
+
 /// A function of the caller's: all input columns in, all output columns out. Throw BadSample to mark the row as bad; any other
 /// exception ends the run and reaches next() unchanged. Runs on worker threads, several at once.
 class SINDRI_API Function : public Transform {
