@@ -101,6 +101,21 @@ TEST_F(CudaRanks, TwoRanksThatAreToldTheSameDevice) {
   EXPECT_THAT(r.out + r.err, HasSubstr("ranks 0 and 1 are on one host and both have GPU 1"));
 }
 
+TEST_F(CudaRanks, ARankTableNamesTheDevices) {
+  const std::string table = temp_.file("table.json");
+  const auto device = [](int id, int rank) { return fmt::format(R"({{"device_id": "{}", "device_ip": "127.0.0.1", "rank_id": "{}"}})", id, rank); };
+  std::ofstream(table) << fmt::format(
+      R"({{"version": "1.0", "server_count": "1", "server_list": [{{"server_id": "127.0.0.1", "device": [{}, {}]}}], "status": "completed"}})", device(3, 0),
+      device(1, 1));
+  std::vector<std::string> words = job(2, temp_.file("run"), "cuda", {}, 4);
+  words.erase(words.begin() + 1, words.begin() + 3);  // -n 2
+  words.insert(words.begin() + 1, {"--rank-table", table});
+  const Result r = run(words, environment({{"SINDRI_CUDA_HOST", "devices=4"}}));
+  EXPECT_EQ(r.code, 0) << r.command << "\n" << r.out << r.err;
+  EXPECT_THAT(text_of(temp_.file("logs/rank_0.log")) + r.out, HasSubstr("; cuda:3, batch size 4"));
+  EXPECT_THAT(text_of(temp_.file("run/log_1.txt")), HasSubstr("; cuda:1, batch size 4"));
+}
+
 TEST_F(CudaRanks, ARankThatIsToldToUseTheCpuDoes) {
   train("run", "cpu", {"dist.backend=nccl"});
   EXPECT_THAT(text_of(temp_.file("run/log_1.txt")), HasSubstr("; cpu ("));
