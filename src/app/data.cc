@@ -119,6 +119,13 @@ Normalization of_pixels(const Settings& s, const KindFacts& facts, const Shape& 
 Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image) {
   const std::string& wanted = s.get_string("data.device_input");
   if (wanted == "off" || (wanted == "auto" && current_device().is_cpu())) return nullptr;
+  constexpr int64_t kMostChannels = 4;  // of image_input
+  if (image[0] > kMostChannels) {
+    const std::string why = fmt::format("images of {} channels are normalised on the host, which a device does for at most {}", image[0], kMostChannels);
+    if (wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto");
+    log::info("data", why);
+    return nullptr;
+  }
   if (mixes_samples(s)) {
     const std::string why = "data.mixup and data.cutmix mix images after they are normalised, on the host";
     if (wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto, or do not mix");
@@ -236,6 +243,7 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   out.class_names = names_of(*eval.data, out.num_classes);
   if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
+  check_channels(s, eval, image_shape);
   out.prepare = prepare_of(s, eval.facts, image_shape);
   const bool bytes = out.prepare != nullptr;
   out.eval = finish(s, eval, image_shape, false, parts, bytes);

@@ -84,8 +84,9 @@ std::vector<SettingSpec> fixed_rows() {
       {.name = "data.device_input",
        .type = kString,
        .fallback = "auto",
-       .doc = "images travel to the device as bytes and are normalised there; auto: on, but on the CPU and with data.mixup or data.cutmix; the results are the "
-              "same",
+       .doc =
+           "images travel to the device as bytes and are normalised there; auto: on, except on the CPU and with data.mixup or data.cutmix; the results are the "
+           "same",
        .choices = "auto|on|off",
        .changes_result = false},
       {.name = "data.augment", .type = kBool, .fallback = "true", .doc = "random crop and flip of training images, but for kinds that say otherwise"},

@@ -60,7 +60,7 @@ def test_rate_counters_and_partition():
 def test_hosts_are_apart():
     """Names, ports and shared memory are a host's own; processes of one host share its memory."""
     with Lab(2) as lab:
-        first = lab.start(1, ["sh", "-c", "hostname; touch /dev/shm/segment; exec sleep 60"])
+        first = lab.start(1, ["sh", "-c", "touch /dev/shm/segment; hostname; exec sleep 60"])
         first.wait_for("h1", 5)
         assert lab.start(1, ["test", "-e", "/dev/shm/segment"]).wait(5) == 0
         assert lab.start(2, ["test", "-e", "/dev/shm/segment"]).wait(5) == 1
