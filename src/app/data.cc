@@ -116,7 +116,7 @@ Normalization of_pixels(const Settings& s, const KindFacts& facts, const Shape& 
 
 // Makes the net's input of bytes on the device, where data.device_input says so and the pipeline has bytes at its end; else null, and the pipeline does it.
 // Training and evaluation do the same.
-Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image) {
+Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image, bool with_train) {
   const std::string& wanted = s.get_string("data.device_input");
   if (wanted == "off" || (wanted == "auto" && current_device().is_cpu())) return nullptr;
   constexpr int64_t kMostChannels = 4;  // of image_input
@@ -126,7 +126,7 @@ Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image
     log::info("data", why);
     return nullptr;
   }
-  if (mixes_samples(s)) {
+  if (with_train && mixes_samples(s)) {
     const std::string why = "data.mixup and data.cutmix mix images after they are normalised, on the host";
     if (wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto, or do not mix");
     log::info("data", "images are normalised on the host: " + why);
@@ -244,7 +244,7 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
   check_channels(s, eval, image_shape);
-  out.prepare = prepare_of(s, eval.facts, image_shape);
+  out.prepare = prepare_of(s, eval.facts, image_shape, with_train);
   const bool bytes = out.prepare != nullptr;
   out.eval = finish(s, eval, image_shape, false, parts, bytes);
   out.eval_in_parts = parts.ranks > 1;
@@ -276,7 +276,7 @@ std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape
   KindFacts facts = dataset::kinds().find(kind == "auto" ? likely : kind).facts;
   facts.encoded = true;
   facts.largest = 255;
-  *prepare = prepare_of(s, facts, image_shape);
+  *prepare = prepare_of(s, facts, image_shape, false);
   dataset::GeneratorDataset::Options options;
   options.column_names = {"image", "index"};
   options.size = static_cast<int64_t>(inputs.size());
