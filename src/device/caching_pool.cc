@@ -47,6 +47,11 @@ void* CachingPool::allocate(int64_t bytes, Stream& stream) {
   if (!waiting_.empty()) collect_waiting();
   void* p = take_cached({&stream, size});
   if (p == nullptr && fits(size)) p = backend_.allocate(device_.index, size);
+  if (p == nullptr && !waiting_.empty()) {
+    // Blocks that other streams are still using will do, too; given back to the device, they could be taken by another program.
+    wait_for_device(lock);
+    p = take_cached({&stream, size});
+  }
   if (p == nullptr) {
     release_cached(lock);
     if (fits(size)) p = backend_.allocate(device_.index, size);
@@ -113,12 +118,16 @@ void CachingPool::use(void* p, Stream& stream) {
   if (at != live_.end() && at->second.home != &stream) at->second.users.insert(&stream);
 }
 
-// Work that still waits in a stream may use a kept block: the device has to be done before it goes back.
-void CachingPool::release_cached(std::unique_lock<std::mutex>& lock) {
+void CachingPool::wait_for_device(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   synchronize(device_);
   lock.lock();
   collect_waiting();
+}
+
+// Work that still waits in a stream may use a kept block: the device has to be done before it goes back.
+void CachingPool::release_cached(std::unique_lock<std::mutex>& lock) {
+  wait_for_device(lock);
   for (auto& [key, blocks] : free_) {
     for (void* p : blocks) backend_.release(device_.index, p, key.second);
     stats_.cached -= key.second * static_cast<int64_t>(blocks.size());

@@ -49,6 +49,7 @@ class CachingPool {
 
   void* take_cached(const Key& key);
   void collect_waiting();
+  void wait_for_device(std::unique_lock<std::mutex>& lock);
   void release_cached(std::unique_lock<std::mutex>& lock);
   bool fits(int64_t bytes) const { return stats_.limit == 0 || stats_.in_use + stats_.cached + bytes <= stats_.limit; }
   void hand_out(void* p, int64_t bytes, Stream& stream);

@@ -516,6 +516,18 @@ TEST_F(OnDevice, AFailedAllocationIsTriedAgainOnce) {
   EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2) << "and all goes on";
 }
 
+TEST_F(OnDevice, ABlockThatAnotherStreamUsesIsWaitedForWhenNoMemoryIsLeft) {
+  const std::vector<Tensor> host = {Tensor::full({4096}, 3)};
+  std::vector<Tensor> first = copy_ahead(host, kDevice);
+  release_cached_device_memory(kDevice);
+  simulator.exhaust(0, 1);
+  (void)first[0].to_vector<float>();
+  simulator.set_delays(1, 20000, 1);
+  const PendingValues busy(std::vector<Tensor>{first[0]});  // on the compute lane, the tensor was made on the copy lane
+  first.clear();
+  EXPECT_EQ(copy_ahead(host, kDevice)[0].to_vector<double>(), std::vector<double>(4096, 3));
+}
+
 // ----- faults -----
 
 TEST_F(OnDevice, WorkThatFailsIsToldWhereTheHostWaits) {
