@@ -8,7 +8,6 @@
 #include "ops/elementwise/generated_cluster.h"
 #include "src/device/cuda/generated_code.h"
 #include "src/device/cuda/kernel_spec.h"
-#include "src/device/cuda/libraries.h"
 
 namespace sindri::cuda {
 namespace {
@@ -84,7 +83,6 @@ class GeneratedCluster final : public Kernel {
 
 std::string reject(const KernelQuery& q) {
   if (!code_generation()) return "SINDRI_CUDA_CODEGEN is 0";
-  if (const LibraryState& nvrtc = library_state(Library::kNvrtc); !nvrtc.usable()) return nvrtc.error;
   return generated_function(plan_of(q).text.text, kName, q.device().index).why;
 }
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<GeneratedCluster>(q); }

@@ -40,6 +40,7 @@ LibraryLimits limits_of_environment() {
   }
   limits.deterministic = switched_on("SINDRI_DETERMINISTIC");
   limits.runtime_compilation = switched_on("SINDRI_CUDNN_RTC");
+  limits.code_generation = switched_on("SINDRI_CUDA_CODEGEN");
   return limits;
 }
 

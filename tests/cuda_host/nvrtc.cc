@@ -6,6 +6,7 @@
 #include <nvrtc.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,10 +16,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cuda_host/fibers.h"
 #include "cuda_host/runtime.h"
+#include "src/device/cuda/generated_code.h"
 #include "src/device/cuda/libraries.h"
 
 using namespace sindri;
@@ -41,8 +44,9 @@ struct Loaded {
 struct Folder {
   fs::path path;
   Folder() {
-    std::string name = (fs::temp_directory_path() / "sindri_generated_XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path = name;
+    std::string name = (fs::temp_directory_path() / "sindri_generated_").string() + "XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
+    path = name;
   }
   ~Folder() {
     std::error_code ignored;
@@ -72,7 +76,7 @@ nvrtcResult compile(nvrtcProgram program, int count, const char* const* options)
   bool architecture = false;
   for (int i = 0; i < count; ++i) architecture = architecture || std::string_view(options[i]).starts_with("-arch=sm_");
   if (!architecture) return NVRTC_ERROR_INVALID_OPTION;
-  const Folder folder;
+  const Folder folder;  // where none can be made the test ends
   std::ofstream(folder.path / "cluster.cc") << program->text;
   const char* const other = std::getenv("SINDRI_CUDA_HOST_COMPILER");
   const std::string at = folder.path.string(), source = SINDRI_SOURCE_FOLDER;
@@ -104,8 +108,11 @@ void* find(const char* symbol) {
   return at == all.end() ? nullptr : at->second;
 }
 const bool kBrought = (cuda::bring_library(cuda::Library::kNvrtc, "stand-in of the host run", find), true);
-// Before any thread starts, and before the backend asks.
-const bool kOff = setenv("SINDRI_CUDA_CODEGEN", "0", 0) == 0;  // NOLINT(concurrency-mt-unsafe)
+bool asked_for() {
+  const char* const v = std::getenv("SINDRI_CUDA_CODEGEN");
+  return v != nullptr && std::string_view(v) == "1";
+}
+const bool kSet = (cuda::set_code_generation(asked_for()), true);
 
 }  // namespace
 
@@ -126,6 +133,11 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
   const void* const bytes = dlsym(library, fmt::format("{}_argument_bytes", name).c_str());
   if (run == nullptr || bytes == nullptr) return cudaErrorSymbolNotFound;
   *kernel = reinterpret_cast<cudaKernel_t>(new Loaded{reinterpret_cast<OnHost>(run), *static_cast<const size_t*>(bytes)});  // as long as the process
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  *attributes = {};
   return cudaSuccess;
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {

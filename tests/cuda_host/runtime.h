@@ -16,6 +16,8 @@ namespace sindri::cuda_host {
 /// The machine. `seed` decides pauses of streams and the order of blocks and threads.
 sim::Simulator& machine();
 void set_seed(uint64_t seed);
+/// Registers the backend, unless this process has it.
+void use_backend();
 /// Kernels started so far.
 int64_t launches();
 /// Puts the work of a library's call on a stream, as launch() does with a kernel's; inside() gives it the bytes at device addresses.

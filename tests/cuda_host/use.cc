@@ -18,13 +18,18 @@
 #include "sindri/core/device.h"
 #include "src/device/cuda/backend.h"
 
+void sindri::cuda_host::use_backend() {
+  static const bool registered = (register_backend(Device::kCuda, cuda::make_backend()), true);
+  (void)registered;
+}
+
 /// Registers the backend over the stand-in runtime. Streams pause at random from the seed, which also orders blocks and threads.
 extern "C" void sindri_use_cuda(uint64_t seed) {
   sindri::sim::Simulator& machine = sindri::cuda_host::machine();
   machine.set_guards(true);
   machine.set_delays(seed, 100, 0.05);
   sindri::cuda_host::set_seed(seed);
-  sindri::register_backend(sindri::Device::kCuda, sindri::cuda::make_backend());
+  sindri::cuda_host::use_backend();
 }
 
 namespace {

@@ -46,6 +46,7 @@ struct LibraryLimits {
   int64_t workspace = int64_t{256} << 20;  ///< bytes an op; SINDRI_WORKSPACE_LIMIT, in MiB
   bool deterministic = true;  ///< SINDRI_DETERMINISTIC=0: last bits may differ from run to run
   bool runtime_compilation = true;  ///< SINDRI_CUDNN_RTC=0: no engine of cuDNN that NVRTC compiles
+  bool code_generation = true;  ///< clusters of elementwise ops may be compiled for the device: SINDRI_CUDA_CODEGEN
 };
 /// As the environment says; in strict mode `deterministic` is always true. Throws SettingsError for a value that means nothing.
 SINDRI_API LibraryLimits library_limits();

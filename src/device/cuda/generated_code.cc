@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +15,7 @@
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "sindri/op/kernel_choice.h"
 #include "src/core/once.h"
 #include "src/device/cuda/libraries.h"
 #include "src/device/cuda/nvrtc_api.h"
@@ -31,6 +30,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostFiles = 2048;
 std::atomic<int64_t> g_compilations{0};
+enum Switch { kAsLimited, kOff, kOn };
+std::atomic<Switch> g_switch{kAsLimited};
 
 // What NVRTC has no files for: the few names that the headers take from the standard library.
 constexpr const char* kCstdint =
@@ -78,7 +79,7 @@ std::string header_of(const std::string& key, const std::string& cubin) {
   return fmt::format("sindri generated 1 {}\n{} {}\n", key, cubin.size(), hash_text(cubin));
 }
 
-// Empty: there is none, or it is damaged, and is replaced after the text has been compiled.
+// Empty if the file is missing or damaged; the text is then compiled and the file replaced.
 std::string read_cubin(const std::string& file, const std::string& key) {
   std::ifstream f(file, std::ios::binary);
   if (!f) return "";
@@ -86,17 +87,23 @@ std::string read_cubin(const std::string& file, const std::string& key) {
   std::getline(f, first);
   std::getline(f, second);
   std::string cubin{std::istreambuf_iterator<char>(f), std::istreambuf_iterator<char>()};
-  if (!cubin.empty() && header_of(key, cubin) == first + "\n" + second + "\n") return cubin;
+  if (!cubin.empty() && header_of(key, cubin) == first + "\n" + second + "\n") {
+    std::error_code ignored;
+    fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);  // bound_folder keeps what was used last
+    return cubin;
+  }
   log::info("dispatch", fmt::format("{} is damaged: its kernel is compiled again", file));
   return "";
 }
 
-// Of the folder's files the newest stay.
+// Of the folder's files those that were used last stay.
 void bound_folder(const fs::path& folder) {
   std::error_code error;
   std::multimap<fs::file_time_type, fs::path> by_age;
-  for (const fs::directory_entry& e : fs::directory_iterator(folder, error))
-    if (e.path().extension() == ".cubin") by_age.emplace(e.last_write_time(error), e.path());
+  for (fs::directory_iterator e(folder, error), end; !error && e != end; e.increment(error)) {
+    std::error_code gone;
+    if (const auto time = e->last_write_time(gone); e->path().extension() == ".cubin" && !gone) by_age.emplace(time, e->path());
+  }
   while (by_age.size() > kMostFiles) {
     fs::remove(by_age.begin()->second, error);
     by_age.erase(by_age.begin());
@@ -121,6 +128,11 @@ void tell_failure(const std::string& why) {
 
 GeneratedFunction load(const std::string& text, const char* name, int capability) {
   GeneratedFunction out;
+  if (const LibraryState& nvrtc = library_state(Library::kNvrtc); !nvrtc.usable()) {
+    out.why = nvrtc.error;
+    tell_failure(out.why);
+    return out;
+  }
   const std::string key = key_of(text, capability), file = cache_file(fmt::format("generated/{}.cubin", key));
   std::string cubin = file.empty() ? "" : read_cubin(file, key);
   if (cubin.empty()) {
@@ -134,6 +146,9 @@ GeneratedFunction load(const std::string& text, const char* name, int capability
   cudaLibrary_t library = nullptr;
   cudaError_t error = cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (error == cudaSuccess) error = cudaLibraryGetKernel(&out.kernel, library, name);
+  // The runtime may load code at its first use: that is here, where the interpreter can still take over, and not within a step.
+  cudaFuncAttributes loaded{};
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&loaded, reinterpret_cast<const void*>(out.kernel));
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
     out.kernel = nullptr;
@@ -150,17 +165,8 @@ struct Known {
 
 }  // namespace
 
-bool code_generation() {
-  static const bool on = [] {
-    const char* const v = std::getenv("SINDRI_CUDA_CODEGEN");
-    const std::string_view text = v != nullptr ? v : "";
-    if (text.empty() || text == "1") return true;
-    if (text == "0") return false;
-    throw SettingsError(fmt::format("SINDRI_CUDA_CODEGEN={}: the values are 0 and 1", text), "environment variable SINDRI_CUDA_CODEGEN",
-                        "use 0 or 1, or unset it for 1");
-  }();
-  return on;
-}
+bool code_generation() { return g_switch == kAsLimited ? library_limits().code_generation : g_switch == kOn; }
+void set_code_generation(bool on) { g_switch = on ? kOn : kOff; }
 
 int64_t generated_compilations() { return g_compilations; }
 

@@ -45,8 +45,7 @@ CudnnGraph conv_graph(int64_t batch) {
 class Choosing : public ::testing::Test {
  protected:
   void SetUp() override {
-    static const bool registered = (register_backend(Device::kCuda, make_backend()), true);
-    (void)registered;
+    cuda_host::use_backend();
     fs::remove_all(dir_);
     fs::create_directories(dir_);
     setenv("SINDRI_CACHE_DIR", dir_.c_str(), 1);

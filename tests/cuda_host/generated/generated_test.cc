@@ -107,20 +107,32 @@ Tensor values(const Shape& shape, DType t, int seed) {
   return Tensor::from_values(shape, v, t).to(kDevice);
 }
 
+// What compilations_of_child starts: the program computes one cluster in place of the tests.
+class Child : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    const char *const out = std::getenv("SINDRI_TEST_CHILD"), *const program = std::getenv("SINDRI_TEST_PROGRAM");
+    if (out == nullptr) return;
+    cuda_host::use_backend();
+    set_code_generation(true);
+    expect_same_bits(program, {values({37}, DType::kFloat32, 0)}, "child");
+    std::ofstream(out) << generated_compilations();
+    std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+};
+const auto* const kChild = ::testing::AddGlobalTestEnvironment(new Child);
+
 class Generated : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!code_generation()) GTEST_SKIP() << "SINDRI_CUDA_CODEGEN is 0";
-    static const bool registered = (register_backend(Device::kCuda, make_backend()), true);
-    (void)registered;
+    cuda_host::use_backend();
+    set_code_generation(true);
     const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-    if (std::getenv("SINDRI_TEST_CHILD") == nullptr) {
-      dir_ = fs::temp_directory_path() / fmt::format("sindri_{}_{}", test->name(), ::getpid());
-      setenv("SINDRI_CACHE_DIR", dir_.c_str(), 1);
-    }
+    dir_ = fs::temp_directory_path() / fmt::format("sindri_{}_{}", test->name(), ::getpid());
+    setenv("SINDRI_CACHE_DIR", dir_.c_str(), 1);
   }
   void TearDown() override {
-    if (dir_.empty()) return;
+    set_code_generation(generated_before_);
     unsetenv("SINDRI_CACHE_DIR");
     fs::remove_all(dir_);
   }
@@ -128,8 +140,8 @@ class Generated : public ::testing::Test {
   int64_t compilations_of_child(const std::string& program, const std::string& environment = "") const {
     const fs::path out = dir_ / fmt::format("child_{}", std::hash<std::thread::id>()(std::this_thread::get_id()));
     fs::create_directories(dir_);
-    const std::string command = fmt::format("SINDRI_TEST_CHILD='{}' SINDRI_TEST_PROGRAM='{}' {} '{}' --gtest_filter=Generated.Child >{}/log 2>&1", out.string(),
-                                            program, environment, fs::read_symlink("/proc/self/exe").string(), dir_.string());
+    const std::string command = fmt::format("SINDRI_TEST_CHILD='{}' SINDRI_TEST_PROGRAM='{}' {} '{}' >{}/log 2>&1", out.string(), program, environment,
+                                            fs::read_symlink("/proc/self/exe").string(), dir_.string());
     if (std::system(command.c_str()) != 0) return -1;
     int64_t count = -1;
     std::ifstream(out) >> count;
@@ -142,15 +154,8 @@ class Generated : public ::testing::Test {
     return all;
   }
   fs::path dir_;
+  const bool generated_before_ = code_generation();
 };
-
-// What compilations_of_child starts.
-TEST_F(Generated, Child) {
-  const char *const out = std::getenv("SINDRI_TEST_CHILD"), *const program = std::getenv("SINDRI_TEST_PROGRAM");
-  if (out == nullptr) GTEST_SKIP() << "for other tests of this file";
-  expect_same_bits(program, {values({37}, DType::kFloat32, 0)}, "child");
-  std::ofstream(out) << generated_compilations();
-}
 
 TEST_F(Generated, AllOpsHaveTheInterpretersBits) {
   for (const DType t : kTypes)
