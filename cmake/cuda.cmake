@@ -69,8 +69,10 @@ function(sindri_add_cuda_plugin)
   list(FILTER backend EXCLUDE REGEX "/plugin\\.cc$")
   add_library(sindri_cuda_objects OBJECT ${kernels} ${backend})
   sindri_embed_generated_headers(sindri_cuda_objects)
-  # Generated clusters are compiled without contraction across their steps; what they are compared with is compiled alike.
-  set_source_files_properties(ops/elementwise/elementwise_cuda.cu PROPERTIES COMPILE_OPTIONS "-fmad=false")
+  # Without contraction, so that a fused kernel rounds what the separate ones round: generated clusters beside the interpreter, the stem's kernels beside batch
+  # norm, pooling's gradient with a product beside the product. Products that are to be fused are written as fma().
+  set_source_files_properties(ops/elementwise/elementwise_cuda.cu ops/norm/batch_norm_cuda.cu ops/norm/batch_norm_grad_cuda.cu ops/norm/batch_norm_pool_cuda.cu
+    ops/pool/avg_pool_cuda.cu PROPERTIES COMPILE_OPTIONS "-fmad=false")
   target_include_directories(sindri_cuda_objects PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(sindri_cuda_objects SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS} ${SINDRI_CUDNN_INCLUDE})
   target_compile_features(sindri_cuda_objects PRIVATE cxx_std_20)

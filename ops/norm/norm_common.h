@@ -32,7 +32,7 @@ struct BatchNormReluGradAttrs {
   size_t num_inputs() const { return 6u + (residual ? 1u : 0u) + (sum ? 1u : 0u); }
 };
 
-/// Batch norm and the windows of the max pooling behind relu, as in Pool2dAttrs.
+/// Batch norm and the windows of the max pooling that follows relu, as in Pool2dAttrs.
 struct BatchNormPoolAttrs {
   double eps = 1e-5;
   std::vector<int64_t> kernel = {1, 1};

@@ -18,6 +18,7 @@ struct AxisRule {
 inline AxisRule fixed_rule(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t before, int64_t after, bool include_pad) {
   return {in, out, kernel, stride, before, in + after, false, include_pad, Divisor(stride, in + before + stride)};
 }
+/// Elements of one dimension, [begin, end).
 struct WindowRange {
   int64_t begin, end;
 };
@@ -62,6 +63,7 @@ struct Elements {
   Divisor a, b, c;  // sizes of the second, third and fourth dimension of the order
   bool channels_last = false;
 };
+/// Where an element lies in [N, C, H, W].
 struct Position {
   int64_t n, c, h, w;
 };
