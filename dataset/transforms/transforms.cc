@@ -127,9 +127,6 @@ class FunctionOp : public RowOp {
   int outputs_;
 };
 
-}  // namespace
-
-namespace {
 class DeferredOp : public RowOp {
  public:
   explicit DeferredOp(std::string text) : text_(std::move(text)) {}

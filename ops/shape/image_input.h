@@ -4,6 +4,7 @@
 
 #include "sindri/core/dtype.h"
 #include "sindri/op/attrs.h"
+#include "sindri/ops/image.h"
 
 namespace sindri::shape_ops {
 
@@ -13,7 +14,7 @@ struct ImageInputAttrs {
   SINDRI_ATTRS(ImageInputAttrs, mean, std, dtype)
 };
 
-inline constexpr int kMostImageChannels = 4;
+using ops::kMostImageChannels;
 
 /// y = x * scale + shift, each step rounded to float32: the same bits as the transform Normalize.
 struct ImageScale {

@@ -1,7 +1,11 @@
 // image_input on the CPU.
 #include "ops/shape/image_input.h"
+
+#include <algorithm>
+
 #include "ops/shape/shape_ops.h"
 #include "sindri/op/kernel.h"
+#include "src/device/cpu/parallel.h"
 
 namespace sindri {
 namespace {
@@ -10,17 +14,20 @@ using namespace shape_ops;
 
 template <class T> void images_to_planes(const KernelQuery& q, const uint8_t* x, const uint8_t* flip, T* y) {
   const Shape& s = q.in[0].shape;
-  const int64_t height = s[1], width = s[2], channels = s[3];
+  const int64_t height = s[1], width = s[2], channels = s[3], plane = height * width;
   const ImageScale f = image_scale(q.attrs.as<ImageInputAttrs>());
-  for (int64_t n = 0; n < s[0]; ++n) {
-    const bool mirrored = flip != nullptr && flip[n] != 0;
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t h = 0; h < height; ++h, y += width) {
+  parallel_for(s[0] * channels, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, plane)), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const int64_t n = p / channels, c = p % channels;
+      const bool mirrored = flip != nullptr && flip[n] != 0;
+      for (int64_t h = 0; h < height; ++h) {
         const uint8_t* const row = x + (n * height + h) * width * channels + c;
-        for (int64_t w = 0; w < width; ++w) y[w] = static_cast<T>(static_cast<float>(row[(mirrored ? width - 1 - w : w) * channels]) * f.scale[c] + f.shift[c]);
+        T* const to = y + p * plane + h * width;
+        for (int64_t w = 0; w < width; ++w)
+          to[w] = static_cast<T>(static_cast<float>(row[(mirrored ? width - 1 - w : w) * channels]) * f.scale[c] + f.shift[c]);
       }
     }
-  }
+  });
 }
 
 void run_image_input(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
@@ -114,24 +115,24 @@ Normalization of_pixels(const Settings& s, const KindFacts& facts, const Shape& 
   return n;
 }
 
-// Makes the net's input of bytes on the device, where data.device_input says so and the pipeline has bytes at its end; else null, and the pipeline does it.
-// Training and evaluation do the same.
-Prepare prepare_of(const Settings& s, const KindFacts& facts, const Shape& image, bool with_train) {
+// Why a device cannot normalise the images; empty: it can. `train`: of the training data, or null.
+std::string host_normalises(const Settings& s, const KindFacts& facts, const KindFacts* train, const Shape& image) {
+  if (image[0] > ops::kMostImageChannels)
+    return fmt::format("the net takes images of {} channels, a device normalises {} at most", image[0], ops::kMostImageChannels);
+  if (train == nullptr) return "";
+  if (mixes_samples(s)) return "data.mixup and data.cutmix mix images after they are normalised, on the host";
+  const Normalization a = of_pixels(s, facts, image), b = of_pixels(s, *train, image);
+  return a.mean == b.mean && a.std == b.std ? "" : "training and evaluation data are of kinds with different means or standard deviations";
+}
+
+// Makes the net's input of bytes on the device if data.device_input says so; null: the pipelines do it, in training and evaluation alike.
+Prepare prepare_of(const Settings& s, const KindFacts& facts, const KindFacts* train, const Shape& image) {
   const std::string& wanted = s.get_string("data.device_input");
   if (wanted == "off" || (wanted == "auto" && current_device().is_cpu())) return nullptr;
-  constexpr int64_t kMostChannels = 4;  // of image_input
-  if (image[0] > kMostChannels) {
-    const std::string why = fmt::format("images of {} channels are normalised on the host, which a device does for at most {}", image[0], kMostChannels);
-    if (wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto");
-    log::info("data", why);
-    return nullptr;
-  }
-  if (with_train && mixes_samples(s)) {
-    const std::string why = "data.mixup and data.cutmix mix images after they are normalised, on the host";
-    if (wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto, or do not mix");
-    log::info("data", "images are normalised on the host: " + why);
-    return nullptr;
-  }
+  const std::string why = host_normalises(s, facts, train, image);
+  if (!why.empty() && wanted == "on") throw SettingsError(why, "data.device_input, from " + s.origin("data.device_input"), "set data.device_input to auto");
+  log::info("data", why.empty() ? "images are normalised on the device" : "images are normalised on the host: " + why);
+  if (!why.empty()) return nullptr;
   return [n = of_pixels(s, facts, image)](const Tensor& x) { return ops::image_input(x, n.mean, n.std); };
 }
 
@@ -180,7 +181,6 @@ Dataset::Ptr mixed(const Settings& s, const Dataset::Ptr& batches, const Parts& 
 }
 
 Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image, bool training, const Parts& parts, bool bytes) {
-  check_channels(s, source, image);
   const int workers = static_cast<int>(s.get_int("data.workers"));
   const int64_t batch = s.get_int("train.batch_size");
   Dataset::Ptr d = source.data;
@@ -244,12 +244,15 @@ Data open_data(const Settings& s, const Shape& image_shape, bool with_train, con
   if (!eval.data->get_class_indexing().empty()) out.folder_names = out.class_names;
   out.description = fmt::format("{}, {} evaluation samples", eval.kind, eval.data->get_dataset_size());
   check_channels(s, eval, image_shape);
-  out.prepare = prepare_of(s, eval.facts, image_shape, with_train);
+  std::optional<Source> training;
+  if (with_train) training = open_source(s, true);
+  if (training) check_channels(s, *training, image_shape);
+  out.prepare = prepare_of(s, eval.facts, training ? &training->facts : nullptr, image_shape);
   const bool bytes = out.prepare != nullptr;
   out.eval = finish(s, eval, image_shape, false, parts, bytes);
   out.eval_in_parts = parts.ranks > 1;
-  if (!with_train) return out;
-  const Source train = open_source(s, true);
+  if (!training) return out;
+  const Source& train = *training;
   const int64_t train_classes = classes_of(train);
   if (train_classes != out.num_classes) {
     throw DataError(fmt::format("the training data has {} classes, the evaluation data {}", train_classes, out.num_classes), s.get_string("data.path"),
@@ -276,7 +279,7 @@ std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape
   KindFacts facts = dataset::kinds().find(kind == "auto" ? likely : kind).facts;
   facts.encoded = true;
   facts.largest = 255;
-  *prepare = prepare_of(s, facts, image_shape, false);
+  *prepare = prepare_of(s, facts, nullptr, image_shape);
   dataset::GeneratorDataset::Options options;
   options.column_names = {"image", "index"};
   options.size = static_cast<int64_t>(inputs.size());

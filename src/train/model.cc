@@ -27,9 +27,9 @@ namespace {
 double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Where the network is trained and applied. Host tensors travel ahead of the work that reads them.
-TensorList on_device(const TensorList& tensors, const ModelOptions& options) {
+TensorList on_device(const TensorList& tensors, const std::function<Tensor(const Tensor&)>& prepare) {
   TensorList out = copy_ahead(tensors, current_device());
-  if (options.prepare && !out.empty()) out[0] = options.prepare(out[0]);
+  if (prepare && !out.empty()) out[0] = prepare(out[0]);
   return out;
 }
 
@@ -56,7 +56,7 @@ std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
 // State of one call of train().
 struct Model::Loop {
   Loop(const std::vector<CallbackPtr>& cbs, const TrainOptions& opts, const ModelOptions& model, int64_t steps_per_update)
-      : callbacks(cbs), options(opts), made(model), log(state, model, steps_per_update, [this](const KnownSteps& known) {
+      : callbacks(cbs), options(opts), prepare(model.prepare), log(state, model, steps_per_update, [this](const KnownSteps& known) {
           for (const CallbackPtr& c : callbacks) c->steps_known(state, known);
         }) {
     state.settle = [this] { log.settle(); };
@@ -67,7 +67,7 @@ struct Model::Loop {
   TrainState state;
   const std::vector<CallbackPtr>& callbacks;
   const TrainOptions& options;
-  const ModelOptions& made;
+  const std::function<Tensor(const Tensor&)>& prepare;
   StepLog log;
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
@@ -94,7 +94,7 @@ struct Model::Loop {
     bool got = data->next(batch);
     if (!got && endless && data->next_epoch()) got = data->next(batch);
     *waited += now_seconds() - start;
-    if (got) *batch = on_device(*batch, made);
+    if (got) *batch = on_device(*batch, prepare);
     return got;
   }
 };
@@ -212,11 +212,12 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.loss_scale_manager = loss_scale_manager_.get();
   s.algorithms = algorithms_;
   s.train_dataset = data.get();
-  s.open_data = [data, policy = options.on_corrupt, most = options.max_corrupt, &made = options_] {  // the training's own: its rows are those that it reads
+  s.open_data = [data, policy = options.on_corrupt, most = options.max_corrupt,
+                 prepare = options_.prepare] {  // the training's own: its rows are those that it reads
     const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = policy, .max_corrupt = most});
-    return [it, &made](std::vector<Tensor>* batch) {
+    return [it, prepare](std::vector<Tensor>* batch) {
       if (!it->next(batch)) return false;
-      *batch = on_device(*batch, made);
+      *batch = on_device(*batch, prepare);
       return true;
     };
   };
@@ -583,7 +584,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   Judged judged(options_.metrics, loss_.get());
   while (it->next(&batch)) {
     if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));
-    judged.add(run_eval(on_device(batch, options_)), batch[1]);
+    judged.add(run_eval(on_device(batch, options_.prepare)), batch[1]);
   }
   judged.update();
   net_with_loss_->set_train(was_training);
@@ -601,7 +602,7 @@ Tensor Model::predict(const Tensor& x) {
     compile_options.name = "predict";
     predict_fn_ = CompiledFn([this](Span<const Tensor> in, int) -> TensorList { return {run_network(in[0])}; }, compile_options);
   }
-  const TensorList in = on_device({x}, options_);
+  const TensorList in = on_device({x}, options_.prepare);
   const Tensor out = context().mode == Mode::kGraph ? predict_fn_(in)[0] : run_network(in[0]);
   network_->set_train(was_training);
   return out;

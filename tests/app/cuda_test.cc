@@ -234,7 +234,8 @@ TEST_F(CudaChoosing, OnlyWhatTheEnvironmentAllows) {
   const Result strict = train("strict", {{"SINDRI_STRICT", "1"}, {"SINDRI_DETERMINISTIC", "0"}});
   ASSERT_EQ(strict.code, 0) << strict.err;
   EXPECT_TRUE(choices(repro("strict"), "cuDNN ").empty()) << "fixed, so nothing is recorded";
-  for (const auto& [variable, value] : Variables{{"SINDRI_TUNE", "much"}, {"SINDRI_WORKSPACE_LIMIT", "1G"}, {"SINDRI_DETERMINISTIC", "no"}}) {
+  for (const auto& [variable, value] :
+       Variables{{"SINDRI_TUNE", "much"}, {"SINDRI_WORKSPACE_LIMIT", "1G"}, {"SINDRI_DETERMINISTIC", "no"}, {"SINDRI_CUDA_CODEGEN", "off"}}) {
     const Result refused = train("refused", {{variable, value}});
     EXPECT_EQ(refused.code, 2) << refused.err;
     EXPECT_THAT(refused.err, HasSubstr(variable + "=" + value));
@@ -314,6 +315,12 @@ TEST_F(Cuda, ImagesNormalisedOnTheDeviceAreTheHosts) {
   EXPECT_EQ(host.size(), 6U);
   EXPECT_EQ(losses(temp.file("device"), "cuda", {}, on, kSteps), host);
   EXPECT_EQ(losses(temp.file("auto"), "cuda", {}, images, kSteps), host);
+  const auto where = [&](const char* device, const std::vector<std::string>& settings) {
+    return run(training(temp.file("where"), device, settings, 1), with({{"SINDRI_LOG", "data=info"}})).err;
+  };
+  EXPECT_THAT(where("cuda", images), HasSubstr("images are normalised on the device"));
+  EXPECT_THAT(where("cuda", off), Not(HasSubstr("images are normalised")));
+  EXPECT_THAT(where("cpu", images), Not(HasSubstr("images are normalised")));
   EXPECT_EQ(losses(temp.file("plain"), "cuda", {{"SINDRI_CUDA_GRAPH", "0"}}, on, kSteps), host);
   EXPECT_EQ(losses(temp.file("cpu_on"), "cpu", {}, on, kSteps), losses(temp.file("cpu_off"), "cpu", {}, off, kSteps));
   const Result refused = run(training(temp.file("mixed"), "cuda", {on[0], on[1], on[2], on[3], on[4], "data.mixup=0.2"}, 1), with());

@@ -42,7 +42,8 @@ struct ModelOptions {
   std::vector<BoostAlgorithmPtr> algorithms = {};  ///< what changes the training step (boost.h); each of one Model only
   CompileOptions compile = {};
   /// Makes the network's input of the data (the first column), on the device, for every batch of train() and eval() and the input of predict(): images that
-  /// travel as bytes are normalised there. Null: the data is the input.
+  /// travel as bytes are normalised there. Null: the data is the input. Steps that are
+  /// run without train(), through train_step(), take what it made.
   std::function<Tensor(const Tensor&)> prepare = nullptr;
 };
 
