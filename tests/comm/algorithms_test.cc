@@ -14,8 +14,8 @@ namespace sindri::comm {
 namespace {
 
 const std::vector<DType> kTypes = {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kFloat16, DType::kInt64};
-// Of large messages: between many ranks, one type of either width is enough for pieces and their order.
-std::vector<DType> large_types(const Communicator& c) { return c.size() > 4 ? std::vector<DType>{DType::kFloat32, DType::kBFloat16} : kTypes; }
+// Of large messages: between many ranks, the widest type and a half type are enough for pieces and their order.
+std::vector<DType> large_types(const Communicator& c) { return c.size() > 4 ? std::vector<DType>{DType::kFloat64, DType::kBFloat16} : kTypes; }
 
 std::shared_ptr<Communicator> over(const std::shared_ptr<Post>& post, int rank, const std::vector<int>& hosts) {
   auto session = std::make_shared<Session>();

@@ -114,7 +114,7 @@ TEST(CommGloo, WholeMatrixSlow) {
     expect_none(run_gloo(hosts_of(size, local), [](Communicator& c) {
       const std::vector<DType> types = {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kFloat16, DType::kInt64};
       check_collectives(c, types, {0, 1, 7, 1023, 16385});
-      check_large(c, c.size() > 4 ? std::vector<DType>{DType::kFloat32, DType::kBFloat16} : types, 5 << 20);
+      check_large(c, c.size() > 4 ? std::vector<DType>{DType::kFloat64, DType::kBFloat16} : types, 5 << 20);
     }));
   }
 }

@@ -171,7 +171,6 @@ TEST(AveragePoolGradient, OfASumHasTheBitsOfTheSeparateOps) {
 
 // A squeeze-and-excitation gate and its gradient, eager and compiled.
 TEST(AveragePoolGradient, OfAGateKeepsEveryBitInGraphs) {
-  if (current_device().kind != Device::kCuda) GTEST_SKIP() << "graphs of CUDA devices only";
   const TensorFn gated = [](Span<const Tensor> in) -> TensorList {
     const Tensor y = in[0] * ops::sigmoid(ops::global_avg_pool2d(in[0]) * in[1]);
     return {ops::sum(ops::cast(ops::tanh(y), DType::kFloat32))};
@@ -184,7 +183,7 @@ TEST(AveragePoolGradient, OfAGateKeepsEveryBitInGraphs) {
   const TensorList eager = fn(in), fused = compiled(in);
   ASSERT_EQ(eager.size(), fused.size());
   for (size_t i = 0; i < eager.size(); ++i) EXPECT_TRUE(test::same_bits(eager[i], fused[i])) << i;
-  EXPECT_EQ(compiled.graph_text().find(" add("), std::string::npos) << compiled.graph_text();
+  if (current_device().kind == Device::kCuda) { EXPECT_EQ(compiled.graph_text().find(" add("), std::string::npos) << compiled.graph_text(); }
 }
 
 // A compensated sum must not turn infinity into NaN.
