@@ -12,20 +12,20 @@ namespace sindri::dataset {
 
 namespace {
 
-struct Input {
+struct PngInput {
   const uint8_t* data;
   size_t left;
   char message[160];
 };
 
 void on_error(png_structp png, png_const_charp message) {
-  std::snprintf(static_cast<Input*>(png_get_error_ptr(png))->message, sizeof Input::message, "%s", message);
+  std::snprintf(static_cast<PngInput*>(png_get_error_ptr(png))->message, sizeof PngInput::message, "%s", message);
   png_longjmp(png, 1);
 }
 void on_warning(png_structp, png_const_charp) {}  // odd chunks that leave the picture whole
 
 void read(png_structp png, png_bytep out, size_t bytes) {
-  Input* in = static_cast<Input*>(png_get_io_ptr(png));
+  PngInput* in = static_cast<PngInput*>(png_get_io_ptr(png));
   if (bytes > in->left) png_error(png, "the file ends within the picture");
   std::memcpy(out, in->data, bytes);
   in->data += bytes;
@@ -67,7 +67,7 @@ PixelForm png_form(const uint8_t* data, int64_t bytes) {
 }
 
 void decode_png(const uint8_t* data, int64_t bytes, ImageSize size, PixelForm form, uint8_t* out) {
-  Input in{data, static_cast<size_t>(bytes), "out of memory"};
+  PngInput in{data, static_cast<size_t>(bytes), "out of memory"};
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &in, on_error, on_warning);
   png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
   bool whole = false;

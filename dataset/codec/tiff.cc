@@ -14,14 +14,14 @@ namespace sindri::dataset {
 
 namespace {
 
-struct Input {
+struct TiffInput {
   const uint8_t* data;
   uint64_t bytes, at;
   char message[200];
 };
 
 tmsize_t read(thandle_t handle, void* out, tmsize_t wanted) {
-  Input* in = static_cast<Input*>(handle);
+  TiffInput* in = static_cast<TiffInput*>(handle);
   if (in->at >= in->bytes || wanted <= 0) return 0;
   const uint64_t n = std::min<uint64_t>(static_cast<uint64_t>(wanted), in->bytes - in->at);
   std::memcpy(out, in->data + in->at, n);
@@ -30,15 +30,15 @@ tmsize_t read(thandle_t handle, void* out, tmsize_t wanted) {
 }
 tmsize_t write(thandle_t, void*, tmsize_t) { return 0; }
 toff_t seek(thandle_t handle, toff_t offset, int whence) {
-  Input* in = static_cast<Input*>(handle);
+  TiffInput* in = static_cast<TiffInput*>(handle);
   in->at = whence == SEEK_SET ? offset : whence == SEEK_CUR ? in->at + offset : in->bytes + offset;
   return in->at;
 }
 int close(thandle_t) { return 0; }
-toff_t size_of(thandle_t handle) { return static_cast<Input*>(handle)->bytes; }
+toff_t size_of(thandle_t handle) { return static_cast<TiffInput*>(handle)->bytes; }
 
 int on_error(TIFF*, void* user, const char*, const char* form, va_list arguments) {
-  Input* in = static_cast<Input*>(user);
+  TiffInput* in = static_cast<TiffInput*>(user);
   if (in->message[0] == 0) std::vsnprintf(in->message, sizeof in->message, form, arguments);  // the first tells the cause
   return 1;
 }
@@ -75,7 +75,7 @@ class File {
   }
 
  private:
-  Input in_;
+  TiffInput in_;
   std::unique_ptr<TIFFOpenOptions, Close> options_;
   std::unique_ptr<TIFF, Close> tiff_;
 };

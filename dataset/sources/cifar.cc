@@ -15,7 +15,7 @@ namespace sindri::dataset {
 
 namespace {
 
-constexpr int64_t kSide = 32, kPixels = kSide * kSide;
+constexpr int64_t kCifarSide = 32, kCifarPixels = kCifarSide * kCifarSide;
 
 class CifarSource : public Source {
  public:
@@ -51,8 +51,8 @@ class CifarSource : public Source {
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     const auto [file, row] = locate(row_id);
     const uint8_t* record = files_[file]->data() + row * record_bytes();
-    uint8_t* image = scratch.arena.allocate(3 * kPixels);
-    SINDRI_SIMD_CALL(tail_join)(record + labels_, kPixels, kPixels, image);
+    uint8_t* image = scratch.arena.allocate(3 * kCifarPixels);
+    SINDRI_SIMD_CALL(tail_join)(record + labels_, kCifarPixels, kCifarPixels, image);
     out[0] = {image, DType::kUInt8, {32, 32, 3}};
     for (int64_t k = 0; k < labels_; ++k) out[static_cast<size_t>(k) + 1] = label_value(scratch, record[k]);
   }
@@ -63,7 +63,7 @@ class CifarSource : public Source {
   std::optional<int64_t> num_classes() const override { return hundred_ ? 100 : 10; }
 
  private:
-  int64_t record_bytes() const { return labels_ + 3 * kPixels; }
+  int64_t record_bytes() const { return labels_ + 3 * kCifarPixels; }
 
   bool is_wanted(const std::string& name) const {
     if (!ends_with(name, ".bin")) return false;
@@ -174,7 +174,7 @@ Dataset::Ptr Cifar100Dataset::make(Options o) { return make_cifar(std::move(o), 
 
 namespace {
 
-KindFacts cifar_facts() { return {.channels = 3, .side = kSide, .mean = {0.4914, 0.4822, 0.4465}, .std = {0.2470, 0.2435, 0.2616}}; }
+KindFacts cifar_facts() { return {.channels = 3, .side = kCifarSide, .mean = {0.4914, 0.4822, 0.4465}, .std = {0.2470, 0.2435, 0.2616}}; }
 
 const auto& kCifar10 = kinds().add({
     .name = "cifar10",

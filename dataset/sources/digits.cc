@@ -18,7 +18,7 @@ namespace sindri::dataset {
 
 namespace {
 
-constexpr int64_t kSide = 8, kPixels = kSide * kSide;
+constexpr int64_t kDigitsSide = 8, kDigitsPixels = kDigitsSide * kDigitsSide;
 constexpr int kMaxPixel = 16, kClasses = 10;
 constexpr int64_t kTestEvery = 5;  // lines 5, 10, 15, … are the test set
 constexpr int64_t kMaxText = int64_t{64} << 20;  // the real file has 264,712 bytes; a small packed file must not grow without bound
@@ -42,10 +42,10 @@ class DigitsSource : public Source {
     hash_ = XXH3_64bits_withSeed(pixels_.data(), pixels_.size(), XXH3_64bits(labels_.data(), labels_.size()));
   }
   int64_t rows() const override { return static_cast<int64_t>(labels_.size()); }
-  std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kSide, kSide, 1}}, {"label", DType::kInt32, {}}}; }
+  std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kDigitsSide, kDigitsSide, 1}}, {"label", DType::kInt32, {}}}; }
   uint64_t listing_hash() const override { return hash_; }
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
-    out[0] = {pixels_.data() + row_id * kPixels, DType::kUInt8, {kSide, kSide, 1}};
+    out[0] = {pixels_.data() + row_id * kDigitsPixels, DType::kUInt8, {kDigitsSide, kDigitsSide, 1}};
     out[1] = label_value(scratch, labels_[static_cast<size_t>(row_id)]);
   }
   std::string row_name(int64_t row_id) const override { return fmt::format("{}, line {}", path_, lines_[static_cast<size_t>(row_id)]); }
@@ -98,25 +98,25 @@ class DigitsSource : public Source {
   // Rows of the other part are checked as well: a damaged file is damaged for both.
   void parse_row(std::string_view row, int64_t line, bool keep) {
     if (row.ends_with('\r')) row.remove_suffix(1);
-    uint8_t values[kPixels + 1];
+    uint8_t values[kDigitsPixels + 1];
     const char* p = row.data();
     const char* const end = row.data() + row.size();
-    for (int64_t i = 0; i <= kPixels; ++i) {
+    for (int64_t i = 0; i <= kDigitsPixels; ++i) {
       int v = 0;
       const auto [next, error] = std::from_chars(p, end, v);
-      if (error != std::errc{}) corrupt(line, fmt::format("expected {} numbers, number {} cannot be read", kPixels + 1, i + 1));
-      if (i < kPixels && (v < 0 || v > kMaxPixel)) corrupt(line, fmt::format("pixel {}: expected 0 to {}, got {}", i + 1, kMaxPixel, v));
-      if (i == kPixels && (v < 0 || v >= kClasses)) {
+      if (error != std::errc{}) corrupt(line, fmt::format("expected {} numbers, number {} cannot be read", kDigitsPixels + 1, i + 1));
+      if (i < kDigitsPixels && (v < 0 || v > kMaxPixel)) corrupt(line, fmt::format("pixel {}: expected 0 to {}, got {}", i + 1, kMaxPixel, v));
+      if (i == kDigitsPixels && (v < 0 || v >= kClasses)) {
         throw DataError(ErrorCode::kLabelRange, fmt::format("label of line {}: expected 0 to {}, got {}", line, kClasses - 1, v),
                         fmt::format("{}, line {}", path_, line), "copy dataset/digits from the sources again");
       }
       values[i] = static_cast<uint8_t>(v);
       p = next;
-      if (i < kPixels ? p == end || *p++ != ',' : p != end) corrupt(line, fmt::format("expected {} numbers with commas between them", kPixels + 1));
+      if (i < kDigitsPixels ? p == end || *p++ != ',' : p != end) corrupt(line, fmt::format("expected {} numbers with commas between them", kDigitsPixels + 1));
     }
     if (!keep) return;
-    pixels_.insert(pixels_.end(), values, values + kPixels);
-    labels_.push_back(values[kPixels]);
+    pixels_.insert(pixels_.end(), values, values + kDigitsPixels);
+    labels_.push_back(values[kDigitsPixels]);
   }
   [[noreturn]] void corrupt(int64_t line, const std::string& what) const {
     throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {}", what), fmt::format("{}, line {}", path_, line),
@@ -143,7 +143,7 @@ namespace {
 const auto& kDigits = kinds().add({
     .name = "digits",
     .doc = "the 1,797 handwritten digits that come with Sindri, 8x8, grey: a CSV file, without data.path the installed one; not augmented",
-    .facts = {.channels = 1, .side = kSide, .largest = kMaxPixel, .mean = {0}, .std = {1}, .augment = false, .needs_path = false},
+    .facts = {.channels = 1, .side = kDigitsSide, .largest = kMaxPixel, .mean = {0}, .std = {1}, .augment = false, .needs_path = false},
     .make = [](const DataPart& p,
                const SettingValues&) { return DigitsDataset::make({.dataset_file = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },
 });

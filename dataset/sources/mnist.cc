@@ -13,7 +13,7 @@ namespace sindri::dataset {
 namespace {
 
 constexpr uint32_t kImagesMagic = 2051, kLabelsMagic = 2049;
-constexpr int64_t kImagesHeader = 16, kLabelsHeader = 8, kSide = 28;
+constexpr int64_t kImagesHeader = 16, kLabelsHeader = 8, kMnistSide = 28;
 
 uint32_t big_endian(const uint8_t* p) {
   return static_cast<uint32_t>(p[0]) << 24 | static_cast<uint32_t>(p[1]) << 16 | static_cast<uint32_t>(p[2]) << 8 | p[3];
@@ -34,7 +34,7 @@ class MnistSource : public Source {
                       "download the data set again");
   }
   int64_t rows() const override { return rows_; }
-  std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kSide, kSide, 1}}, {"label", DType::kInt32, {}}}; }
+  std::vector<ColumnInfo> columns() const override { return {{"image", DType::kUInt8, {kMnistSide, kMnistSide, 1}}, {"label", DType::kInt32, {}}}; }
   uint64_t listing_hash() const override { return hash_; }
   FilesHash files_hash(bool) const override {
     uint64_t h = hash_;
@@ -43,12 +43,12 @@ class MnistSource : public Source {
   }
   void read(uint64_t, int64_t row_id, Scratch& scratch, std::span<Value> out) const override {
     const auto [part, row] = locate(row_id);
-    out[0] = {part->images->data() + kImagesHeader + row * kSide * kSide, DType::kUInt8, {kSide, kSide, 1}};
+    out[0] = {part->images->data() + kImagesHeader + row * kMnistSide * kMnistSide, DType::kUInt8, {kMnistSide, kMnistSide, 1}};
     out[1] = label_value(scratch, part->labels->data()[kLabelsHeader + row]);
   }
   std::string row_name(int64_t row_id) const override {
     const auto [part, row] = locate(row_id);
-    return fmt::format("{}, image {}, byte {}", part->images->path(), row, kImagesHeader + row * kSide * kSide);
+    return fmt::format("{}, image {}, byte {}", part->images->path(), row, kImagesHeader + row * kMnistSide * kMnistSide);
   }
   std::optional<int64_t> num_classes() const override { return 10; }
 
@@ -105,10 +105,10 @@ class MnistSource : public Source {
     const uint32_t magic = big_endian(f.data());
     if (magic != kImagesMagic) corrupt(f, fmt::format("expected magic {}, got {}", kImagesMagic, magic), 0);
     const int64_t n = big_endian(f.data() + 4), rows = big_endian(f.data() + 8), columns = big_endian(f.data() + 12);
-    if (rows != kSide || columns != kSide) corrupt(f, fmt::format("expected images of 28 x 28, got {} x {}", rows, columns), 8);
+    if (rows != kMnistSide || columns != kMnistSide) corrupt(f, fmt::format("expected images of 28 x 28, got {} x {}", rows, columns), 8);
     // n < 2^32 and an image has 784 bytes: the product stays far below 2^63.
-    if (kImagesHeader + n * kSide * kSide != f.bytes())
-      corrupt(f, fmt::format("{} images need {} bytes, the file has {}", n, kImagesHeader + n * kSide * kSide, f.bytes()), 4);
+    if (kImagesHeader + n * kMnistSide * kMnistSide != f.bytes())
+      corrupt(f, fmt::format("{} images need {} bytes, the file has {}", n, kImagesHeader + n * kMnistSide * kMnistSide, f.bytes()), 4);
     return n;
   }
 
@@ -159,14 +159,14 @@ namespace {
 const auto& kMnist = kinds().add({
     .name = "mnist",
     .doc = "handwritten digits, 28x28, grey: idx files; not augmented",
-    .facts = {.channels = 1, .side = kSide, .mean = {0.1307}, .std = {0.3081}, .augment = false},
+    .facts = {.channels = 1, .side = kMnistSide, .mean = {0.1307}, .std = {0.3081}, .augment = false},
     .make = [](const DataPart& p,
                const SettingValues&) { return MnistDataset::make({.dataset_dir = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },
 });
 const auto& kFashionMnist = kinds().add({
     .name = "fashion_mnist",
     .doc = "articles of clothing, 28x28, grey: idx files as those of mnist; not augmented",
-    .facts = {.channels = 1, .side = kSide, .mean = {0.2860}, .std = {0.3530}, .augment = false},
+    .facts = {.channels = 1, .side = kMnistSide, .mean = {0.2860}, .std = {0.3530}, .augment = false},
     .make = kMnist.make,
 });
 

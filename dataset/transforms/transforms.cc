@@ -161,13 +161,13 @@ void TypeCastOp::run(RowCall& call) const {
 }
 
 namespace {
-constinit RuntimeSlot<std::atomic<uint32_t>> places;
+constinit RuntimeSlot<std::atomic<uint32_t>> draw_places;
 }  // namespace
 
 struct Transform::Calls {
   /// Place among the random transforms called by hand so far, taken at the first call: no two of them draw the same numbers.
   uint32_t place() {
-    placed.call([this] { place_ = places.get().fetch_add(1); });
+    placed.call([this] { place_ = draw_places.get().fetch_add(1); });
     return place_;
   }
   std::atomic<int64_t> count{0};

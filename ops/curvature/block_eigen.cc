@@ -11,7 +11,7 @@ namespace {
 
 using namespace curvature;
 
-std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
+std::vector<TensorMeta> infer_eigen(const Attrs& attrs, Span<const TensorMeta> in) {
   check_factors("block_eigen", in, 3, attrs.as<BlockEigenAttrs>().d);
   const Shape& s = in[0].shape;
   if (in[1].shape != s || in[2].shape != Shape{s[0], s[2]})
@@ -29,7 +29,7 @@ const OpDef& kBlockEigen = register_op({
            "[k·ceil(d/b)], which may be left out: blocks of which it is 0 are not looked at and give 0. No gradient.",
     .attrs = attrs_type<BlockEigenAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
-    .infer = infer,
+    .infer = infer_eigen,
     .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta>) { return 9 * in[0].numel() * (in[0].shape.rank() == 3 ? in[0].shape[2] : 0); },
 });
 

@@ -20,7 +20,7 @@ void check_blocks(const TensorMeta& inverse, const char* which, int64_t groups, 
                                  d, grad.str()));
 }
 
-std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
+std::vector<TensorMeta> infer_precondition(const Attrs& attrs, Span<const TensorMeta> in) {
   if (in.size() != 3) check_arity("block_precondition", in, 2);
   check_same_dtype("block_precondition", in);
   check_rank("block_precondition", in[0], "the gradient", 2);
@@ -39,7 +39,7 @@ const OpDef& kBlockPrecondition = register_op({
            "scale·g_inv·grad·a_inv, block row r and block column c being g_inv[r]·grad[r, c]·a_inv[c]. No gradient.",
     .attrs = attrs_type<BlockPreconditionAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
-    .infer = infer,
+    .infer = infer_precondition,
     .flops = [](const Attrs&, Span<const TensorMeta> in,
                 Span<const TensorMeta>) { return 2 * in[0].numel() * (in[1].shape[2] + (in.size() == 3 ? in[2].shape[2] : 0)); },
 });

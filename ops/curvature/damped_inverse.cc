@@ -11,7 +11,7 @@ namespace {
 
 using namespace curvature;
 
-std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
+std::vector<TensorMeta> infer_inverse(const Attrs& attrs, Span<const TensorMeta> in) {
   check_factors("damped_inverse", in, 3, attrs.as<DampedInverseAttrs>().d);
   const Shape& s = in[0].shape;
   if (in[1].numel() != 1) throw ShapeError(fmt::format("damped_inverse: damping must be one number, got {}", in[1].str()));
@@ -26,7 +26,7 @@ const OpDef& kDampedInverse = register_op({
            "left out: blocks of which it is 0 are not looked at, their inverse is 0. No gradient.",
     .attrs = attrs_type<DampedInverseAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
-    .infer = infer,
+    .infer = infer_inverse,
     .flops = [](const Attrs&, Span<const TensorMeta> in, Span<const TensorMeta>) { return 2 * in[0].numel() * (in[0].shape.rank() == 3 ? in[0].shape[2] : 0); },
 });
 

@@ -25,13 +25,13 @@ const OpDef& kCheckLabels = register_op({
     },
 });
 
-void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+void check_labels_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<CheckLabelsAttrs>();
   check_labels(q.op.name, in[0], a.classes, a.ignore_index);
   if (q.in[0].numel() > 0) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(q.in[0].nbytes()));
 }
 
-const bool kReference = register_kernel({.op = "check_labels", .name = "reference", .priority = kReferencePriority, .simple = run});
+const bool kLabelsReference = register_kernel({.op = "check_labels", .name = "reference", .priority = kReferencePriority, .simple = check_labels_reference});
 
 }  // namespace
 

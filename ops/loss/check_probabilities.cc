@@ -47,13 +47,14 @@ void check(const Buffer& x, int64_t n) {
   }
 }
 
-void run(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
+void check_probabilities_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const int64_t n = q.in[0].numel();
   check(in[0], n);
   if (n > 0 && out[0].data != in[0].data) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(q.in[0].nbytes()));
 }
 
-const bool kReference = register_kernel({.op = "check_probabilities", .name = "reference", .priority = kReferencePriority, .simple = run});
+const bool kProbabilitiesReference =
+    register_kernel({.op = "check_probabilities", .name = "reference", .priority = kReferencePriority, .simple = check_probabilities_reference});
 
 }  // namespace
 

@@ -55,7 +55,7 @@ std::vector<TensorMeta> infer_infer(const Attrs& attrs, Span<const TensorMeta> i
   return {in[0]};
 }
 
-std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in) {
+std::vector<TensorMeta> infer_batch_grad(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("batch_norm_grad", in, 5);
   check_batch_norm_input("batch_norm_grad", in[0], attrs.as<BatchNormAttrs>().eps);
   if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype)
@@ -65,8 +65,6 @@ std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in
   TensorMeta param = in[2];
   return {in[1], param, param};
 }
-
-Tensor to_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
 
 // [C] as [1, C, 1, ...] so that it broadcasts over x.
 Tensor along_channels(const Tensor& t, const Shape& x) {
@@ -121,7 +119,7 @@ std::vector<Tensor> vjp_infer(const VjpContext& c) {
 //   dL/dx     = r·P(g) - gamma·r·xh·(dL/dgamma)/M
 // r·P(u) is batch_norm_grad with gamma = 1, so the rule can be differentiated again. Statistics are recomputed from x
 // with ops that carry gradients.
-std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
+std::vector<Tensor> vjp_batch_grad(const VjpContext& ctx) {
   const Tensor &dy_in = ctx.in[0], &x_in = ctx.in[1], &gamma_in = ctx.in[2];
   const double eps = ctx.attrs.as<BatchNormAttrs>().eps;
   const Shape& shape = x_in.shape();
@@ -195,18 +193,18 @@ const OpDef& kInfer = register_op({
     .param_input = infer_input,
 });
 
-const OpDef& kGrad = register_op({
+const OpDef& kBatchGrad = register_op({
     .name = "batch_norm_grad",
     .doc = "dy, x [N, C, ...], gamma [C], and x's mean and var [C] -> dx, dgamma, dbeta of batch_norm_train. mean and var are those of x: the "
            "gradient with respect to x goes through them and they have none of their own.",
     .attrs = attrs_type<BatchNormAttrs>(),
     .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(2, 3, 4), .layout = LayoutRule::kFollowInput0, .role = OpRole::kBatchNormGrad},
-    .infer = infer_grad,
-    .vjp = vjp_grad,
+    .infer = infer_batch_grad,
+    .vjp = vjp_batch_grad,
 });
 
 std::vector<Tensor> batch_norm_grad(const Tensor& dy, const Tensor& x, const Tensor& gamma, const Tensor& mean, const Tensor& var, double eps) {
-  return bind(kGrad, recent_attrs(BatchNormAttrs{eps}), {dy, x, gamma, mean, var});
+  return bind(kBatchGrad, recent_attrs(BatchNormAttrs{eps}), {dy, x, gamma, mean, var});
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ std::vector<TensorMeta> infer_forward(const Attrs& attrs, Span<const TensorMeta>
   return {in[0], row_stats(in[0], axis), row_stats(in[0], axis)};
 }
 
-std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in) {
+std::vector<TensorMeta> infer_layer_grad(const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity("layer_norm_grad", in, 5);
   const int axis = check_input("layer_norm_grad", attrs, in[1]);
   if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype)
@@ -62,8 +62,6 @@ std::vector<TensorMeta> infer_grad(const Attrs& attrs, Span<const TensorMeta> in
   }
   return {in[1], in[2], in[2]};
 }
-
-Tensor to_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
 
 std::vector<Tensor> layer_norm_grad(const Tensor& dy, const Tensor& x, const Tensor& gamma, const Tensor& mean, const Tensor& inv_std, const Attrs& attrs);
 
@@ -89,7 +87,7 @@ std::vector<Tensor> vjp_forward(const VjpContext& c) {
 //   dL/dxh    = -r·(a·S2 + A2·g) + b·dy =: h
 //   dL/dx     = r·P(h) - r·xh·mean(a·r·P(g))
 // r·P(u) is layer_norm_grad with gamma = 1; statistics are recomputed from x with ops that carry gradients.
-std::vector<Tensor> vjp_grad(const VjpContext& ctx) {
+std::vector<Tensor> vjp_layer_grad(const VjpContext& ctx) {
   const Tensor &dy_in = ctx.in[0], &x_in = ctx.in[1], &gamma_in = ctx.in[2];
   const auto& attrs = ctx.attrs.as<LayerNormAttrs>();
   const int rank = x_in.rank(), axis = normalize_axis(attrs.begin_norm_axis, rank, "layer_norm_grad");
@@ -137,18 +135,18 @@ const OpDef& kForward = register_op({
     .param_input = param_input,
 });
 
-const OpDef& kGrad = register_op({
+const OpDef& kLayerGrad = register_op({
     .name = "layer_norm_grad",
     .doc = "dy, x, gamma, and the mean and rsqrt(var + eps) of x's rows -> dx, dgamma, dbeta of layer_norm. The gradient with respect to x goes through "
            "the statistics; they have none of their own.",
     .attrs = attrs_type<LayerNormAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
-    .infer = infer_grad,
-    .vjp = vjp_grad,
+    .infer = infer_layer_grad,
+    .vjp = vjp_layer_grad,
 });
 
 std::vector<Tensor> layer_norm_grad(const Tensor& dy, const Tensor& x, const Tensor& gamma, const Tensor& mean, const Tensor& inv_std, const Attrs& attrs) {
-  return bind(kGrad, attrs, {dy, x, gamma, mean, inv_std});
+  return bind(kLayerGrad, attrs, {dy, x, gamma, mean, inv_std});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "sindri/op/attrs.h"
 #include "sindri/op/op_def.h"
+#include "sindri/ops/elementwise.h"
 
 namespace sindri::ops {
 
@@ -52,6 +53,7 @@ struct LayerNormAttrs {
 
 /// Means and variances of half types are float32.
 inline DType stats_dtype(DType x) { return x == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32; }
+inline Tensor to_dtype(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : cast(t, dtype); }
 
 /// Checks of the batch norm ops; they throw naming `op`.
 void check_batch_norm_input(const char* op, const TensorMeta& x, double eps);

@@ -49,10 +49,10 @@ UpdateDescription describe_adam_weight_decay(const Attrs& attrs) {
   return {.rule = UpdateRuleId::kAdam, .states = 2, .numbers = {a.grad_scale, 0, 0, a.beta1, a.beta2, a.eps, a.weight_decay}};
 }
 
-const bool kMomentum = add_update("momentum_update", describe_momentum);
-const bool kSgd = add_update("sgd_update", describe_sgd);
-const bool kAdam = add_update("adam_update", describe_adam);
-const bool kAdamWeightDecay = add_update("adam_weight_decay_update", describe_adam_weight_decay);
+const bool kMomentumDescribed = add_update("momentum_update", describe_momentum);
+const bool kSgdDescribed = add_update("sgd_update", describe_sgd);
+const bool kAdamDescribed = add_update("adam_update", describe_adam);
+const bool kAdamWeightDecayDescribed = add_update("adam_weight_decay_update", describe_adam_weight_decay);
 
 }  // namespace
 

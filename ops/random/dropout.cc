@@ -29,14 +29,14 @@ std::vector<Tensor> vjp(const VjpContext& c) {
   return {bind_one(find_op("dropout_grad"), c.attrs, {c.dout[0], c.in[1]}), Tensor{}};
 }
 
-constexpr OpTraits kTraits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .inplace_input = 0, .random = true};
+constexpr OpTraits kDropoutTraits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .inplace_input = 0, .random = true};
 
 const OpDef& kDropout = register_op({
     .name = "dropout",
     .doc = "Zeroes each element with probability 1 - keep_prob (to 24 bits) and scales the rest by 1/keep_prob. The first dimension counts "
            "samples. The mask depends on the logical element, whatever the layout. Inputs: x, the key of rng_state.",
     .attrs = attrs_type<DropoutAttrs>(),
-    .traits = kTraits,
+    .traits = kDropoutTraits,
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) { return infer("dropout", attrs, in); },
     .vjp = vjp,
 });
@@ -44,7 +44,7 @@ const OpDef& kDropoutGrad = register_op({
     .name = "dropout_grad",
     .doc = "Gradient of dropout: dy under the mask and the scale that the same key and instance gave x. Inputs: dy, the key of rng_state.",
     .attrs = attrs_type<DropoutAttrs>(),
-    .traits = kTraits,
+    .traits = kDropoutTraits,
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) { return infer("dropout_grad", attrs, in); },
     .vjp = vjp,
 });

@@ -66,41 +66,41 @@ std::vector<TensorMeta> infer_permutation(const Attrs& attrs, Span<const TensorM
   return drawn("random_permutation", {n}, DType::kInt64);
 }
 
-constexpr OpTraits kTraits = {.saves_in = kSavesNone, .random = true};
+constexpr OpTraits kDrawTraits = {.saves_in = kSavesNone, .random = true};
 
 const OpDef& kUniform = register_op({
     .name = "random_uniform",
     .doc = "Uniform numbers from [low, high), before rounding to dtype. Input: the key of rng_state.",
     .attrs = attrs_type<UniformAttrs>(),
-    .traits = kTraits,
+    .traits = kDrawTraits,
     .infer = infer_uniform,
 });
 const OpDef& kNormal = register_op({
     .name = "random_normal",
     .doc = "Normal numbers by the Box-Muller transform. Input: the key of rng_state.",
     .attrs = attrs_type<NormalAttrs>(),
-    .traits = kTraits,
+    .traits = kDrawTraits,
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) { return infer_normal("random_normal", attrs, in); },
 });
 const OpDef& kTruncatedNormal = register_op({
     .name = "random_truncated_normal",
     .doc = "Normal numbers; draws outside mean ± 2 stddev are drawn again. Input: the key of rng_state.",
     .attrs = attrs_type<NormalAttrs>(),
-    .traits = kTraits,
+    .traits = kDrawTraits,
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) { return infer_normal("random_truncated_normal", attrs, in); },
 });
 const OpDef& kBernoulli = register_op({
     .name = "random_bernoulli",
     .doc = "1 with probability p (to 24 bits), else 0. Input: the key of rng_state.",
     .attrs = attrs_type<BernoulliAttrs>(),
-    .traits = kTraits,
+    .traits = kDrawTraits,
     .infer = infer_bernoulli,
 });
 const OpDef& kPermutation = register_op({
     .name = "random_permutation",
     .doc = "A permutation of 0 … n-1 (Fisher-Yates), the same for every sample offset. Input: the key of rng_state.",
     .attrs = attrs_type<PermutationAttrs>(),
-    .traits = kTraits,
+    .traits = kDrawTraits,
     .infer = infer_permutation,
 });
 

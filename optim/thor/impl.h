@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "optim/thor/curvature_of.h"
+#include "sindri/ops/shape.h"
 #include "sindri/optim/thor.h"
 
 namespace sindri::optim {
+
+/// A float32 scalar on the host.
+inline Tensor scalar(double value) { return ops::full({}, value, DType::kFloat32); }
 
 namespace thor {
 

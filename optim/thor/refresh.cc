@@ -19,7 +19,6 @@ using thor::Layer;
 
 namespace {
 
-Tensor scalar(double value) { return ops::full({}, value, DType::kFloat32); }
 Tensor unless(const Tensor& skip, const Tensor& before, const Tensor& after) { return skip.defined() ? ops::where(skip, before, after) : after; }
 
 // Sum of the diagonals of [blocks, b, b].

@@ -96,8 +96,6 @@ Params with_filter(Params params, const ThorOptions& o) {
   return groups.empty() ? params : Params(std::move(groups));
 }
 
-Tensor scalar(double value) { return ops::full({}, value, DType::kFloat32); }
-
 }  // namespace
 
 Thor::Thor(Params params, const Options& o) : Optimizer("THOR", with_filter(std::move(params), o), shared_options(o)) {

@@ -49,8 +49,6 @@ class Installed {
   const Options* previous_level_ = nullptr;
 };
 
-bool contains(const std::vector<std::string>& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); }
-
 void check_name(const char* list, const std::string& name, const std::vector<std::string>& cell_classes) {
   if (contains(cell_classes, name)) return;
   for (const NamedPolicy& p : policies())  // a list of one's own may start from theirs, whatever the network has of it

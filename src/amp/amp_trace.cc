@@ -24,8 +24,6 @@ namespace {
 
 bool castable(const Tensor& t) { return is_floating(t.dtype()) && t.dtype() != DType::kFloat64; }
 
-bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
-
 // These say themselves what type they give, move bytes only, or show the host what the program has.
 bool keeps_types(const OpDef& op) {
   return op.traits.role == OpRole::kCast || op.traits.role == OpRole::kToLayout || (op.traits.host_effect && op.traits.lane == Lane::kCompute);

@@ -1,14 +1,20 @@
 // The interpreter of mixed precision: it casts an op's inputs, then hands the op on. The one place where casts are inserted.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "sindri/amp/amp.h"
 #include "sindri/op/bind.h"
 
 namespace sindri::amp {
+
+inline bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
 /// What the trace does with the ops that pass now.
 struct Policy {

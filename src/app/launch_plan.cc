@@ -30,8 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix) { return {ErrorCode::kUsage, what, where, fix}; }
-
 std::string variable(const char* name) {
   const char* v = std::getenv(name);
   return v != nullptr ? v : "";
@@ -285,14 +283,6 @@ Hosts read_hosts(const std::string& text) {
   return out;
 }
 
-bool in_path(const std::string& program) {
-  std::istringstream in(variable("PATH"));
-  for (std::string folder; std::getline(in, folder, ':');) {
-    if (!folder.empty() && access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 // What stands in each rank's place behind mpirun or srun: this program again, for logs, exit codes and cleaning up.
 std::vector<std::string> inside(const LaunchRequest& r, const std::string& log_dir, const std::vector<std::string>& command) {
   std::vector<std::string> out = {r.launcher, "run", "--inside", "--log-dir", log_dir};
@@ -400,6 +390,16 @@ std::vector<int> usable_cores() {
   }
   if (out.empty()) out.push_back(0);
   return out;
+}
+
+SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix) { return {ErrorCode::kUsage, what, where, fix}; }
+
+bool in_path(const std::string& program) {
+  std::istringstream in(variable("PATH"));
+  for (std::string folder; std::getline(in, folder, ':');) {
+    if (!folder.empty() && access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
 }
 
 std::string host_name() {

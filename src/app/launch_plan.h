@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sindri/app/launch.h"
+#include "sindri/core/error.h"
 
 namespace sindri::app {
 
@@ -41,5 +42,10 @@ std::string describe(const LaunchPlan& plan);
 /// Cores this process may use, in order.
 std::vector<int> usable_cores();
 std::string host_name();
+/// Whether PATH names a folder with this program.
+bool in_path(const std::string& program);
+
+/// What the launchers and their tools throw at bad input: what is wrong, where, and how to put it right.
+SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix);
 
 }  // namespace sindri::app

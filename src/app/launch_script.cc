@@ -7,13 +7,12 @@
 #include "sindri/app/app.h"
 #include "sindri/app/launch.h"
 #include "sindri/core/error.h"
+#include "src/app/launch_plan.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::app {
 
 namespace {
-
-SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix) { return {ErrorCode::kUsage, what, where, fix}; }
 
 void check_common(const ScriptRequest& r, const char* where) {
   if (r.command.empty()) throw refuse("no program to run", where, "write it behind --: -- sindri train --config configs/resnet20_cifar10.yaml");

@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "sindri/train/monitor_text.h"
+#include "src/core/clock.h"
 
 namespace sindri::app {
 
 namespace {
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // The shortest text that reads back as the float32, as NumPy prints it.
 std::string float_text(double loss) {

@@ -26,17 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix) { return {ErrorCode::kUsage, what, where, fix}; }
-
-bool in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream in(path != nullptr ? path : "");
-  for (std::string folder; std::getline(in, folder, ':');) {
-    if (!folder.empty() && access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
-
 // A Python file is run by Python; anything else (`pytest`, `sindri`) is a program.
 std::vector<std::string> command_of(std::vector<std::string> words) {
   const std::string& first = words.front();

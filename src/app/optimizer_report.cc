@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "sindri/app/picture.h"
+#include "src/core/clock.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::app {
@@ -17,8 +17,6 @@ namespace sindri::app {
 namespace {
 
 constexpr const char* kMeasures = "measures";  // the event of metrics.jsonl
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // On devices that compute beside the host a step's time is that of handing it over, so nothing is said there.
 class StepForms final : public train::Callback {

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "src/app/launch_plan.h"
 #include "src/comm/host_address.h"
 #include "src/train/atomic_file.h"
 
@@ -22,8 +23,6 @@ namespace {
 using comm::RankDevice;
 using comm::RankServer;
 using comm::RankTable;
-
-SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix) { return {ErrorCode::kUsage, what, where, fix}; }
 
 std::optional<int> whole_number(const std::string& text) {
   int n = 0;

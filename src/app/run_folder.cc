@@ -55,7 +55,7 @@ ordered_json number(double v) {
 }
 
 std::string now_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
-double now_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double wall_clock_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // runs/<name>-NNN: mkdir decides between two processes that want the same number. The folders that are new, the last of them that one.
 std::vector<std::string> create_numbered(const std::string& name) {
@@ -462,7 +462,7 @@ std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
 
 void RunFolder::event(const std::string& kind, int64_t epoch, int64_t step, const EventValues& values) {
   impl_->check_started(path_);
-  ordered_json j = {{"event", kind}, {"time", std::round(now_seconds() * 1000) / 1000}, {"epoch", epoch}, {"step", step}};
+  ordered_json j = {{"event", kind}, {"time", std::round(wall_clock_seconds() * 1000) / 1000}, {"epoch", epoch}, {"step", step}};
   for (const auto& [name, v] : values) j[name] = number(v);
   impl_->metrics->append(j.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }

@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -29,6 +28,7 @@
 #include "src/app/report_page.h"
 #include "src/app/session.h"
 #include "src/app/signals.h"
+#include "src/core/clock.h"
 #include "src/train/atomic_file.h"
 
 namespace sindri::app {
@@ -50,8 +50,6 @@ void Session::say(const std::string& line) {
 namespace {
 
 using train::TrainState;
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // A smaller image than the net was designed for may leave nothing for its last layers: one goes through, so that the setting is named.
 void check_image_size(const Session& s) {

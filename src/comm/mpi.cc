@@ -42,8 +42,6 @@ MpiJob& job() {
   return the_job;
 }
 
-int64_t size_of(DType dtype) { return static_cast<int64_t>(dtype_size(dtype)); }
-
 // FNV-1a: the same in all processes.
 uint64_t hash_of(std::string_view text, uint64_t h = 14695981039346656037ULL) {
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -246,7 +244,7 @@ Mpi::Place Mpi::place_of(std::span<const Piece> pieces) const {
 void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) {
   const int64_t count = std::accumulate(pieces.begin(), pieces.end(), int64_t{0}, [](int64_t n, const Piece& p) { return n + p.count; });
   // A few bytes between ranks that each have a host: in one exchange, which all_reduce_by_links makes.
-  const bool small = window_ == nullptr && count * size_of(dtype) <= 2048;
+  const bool small = window_ == nullptr && count * dtype_size(dtype) <= 2048;
   if ((sums_ != nullptr && !small) || one_host()) {
     const Place place = window_ != nullptr ? place_of(pieces) : Place{};
     const CallCard card{CallCard::kAllReduce, static_cast<int32_t>(dtype), static_cast<int32_t>(op), 0, count, place.hash};
@@ -254,7 +252,7 @@ void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op,
     return sums_ != nullptr ? sums_->all_reduce(card, pieces, flat, factor(op)) : window_->all_reduce(card, pieces, flat, factor(op));
   }
   if (pieces.size() == 1) return all_reduce_by_links(*links_, layout_, pieces[0].in, pieces[0].out, count, dtype, op);
-  const PieceList list(pieces, size_of(dtype));
+  const PieceList list(pieces, dtype_size(dtype));
   std::vector<std::byte> all(static_cast<size_t>(list.bytes()));
   list.copy_in(0, list.bytes(), all.data());
   all_reduce_by_links(*links_, layout_, all.data(), count, dtype, op);

@@ -1,5 +1,5 @@
 // Ranks as threads of one process: for tests, and the reference that other backends are measured against. All members of a communicator share a
-// Meeting. A call posts what it is about to do, waits for the others, looks whether they do the same, does its part with all ranks' memory, and waits
+// Rendezvous. A call posts what it is about to do, waits for the others, looks whether they do the same, does its part with all ranks' memory, and waits
 // again, since others still read its memory. Between the two waits nothing is polled: whoever passed the first comes to the second.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,8 +40,8 @@ struct Parcel {
   bool taken = false;
 };
 
-struct Meeting {
-  explicit Meeting(std::vector<int> world_ranks) : members(std::move(world_ranks)), posts(members.size()), present(members.size(), false) {}
+struct Rendezvous {
+  explicit Rendezvous(std::vector<int> world_ranks) : members(std::move(world_ranks)), posts(members.size()), present(members.size(), false) {}
   const std::vector<int> members;
   std::mutex mutex;  // of all below, but a rank's post between the two waits of a call
   std::condition_variable changed;
@@ -56,23 +56,23 @@ struct Meeting {
 struct Shared {
   std::mutex mutex;  // of all below; never held while a session or a meeting is asked
   std::vector<std::shared_ptr<Session>> sessions;
-  std::vector<std::weak_ptr<Meeting>> meetings;
+  std::vector<std::weak_ptr<Rendezvous>> meetings;
   std::vector<char> ended;
   std::shared_ptr<const CommError> failed;
   struct Opening {
-    std::shared_ptr<Meeting> meeting;
+    std::shared_ptr<Rendezvous> meeting;
     size_t joined = 0;
   };
   std::map<std::string, Opening> openings;  // groups that some members have not joined yet
 
-  std::shared_ptr<Meeting> join(const std::string& key, const std::vector<int>& members) {
+  std::shared_ptr<Rendezvous> join(const std::string& key, const std::vector<int>& members) {
     const std::lock_guard lock(mutex);
     Opening& opening = openings[key];
     if (opening.meeting == nullptr) {
-      opening.meeting = std::make_shared<Meeting>(members);
+      opening.meeting = std::make_shared<Rendezvous>(members);
       meetings.push_back(opening.meeting);
     }
-    const std::shared_ptr<Meeting> meeting = opening.meeting;
+    const std::shared_ptr<Rendezvous> meeting = opening.meeting;
     if (++opening.joined == members.size()) openings.erase(key);
     return meeting;
   }
@@ -81,14 +81,14 @@ struct Shared {
     return ended[static_cast<size_t>(world_rank)] != 0;
   }
   void wake() {
-    std::vector<std::shared_ptr<Meeting>> all;
+    std::vector<std::shared_ptr<Rendezvous>> all;
     {
       const std::lock_guard lock(mutex);
-      std::erase_if(meetings, [](const std::weak_ptr<Meeting>& m) { return m.expired(); });
-      for (const std::weak_ptr<Meeting>& m : meetings)
-        if (std::shared_ptr<Meeting> meeting = m.lock()) all.push_back(std::move(meeting));
+      std::erase_if(meetings, [](const std::weak_ptr<Rendezvous>& m) { return m.expired(); });
+      for (const std::weak_ptr<Rendezvous>& m : meetings)
+        if (std::shared_ptr<Rendezvous> meeting = m.lock()) all.push_back(std::move(meeting));
     }
-    for (const std::shared_ptr<Meeting>& meeting : all) {
+    for (const std::shared_ptr<Rendezvous>& meeting : all) {
       const std::lock_guard lock(meeting->mutex);  // a waiter that has just looked is asleep now
       meeting->changed.notify_all();
     }
@@ -139,7 +139,7 @@ class ByHost {
 class Threads final : public Communicator {
  public:
   Threads(std::shared_ptr<Session> session, std::string name, std::vector<int> members, int rank, std::shared_ptr<Shared> shared,
-          std::shared_ptr<Meeting> meeting)
+          std::shared_ptr<Rendezvous> meeting)
       : Communicator(std::move(session), std::move(name), std::move(members), rank), shared_(std::move(shared)), meeting_(std::move(meeting)) {}
   const char* backend() const override { return "threads"; }
 
@@ -279,7 +279,7 @@ class Threads final : public Communicator {
   template <class F> void together(Post post, F part);
 
   std::shared_ptr<Shared> shared_;
-  std::shared_ptr<Meeting> meeting_;
+  std::shared_ptr<Rendezvous> meeting_;
   std::map<std::string, int> times_made_;
 };
 
@@ -310,7 +310,7 @@ template <class Done, class Missing> void Threads::wait(std::unique_lock<std::mu
 }
 
 void Threads::arrive_and_wait(const std::string& call, bool give_up) {
-  Meeting& m = *meeting_;
+  Rendezvous& m = *meeting_;
   const auto me = static_cast<size_t>(rank());
   std::unique_lock lock(m.mutex);
   const int64_t generation = m.generation;
@@ -339,7 +339,7 @@ void Threads::arrive_and_wait(const std::string& call, bool give_up) {
 }
 
 template <class F> void Threads::together(Post post, F part) {
-  Meeting& m = *meeting_;
+  Rendezvous& m = *meeting_;
   const std::string call = post.call;
   {
     const std::lock_guard lock(m.mutex);
@@ -370,7 +370,7 @@ void Threads::do_send_recv(const void* out, int64_t out_bytes, int to, void* in,
     do_send_recv(given.data(), out_bytes, to, made.data(), in_bytes, from, nullptr);
     return by.write(in, made);
   }
-  Meeting& m = *meeting_;
+  Rendezvous& m = *meeting_;
   Parcel parcel{out, out_bytes};
   std::unique_lock lock(m.mutex);
   if (to >= 0) {

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "sindri/core/context.h"
 #include "sindri/core/error.h"
+#include "src/core/clock.h"
 #include "src/measure/benchmark_report.h"
 #include "src/measure/contestants.h"
 #include "src/measure/workload.h"
@@ -17,8 +17,6 @@ namespace sindri::measure {
 namespace {
 
 using nlohmann::json;
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Under --quick everything ends within 60 s; some of that is kept for ending the processes and for blocks behind slow starts.
 constexpr double kQuickSeconds = 54, kQuickBlocks = 12;

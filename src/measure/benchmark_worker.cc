@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "sindri/op/kernel.h"
 #include "sindri/op/observer.h"
 #include "sindri/version.h"
+#include "src/core/clock.h"
 #include "src/measure/workload.h"
 
 namespace sindri::measure {
@@ -24,8 +24,6 @@ namespace sindri::measure {
 namespace {
 
 using nlohmann::ordered_json;
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double peak_memory_mb(Device device) {
   if (!device.is_cpu()) return static_cast<double>(device_memory_stats(device).peak_reserved) * 1e-6;

@@ -13,12 +13,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 #include "sindri/core/error.h"
+#include "src/core/clock.h"
 #include "src/core/descriptor.h"
 
 extern char** environ;
@@ -26,8 +26,6 @@ extern char** environ;
 namespace sindri::measure {
 
 namespace {
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::vector<std::string> child_environment(const ChildOptions& o) {
   std::map<std::string, std::string> merged;

@@ -2,7 +2,6 @@
 #include "src/measure/machine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -14,13 +13,12 @@
 #include "sindri/device/device.h"
 #include "sindri/ops/matmul.h"
 #include "sindri/ops/random.h"
+#include "src/core/clock.h"
 #include "src/device/device_timer.h"
 
 namespace sindri::measure {
 
 namespace {
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Each thread copies its share again and again for some milliseconds; the best of three such runs. Threads that find no free core
 // would copy alone at the end and seem fast, so the time counted is that of the slowest.

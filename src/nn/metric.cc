@@ -470,7 +470,7 @@ template <class T> MetricPtr multilabel(const SettingValues&) { return std::make
 template <class T> MetricPtr plain(const SettingValues&) { return std::make_shared<T>(); }
 template <int64_t k> MetricPtr top(const SettingValues&) { return std::make_shared<TopKCategoricalAccuracy>(k); }
 
-const bool kAdded = [] {
+const bool kBasicMetrics = [] {
   Registry<MakeMetric>& all = metrics();
   for (const char* name : {"accuracy", "acc"}) all.add({.name = name, .doc = "right answers over samples", .code_only = true, .make = plain<Accuracy>});
   all.add({.name = "precision", .doc = "right ones among the predictions of a class, mean over classes", .make = plain<Precision>});

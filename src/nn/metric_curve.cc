@@ -35,7 +35,7 @@ double auc(std::vector<double> x, std::vector<double> y, bool reorder) {
 
 namespace {
 
-constexpr int64_t kNoLabel = std::numeric_limits<int64_t>::min();
+constexpr int64_t kOneIsPositive = std::numeric_limits<int64_t>::min();
 
 struct Curve {
   std::vector<double> fpr, tpr, thresholds;
@@ -91,7 +91,7 @@ class Roc final : public Metric {
     const int64_t classes = several ? scores.dim(1) : 1, inner = several ? scores.numel() / std::max<int64_t>(1, scores.dim(0) * classes) : 1;
     if (truth.numel() * classes != scores.numel() || truth.numel() == 0)
       throw ShapeError(fmt::format("ROC: scores {} and labels {} do not go together", scores.meta().str(), truth.meta().str()));
-    if (several && positive_ != kNoLabel) throw ValueError("ROC: there is no pos_label for scores of several classes", "", "leave it out");
+    if (several && positive_ != kOneIsPositive) throw ValueError("ROC: there is no pos_label for scores of several classes", "", "leave it out");
     if (class_num_ != 0 && class_num_ != classes) throw ValueError(fmt::format("ROC: class_num must be {}, as the scores are, got {}", classes, class_num_));
     if (classes_ != 0 && classes_ != classes)
       throw ShapeError(fmt::format("ROC: the scores have {} classes, those of earlier batches had {}", classes, classes_));
@@ -109,7 +109,7 @@ class Roc final : public Metric {
     check_counted("ROC", classes_ > 0);
     return classes_;
   }
-  double label_of(int64_t c) const { return static_cast<double>(classes_ > 1 ? c : positive_ == kNoLabel ? 1 : positive_); }
+  double label_of(int64_t c) const { return static_cast<double>(classes_ > 1 ? c : positive_ == kOneIsPositive ? 1 : positive_); }
 
   bool has_curve(int64_t c) const {
     const auto hits = std::count(truth_.begin(), truth_.end(), label_of(c));
@@ -148,10 +148,10 @@ class Roc final : public Metric {
   std::vector<double> truth_;  // [samples]; what is no class is positive for none
 };
 
-const bool kAdded = [] {
+const bool kCurveMetrics = [] {
   metrics().add({.name = "roc_auc",
                  .doc = "area under the receiver operating characteristic of a class against all others, mean over classes; keeps the scores of all samples",
-                 .make = [](const SettingValues&) -> MetricPtr { return std::make_shared<Roc>(0, kNoLabel); }});
+                 .make = [](const SettingValues&) -> MetricPtr { return std::make_shared<Roc>(0, kOneIsPositive); }});
   metrics().add({.name = "roc",
                  .doc = "the receiver operating characteristic by class; as one number, roc_auc",
                  .settings = {{.name = "class_num", .type = SettingType::kInt, .fallback = "0", .doc = "classes of the scores; 0: any", .min = 0, .max = 1e9},

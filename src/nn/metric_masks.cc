@@ -208,7 +208,7 @@ double root_mean_square(const Distances& there, const Distances& back, const Set
   return v.get_bool("symmetric") ? std::sqrt(square) : square;
 }
 
-const bool kAdded = [] {
+const bool kMaskMetrics = [] {
   metrics().add({.name = "dice",
                  .doc = "2·p·y / (p·p + y·y + smooth) of each batch, summed and divided by the number of samples",
                  .settings = {{.name = "smooth", .type = SettingType::kFloat, .fallback = "1e-5", .doc = "keeps the divisor from 0", .min = 1e-300}},

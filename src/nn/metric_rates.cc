@@ -162,7 +162,7 @@ class ConfusionRate final : public Metric {
   double rate_sum_ = 0, rates_ = 0;
 };
 
-const bool kAdded = [] {
+const bool kRateMetrics = [] {
   metrics().add({.name = "confusion_matrix_metric",
                  .doc = "a rate of the confusion matrix of decisions: predictions and labels one-hot [N, C, d...]",
                  .settings = {{.name = "metric_name", .type = SettingType::kString, .fallback = "sensitivity", .doc = "the rate", .choices = rate_names()},

@@ -144,10 +144,10 @@ struct Table {
   std::unordered_set<EntryPtr, HashOfEntry, SameKey> cache;
   uint64_t clock = 0;
 };
-constinit RuntimeSlot<Table> table;
+constinit RuntimeSlot<Table> shared_table;
 
 EntryPtr find_or_make(Key key) {
-  auto& [mutex, at_fork, cache, clock] = table.get();
+  auto& [mutex, at_fork, cache, clock] = shared_table.get();
   {
     const std::lock_guard lock(mutex);
     const auto it = cache.find(key);

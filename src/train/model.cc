@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "sindri/comm/communicator.h"
@@ -16,6 +15,7 @@
 #include "sindri/nn/norm.h"
 #include "sindri/ops/random.h"
 #include "src/comm/session.h"
+#include "src/core/clock.h"
 #include "src/train/first_rank.h"
 #include "src/train/save_state.h"
 #include "src/train/step_log.h"
@@ -23,8 +23,6 @@
 namespace sindri::train {
 
 namespace {
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Where the network is trained and applied. Host tensors travel ahead of the work that reads them.
 TensorList on_device(const TensorList& tensors, const std::function<Tensor(const Tensor&)>& prepare) {

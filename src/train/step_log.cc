@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 
 #include "sindri/core/error.h"
 #include "sindri/core/log.h"
+#include "src/core/clock.h"
 
 namespace sindri::train {
 
@@ -19,8 +19,6 @@ namespace {
 // How far the host may be ahead: batches wait in the device's memory and in pinned memory, and a step that is not finite is found that much later.
 constexpr size_t kStepsAhead = 64, kFewAhead = 2;
 constexpr int64_t kBytesAhead = 256 << 20;
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
@@ -15,6 +14,7 @@
 #include "sindri/train/callback.h"
 #include "sindri/train/checkpoint.h"
 #include "sindri/train/checkpoint_files.h"
+#include "src/core/clock.h"
 #include "src/train/atomic_file.h"
 #include "src/train/save_state.h"
 
@@ -23,8 +23,6 @@ namespace sindri::train {
 namespace fs = std::filesystem;
 
 namespace {
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // PATH.aside, or the first PATH.aside.N that is free.
 void set_aside(const std::string& path) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -13,14 +12,11 @@
 #include "sindri/train/callback.h"
 #include "sindri/train/monitor_text.h"
 #include "sindri/train/patience.h"
+#include "src/core/clock.h"
 
 namespace sindri::train {
 
-namespace {
-
-double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-}  // namespace
+namespace {}  // namespace
 
 std::string python_float(double v) {
   std::string s = fmt::format("{}", v);
