@@ -19,8 +19,12 @@ struct Pooling {
   Elements of_image, of_pooled;
 };
 
-// The pass over pooled elements. kSize: height and width of the windows, whose elements are then all read before the first is used; 0: any.
-template <class E, int kSize> struct PoolApply {
+// Vectors of channels have windows of at most kSide by kSide elements, all of which are read before the first is used; and an element lies in at most kOver windows
+// along an axis, those of a row read likewise. Other windows are walked channel by channel.
+constexpr int kSide = 3, kOver = 2;
+
+// The pass over pooled elements.
+template <class E> struct PoolApply {
   using Element = E;
   using T = Number<E>;
   struct Fixed {
@@ -55,18 +59,19 @@ template <class E, int kSize> struct PoolApply {
     Best<V> best;
     SINDRI_UNROLL
     for (int j = 0; j < V; ++j) best.value[j] = -std::numeric_limits<T>::infinity(), best.place[j] = -1;
-    if constexpr (kSize > 0) {
-      ElementVector<E, V> e[kSize][kSize];
+    if constexpr (V > 1) {
+      ElementVector<E, V> e[kSide][kSide];
       SINDRI_UNROLL
-      for (int r = 0; r < kSize; ++r) SINDRI_UNROLL
-      for (int c = 0; c < kSize; ++c) {  // outside of the image its border, which is not considered
+      for (int r = 0; r < kSide; ++r) SINDRI_UNROLL
+      for (int c = 0; c < kSide; ++c) {  // outside of the image its border, which is not considered
         const int64_t h = min(max(h0 + r, int64_t{0}), p.rows.in - 1), w = min(max(w0 + c, int64_t{0}), p.cols.in - 1);
         e[r][c] = load_vector<V>(image + h * p.image.stride_h + w * p.image.stride_w);
       }
       SINDRI_UNROLL
-      for (int r = 0; r < kSize; ++r) SINDRI_UNROLL
-      for (int c = 0; c < kSize; ++c)
-        if (h0 + r >= 0 && h0 + r < p.rows.in && w0 + c >= 0 && w0 + c < p.cols.in) consider<V>(e[r][c], r * kSize + c, fixed, best);
+      for (int r = 0; r < kSide; ++r) SINDRI_UNROLL
+      for (int c = 0; c < kSide; ++c)
+        if (r < p.rows.kernel && c < p.cols.kernel && h0 + r >= 0 && h0 + r < p.rows.in && w0 + c >= 0 && w0 + c < p.cols.in)
+          consider<V>(e[r][c], static_cast<int32_t>(r * p.cols.kernel + c), fixed, best);
     } else {
       const WindowRange h = window_at(p.rows, o.h), w = window_at(p.cols, o.w);
       for (int64_t r = h.begin; r < h.end; ++r)
@@ -86,9 +91,8 @@ template <class E, int kSize> struct PoolApply {
   }
 };
 
-// The gradient of the normalised image, element by element: what the windows over it give it. kOver: the most windows along an axis, those of a row
-// all read before the first is used; 0: any number.
-template <class E, int kOver> struct Unpooled {
+// The gradient of the normalised image, element by element: what the windows over it give it.
+template <class E> struct Unpooled {
   using T = Number<E>;
   Pooling p;
   const E *dy, *dy2;  // dy2: null or added to dy
@@ -117,7 +121,7 @@ template <class E, int kOver> struct Unpooled {
     T sum[V];
     SINDRI_UNROLL
     for (int j = 0; j < V; ++j) sum[j] = 0;
-    if constexpr (kOver > 0) {
+    if constexpr (V > 1) {
       SINDRI_UNROLL
       for (int r = 0; r < kOver; ++r) {
         if (h.begin + r >= h.end) continue;
@@ -148,7 +152,7 @@ template <class E, int kOver> struct Unpooled {
   }
 };
 
-template <class E, int kOver> struct PoolGradSums {
+template <class E> struct PoolGradSums {
   using Element = E;
   using T = Number<E>;
   using Part = TwoSums<T>;
@@ -157,7 +161,7 @@ template <class E, int kOver> struct PoolGradSums {
     T mean;
   };
   template <int V> struct Fetched { ElementVector<E, V> x, g; };
-  Unpooled<E, kOver> g;
+  Unpooled<E> g;
   const E* x;
   Floating mean;
   GradResults<T> results;
@@ -179,14 +183,14 @@ template <class E, int kOver> struct PoolGradSums {
   SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const { results.store(a, c); }
 };
 
-template <class E, int kOver> struct PoolGradApply {
+template <class E> struct PoolGradApply {
   using Element = E;
   using T = Number<E>;
   struct Fixed {
     T mean;
     GradFactors<T> of_dx;
   };
-  Unpooled<E, kOver> g;
+  Unpooled<E> g;
   const E* x;
   E* dx;
   Floating mean;
@@ -217,7 +221,7 @@ template <class E> bool vectors_of_channels(const TensorMeta& x) { return x.layo
 template <class E> FoldPlan plan_of(const TensorMeta& x, const KernelQuery& q) { return plan_fold(x, q.out[2], all_but_channels(), kVector<E>); }
 
 // in: x, gamma, beta; out: y, places, mean, var.
-template <class E, int kSize> void run_pool_of(const Call& call) {
+template <class E> void run_pool_of(const Call& call) {
   const KernelQuery& q = call.query;
   const auto& a = q.attrs.as<BatchNormPoolAttrs>();
   const ops::ChannelView v = ops::channel_view(q.in[0]);
@@ -226,14 +230,14 @@ template <class E, int kSize> void run_pool_of(const Call& call) {
   auto* const places = call.output<uint8_t>(1);
   auto* const factors = static_cast<Number<E>*>(call.workspace);
   const Stats<E> stats{x, v.stride_c, v.count(), a.eps, floating(call.in[1]), floating(call.in[2]), floating(call.out[2]), floating(call.out[3]), factors};
-  const PoolApply<E, kSize> apply{pooling(a, q.in[0], q.out[0]), x, y, places, factors};
-  const bool vectors = vectors_of_channels<E>(q.in[0]) && aligned_for_vectors<E>(x, y) && aligned_for_vectors<uint8_t>(places);
+  const PoolApply<E> apply{pooling(a, q.in[0], q.out[0]), x, y, places, factors};
+  const bool vectors =
+      vectors_of_channels<E>(q.in[0]) && a.kernel[0] <= kSide && a.kernel[1] <= kSide && aligned_for_vectors<E>(x, y) && aligned_for_vectors<uint8_t>(places);
   run_fold_then_channels(call, q.out[0], plan_of<E>(q.in[0], q), stats, vectors, apply, vectors, static_cast<char*>(call.workspace) + factor_bytes<E>(q.in[0]));
 }
 void run_pool(const Call& call) {
   if (call.query.in[0].shape[1] == 0) return;
-  const std::vector<int64_t>& kernel = call.query.attrs.as<BatchNormPoolAttrs>().kernel;
-  dispatch_floating_element(call.query.in[0].dtype, [&]<class E>() { kernel[0] == 3 && kernel[1] == 3 ? run_pool_of<E, 3>(call) : run_pool_of<E, 0>(call); });
+  dispatch_floating_element(call.query.in[0].dtype, [&]<class E>() { run_pool_of<E>(call); });
 }
 int64_t pool_workspace(const KernelQuery& q) {
   int64_t bytes = 0;
@@ -248,30 +252,29 @@ KernelCost pool_cost(const KernelQuery& q) {
 }
 
 // in: dy, places, x, gamma, mean, var [, dy2]; out: dx, dgamma, dbeta.
-template <class E, int kOver> void run_pool_grad_of(const Call& call) {
+template <class E> void run_pool_grad_of(const Call& call) {
   const KernelQuery& q = call.query;
   const auto& a = q.attrs.as<BatchNormPoolAttrs>();
   const TensorMeta& x_meta = q.in[2];
   const E *const x = call.input<E>(2), *const dy2 = call.in.size() > 6 ? call.input<E>(6) : nullptr;
   auto* const coefficients = static_cast<Number<E>*>(call.workspace);
-  const Unpooled<E, kOver> g{pooling(a, x_meta, q.in[0]), call.input<E>(0), dy2, call.input<uint8_t>(1)};
+  const Unpooled<E> g{pooling(a, x_meta, q.in[0]), call.input<E>(0), dy2, call.input<uint8_t>(1)};
   const Floating mean = floating(call.in[4]);
   const GradResults<Number<E>> results{
       ops::channel_view(x_meta).count(), a.eps, floating(call.in[3]), floating(call.in[5]), floating(call.out[1]), floating(call.out[2]), coefficients};
-  const PoolGradSums<E, kOver> sums{g, x, mean, results};
-  const PoolGradApply<E, kOver> apply{g, x, call.output<E>(0), mean, coefficients};
-  const bool vectors = vectors_of_channels<E>(x_meta) && aligned_for_vectors<E>(x, g.dy, dy2, apply.dx) && aligned_for_vectors<uint8_t>(g.places);
+  const PoolGradSums<E> sums{g, x, mean, results};
+  const PoolGradApply<E> apply{g, x, call.output<E>(0), mean, coefficients};
+  const bool few = a.kernel[0] <= kOver * a.stride[0] && a.kernel[1] <= kOver * a.stride[1];
+  const bool vectors = few && vectors_of_channels<E>(x_meta) && aligned_for_vectors<E>(x, g.dy, dy2, apply.dx) && aligned_for_vectors<uint8_t>(g.places);
   run_fold_then_channels(call, x_meta, plan_of<E>(x_meta, q), sums, vectors, apply, vectors, static_cast<char*>(call.workspace) + factor_bytes<E>(x_meta));
 }
 void run_pool_grad(const Call& call) {
   if (call.query.in[2].shape[1] == 0) return;
-  const auto& a = call.query.attrs.as<BatchNormPoolAttrs>();
-  const bool two = a.kernel[0] <= 2 * a.stride[0] && a.kernel[1] <= 2 * a.stride[1];
-  dispatch_floating_element(call.query.in[2].dtype, [&]<class E>() { two ? run_pool_grad_of<E, 2>(call) : run_pool_grad_of<E, 0>(call); });
+  dispatch_floating_element(call.query.in[2].dtype, [&]<class E>() { run_pool_grad_of<E>(call); });
 }
 int64_t pool_grad_workspace(const KernelQuery& q) {
   int64_t bytes = 0;
-  dispatch_floating_element(q.in[2].dtype, [&]<class E>() { bytes = factor_bytes<E>(q.in[2]) + fold_workspace(PoolGradSums<E, 0>{}, plan_of<E>(q.in[2], q)); });
+  dispatch_floating_element(q.in[2].dtype, [&]<class E>() { bytes = factor_bytes<E>(q.in[2]) + fold_workspace(PoolGradSums<E>{}, plan_of<E>(q.in[2], q)); });
   return bytes;
 }
 // x is read twice, and so is all of what has the pooled shape.
