@@ -46,6 +46,8 @@ if [[ -z $only ]]; then
   count "include rules" python3 scripts/check_includes.py
   count "import rules: self-test" python3 scripts/check_python_layers.py --self-test
   count "import rules" python3 scripts/check_python_layers.py
+  count "prose: self-test" python3 scripts/check_prose.py --self-test
+  count "prose" python3 scripts/check_prose.py
 fi
 
 step "build ($preset)"
