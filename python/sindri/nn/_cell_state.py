@@ -1,6 +1,4 @@
-"""What a Cell holds besides Parameters and Cells, and its state by path: buffers, state_dict, load_state_dict and their hooks (PyTorch's names, as MindSpore
-2.x has them).
-"""
+"""A Cell's buffers and its state by path: state_dict, load_state_dict and their hooks. The names are PyTorch's, as in MindSpore 2.x."""
 from __future__ import annotations
 
 from collections import OrderedDict
@@ -22,14 +20,19 @@ STATE_HOOKS = ("_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_p
 
 
 class IncompatibleKeys(NamedTuple):
-    """What load_state_dict found: keys of the Cell that the state lacks, and keys of the state that the Cell lacks."""
+    """The result of load_state_dict.
+
+    Args:
+        missing_keys (list): Keys of the Cell that the state lacks.
+        unexpected_keys (list): Keys of the state that the Cell lacks.
+    """
 
     missing_keys: List[str]
     unexpected_keys: List[str]
 
 
 class PreHook:
-    """A hook before construct, brought to one form: (cell, args, kwargs) -> (args, kwargs)."""
+    """A hook before construct in a uniform form: (cell, args, kwargs) -> (args, kwargs)."""
 
     def __init__(self, hook: Callable[..., Any], with_kwargs: bool):
         self._hook, self._with_kwargs = hook, with_kwargs
@@ -47,7 +50,7 @@ class PreHook:
 
 
 class ForwardHook:
-    """A hook after construct, brought to one form: (cell, args, kwargs, output) -> output."""
+    """A hook after construct in a uniform form: (cell, args, kwargs, output) -> output."""
 
     def __init__(self, hook: Callable[..., Any], with_kwargs: bool, always: bool):
         self._hook, self._with_kwargs, self.always = hook, with_kwargs, always
@@ -58,7 +61,7 @@ class ForwardHook:
 
 
 class CellState:
-    """Base of Cell."""
+    """Base of Cell: sub-Cells by path, buffers and the state."""
 
     if TYPE_CHECKING:
         _params: OrderedDict[str, Any]
@@ -67,7 +70,22 @@ class CellState:
         def cells_and_names(self, cells: Any = None, name_prefix: str = "") -> Iterator[Tuple[str, Any]]: ...
 
     def apply(self, fn: Callable[[Any], Any]) -> Self:
-        """Calls fn with every Cell below, children first, and with this one. Returns self."""
+        """Calls a function with every Cell below this one, children first, and then with this Cell.
+
+        Args:
+            fn (Callable): `fn(cell)`.
+
+        Returns:
+            The Cell itself.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.SequentialCell(ms.nn.Dense(2, 3), ms.nn.ReLU())
+            >>> _ = net.apply(lambda cell: print(type(cell).__name__))
+            Dense
+            ReLU
+            SequentialCell
+        """
         for cell in self._cells.values():
             if cell is not None:
                 cell.apply(fn)
@@ -75,7 +93,17 @@ class CellState:
         return self
 
     def get_sub_cell(self, target: str) -> Any:
-        """The Cell at a dotted path; '' is this one. Raises AttributeError where there is none."""
+        """Returns the Cell at a dotted path.
+
+        Args:
+            target (str): The path; "" is this Cell.
+
+        Returns:
+            Cell.
+
+        Raises:
+            AttributeError: If there is no such Cell.
+        """
         cell: Any = self
         for name in target.split(".") if target else []:
             found = getattr(cell, name, None)
@@ -84,15 +112,31 @@ class CellState:
             cell = found
         return cell
 
-    # Buffers: Tensors that are neither trained nor Parameters. The table says of each whether it belongs to the state.
+    # Buffers: Tensors that are neither trained nor Parameters. The table says for each whether it belongs to the state.
 
     def _buffer_table(self) -> dict[str, bool]:
         return self.__dict__.get("_buffers", {})
 
     def register_buffer(self, name: str, tensor: Optional[Tensor], persistent: bool = True) -> None:
-        """Makes a Tensor (or None) an attribute that is part of the state, unless persistent is False. Assigning another Tensor replaces it.
+        """Registers a Tensor as a buffer: an attribute that is saved with the state but not trained.
 
-        Raises TypeError, KeyError for a name in use, empty, or with a dot.
+        Assigning another Tensor to the attribute replaces the buffer.
+
+        Args:
+            name (str): The name of the attribute.
+            tensor (Tensor): The Tensor, or None.
+            persistent (bool): Whether the buffer is part of the state. Default: True.
+
+        Raises:
+            TypeError: If `name` is not a str, or `tensor` is neither a Tensor nor None, or is a Parameter.
+            KeyError: If the name is empty, contains a dot or is in use.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.Cell()
+            >>> net.register_buffer("scale", ms.Tensor([2.0]))
+            >>> list(net.state_dict())
+            ['scale']
         """
         where = f"{type(self).__name__}.register_buffer"
         if not isinstance(name, str):
@@ -109,7 +153,16 @@ class CellState:
         object.__setattr__(self, name, tensor)
 
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[Tuple[str, Tensor]]:
-        """Yields (path, buffer), each buffer once unless remove_duplicate is False."""
+        """Yields the buffers of this Cell and those below it, with their dotted paths.
+
+        Args:
+            prefix (str): The path of this Cell. Default: "".
+            recurse (bool): Whether buffers of child Cells are included. Default: True.
+            remove_duplicate (bool): Whether each buffer is yielded once. Default: True.
+
+        Returns:
+            Iterator of (path, Tensor).
+        """
         seen: set[int] = set()
         for path, cell in self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]:
             for name in cell._buffer_table():
@@ -119,12 +172,29 @@ class CellState:
                     yield (f"{path}.{name}" if path else name), buffer
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yields every buffer once."""
+        """Yields each buffer once.
+
+        Args:
+            recurse (bool): Whether buffers of child Cells are included. Default: True.
+
+        Returns:
+            Iterator of Tensor.
+        """
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a dotted path. Raises AttributeError where there is none."""
+        """Returns the buffer at a dotted path.
+
+        Args:
+            target (str): The path.
+
+        Returns:
+            Tensor, or None if None was registered.
+
+        Raises:
+            AttributeError: If there is no such buffer.
+        """
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)
         if name not in cell._buffer_table():
@@ -134,11 +204,25 @@ class CellState:
     # The state by path.
 
     def get_extra_state(self) -> Any:
-        """What else belongs to the state; a subclass that defines it defines set_extra_state too."""
+        """Returns further values that belong to the state. A subclass that defines it also defines `set_extra_state`.
+
+        Returns:
+            The values.
+
+        Raises:
+            RuntimeError: If the subclass does not define it.
+        """
         raise RuntimeError(f"{type(self).__name__} has no extra state | Cell.get_extra_state")
 
     def set_extra_state(self, state: Any) -> None:
-        """Takes what get_extra_state gave."""
+        """Restores the values that `get_extra_state` returned.
+
+        Args:
+            state: The values.
+
+        Raises:
+            RuntimeError: If the subclass does not define it.
+        """
         raise RuntimeError(f"{type(self).__name__} has no extra state | Cell.set_extra_state")
 
     def _own_state(self) -> OrderedDict[str, Any]:
@@ -150,9 +234,26 @@ class CellState:
         return type(self).get_extra_state is not CellState.get_extra_state
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Path -> Parameter or buffer, of this Cell and all below; the objects themselves, so copy what must not change. destination: a dict to fill.
+        """Returns the Parameters and persistent buffers of this Cell and all Cells below it by path.
 
-        keep_vars is given to the hooks and changes nothing. Raises TypeError.
+        The dict holds the objects themselves: copy those that must not change.
+
+        Args:
+            destination (dict): A dict to fill and return. Default: None, a new one.
+            prefix (str): Text before each path. Default: "".
+            keep_vars (bool): Passed to the hooks; has no other effect. Default: False.
+
+        Returns:
+            Dict of path to Parameter or Tensor.
+
+        Raises:
+            TypeError: If an argument has another type.
+            RuntimeError: If a post-hook returns a value.
+
+        Examples:
+            >>> import sindri as ms
+            >>> list(ms.nn.BatchNorm2d(3).state_dict())
+            ['moving_mean', 'moving_variance', 'gamma', 'beta']
         """
         given = dict(zip(("destination", "prefix", "keep_vars"), args))
         destination, prefix, keep_vars = given.get("destination", destination), given.get("prefix", prefix), given.get("keep_vars", keep_vars)
@@ -176,9 +277,24 @@ class CellState:
         return destination
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
-        """Copies values into the Parameters and buffers of these paths, converted to their types. Returns the missing and the unexpected keys.
+        """Copies values into the Parameters and buffers at the same paths, cast to their types.
 
-        Raises TypeError; RuntimeError for shapes that differ and, with strict, for missing and unexpected keys: what fits has been copied then.
+        Args:
+            state_dict (Mapping): Path to Tensor, as `state_dict` returns it.
+            strict (bool): Whether missing and unexpected keys are errors. Default: True.
+
+        Returns:
+            IncompatibleKeys (missing_keys, unexpected_keys).
+
+        Raises:
+            TypeError: If `state_dict` is not a mapping.
+            RuntimeError: If shapes differ or, with `strict`, keys are missing or unexpected. Matching values have been copied by then.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net, other = ms.nn.Dense(2, 3), ms.nn.Dense(2, 3)
+            >>> net.load_state_dict(other.state_dict())
+            IncompatibleKeys(missing_keys=[], unexpected_keys=[])
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"state_dict must be a dict, got {type(state_dict).__name__} | Cell.load_state_dict")
@@ -245,17 +361,46 @@ class CellState:
         return handle
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """hook(cell, prefix, keep_vars) before state_dict reads this Cell. Returns a handle with remove()."""
+        """Registers `hook(cell, prefix, keep_vars)` to run before `state_dict` reads this Cell.
+
+        Args:
+            hook (Callable): The hook.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+        """
         return self._add_state_hook("_state_dict_pre_hooks", hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """hook(cell, state, prefix, metadata) after state_dict has read this Cell and those below; it may change state. Returns a handle."""
+        """Registers `hook(cell, state, prefix, metadata)` to run after `state_dict` has read this Cell and those below it.
+
+        Args:
+            hook (Callable): The hook; it may change `state` and must return None.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+        """
         return self._add_state_hook("_state_dict_hooks", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """hook(cell, state, prefix, metadata, strict, missing_keys, unexpected_keys, errors) before this Cell is loaded; it may change state and lists."""
+        """Registers a hook to run before this Cell is loaded.
+
+        Args:
+            hook (Callable): `hook(cell, state, prefix, metadata, strict, missing_keys, unexpected_keys, errors)`; it may change `state` and
+                the lists.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+        """
         return self._add_state_hook("_load_state_dict_pre_hooks", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """hook(cell, incompatible_keys) after this Cell and those below have been loaded; it may change the two lists. Returns a handle."""
+        """Registers `hook(cell, incompatible_keys)` to run after this Cell and those below it have been loaded.
+
+        Args:
+            hook (Callable): The hook; it may change the two lists and must return None.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+        """
         return self._add_state_hook("_load_state_dict_post_hooks", hook)

@@ -1,4 +1,4 @@
-"""Padding of windows over two spatial dimensions, as the C++ layers reckon it."""
+"""Padding of windows over two spatial dimensions, computed as the C++ layers do."""
 from __future__ import annotations
 
 from typing import Any, Dict, Tuple
@@ -9,14 +9,17 @@ Pads = Tuple[int, int, int, int]
 
 
 def same_pads(size: int, kernel: int, stride: int, dilation: int = 1) -> Tuple[int, int]:
-    """Padding before and after a dimension so that the output is ceil(size / stride); the odd one goes behind."""
+    """Returns the padding before and after a dimension for which the output is ceil(size / stride); an odd element is added after it."""
     out = (size + stride - 1) // stride
     total = max((out - 1) * stride + dilation * (kernel - 1) + 1 - size, 0)
     return total // 2, total - total // 2
 
 
 def check_padding(who: str, pad_mode: Any, padding: Any) -> Pads:
-    """The pads (top, bottom, left, right) of `padding`. Raises TypeError, or ValueError for a mode that does not go with them."""
+    """Returns `padding` as (top, bottom, left, right).
+
+    Raises TypeError, or ValueError if padding is given with a mode other than "pad".
+    """
     check_choice(who, "pad_mode", pad_mode, ("same", "valid", "pad"))
     if isinstance(padding, (tuple, list)):
         if len(padding) not in (2, 4):
@@ -31,7 +34,7 @@ def check_padding(who: str, pad_mode: Any, padding: Any) -> Pads:
 
 
 class Padder:
-    """The pads of an input of a given height and width; those of 'same' are kept for the sizes seen."""
+    """Returns the pads of an input of a given height and width, and caches those of 'same'."""
 
     def __init__(self, pad_mode: str, pads: Pads, kernel: Tuple[int, int], stride: Tuple[int, int], dilation: Tuple[int, int] = (1, 1)) -> None:
         self._fixed = None if pad_mode == "same" else pads

@@ -1,4 +1,4 @@
-"""Forward runs that are recorded: for the gradients around them, or for one that follows and takes them over."""
+"""Recorded forward runs: for gradients computed around them, or for a following gradient call that reuses them."""
 from __future__ import annotations
 
 import itertools
@@ -16,7 +16,7 @@ __all__ = ["Form", "Inputs", "Recording", "tensors_in"]
 
 
 def tensors_in(v: Any, out: list[Tensor]) -> list[Tensor]:
-    """Appends the tensors in v, depth first."""
+    """Appends the tensors in v to out, depth first."""
     if isinstance(v, Tensor):
         out.append(v)
     elif isinstance(v, (tuple, list)):
@@ -29,21 +29,22 @@ def tensors_in(v: Any, out: list[Tensor]) -> list[Tensor]:
 
 
 class Inputs:
-    """The inputs of a run that is differentiated, as values of their own.
+    """The inputs of a differentiated run, as separate values.
 
-    A tape knows tensors by their value: two inputs that are one tensor, an input that the function also finds around it, or one that is a
-    Parameter's value would get one common gradient. So the function is given others for the floating ones: no copies, and tapes around
-    pass gradients on. Parameters are known as such and stay.
+    A tape identifies tensors by their value. Without separate values, these would share one gradient: two inputs that are the same tensor,
+    an input that the function also captures from its surroundings, and an input that is a Parameter's value. So the function receives
+    fresh tensors for the floating-point inputs. They are not copies, and surrounding tapes pass gradients through them. Parameters are
+    recognised and passed unchanged.
     """
 
     __slots__ = ("args", "wanted", "_floats", "_own", "_kept", "_time")
 
     def __init__(self, args: tuple[Any, ...]) -> None:
-        plain = all([type(a) is Tensor for a in args])  # the common case, without looking inside
+        plain = all([type(a) is Tensor for a in args])  # the common case: no nested values
         given = args if plain else Flat(args, {}).tensors
         self._floats = [t for t in given if t.dtype.is_floating]
         self._own = tuple([_core.fresh_leaf(t) for t in self._floats])
-        # For the gradients: what the function does in place to what it is given is no longer the input.
+        # For the gradients: if the function changes an argument in place, the result is no longer the input.
         self._kept = tuple([t._detached() for t in self._own])
         if plain and len(self._own) == len(args):
             self.args, self.wanted = self._own, self._kept
@@ -52,7 +53,7 @@ class Inputs:
         self._time = clock[0]
 
     def _among(self, args: tuple[Any, ...], given: Iterable[Tensor], own: tuple[Tensor, ...]) -> tuple[Any, ...]:
-        """The arguments with these for the floating tensors."""
+        """Returns the arguments with `own` in place of the floating-point tensors."""
         if not own:
             return args
         it = iter(own)
@@ -60,7 +61,7 @@ class Inputs:
         return tuple([rebuild(a, tensors) for a in args])
 
     def write_back(self) -> None:
-        """What the function changed in place is changed for the caller."""
+        """Applies the function's in-place changes to the caller's tensors."""
         if self._time != clock[0]:
             for t, own, kept in zip(self._floats, self._own, self._kept):
                 if own._id != kept._id:
@@ -68,17 +69,18 @@ class Inputs:
 
 
 class Recording:
-    """A forward run that a gradient call on the same Cell and inputs takes over instead of running it again.
+    """A forward run that a gradient call on the same Cell and inputs reuses instead of running it again.
 
-    The same are inputs with the values they had before the run, where the Cell and its Parameters are as the run left them.
+    Inputs are the same if they have the values from before the run; the Cell and its Parameters must be as the run left them.
     """
 
     def __init__(self, cell: Cell, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.cell, self.args, self.kwargs = cell, args, kwargs  # the arguments stay alive: the key knows them by address
+        self.cell, self.args, self.kwargs = cell, args, kwargs  # keeps the arguments alive: the key holds their addresses
         self._key = _values_of(args)
 
     def done(self, tape: Optional[_core.Tape], output: Any, inputs: Any, graph: Optional[tuple[Form, Any, Any]] = None) -> None:
-        """The run is over. Where it was one of a graph: (the form, what the run has given it, a function saying whether Cells are as they were)."""
+        """Stores the results of the finished run. For a run of a graph, `graph` is (form, values the run passed to it, function that returns
+        whether the Cells are unchanged)."""
         self.tape, self.output, self.inputs = tape, output, inputs
         self.form: Optional[Form] = None
         self.given: Any = ()
@@ -96,17 +98,17 @@ class Recording:
         return self._state.unchanged() or self._state.key == State([self.cell]).key
 
     def taken(self) -> tuple[Any, Any, Any]:
-        """(tape, output, inputs as the tape knows them)."""
+        """Returns (tape, output, inputs as the tape knows them)."""
         return (self.tape, self.output, self.inputs) if self.form is None else self.form.on(self.given)
 
     def matches(self, cell: Any, args: tuple[Any, ...]) -> bool:
-        """Whether a gradient of the Cell at these inputs may take the run over."""
+        """Returns whether a gradient of the Cell at these inputs may reuse the run."""
         return (self.cell is cell and not self.kwargs and self._key == _values_of(args) and self._unchanged()
                 and self._values == [p._id for p in self._parameters] and (self.form is None or self._versions == self.form.versions()))
 
 
 def _values_of(args: tuple[Any, ...]) -> Any:
-    """A key of arguments with tensors by identity of their values."""
+    """Returns a key of the arguments in which tensors are identified by their values."""
     flat = Flat(args, {})
     return flat.key, [t._id for t in flat.tensors], [p._id for p in flat.objects if isinstance(p, Parameter)]
 
@@ -116,7 +118,7 @@ def _own_tensors(v: Any) -> list[Tensor]:
 
 
 class Form:
-    """What the recordings have in common that a graph makes of a Cell's runs: the tape but for the data, and the graphs of its gradients."""
+    """The part shared by all recordings that a graph makes of a Cell's runs: the tape without its data, and the graphs of its gradients."""
 
     def __init__(self, form: _core.TapeForm, output: Any, outputs: Any, inputs: Any, wanted: Any, parameters: list[Parameter]) -> None:
         blank = itertools.repeat(Tensor(0))
@@ -128,7 +130,7 @@ class Form:
 
     @classmethod
     def of(cls, run: Recording) -> Optional[tuple[Form, tuple[Tensor, ...]]]:
-        """(the form of a run that has just been traced, the tensors that each run gives it); None where only that tape can be used."""
+        """Returns (form of a run just traced, tensors that each run passes to it); None if only that tape can be used."""
         made = run.tape.form(_own_tensors(run.output), _own_tensors(run.inputs)) if run.tape is not None else None
         if made is None:
             return None
@@ -136,13 +138,13 @@ class Form:
         return cls(form, run.output, outputs, run.inputs, wanted, list(run.cell.get_parameters())), given
 
     def on(self, given: Any) -> tuple[Any, Any, Any]:
-        """As Recording.taken."""
+        """Returns what Recording.taken returns, for the values of a run."""
         tape, outputs, wanted = self._form.on(given, self._outputs, self._wanted)
         return tape, rebuild(self._output, iter(outputs)), rebuild(self._inputs, iter(wanted))
 
     def gradient(self, owner: Any, run: Any, name: str) -> Graphs:
-        """The graphs of run(*args), a gradient that takes such a recording over, as a function of (what the run has given, *args). They live as long
-        as `owner`."""
+        """Returns the graphs of run(*args), a gradient that reuses such a recording, as a function of (values of the run, *args). They live as
+        long as `owner`."""
         graphs = self._gradients.get(owner)
         if graphs is None:
             def taking_over(given: Any, *args: Any, **kwargs: Any) -> Any:
@@ -159,7 +161,7 @@ class Form:
 
 
 class _Ready:
-    """A recording that the next gradient takes over, whatever its inputs."""
+    """A recording that the next gradient reuses, whatever its inputs."""
 
     def __init__(self, *parts: Any) -> None:
         self.cell, self._parts = None, parts

@@ -1,4 +1,4 @@
-"""Cell: the base of every network part (MindSpore: nn.Cell)."""
+"""Cell: the base class of all networks and layers (MindSpore: nn.Cell)."""
 from __future__ import annotations
 
 import functools
@@ -27,7 +27,7 @@ _call_in_scope = _core.call_in_scope
 
 
 def cast_tensors(v: Any, dtype: mstype.DType) -> Any:
-    """v with the floating tensors in it (also in nested tuples, lists, dicts) in another type."""
+    """Returns v with its floating-point tensors cast to dtype, also those in nested tuples, lists and dicts."""
     if isinstance(v, Tensor):
         return _core.cast_floating(v, dtype)
     if isinstance(v, (tuple, list)):
@@ -38,27 +38,48 @@ def cast_tensors(v: Any, dtype: mstype.DType) -> Any:
 
 
 class Cell(CellState):
-    """A network part: child Cells and Parameters assigned as attributes, and `construct` as its forward.
+    """Base class of networks and layers.
 
-    Calling it runs `construct` through the interpreters in force; in GRAPH_MODE the outermost call is compiled (sindri/_compile.py). It
-    starts in inference mode. A subclass may define `bprop(self, *inputs, out, dout)` as its gradient.
+    Child Cells and Parameters are assigned as attributes; `construct` is the forward function.
+
+    Calling a Cell runs `construct` with its hooks, casts and recomputation applied. In GRAPH_MODE the outermost call is compiled
+    (sindri/_compile.py). A new Cell is in inference mode. A subclass may define its gradient as `bprop(self, *inputs, out, dout)`.
 
     Args:
-        auto_prefix (bool): whether Parameters of children are renamed to `child.<name>` when they are attached. Default: True.
-        flags (dict): attributes to set from the start. Default: None.
+        auto_prefix (bool): Whether attaching a child renames its Parameters to `child.<name>`. Default: True.
+        flags (dict): Attributes to set at the start. Default: None.
+
+    Raises:
+        AttributeError: If a Parameter or Cell is assigned, or the Cell is called, before `super().__init__()`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> class Net(nn.Cell):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.dense = nn.Dense(3, 2, weight_init="ones", bias_init="zeros")
+        ...
+        ...     def construct(self, x):
+        ...         return self.dense(x)
+        >>> net = Net()
+        >>> print(net(ms.Tensor([[1.0, 2.0, 3.0]])))
+        [[6. 6.]]
+        >>> [p.name for p in net.trainable_params()]
+        ['dense.weight', 'dense.bias']
     """
 
     if TYPE_CHECKING:
-        # Attributes come and go while a program runs. Not at run time: with it, Python would look every attribute up anew instead of
-        # remembering where it found it.
+        # For type checkers only: attributes are added and removed while a program runs. If this existed at run time, Python could not
+        # cache attribute lookups.
         def __getattr__(self, name: str) -> Any: ...
 
-    # Attributes that lead to no other graph.
+    # Attributes that refer to no other graph.
     _unread_by_graphs: frozenset[str] = frozenset(("_cell_graphs", "_cell_scope", "_cell_slow", "_cell_native", "_cell_level_hooks", "_cell_level_amp",
                                                    "_cell_float_by_level", *STATE_HOOKS))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Where a subclass's __getattr__ ends in super().__getattr__, which is not there, the error names the attribute looked for."""
+        """Corrects the error of a subclass's __getattr__ that calls super().__getattr__, which does not exist: it names the attribute looked up."""
         super().__init_subclass__(**kwargs)
         own = cls.__dict__.get("__getattr__")
         if own is None:
@@ -81,7 +102,7 @@ class Cell(CellState):
         d["_auto_prefix"], d["_cell_graphs"], d["_cell_scope"] = auto_prefix, None, type(self).__name__
         d["training"], d["requires_grad"], d["_phase"] = False, False, "predict"
         d["_to_float"], d["_amp"], d["_recompute"], d["_cell_slow"] = None, None, False, self._has_bprop()
-        d["_cell_float_by_level"] = False  # whether a level of sindri.amp set _to_float; else the user did
+        d["_cell_float_by_level"] = False  # whether a level of sindri.amp set _to_float, rather than the user
         d["_pre_hooks"], d["_hooks"], d["_backward_hooks"], d["_backward_pre_hooks"] = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
         d["cls_name"], d["param_prefix"] = type(self).__name__, ""
         if flags:
@@ -116,7 +137,7 @@ class Cell(CellState):
             d[name] = None
         else:
             if isinstance(value, Tensor) and value.is_symbolic:
-                # It would outlive the graph it belongs to; run eagerly, an attribute can hold its value.
+                # The tensor would outlive its graph; eagerly, an attribute can hold its value.
                 what = f"attribute '{name}' is given a tensor"
                 if not _core.leave_graph(what):
                     raise _core.TracedValueError(what)
@@ -164,7 +185,18 @@ class Cell(CellState):
     # Calling.
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The forward; subclasses define it."""
+        """Computes the outputs from the inputs; subclasses define it.
+
+        Args:
+            *inputs: The arguments of the call.
+            **kwargs: The keyword arguments of the call.
+
+        Returns:
+            The outputs: a Tensor, or a nested tuple, list or dict of them.
+
+        Raises:
+            AttributeError: If the subclass does not define it.
+        """
         raise AttributeError(f"{type(self).__name__} defines no construct | nn.Cell | define construct(self, ...)")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -175,19 +207,19 @@ class Cell(CellState):
         if local.apart and local.seen is None:
             return self._call_apart(args, kwargs)
         if not outermost():
-            if local.seen is not None:  # a graph is traced: it depends on this Cell
+            if local.seen is not None:  # a graph is being traced and depends on this Cell
                 local.seen.append(self)
                 if self.training and not local.recording:
                     local.called.append(self)
                 return self._run(args, kwargs)
-            return self._nested(args, kwargs)  # under a tape of the user's
+            return self._nested(args, kwargs)  # under the user's tape
         local.recorded = []
         if _get_mode() == 0:
             return self._graphs().call(args, kwargs, root=self)
         return run_eagerly(self._run_unpacked, args, kwargs)
 
     def _call_apart(self, args: Any, kwargs: Any) -> Any:
-        """Called by code that runs eagerly in GRAPH_MODE."""
+        """Runs a call that comes from code running eagerly in GRAPH_MODE."""
         graphs = self._graphs()
         if graphs.small or not outermost() or not self._may_be_a_part():
             return self._nested(args, kwargs)
@@ -196,7 +228,7 @@ class Cell(CellState):
         return graphs.call_apart(args, kwargs, root=self)
 
     def _may_be_a_part(self) -> bool:
-        """Whether nothing that is left out of the state (_unread_by_graphs) concerns the next call."""
+        """Returns whether nothing outside the state (see _unread_by_graphs) affects the next call."""
         return True
 
     def _nested(self, args: Any, kwargs: Any) -> Any:
@@ -241,7 +273,7 @@ class Cell(CellState):
         return out
 
     def _recorded_run(self, args: Any, kwargs: Any) -> Any:
-        """A forward run on a tape of its own, which a gradient call that follows takes over."""
+        """Runs forward on a separate tape, which a following gradient call can reuse."""
         run, inputs = Recording(self, args, kwargs), Inputs(args)
         tape = _uses.UsesTape() if (watching or local.seen is not None) and _uses.ask(self.get_parameters) else _core.Tape()
         local.recording += 1
@@ -259,7 +291,7 @@ class Cell(CellState):
         return out
 
     def _recorded_apart(self, args: Any, kwargs: Any) -> Any:
-        """As _recorded_run, of a part of an eager call: where it is compiled, its graph gives what the tape needs."""
+        """Like _recorded_run, for a part of an eager call: if the part is compiled, its graph returns what the tape needs."""
         run = Recording(self, args, kwargs)
         out = self._graphs().call_apart(args, kwargs, root=self, form_of=Form.of)
         made, local.made = local.made, None
@@ -270,7 +302,7 @@ class Cell(CellState):
         return out
 
     def _typed_run(self, args: Any, kwargs: Any) -> Any:
-        """construct under the scopes of mixed precision, recomputation, and with a gradient of its own."""
+        """Runs construct with mixed precision, recomputation and the Cell's own gradient (bprop) applied."""
         if self._amp is not None:
             with _core.AmpScope(self._amp):
                 out = self._run_in_own_type(args, kwargs)
@@ -331,8 +363,26 @@ class Cell(CellState):
     # The tree.
 
     def insert_param_to_cell(self, param_name: str, param: Optional[Parameter], check_name_contain_dot: bool = True) -> None:
-        """Adds a Parameter (or None) under a name, which becomes an attribute unless it holds a dot. Raises KeyError for a bad name or one
-        in use, TypeError for another object."""
+        """Adds a Parameter under a name.
+
+        The Parameter also becomes an attribute unless the name contains a dot.
+
+        Args:
+            param_name (str): The name.
+            param (Parameter): The Parameter, or None to reserve the name.
+            check_name_contain_dot (bool): Whether a name with a dot is an error. Default: True.
+
+        Raises:
+            KeyError: If the name is not a non-empty str, contains a dot or is in use.
+            TypeError: If `param` is neither a Parameter nor None.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.Cell()
+            >>> net.insert_param_to_cell("bias", ms.Parameter(ms.Tensor([1.0, 2.0])))
+            >>> print(net.bias.asnumpy())
+            [1. 2.]
+        """
         if not isinstance(param_name, str) or not param_name:
             raise KeyError(f"a Parameter's name must be a str that is not empty, got {param_name!r} | {type(self).__name__}")
         if check_name_contain_dot and "." in param_name:
@@ -344,7 +394,7 @@ class Cell(CellState):
         self._insert_parameter(param_name, param, True)
 
     def _is_free(self, name: str) -> bool:
-        """Whether a Parameter of that name takes the place of a Parameter or of nothing."""
+        """Returns whether the name is unused or names a Parameter, which a new one replaces."""
         return name in self._params or name not in self.__dict__ and not hasattr(type(self), name)
 
     def _insert_parameter(self, name: str, param: Optional[Parameter], as_attribute: bool) -> None:
@@ -356,7 +406,16 @@ class Cell(CellState):
             self.__dict__[name] = param
 
     def insert_child_to_cell(self, child_name: str, child_cell: Optional[Cell]) -> None:
-        """Adds a child (or None) under a name; its Parameters keep their names. Raises KeyError for a name in use, TypeError for another object."""
+        """Adds a child Cell under a name; its Parameters keep their names.
+
+        Args:
+            child_name (str): The name, which becomes an attribute.
+            child_cell (Cell): The child, or None to reserve the name.
+
+        Raises:
+            KeyError: If the name is not a non-empty str or is in use.
+            TypeError: If `child_cell` is neither a Cell nor None.
+        """
         if not isinstance(child_name, str) or not child_name:
             raise KeyError(f"a child's name must be a str that is not empty, got {child_name!r} | {type(self).__name__}")
         if child_name in self.__dict__ and child_name not in self._cells or child_name in self._cells:
@@ -368,19 +427,48 @@ class Cell(CellState):
         self.__dict__[child_name] = child_cell
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Names every Parameter `prefix` + its path from this Cell."""
+        """Renames every Parameter to `prefix` followed by its path from this Cell.
+
+        Args:
+            prefix (str): The prefix, with its dot. Default: "".
+            recurse (bool): Whether Parameters of child Cells are renamed too. Default: True.
+
+        Raises:
+            TypeError: If `prefix` is not a str.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.SequentialCell(ms.nn.Dense(2, 3))
+            >>> net.update_parameters_name("encoder.")
+            >>> [p.name for p in net.get_parameters()]
+            ['encoder.0.weight', 'encoder.0.bias']
+        """
         if not isinstance(prefix, str):
             raise TypeError(f"prefix must be a str, got {prefix!r} | Cell.update_parameters_name")
         for name, p in list(self.parameters_and_names(expand=recurse)):
             p.name = prefix + name
 
     def update_cell_prefix(self) -> None:
-        """Sets `param_prefix` of all Cells to their path."""
+        """Sets `param_prefix` of this Cell and all Cells below it to their paths."""
         for name, cell in self.cells_and_names():
             cell.__dict__["param_prefix"] = name
 
     def cells_and_names(self, cells: Optional[set[Cell]] = None, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
-        """Yields ('', self), then every Cell below once with its dotted path."""
+        """Yields this Cell and each Cell below it once, with its dotted path.
+
+        Args:
+            cells (set): Cells to skip; visited Cells are added to it. Default: None.
+            name_prefix (str): The path of this Cell. Default: "".
+
+        Returns:
+            Iterator of (path, Cell).
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.SequentialCell(ms.nn.Dense(2, 3), ms.nn.ReLU())
+            >>> [path for path, _ in net.cells_and_names()]
+            ['', '0', '1']
+        """
         seen = cells if cells is not None else set()
         if self in seen:
             return
@@ -391,7 +479,21 @@ class Cell(CellState):
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Yields (path, Parameter), each Parameter once, in definition order."""
+        """Yields each Parameter once with its dotted path, in definition order.
+
+        Args:
+            name_prefix (str): The path of this Cell. Default: "".
+            expand (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            Iterator of (path, Parameter).
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.SequentialCell(ms.nn.Dense(2, 3))
+            >>> [(path, p.shape) for path, p in net.parameters_and_names()]
+            [('0.weight', (3, 2)), ('0.bias', (3,))]
+        """
         seen = set()
         for path, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
             for name, p in cell._params.items():
@@ -400,33 +502,84 @@ class Cell(CellState):
                     yield (f"{path}.{name}" if path else name), p
 
     def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
-        """Yields every Parameter once."""
+        """Yields each Parameter once, in definition order.
+
+        Args:
+            expand (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            Iterator of Parameter.
+        """
         for _, p in self.parameters_and_names(expand=expand):
             yield p
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters with requires_grad, in definition order."""
+        """Returns the Parameters that require a gradient, in definition order.
+
+        Args:
+            recurse (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            List of Parameter.
+
+        Examples:
+            >>> import sindri as ms
+            >>> norm = ms.nn.BatchNorm2d(3)
+            >>> [p.name for p in norm.trainable_params()]
+            ['gamma', 'beta']
+        """
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters without requires_grad, in definition order."""
+        """Returns the Parameters that do not require a gradient, in definition order.
+
+        Args:
+            recurse (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            List of Parameter.
+
+        Examples:
+            >>> import sindri as ms
+            >>> norm = ms.nn.BatchNorm2d(3)
+            >>> [p.shape for p in norm.untrainable_params()]
+            [(3,), (3,)]
+        """
         return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
 
     def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
-        """Name -> Parameter. Raises ValueError for a Parameter that is still called 'Parameter'."""
+        """Returns the Parameters by name.
+
+        Args:
+            recurse (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            OrderedDict of name to Parameter.
+        """
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> Optional[OrderedDict[str, Parameter]]:
-        """Parameters that are not layerwise parallel, by name; None without any."""
+        """Returns the Parameters that are not layerwise parallel, by name.
+
+        Args:
+            recurse (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            OrderedDict of name to Parameter; None if there are none.
+        """
         out = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
         return out or None
 
     def cells(self) -> ValuesView[Cell]:
-        """The direct children."""
+        """Returns a view of the direct children."""
         return self.name_cells().values()
 
     def name_cells(self) -> OrderedDict[str, Cell]:
-        """Name -> direct child, each once."""
+        """Returns the direct children by name, each Cell once.
+
+        Returns:
+            OrderedDict of name to Cell.
+        """
         out: OrderedDict[str, Cell] = OrderedDict()
         seen = set()
         for name, cell in self._cells.items():
@@ -436,17 +589,37 @@ class Cell(CellState):
         return out
 
     def get_scope(self) -> Optional[str]:
-        """The name this Cell stands under in messages."""
+        """Returns the name of this Cell in messages."""
         return self.__dict__["_cell_scope"]
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> Any:
-        """Draws lazy Parameters (values here are drawn when a Parameter is made); returns {Parameter: Parameter}."""
+        """Does nothing: Parameters are initialised when they are created.
+
+        Args:
+            auto_parallel_mode (bool): Ignored. Default: False.
+
+        Returns:
+            Dict that maps each Parameter to itself.
+        """
         return {p: p for p in self.get_parameters()}
 
     # Modes and marks.
 
     def set_train(self, mode: bool = True) -> Self:
-        """Training (True) or inference (False), of this Cell and all below. Returns self."""
+        """Sets this Cell and all Cells below it to training or inference mode.
+
+        Args:
+            mode (bool): True for training, False for inference. Default: True.
+
+        Returns:
+            The Cell itself.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.SequentialCell(ms.nn.Dropout(p=0.5))
+            >>> net.training, net.set_train().training, net[0].training
+            (False, True, True)
+        """
         for _, cell in self.cells_and_names():
             if cell.training != bool(mode):
                 clock[0] += 1
@@ -454,7 +627,14 @@ class Cell(CellState):
         return self
 
     def set_grad(self, requires_grad: bool = True) -> Self:
-        """Marks this Cell and all below: gradients will be asked for, so that a training run is recorded. Returns self."""
+        """Announces that gradients of this Cell will be computed, so that its calls in training mode are recorded.
+
+        Args:
+            requires_grad (bool): Whether calls are recorded. Applies to all Cells below too. Default: True.
+
+        Returns:
+            The Cell itself.
+        """
         for _, cell in self.cells_and_names():
             if cell.requires_grad != bool(requires_grad):
                 clock[0] += 1
@@ -462,8 +642,26 @@ class Cell(CellState):
         return self
 
     def to_float(self, dst_type: mstype.DType) -> Self:
-        """Runs this Cell and all below in float16, bfloat16 or float32, whatever the amp level, set before or after (MindSpore's O2 and O3, set
-        after, overwrite it). Returns self. Raises ValueError for another type."""
+        """Runs this Cell and all Cells below it in another floating-point type.
+
+        This type overrides that of the amp level, whether the level is set before or after. (In MindSpore, levels O2 and O3 set afterwards
+        overwrite it.)
+
+        Args:
+            dst_type (DType): float16, bfloat16 or float32.
+
+        Returns:
+            The Cell itself.
+
+        Raises:
+            ValueError: If `dst_type` is another type.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.Dense(2, 3).to_float(ms.float16)
+            >>> net(ms.Tensor([[1.0, 2.0]])).dtype
+            Float16
+        """
         if dst_type not in (mstype.float16, mstype.float32, mstype.bfloat16):
             raise ValueError(f"expected float16, bfloat16 or float32, got {dst_type} | {type(self).__name__}.to_float")
         clock[0] += 1
@@ -472,17 +670,37 @@ class Cell(CellState):
         return self
 
     def set_amp(self, options: Any) -> Self:
-        """Runs this Cell under amp options (sindri._core.AmpOptions; None: none); its outputs come back as float32. Returns self."""
+        """Runs this Cell with amp options; its outputs are cast to float32.
+
+        Args:
+            options (AmpOptions): The options (`sindri._core.AmpOptions`), or None for none.
+
+        Returns:
+            The Cell itself.
+        """
         clock[0] += 1
         if options is not None:
             options.check([type(c).__name__ for _, c in self.cells_and_names()])
             for _, cell in self.cells_and_names():
-                cell.__dict__["_cell_slow"] = True  # their class may be in a list
+                cell.__dict__["_cell_slow"] = True  # its class may be in a list of the options
         self.__dict__["_amp"] = options
         return self
 
     def recompute(self, **kwargs: Any) -> Self:
-        """Values inside this Cell are computed again for its gradient instead of being kept. The keywords concern parallel runs. Returns self."""
+        """Recomputes the intermediate values of this Cell in the backward pass instead of storing them.
+
+        This reduces memory and costs a second forward pass.
+
+        Args:
+            **kwargs: `mp_comm_recompute`, `parallel_optimizer_comm_recompute` and `recompute_slice_activation`, which concern parallel runs;
+                ignored.
+
+        Returns:
+            The Cell itself.
+
+        Raises:
+            ValueError: If another keyword is given.
+        """
         for key in kwargs:
             if key not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation"):
                 raise ValueError(f"unknown keyword '{key}' | Cell.recompute")
@@ -491,30 +709,65 @@ class Cell(CellState):
         return self
 
     def add_flags(self, **flags: Any) -> Self:
-        """Sets attributes. Returns self."""
+        """Sets attributes of this Cell.
+
+        Args:
+            **flags: The attributes.
+
+        Returns:
+            The Cell itself.
+        """
         for name, value in flags.items():
             setattr(self, name, value)
         self.__dict__.setdefault("_flags", {}).update(flags)
         return self
 
     def add_flags_recursive(self, **flags: Any) -> Self:
-        """Sets attributes of this Cell and all below. Returns self."""
+        """Sets attributes of this Cell and all Cells below it.
+
+        Args:
+            **flags: The attributes.
+
+        Returns:
+            The Cell itself.
+        """
         for _, cell in self.cells_and_names():
             cell.add_flags(**flags)
         return self
 
     def get_flags(self) -> dict[str, Any]:
-        """The attributes set by add_flags."""
+        """Returns the attributes set by `add_flags`, as a dict."""
         return self.__dict__.setdefault("_flags", {})
 
     def set_boost(self, boost_type: Any) -> Any:
-        """Marks this Cell and all below for an algorithm of sindri.boost. Returns self. Raises ValueError for an unknown one."""
+        """Marks this Cell and all Cells below it for an algorithm of sindri.boost.
+
+        Args:
+            boost_type (str): The algorithm: "less_bn".
+
+        Returns:
+            The Cell itself.
+
+        Raises:
+            ValueError: If the algorithm is unknown.
+        """
         if boost_type != "less_bn":
             raise ValueError(f"unknown boost type {boost_type!r} | Cell.set_boost | there is 'less_bn'")
         return self.add_flags_recursive(use_less_bn=True)
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
-        """Fusion group of the gradients' all-reduce: stored with the trainable Parameters. Returns self. Raises ValueError when negative."""
+        """Sets the fusion group of the gradients' all-reduce; it is stored with the trainable Parameters.
+
+        Args:
+            fusion_type (int): The group, at least 0.
+            recurse (bool): Whether Parameters of child Cells are included. Default: True.
+
+        Returns:
+            The Cell itself.
+
+        Raises:
+            ValueError: If `fusion_type` is not an int or is negative.
+        """
         if not isinstance(fusion_type, int) or fusion_type < 0:
             raise ValueError(f"fusion_type must be an int that is not negative, got {fusion_type!r} | Cell.set_comm_fusion")
         for p in self.trainable_params(recurse):
@@ -522,34 +775,42 @@ class Cell(CellState):
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
-        """Parameter servers exist in distributed runs only."""
+        """Always raises RuntimeError: parameter servers are not available."""
         raise RuntimeError("parameter server mode is off | Cell.set_param_ps | leave enable_parameter_server out")
 
     def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> Self:
-        """The Cell itself, with a warning: layers are not split over ranks."""
+        """Returns the Cell itself, with a warning: layers are not split over ranks."""
         no_effect("Cell.shard", "every rank has the whole layer; split the data with parallel_mode='data_parallel'")
         return self
 
     def set_parallel_input_with_inputs(self, *inputs: Any) -> None:
-        """For parallel runs; nothing to do on one rank."""
+        """Does nothing on one rank; for parallel runs."""
 
     def load_parameter_slice(self, params: Any) -> None:
-        """For parallel runs; nothing to do on one rank."""
+        """Does nothing on one rank; for parallel runs."""
 
     def set_auto_parallel(self) -> None:
-        """For parallel runs; nothing to do on one rank."""
+        """Does nothing on one rank; for parallel runs."""
 
     def place(self, role: str, rank_id: int) -> Self:
-        """Marks operators for a role: stored for distributed runs."""
+        """Assigns the operators of this Cell to a role and rank; stored for distributed runs.
+
+        Args:
+            role (str): The role.
+            rank_id (int): The rank.
+
+        Returns:
+            The Cell itself.
+        """
         return self.add_flags_recursive(place_role=role, place_rank=rank_id)
 
     def infer_param_pipeline_stage(self) -> list[Parameter]:
-        """Trainable Parameters of this rank's stage: all, on one rank."""
+        """Returns the trainable Parameters of this rank's pipeline stage; on one rank, all of them."""
         return self.trainable_params()
 
     @property
     def pipeline_stage(self) -> int:
-        """The stage this Cell was assigned to; stored for pipeline parallel runs."""
+        """int: The pipeline stage that this Cell is assigned to; stored for pipeline-parallel runs. Default: 0."""
         return self.__dict__.get("_pipeline_stage", 0)
 
     @pipeline_stage.setter
@@ -560,7 +821,7 @@ class Cell(CellState):
 
     @property
     def phase(self) -> str:
-        """'train' or 'predict'."""
+        """str: 'train' or 'predict'."""
         return self.__dict__["_phase"]
 
     @phase.setter
@@ -569,7 +830,7 @@ class Cell(CellState):
 
     @property
     def bprop_debug(self) -> bool:
-        """Stored; bprop runs eagerly in PYNATIVE_MODE anyway."""
+        """bool: Stored without effect; bprop runs eagerly in PYNATIVE_MODE anyway."""
         return self.__dict__.get("_bprop_debug", False)
 
     @bprop_debug.setter
@@ -577,19 +838,24 @@ class Cell(CellState):
         self.__dict__["_bprop_debug"] = bool(value)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """In GRAPH_MODE compiles the Cell for these arguments; nothing runs, no Parameter changes."""
+        """Compiles the Cell for these arguments in GRAPH_MODE. Nothing runs and no Parameter changes.
+
+        Args:
+            *args: The arguments of a call.
+            **kwargs: The keyword arguments of a call.
+        """
         if _get_mode() == 0:
             self._graphs().compile(args, kwargs, root=self)
 
     def set_inputs(self, *inputs: Any) -> None:
-        """Shapes to expect: graphs are compiled for the shapes that come, so nothing needs to be announced."""
+        """Does nothing: graphs are compiled for the shapes of each call, so shapes need not be announced."""
 
     def get_inputs(self) -> None:
-        """Announced inputs: none are needed."""
+        """Returns None: inputs need not be announced."""
         return None
 
     def exec_checkpoint_graph(self) -> None:
-        """Parameters are always current on the host: nothing to write back."""
+        """Does nothing: Parameters on the host are always current."""
 
     # Hooks.
 
@@ -605,29 +871,96 @@ class Cell(CellState):
         return handle
 
     def register_forward_pre_hook(self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False) -> HookHandle:
-        """hook(cell, inputs) before construct; what it returns replaces the inputs. with_kwargs: hook(cell, inputs, kwargs), which may return
-        (inputs, kwargs). prepend: before the hooks that are there. Returns a handle with remove()."""
+        """Registers a hook that runs before `construct`.
+
+        Args:
+            hook_fn (Callable): `hook_fn(cell, inputs)`. A result other than None replaces the inputs.
+            prepend (bool): Whether the hook runs before those already registered. Default: False.
+            with_kwargs (bool): Whether the hook is called as `hook_fn(cell, inputs, kwargs)` and may return (inputs, kwargs). Default: False.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.ReLU()
+            >>> handle = net.register_forward_pre_hook(lambda cell, inputs: inputs[0] + 1)
+            >>> print(net(ms.Tensor([-1.0, 2.0])))
+            [0. 3.]
+            >>> handle.remove()
+            >>> print(net(ms.Tensor([-1.0, 2.0])))
+            [0. 2.]
+        """
         return self._add_hook(self._pre_hooks, hook_fn, lambda hook: PreHook(hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False) -> HookHandle:
-        """hook(cell, inputs, output) after construct; what it returns replaces the output. with_kwargs: hook(cell, inputs, kwargs, output). prepend:
-        before the hooks that are there. always_call: also where construct raises, with None as the output. Returns a handle with remove()."""
+        """Registers a hook that runs after `construct`.
+
+        Args:
+            hook_fn (Callable): `hook_fn(cell, inputs, output)`. A result other than None replaces the output.
+            prepend (bool): Whether the hook runs before those already registered. Default: False.
+            with_kwargs (bool): Whether the hook is called as `hook_fn(cell, inputs, kwargs, output)`. Default: False.
+            always_call (bool): Whether the hook also runs if `construct` raises, with None as the output. Default: False.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.ReLU()
+            >>> handle = net.register_forward_hook(lambda cell, inputs, output: print(inputs[0].shape, output.shape))
+            >>> y = net(ms.Tensor([-1.0, 2.0]))
+            (2,) (2,)
+        """
         return self._add_hook(self._hooks, hook_fn, lambda hook: ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """hook(cell, grad_output) before the gradient passes this Cell; what it returns replaces grad_output. Returns a handle with remove()."""
+        """Registers a hook that runs before the gradient passes through this Cell.
+
+        Args:
+            hook_fn (Callable): `hook_fn(cell, grad_output)`. A result other than None replaces grad_output.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+        """
         handle = self._add_hook(self._backward_pre_hooks, hook_fn)
         self._watch_gradients()
         return handle
 
     def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """hook(cell, grad_input, grad_output) when the gradient passes; what it returns replaces grad_input. Returns a handle with remove()."""
+        """Registers a hook that runs after the gradient has passed through this Cell.
+
+        Args:
+            hook_fn (Callable): `hook_fn(cell, grad_input, grad_output)`. A result other than None replaces grad_input.
+
+        Returns:
+            HookHandle, whose `remove()` removes the hook.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+
+        Examples:
+            >>> import sindri as ms
+            >>> net = ms.nn.ReLU()
+            >>> handle = net.register_backward_hook(lambda cell, grad_input, grad_output: (grad_input[0] * 10,))
+            >>> print(ms.grad(net)(ms.Tensor([-1.0, 2.0])))
+            [ 0. 10.]
+        """
         handle = self._add_hook(self._backward_hooks, hook_fn)
         self._watch_gradients()
         return handle
 
     def _watch_gradients(self) -> None:
-        """Puts construct between the identities that backward hooks need."""
+        """Wraps construct in the identities that backward hooks need."""
         if len(self._backward_hooks) + len(self._backward_pre_hooks) == 1:
             inner = self.construct
 
@@ -639,7 +972,7 @@ class Cell(CellState):
     # Text.
 
     def extend_repr(self) -> str:
-        """What stands in the parentheses of repr; subclasses define it."""
+        """Returns the text between the angle brackets of repr; subclasses define it."""
         return ""
 
     def __repr__(self) -> str:
@@ -681,7 +1014,7 @@ def _with_tensors(v: Any, tensors: Iterator[Tensor]) -> Any:
 
 
 def _with_backward_hooks(cell: Any, construct: Any, args: Any, kwargs: Any) -> Any:
-    """construct between two identities: one catches the gradient of the output, the other lets the hooks see and change that of the inputs."""
+    """Runs construct between two identities: one catches the gradient of the output, the other lets hooks read and change the inputs' gradient."""
     if not cell._backward_hooks and not cell._backward_pre_hooks:
         return construct(*args, **kwargs)
     caught: dict[str, Any] = {}
@@ -711,7 +1044,16 @@ def _with_backward_hooks(cell: Any, construct: Any, args: Any, kwargs: Any) -> A
 
 
 class GraphCell(Cell):
-    """Runs a graph loaded from MindIR."""
+    """A graph loaded from MindIR; not available yet.
+
+    Args:
+        graph: The graph.
+        params_init (dict): Initial values of its Parameters. Default: None.
+        obf_random_seed (int): The seed of an obfuscated model. Default: None.
+
+    Raises:
+        NotImplementedError: Always.
+    """
 
     def __init__(self, graph: Any, params_init: Any = None, obf_random_seed: Any = None) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Networks of the C++ library as Cells."""
+"""Cells that wrap networks of the C++ library."""
 from __future__ import annotations
 
 from typing import Any, Dict, List
@@ -10,7 +10,14 @@ __all__ = ["NativeCell"]
 
 
 class NativeCell(Cell):
-    """A network of the C++ library: its Parameters are this Cell's, its forward runs without Python. It nests, trains and saves like any Cell."""
+    """A network of the C++ library as a Cell.
+
+    The Cell has the network's Parameters, and its forward pass runs without Python. It nests, trains and saves like any Cell.
+
+    Args:
+        native (sindri._core.NativeCell): The network.
+        class_name (str): The name of its class.
+    """
 
     def __init__(self, native: _core.NativeCell, class_name: str) -> None:
         super().__init__()
@@ -20,12 +27,12 @@ class NativeCell(Cell):
             self.insert_param_to_cell(name, p, check_name_contain_dot=False)
 
     def _prepare(self, algorithm: str, settings: Dict[str, Any]) -> None:
-        """What a training algorithm changes of the network: Parameters that go are no longer this Cell's, and new ones stand where the network has them."""
+        """Applies a training algorithm's changes to the network: removed Parameters leave this Cell, and new ones take the network's order."""
         native, before = self.__dict__["_cell_native"], dict(self._params)
         native.prepare(algorithm, settings)
         after = dict(native.parameters())
         path, kept = next((path, p) for path, p in before.items() if path in after)
-        above = kept.name[:-len(path)] if kept.name.endswith(path) else ""  # of a Cell that holds this one
+        above = kept.name[:-len(path)] if kept.name.endswith(path) else ""  # the path of a Cell that contains this one
         for name in before.keys() - after.keys():
             self.__dict__.pop(name, None)
         self._params.clear()
@@ -35,20 +42,20 @@ class NativeCell(Cell):
             self.insert_param_to_cell(name, before.get(name, p), check_name_contain_dot=False)
 
     def _grouped_weights(self) -> List[Any]:
-        """The weights of convolutions that have several groups."""
+        """Returns the weights of convolutions with several groups."""
         return [self._params[name] for name in self.__dict__["_cell_native"].grouped_weights()]
 
     def set_train(self, mode: bool = True) -> NativeCell:
-        """Training (True) or inference (False). Returns self."""
+        """Sets training (True) or inference (False) mode. Returns the Cell itself."""
         self.__dict__["_cell_native"].set_train(bool(mode))
         return super().set_train(mode)
 
     def construct(self, *inputs: Any) -> Any:
-        """The network's forward."""
+        """Runs the network's forward pass."""
         native = self.__dict__["_cell_native"]
         native.set_train(self.training)
         return native(*inputs)
 
     def extend_repr(self) -> str:
-        """The tree of the C++ Cells."""
+        """Returns the tree of the C++ Cells as text."""
         return self.__dict__["_cell_native"].describe()

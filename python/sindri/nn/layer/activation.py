@@ -1,4 +1,4 @@
-"""Activations, softmax and the table of activations by name."""
+"""Activation functions, softmax and a table of activations by name."""
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -21,84 +21,160 @@ _ops = _core.ops
 
 
 class ReLU(Cell):
-    """max(x, 0)."""
+    """Applies max(x, 0) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ReLU()(ms.Tensor([-1.0, 0.5])))
+        [0.  0.5]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.relu(x)
 
 
 class ReLU6(Cell):
-    """min(max(x, 0), 6)."""
+    """Applies min(max(x, 0), 6) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ReLU6()(ms.Tensor([-1.0, 2.0, 8.0])))
+        [0. 2. 6.]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.relu6(x)
 
 
 class Sigmoid(Cell):
-    """1/(1 + e^-x)."""
+    """Applies 1/(1 + e^-x) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Sigmoid()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [0.2689 0.5    0.7311]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.sigmoid(x)
 
 
 class Tanh(Cell):
-    """Hyperbolic tangent."""
+    """Applies the hyperbolic tangent elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Tanh()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-0.7616  0.      0.7616]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.tanh(x)
 
 
 class Tanhshrink(Cell):
-    """x - tanh(x)."""
+    """Applies x - tanh(x) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Tanhshrink()(ms.Tensor([-1.0, 0.0, 2.0])).asnumpy().round(4))
+        [-0.2384  0.      1.036 ]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.sub(x, _ops.tanh(x))
 
 
 class SiLU(Cell):
-    """x·sigmoid(x)."""
+    """Applies x·sigmoid(x) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.SiLU()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-0.2689  0.      0.7311]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.silu(x)
 
 
 class Mish(Cell):
-    """x·tanh(log(1 + e^x))."""
+    """Applies x·tanh(log(1 + e^x)) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Mish()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-0.3034  0.      0.8651]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.mul(x, _ops.tanh(_ops.softplus(x)))
 
 
 class HSwish(Cell):
-    """x·relu6(x + 3)/6."""
+    """Applies x·relu6(x + 3)/6 elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.HSwish()(ms.Tensor([-4.0, 0.0, 3.0])))
+        [-0.  0.  3.]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.hswish(x)
 
 
 class HSigmoid(Cell):
-    """relu6(x + 3)/6."""
+    """Applies relu6(x + 3)/6 elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.HSigmoid()(ms.Tensor([-4.0, 0.0, 3.0])))
+        [0.  0.5 1. ]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.hsigmoid(x)
 
 
 class Softsign(Cell):
-    """x/(1 + |x|)."""
+    """Applies x/(1 + |x|) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Softsign()(ms.Tensor([-1.0, 0.0, 3.0])))
+        [-0.5   0.    0.75]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.div(x, _ops.add(_ops.abs(x), 1.0))
 
 
 class LogSigmoid(Cell):
-    """log(1/(1 + e^-x)), without overflow."""
+    """Applies log(1/(1 + e^-x)) elementwise, without overflow.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LogSigmoid()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-1.3133 -0.6931 -0.3133]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.neg(_ops.softplus(_ops.neg(x)))
 
 
 class GELU(Cell):
-    """0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x³))); with approximate=False 0.5x(1 + erf(x/sqrt 2)), PyTorch's default."""
+    """Applies the Gaussian error linear unit elementwise.
+
+    Args:
+        approximate (bool): Whether to compute 0.5x(1 + tanh(sqrt(2/pi)(x + 0.044715x³))); otherwise 0.5x(1 + erf(x/sqrt 2)), which is
+            PyTorch's default. Default: True.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.GELU()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-0.1588  0.      0.8412]
+    """
 
     def __init__(self, approximate: bool = True) -> None:
         super().__init__()
@@ -112,7 +188,13 @@ class GELU(Cell):
 
 
 class FastGelu(Cell):
-    """x·e^(0.851(x - |x|))/(1 + e^(-1.702|x|)), about x·sigmoid(1.702x)."""
+    """Applies x·e^(0.851(x - |x|))/(1 + e^(-1.702|x|)) elementwise, approximately x·sigmoid(1.702x).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.FastGelu()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-0.1542  0.      0.8458]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         size = _ops.abs(x)
@@ -120,7 +202,16 @@ class FastGelu(Cell):
 
 
 class LeakyReLU(Cell):
-    """x where it is above 0, alpha·x elsewhere."""
+    """Returns x if x > 0, else alpha·x, elementwise.
+
+    Args:
+        alpha (float): The slope for negative values. Default: 0.2.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LeakyReLU(0.5)(ms.Tensor([-1.0, 2.0])))
+        [-0.5  2. ]
+    """
 
     def __init__(self, alpha: float = 0.2) -> None:
         super().__init__()
@@ -134,7 +225,16 @@ class LeakyReLU(Cell):
 
 
 class ELU(Cell):
-    """x where it is above 0, alpha·(e^x - 1) elsewhere."""
+    """Returns x if x > 0, else alpha·(e^x - 1), elementwise.
+
+    Args:
+        alpha (float): The factor for negative values. Default: 1.0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ELU()(ms.Tensor([-1.0, 2.0])).asnumpy().round(4))
+        [-0.6321  2.    ]
+    """
 
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
@@ -148,7 +248,19 @@ class ELU(Cell):
 
 
 class CELU(Cell):
-    """x where it is above 0, alpha·(e^(x/alpha) - 1) elsewhere. Raises ValueError for alpha 0."""
+    """Returns x if x > 0, else alpha·(e^(x/alpha) - 1), elementwise.
+
+    Args:
+        alpha (float): The scale for negative values; not 0. Default: 1.0.
+
+    Raises:
+        ValueError: If `alpha` is 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.CELU(2.0)(ms.Tensor([-1.0, 2.0])).asnumpy().round(4))
+        [-0.7869  2.    ]
+    """
 
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
@@ -161,14 +273,33 @@ class CELU(Cell):
 
 
 class SeLU(Cell):
-    """scale·elu(x, alpha) with the constants under which activations keep mean 0 and variance 1."""
+    """Applies scale·elu(x, alpha) elementwise, with the constants under which activations keep mean 0 and variance 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.SeLU()(ms.Tensor([-1.0, 2.0])).asnumpy().round(4))
+        [-1.1113  2.1014]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.mul(_ops.elu(x, 1.6732632423543772), 1.0507009873554805)
 
 
 class Hardtanh(Cell):
-    """min(max(x, min_val), max_val). Raises ValueError unless min_val < max_val."""
+    """Applies min(max(x, min_val), max_val) elementwise.
+
+    Args:
+        min_val (float): The lower bound. Default: -1.0.
+        max_val (float): The upper bound. Default: 1.0.
+
+    Raises:
+        ValueError: If `min_val` is not below `max_val`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Hardtanh()(ms.Tensor([-2.0, 0.5, 3.0])))
+        [-1.   0.5  1. ]
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
         super().__init__()
@@ -181,7 +312,19 @@ class Hardtanh(Cell):
 
 
 class SoftShrink(Cell):
-    """x moved towards 0 by lambd, and 0 within lambd of it."""
+    """Moves x towards 0 by lambd, elementwise; values within lambd of 0 become 0.
+
+    Args:
+        lambd (float): The threshold, at least 0. Default: 0.5.
+
+    Raises:
+        ValueError: If `lambd` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.SoftShrink()(ms.Tensor([-2.0, 0.25, 1.0])))
+        [-1.5  0.   0.5]
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -192,7 +335,19 @@ class SoftShrink(Cell):
 
 
 class HShrink(Cell):
-    """x, and 0 within lambd of it."""
+    """Returns x, with values within lambd of 0 replaced by 0.
+
+    Args:
+        lambd (float): The threshold, at least 0. Default: 0.5.
+
+    Raises:
+        ValueError: If `lambd` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.HShrink()(ms.Tensor([-2.0, 0.25, 1.0])))
+        [-2.  0.  1.]
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -203,7 +358,17 @@ class HShrink(Cell):
 
 
 class Threshold(Cell):
-    """x where it is above threshold, value elsewhere."""
+    """Returns x if x > threshold, else value, elementwise.
+
+    Args:
+        threshold (float): The threshold.
+        value (float): The value for elements that do not exceed it.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Threshold(0.5, 9.0)(ms.Tensor([-2.0, 0.5, 1.0])))
+        [9. 9. 1.]
+    """
 
     def __init__(self, threshold: float, value: float) -> None:
         super().__init__()
@@ -214,9 +379,20 @@ class Threshold(Cell):
 
 
 class PReLU(Cell):
-    """x where it is above 0, w·x elsewhere, with a trained `w` of `channel` elements (one per channel of axis 1, or one for all).
+    """Returns x if x > 0, else w·x, elementwise, with a trainable slope w.
 
-    `w` is its initial value: a number, or a tensor or list of `channel` numbers. Raises TypeError or ValueError for others.
+    Args:
+        channel (int): The number of slopes: one per channel (axis 1), or 1 for a common slope. Default: 1.
+        w (float, Tensor, list): The initial slope: a number, or `channel` numbers. Default: 0.25.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `channel` is less than 1 or `w` has another shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.PReLU()(ms.Tensor([[-2.0, 1.0]])))
+        [[-0.5  1. ]]
     """
 
     def __init__(self, channel: int = 1, w: Any = 0.25) -> None:
@@ -239,7 +415,19 @@ class PReLU(Cell):
 
 
 class GLU(Cell):
-    """a·sigmoid(b), the halves of x along `axis`. Raises ValueError when that dimension is odd."""
+    """Gated linear unit: a·sigmoid(b), where a and b are the halves of x along an axis.
+
+    Args:
+        axis (int): The axis to split. Default: -1.
+
+    Raises:
+        ValueError: If that dimension is odd.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.GLU()(ms.Tensor([[4.0, 2.0, 0.0, 0.0]])))
+        [[2. 1.]]
+    """
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
@@ -254,7 +442,20 @@ class GLU(Cell):
 
 
 class Softmax(Cell):
-    """e^x/sum(e^x) along `axis`. A tuple of one axis is taken too."""
+    """Applies e^x/sum(e^x) along an axis.
+
+    Args:
+        axis (int): The axis, or a tuple of one axis. Default: -1.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` holds several axes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Softmax()(ms.Tensor([[0.0, 1.0, 2.0]])).asnumpy().round(4))
+        [[0.09   0.2447 0.6652]]
+    """
 
     def __init__(self, axis: Any = -1) -> None:
         super().__init__()
@@ -274,21 +475,58 @@ class Softmax(Cell):
 
 
 class LogSoftmax(Softmax):
-    """log(softmax(x)) along `axis`, computed without overflow."""
+    """Applies log(softmax(x)) along an axis, without overflow.
+
+    Args:
+        axis (int): The axis, or a tuple of one axis. Default: -1.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` holds several axes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LogSoftmax()(ms.Tensor([[0.0, 1.0, 2.0]])).asnumpy().round(4))
+        [[-2.4076 -1.4076 -0.4076]]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.log_softmax(x, self.axis)
 
 
 class Softmin(Softmax):
-    """softmax(-x) along `axis`."""
+    """Applies softmax(-x) along an axis.
+
+    Args:
+        axis (int): The axis, or a tuple of one axis. Default: -1.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` holds several axes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Softmin()(ms.Tensor([[0.0, 1.0, 2.0]])).asnumpy().round(4))
+        [[0.6652 0.2447 0.09  ]]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return _ops.softmax(_ops.neg(x), self.axis)
 
 
 class Softmax2d(Cell):
-    """Softmax over the channels of [N, C, H, W] or [C, H, W]. Raises ValueError for another rank."""
+    """Applies softmax over the channels of an input [N, C, H, W] or [C, H, W].
+
+    Raises:
+        ValueError: If the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Softmax2d()(ms.ops.zeros((2, 1, 2), ms.float32)))
+        [[[0.5 0.5]]
+        <BLANKLINE>
+         [[0.5 0.5]]]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         if len(x.shape) not in (3, 4):
@@ -303,9 +541,23 @@ _activation = {"softmin": Softmin, "softmax": Softmax, "softmax2d": Softmax2d, "
 
 
 def get_activation(name: Optional[str], prim_name: Optional[str] = None) -> Optional[Cell]:
-    """The activation cell of that name, in any case; None for None and an empty name. `prim_name` stands in the message.
+    """Returns a new activation Cell by name.
 
-    Raises TypeError for what is no text, KeyError for an unknown name.
+    Args:
+        name (str): The name, in upper or lower case, such as "relu" or "gelu".
+        prim_name (str): The name of the caller in error messages. Default: None.
+
+    Returns:
+        Cell; None if `name` is None or empty.
+
+    Raises:
+        TypeError: If `name` is not a str.
+        KeyError: If the name is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.get_activation("relu")
+        ReLU<>
     """
     if name is None:
         return None
@@ -319,7 +571,22 @@ def get_activation(name: Optional[str], prim_name: Optional[str] = None) -> Opti
 
 
 class RReLU(Cell):
-    """x where it is not negative, else x times a slope drawn from U(lower, upper) for every element, in evaluation too, as MindSpore does."""
+    """Returns x if x >= 0, else x times a random slope, elementwise.
+
+    The slopes are drawn from U(lower, upper) for every element, in evaluation too, as in MindSpore.
+
+    Args:
+        lower (float): The lower bound of the slopes, in [0, 1]. Default: 1/8.
+        upper (float): The upper bound of the slopes, in [0, 1]. Default: 1/3.
+
+    Raises:
+        ValueError: If a bound is outside [0, 1], or `lower` is above `upper`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.RReLU(0.5, 0.5)(ms.Tensor([-2.0, 3.0])))
+        [-1.  3.]
+    """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3) -> None:
         super().__init__()
@@ -332,8 +599,25 @@ class RReLU(Cell):
 
 
 class LRN(Cell):
-    """x / (bias + alpha·sum of squares over the depth_radius channels on either side)^beta of [N, C, H, W]. Raises ValueError for another
-    norm_region than 'ACROSS_CHANNELS'."""
+    """Local response normalisation over the channels of an input [N, C, H, W].
+
+    Computes x / (bias + alpha·sum)^beta, where sum adds the squares over the channel and `depth_radius` channels on either side.
+
+    Args:
+        depth_radius (int): The number of channels on either side, at least 0. Default: 5.
+        bias (float): The bias. Default: 1.0.
+        alpha (float): The factor of the sum. Default: 1.0.
+        beta (float): The exponent. Default: 0.5.
+        norm_region (str): "ACROSS_CHANNELS". Default: "ACROSS_CHANNELS".
+
+    Raises:
+        ValueError: If `norm_region` is another text.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LRN()(ms.ops.ones((1, 3, 1, 1), ms.float32)).asnumpy().ravel())
+        [0.5 0.5 0.5]
+    """
 
     def __init__(self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5, norm_region: str = "ACROSS_CHANNELS") -> None:
         super().__init__()
