@@ -1,4 +1,4 @@
-// Images as stored made the input of a net.
+// Stored images as the input of a network.
 #pragma once
 #include <vector>
 
@@ -7,11 +7,13 @@
 
 namespace sindri::ops {
 
-/// The most channels that images of image_input may have.
+/// Most channels that the images of image_input may have.
 inline constexpr int kMostImageChannels = 4;
-/// image uint8 [N, H, W, C] -> [N, C, H, W] of `dtype` (float32 or a half type): x * (1 / std) - mean / std in float32 per channel, as the transform Normalize,
-/// then one rounding. mean and std in the image's units, one value each or one per channel. `flip`, where given: uint8 [N], mirrors images left and right
-/// where it is not 0.
+/// Converts stored images to the input of a network: image uint8 [N, H, W, C] -> [N, C, H, W] of `dtype` (float32 or a
+/// half type). Computes x * (1 / std) - mean / std per channel in float32, as the transform Normalize does, then rounds
+/// once. mean and std are in the image's units, one value each or one per channel. `flip` is optional, uint8 [N]: a
+/// value other than 0 mirrors that image left to right. Throws ShapeError or DTypeError for other tensors, ValueError
+/// for other numbers of means and for std that is not positive.
 SINDRI_API Tensor image_input(const Tensor& image, const std::vector<double>& mean, const std::vector<double>& std, DType dtype = DType::kFloat32,
                               const Tensor& flip = {});
 

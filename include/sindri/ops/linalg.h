@@ -1,4 +1,5 @@
-// Dense linear algebra over the last two dimensions (leading dimensions are a batch). float32 and float64.
+// Dense linear algebra over the last two dimensions; leading dimensions are a batch. Tensors are float32 or float64.
+// Throws ShapeError for fewer dimensions and where a matrix must be square, DTypeError for other types.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -8,21 +9,26 @@
 
 namespace sindri::ops {
 
-/// Lower triangular L with L·Lᵀ = a; a symmetric positive definite (the lower triangle is read). Throws ValueError naming the
-/// batch index and the pivot when it is not.
+/// Lower triangular L with L·Lᵀ = a for symmetric positive definite a [.., n, n], of which the lower triangle is read.
+/// Throws ValueError, naming the batch index and the pivot, if a is not positive definite.
 SINDRI_API Tensor cholesky(const Tensor& a);
-/// Solves op(a)·x = b for triangular a [.., n, n], b [.., n, m].
+/// Solves op(a)·x = b for triangular a [.., n, n] and b [.., n, m]; op transposes a if `transpose`. Only the triangle
+/// that `lower` names is read, without the diagonal if it is unit.
 SINDRI_API Tensor triangular_solve(const Tensor& a, const Tensor& b, bool lower = true, bool transpose = false, bool unit_diagonal = false);
-/// Throws ValueError for a singular matrix.
+/// Inverse of a [.., n, n], by LU with partial pivoting. Throws ValueError for a singular matrix.
 SINDRI_API Tensor inverse(const Tensor& a);
-/// Partial pivoting of a [.., n, n]: L (unit diagonal, not stored) and U in one matrix, the rows of a that the rows of L·U are
-/// [.., n] (int64), and the sign of that permutation [..]. A singular matrix has a zero on U's diagonal.
+/// LU decomposition of a [.., n, n] with partial pivoting. Returns L (unit diagonal, not stored) and U in one matrix
+/// [.., n, n]; for each row of L·U the row of a, [.., n] (int64); and the sign of that permutation, [..]. A singular
+/// matrix has a zero on U's diagonal.
 SINDRI_API std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a);
-/// Symmetric eigenproblem: ascending eigenvalues [.., n] and eigenvectors in columns [.., n, n].
+/// Eigenvalues [.., n], ascending, and eigenvectors in columns [.., n, n] of symmetric a [.., n, n]. Throws ValueError
+/// for elements that are not finite.
 SINDRI_API std::pair<Tensor, Tensor> eigh(const Tensor& a);
-/// Thin SVD: u [.., m, k], s [.., k] descending, v [.., n, k], a = u·diag(s)·vᵀ, k = min(m, n).
+/// Thin SVD of a [.., m, n] = u·diag(s)·vᵀ with k = min(m, n): u [.., m, k], s [.., k] descending, v [.., n, k]. Throws
+/// ValueError for elements that are not finite.
 SINDRI_API std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& a);
-/// a [.., m, n] = q·r, k = min(m, n): q [.., m, k] with orthonormal columns, r [.., k, n] upper triangular; complete: [.., m, m] and [.., m, n].
+/// QR decomposition of a [.., m, n] with k = min(m, n): q [.., m, k] with orthonormal columns and upper triangular r
+/// [.., k, n]; complete: [.., m, m] and [.., m, n].
 SINDRI_API std::pair<Tensor, Tensor> qr(const Tensor& a, bool complete = false);
 
 }  // namespace sindri::ops

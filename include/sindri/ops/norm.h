@@ -7,18 +7,21 @@
 
 namespace sindri::ops {
 
-/// What batch norm gives: the normalised tensor, and the statistics that it used.
+/// Result of batch_norm_train: the normalised tensor and the statistics it used.
 struct BatchNormOut {
-  Tensor y;  ///< as x
-  Tensor mean;  ///< [C] float32 (float64 for float64 x), batch mean
-  Tensor var;  ///< [C] batch variance, biased (divided by the count)
+  Tensor y;  ///< of x's shape and type
+  Tensor mean;  ///< [C] batch mean, float32 (float64 for float64 x)
+  Tensor var;  ///< [C] batch variance, biased (divided by the count), of mean's type
 };
-/// Training form over every dimension but 1 (x [N, C, ...], rank 2 to 5): y = (x - mean)·rsqrt(var + eps)·gamma + beta.
-/// gamma, beta [C]. All outputs are differentiable in x. One pass statistics in float32 (float64 for float64).
+/// Batch norm in training, over every dimension but 1: y = (x - mean)·rsqrt(var + eps)·gamma + beta for x [N, C, ...]
+/// of rank 2 to 5, gamma and beta [C]. All outputs are differentiable in x. Statistics are computed in one pass in
+/// float32 (float64 for float64 x). Throws ShapeError if shapes do not match, ValueError for a negative eps.
 SINDRI_API BatchNormOut batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double eps = 1e-5);
-/// Inference form with given statistics [C]; differentiable in x, gamma and beta.
+/// Batch norm with given statistics, mean and var [C]: (x - mean)·rsqrt(var + eps)·gamma + beta. Differentiable in x,
+/// gamma and beta. Throws as batch_norm_train does.
 SINDRI_API Tensor batch_norm_infer(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& var, double eps = 1e-5);
-/// Normalises over the dimensions from begin_norm_axis on; gamma and beta have exactly those dimensions.
+/// Normalises over the dimensions from begin_norm_axis on; gamma and beta have exactly those dimensions. Throws
+/// ShapeError if they do not, ValueError for a negative eps.
 SINDRI_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t begin_norm_axis = -1, double eps = 1e-7);
 
 }  // namespace sindri::ops

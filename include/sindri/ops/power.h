@@ -1,4 +1,4 @@
-// Powers and roots inside norms.
+// Powers and roots for norms.
 #pragma once
 
 #include "sindri/core/tensor.h"
@@ -6,7 +6,8 @@
 
 namespace sindri::ops {
 
-/// x^exponent, and 0 with gradient 0 where x is 0. The chained derivatives of a norm would be infinity times 0 there. NaN stays NaN; integers give float32.
+/// x^exponent, but 0 with gradient 0 where x is 0: the chained derivatives of a norm would be infinity times 0 there.
+/// NaN stays NaN; integers give float32.
 SINDRI_API Tensor power_or_zero(const Tensor& x, double exponent);
 
 }  // namespace sindri::ops
