@@ -1,4 +1,4 @@
-// Activations, softmax and dropout as cells.
+// Activations, softmax and dropout as Cells. Outputs have the input's shape.
 #pragma once
 #include <memory>
 #include <optional>
@@ -15,16 +15,16 @@ namespace sindri::nn {
     static std::shared_ptr<Name> make() { return std::make_shared<Name>(); } \
     Tensor construct(const Tensor& x) override; \
   }
-SINDRI_ACTIVATION(ReLU);
-SINDRI_ACTIVATION(ReLU6);
-SINDRI_ACTIVATION(Sigmoid);
-SINDRI_ACTIVATION(Tanh);
+SINDRI_ACTIVATION(ReLU);  ///< max(x, 0)
+SINDRI_ACTIVATION(ReLU6);  ///< min(max(x, 0), 6)
+SINDRI_ACTIVATION(Sigmoid);  ///< 1/(1 + exp(-x))
+SINDRI_ACTIVATION(Tanh);  ///< hyperbolic tangent
 SINDRI_ACTIVATION(SiLU);  ///< x·sigmoid(x)
-SINDRI_ACTIVATION(HSwish);
-SINDRI_ACTIVATION(HSigmoid);
+SINDRI_ACTIVATION(HSwish);  ///< x·relu6(x + 3)/6
+SINDRI_ACTIVATION(HSigmoid);  ///< relu6(x + 3)/6
 #undef SINDRI_ACTIVATION
 
-/// x where x > 0, alpha·x elsewhere.
+/// x if x > 0, else alpha·x (MindSpore: nn.LeakyReLU).
 class SINDRI_API LeakyReLU final : public Cell {
  public:
   explicit LeakyReLU(double alpha = 0.2) : Cell("LeakyReLU"), alpha_(alpha) {}
@@ -36,7 +36,7 @@ class SINDRI_API LeakyReLU final : public Cell {
   double alpha_;
 };
 
-/// x where x > 0, alpha·(exp(x) - 1) elsewhere.
+/// x if x > 0, else alpha·(exp(x) - 1) (MindSpore: nn.ELU).
 class SINDRI_API ELU final : public Cell {
  public:
   explicit ELU(double alpha = 1.0) : Cell("ELU"), alpha_(alpha) {}
@@ -48,7 +48,7 @@ class SINDRI_API ELU final : public Cell {
   double alpha_;
 };
 
-/// The tanh approximation unless told otherwise (PyTorch's default is the erf form).
+/// Gaussian error linear unit (ops::gelu), by default in the tanh approximation (PyTorch's default is the erf form).
 class SINDRI_API GELU final : public Cell {
  public:
   explicit GELU(bool approximate = true) : Cell("GELU"), approximate_(approximate) {}
@@ -84,20 +84,22 @@ class SINDRI_API LogSoftmax final : public Cell {
   int64_t axis_;
 };
 
-/// The cell of that name, in any case: relu relu6 leakyrelu elu sigmoid tanh gelu silu hswish hsigmoid softmax logsoftmax; null for
-/// an empty name. Throws ValueError with the nearest name otherwise.
+/// Returns a new Cell of this name, in any case: relu relu6 leakyrelu elu sigmoid tanh gelu silu hswish hsigmoid
+/// softmax logsoftmax; null for an empty name. Throws ValueError with the nearest name for any other.
 SINDRI_API CellPtr get_activation(const std::string& name);
 
-/// Of Dropout: what share of values becomes zero.
+/// Options of Dropout.
 struct DropoutOptions {
-  double keep_prob = 0.5;  ///< in (0, 1]
-  std::optional<double> p = std::nullopt;  ///< in [0, 1): the probability to drop; when given, keep_prob is 1 - p
+  double keep_prob = 0.5;  ///< probability to keep an element, in (0, 1]
+  std::optional<double> p = std::nullopt;  ///< probability to drop an element, in [0, 1); if set, keep_prob is 1 - p
 };
 
-/// In training zeroes elements and scales the kept ones by 1/keep_prob; otherwise the identity.
+/// In training, zeroes elements and scales the kept ones by 1/keep_prob; otherwise the identity (MindSpore:
+/// nn.Dropout).
 class SINDRI_API Dropout final : public Cell {
  public:
   using Options = DropoutOptions;
+  /// Throws ValueError for probabilities out of range.
   explicit Dropout(Options o);
   static std::shared_ptr<Dropout> make(Options o) { return std::make_shared<Dropout>(o); }
   Tensor construct(const Tensor& x) override;

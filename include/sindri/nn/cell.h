@@ -17,8 +17,9 @@
 
 namespace sindri::nn {
 
-/// A network part with named children and parameters. A Cell may hang in two places of a tree; names are paths from the cell
-/// asked, found by walking the tree, first place first. Starts in inference mode (as in MindSpore, unlike PyTorch).
+/// A part of a network with named children and parameters (MindSpore: nn.Cell). A Cell may have two places in a tree.
+/// Names are paths from the Cell that is asked; they are found by walking the tree, and the first place counts. Starts
+/// in inference mode, as in MindSpore and unlike PyTorch.
 ///
 ///   class Net : public nn::Cell {
 ///    public:
@@ -29,65 +30,77 @@ namespace sindri::nn {
 ///   };
 class SINDRI_API Cell {
  public:
+  /// `class_name` appears in messages, summaries and the lists of mixed precision.
   explicit Cell(std::string class_name);
   virtual ~Cell();
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
 
-  /// Forward of the common case, one tensor in and one out. Override this or construct_values.
+  /// Forward pass with one tensor in and one out. Override this or construct_values; the default throws ValueError.
   virtual Tensor construct(const Tensor& x);
-  /// Forward in general. The default calls construct with its only tensor.
+  /// Forward pass with any inputs and outputs. The default calls construct with its only tensor.
   virtual Value construct_values(Span<const Value> in);
-  /// A gradient of its own: override both. Inputs and outputs are the tensors of the Values, depth first; dout has one tensor
-  /// per output tensor (zeros where there is no gradient). As in MindSpore 1.x, parameters read inside then get no gradient.
+  /// Custom gradient: override has_bprop and bprop. `in` and `out` are the tensors of the Values, depth first. dout has
+  /// one tensor per output tensor, zeros where there is no gradient; bprop returns one gradient per input tensor. As in
+  /// MindSpore 1.x, parameters read inside then get no gradient.
   virtual bool has_bprop() const { return false; }
   virtual TensorList bprop(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout);
 
-  /// Calls the cell: pushes its name for messages, then constructs.
+  /// Calls the Cell: runs the forward pass in a scope of its name, which error messages, graphs and profiles show.
   Value call(Span<const Value> in);
   Value call(std::initializer_list<Value> in) { return call(Span<const Value>(in.begin(), in.size())); }
-  /// For cells that give one tensor. Throws ValueError when the result is a tuple, list or dict.
+  /// Calls a Cell that returns one tensor. Throws ValueError if the result is a tuple, list or dict.
   Tensor operator()(const Tensor& x);
   Tensor operator()(const Tensor& a, const Tensor& b);
 
+  /// Name given to the constructor, "Conv2d".
   const std::string& class_name() const { return class_name_; }
-  /// "Conv2d(3, 64, kernel_size=[7, 7], …)": for summaries and repr.
+  /// One line for summaries and repr: "Conv2d(3, 64, kernel_size=[7, 7], …)".
   virtual std::string describe() const { return class_name_ + "()"; }
-  /// describe() of the whole tree, one line per cell, indented, with the child names.
+  /// describe() of the whole tree, one indented line per Cell, with the children's names.
   std::string tree() const;
 
+  /// Whether the Cell is in training mode.
   bool training() const { return training_; }
-  /// Recursive. Returns *this.
+  /// Sets training mode, or with false inference mode, recursively. Returns *this.
   Cell& set_train(bool on = true);
-  /// Recursive: whether gradients of its parameters are wanted at all. Turning it on again leaves buffers alone.
+  /// Sets recursively whether the parameters get gradients. Turning gradients on again leaves buffers without. Returns
+  /// *this.
   Cell& set_requires_grad(bool on);
-  /// Recursive: floating inputs of these cells and the ops inside run in `dtype` (float16, bfloat16 or float32), whatever the amp
-  /// level; parameters stay as they are stored and are cast where they are used. The result keeps the type. float64 is left alone.
-  /// Returns *this. Throws ValueError for other types.
+  /// Runs these Cells in `dtype` (float16, bfloat16 or float32), recursively: their floating inputs are cast, and the
+  /// ops inside run in that type whatever the amp level. Parameters keep their storage type and are cast at each use.
+  /// The result keeps the type. float64 is not cast. Returns *this. Throws ValueError for other types.
   Cell& to_float(DType dtype);
-  /// Runs this cell, and what it contains, under an amp level of its own; its outputs come back as float32. The names in the
-  /// options' lists are checked against the cells inside (amp::check).
+  /// Runs this Cell and its children under a separate amp level; its outputs are float32 again. Returns *this. Throws
+  /// as amp::check, with the classes of the Cells inside.
   Cell& set_mixed_precision(const amp::Options& options);
-  /// The values inside this cell are not kept for the gradient but computed again when it needs them (activation checkpointing, Chen
-  /// et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute): memory for one more forward pass of the cell. Values and gradients keep
-  /// their bits; random numbers and moving averages advance once. Not recursive. Returns *this.
+  /// Does not keep the values inside this Cell for the backward pass but computes them again (activation checkpointing,
+  /// Chen et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute). Saves memory for one more forward pass of the
+  /// Cell. Values and gradients are bitwise identical; random numbers and moving statistics advance once. Not
+  /// recursive. Returns *this.
   Cell& recompute(bool on = true);
+  /// Whether recompute is on.
   bool recomputes() const { return recompute_; }
-  /// Free-form marks read by algorithms ("thor", "less_bn"); recursive form for subtrees.
+  /// Sets a free-form flag that algorithms read ("thor", "less_bn"), with `recursive` on the whole subtree. Returns
+  /// *this.
   Cell& add_flag(const std::string& name, bool value, bool recursive = false);
+  /// Value of a flag; false if it was never set.
   bool flag(const std::string& name) const;
 
-  /// Every parameter once, with its dotted path, in definition order; buffers (requires_grad false) included. Throws ValueError
-  /// when two parameters come to one path (cells attached without a prefix).
+  /// Every parameter once with its dotted path, in definition order, buffers (requires_grad false) included. Throws
+  /// ValueError if two parameters have one path (Cells attached without a prefix).
   std::vector<std::pair<std::string, Parameter*>> parameters_and_names();
-  /// Every cell once: ("", this) first, then dotted paths.
+  /// Every Cell once: ("", this) first, then dotted paths.
   std::vector<std::pair<std::string, Cell*>> cells_and_names();
-  /// Parameters with requires_grad, in definition order. Sets every Parameter's name() to its path first, unless the name is
-  /// already a longer path ending in it: asking a part of a network does not shorten the names the whole gave.
+  /// Parameters with requires_grad, in definition order. First sets every Parameter's name() to its path, unless the
+  /// name is already a longer path that ends in it: a call on a part of a network does not shorten the names that a
+  /// call on the whole gave. Throws as parameters_and_names.
   std::vector<Parameter*> trainable_params();
+  /// Parameters without requires_grad, otherwise as trainable_params.
   std::vector<Parameter*> untrainable_params();
+  /// All parameters, otherwise as trainable_params.
   std::vector<Parameter*> get_parameters();
-  /// Number of elements of trainable (or all) parameters.
+  /// Number of elements of the trainable parameters, or of all.
   int64_t num_parameters(bool trainable_only = true);
   /// Direct children with their names, in definition order.
   std::vector<std::pair<std::string, std::shared_ptr<Cell>>> children() const;
@@ -95,22 +108,25 @@ class SINDRI_API Cell {
   std::vector<std::pair<std::string, Parameter*>> own_parameters() const;
 
  protected:
-  /// Adds a parameter; the name must be new in this cell and hold no dot.
+  /// Adds a parameter. Throws ValueError for a name that is empty, contains a dot or is taken in this Cell, and for an
+  /// undefined init.
   Parameter& param(const std::string& name, const Tensor& init, bool requires_grad = true);
   /// Adds state that is saved but not trained (moving averages).
   Parameter& buffer(const std::string& name, const Tensor& init) { return param(name, init, false); }
-  /// Takes a parameter of this cell away. Its memory stays the cell's, since an optimizer or a script may hold it.
+  /// Removes a parameter from this Cell. The Cell keeps its memory, since an optimizer or a script may hold it.
   void drop_param(const std::string& name);
-  /// Adds a child; the name must be new in this cell and hold no dot, the child must not contain this cell. Without prefix the
-  /// child's parameters keep the paths they have in the child (MindSpore: auto_prefix=False), as wrappers around a network want.
+  /// Adds a child and returns it. Throws ValueError for a null child, one that contains this Cell, and a name that is
+  /// empty, contains a dot or is taken. Without prefix the child's parameters keep the paths they have in the child
+  /// (MindSpore: auto_prefix=False), as wrappers around a network need.
   template <class T> std::shared_ptr<T> child(const std::string& name, std::shared_ptr<T> c, bool prefix = true) {
     add_child(name, c, prefix);
     return c;
   }
+  /// As child, without the type.
   void add_child(const std::string& name, std::shared_ptr<Cell> c, bool prefix = true);
-  /// Replaces the child of that name.
+  /// Replaces the child of this name. Throws ValueError if there is none, and as child.
   void set_child(const std::string& name, std::shared_ptr<Cell> c);
-  /// Checks of construct_values: throws ValueError unless there are `count` inputs, all tensors, and returns them.
+  /// Returns the inputs of construct_values as tensors. Throws ValueError unless there are `count`, all tensors.
   std::vector<Tensor> tensor_inputs(Span<const Value> in, size_t count) const;
 
  private:
@@ -142,9 +158,10 @@ class SINDRI_API Cell {
   std::vector<ChildEntry> children_;
 };
 
+/// Shared ownership of a Cell.
 using CellPtr = std::shared_ptr<Cell>;
 
-/// While it lives, `fn` sees the output of every Cell called on this thread (summaries, probes).
+/// Calls `fn` with the output of every Cell called on this thread during its lifetime (summaries, probes).
 class SINDRI_API CallObserver {
  public:
   using Fn = std::function<void(const Cell& cell, const Value& out)>;

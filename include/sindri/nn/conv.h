@@ -1,4 +1,4 @@
-// Conv2d.
+// 2-D convolution layer.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,23 +9,25 @@
 
 namespace sindri::nn {
 
-/// MindSpore's defaults: pad_mode "same", no bias, N(0, 0.01). (PyTorch: no padding, bias, HeUniform(sqrt(5)).)
+/// Options of Conv2d, with MindSpore's defaults: pad_mode "same", no bias, N(0, 0.01²). (PyTorch: no padding, bias,
+/// HeUniform(sqrt(5)).)
 struct Conv2dOptions {
   int64_t in_channels = 0;  ///< required
   int64_t out_channels = 0;  ///< required
   Size2 kernel_size = 0;  ///< required
-  Size2 stride = 1;
-  /// same: output ceil(in/stride), odd padding goes to the bottom and right; valid: none; pad: `padding` zeros.
+  Size2 stride = 1;  ///< rows, columns
+  /// same: output ceil(in/stride), with odd padding at the bottom and right; valid: no padding; pad: `padding` zeros.
   std::string pad_mode = "same";
-  Pad4 padding = 0;  ///< with pad_mode "pad" only
-  Size2 dilation = 1;
-  int64_t group = 1;
+  Pad4 padding = 0;  ///< zeros at top, bottom, left, right; with pad_mode "pad" only
+  Size2 dilation = 1;  ///< rows, columns
+  int64_t group = 1;  ///< channels are divided into this many groups
   bool has_bias = false;
   Init weight_init = "normal";
   Init bias_init = "zeros";
 };
 
-/// x [N, in, H, W] -> [N, out, OH, OW]. Parameters weight [out, in/group, kh, kw] and, with has_bias, bias [out].
+/// 2-D convolution, x [N, in, H, W] -> [N, out, OH, OW] (MindSpore: nn.Conv2d). Parameters weight [out, in/group, kh,
+/// kw] and, with has_bias, bias [out].
 class SINDRI_API Conv2d final : public Cell {
  public:
   using Options = Conv2dOptions;
@@ -34,9 +36,11 @@ class SINDRI_API Conv2d final : public Cell {
   static std::shared_ptr<Conv2d> make(Options o) { return std::make_shared<Conv2d>(std::move(o)); }
   Tensor construct(const Tensor& x) override;
   std::string describe() const override;
+  /// Options as given.
   const Options& options() const { return options_; }
+  /// Parameter [out, in/group, kh, kw].
   Parameter& weight() { return *weight_; }
-  /// Null without bias.
+  /// Parameter [out]; null without bias.
   Parameter* bias() { return bias_; }
 
  private:

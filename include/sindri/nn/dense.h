@@ -1,4 +1,4 @@
-// Dense.
+// Fully connected layer.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,29 +8,33 @@
 
 namespace sindri::nn {
 
-/// Of Dense: channels, initial values, bias and activation.
+/// Options of Dense.
 struct DenseOptions {
   int64_t in_channels = 0;  ///< required
   int64_t out_channels = 0;  ///< required
   Init weight_init = "normal";
   Init bias_init = "zeros";
   bool has_bias = true;
-  std::string activation = "";  ///< a name for get_activation, or none
+  std::string activation = "";  ///< name for get_activation; empty: none
 };
 
-/// y = activation(x·Wᵀ + b): x [..., in] -> [..., out]. Parameters weight [out, in] and bias [out].
+/// y = activation(x·Wᵀ + b) for x [..., in] -> [..., out] (MindSpore: nn.Dense). Parameters weight [out, in] and, with
+/// has_bias, bias [out].
 class SINDRI_API Dense final : public Cell {
  public:
   using Options = DenseOptions;
+  /// Throws ValueError for missing options and unknown names.
   explicit Dense(Options o);
   static std::shared_ptr<Dense> make(Options o) { return std::make_shared<Dense>(std::move(o)); }
   Tensor construct(const Tensor& x) override;
   std::string describe() const override;
-  /// From now on y = activation(multiplier·(x/‖x‖)·(W/‖W‖)ᵀ), rows of both of length 1 (‖v‖² at least 1e-4): the bias is gone, the multiplier is
-  /// trained. Before anything refers to the bias.
+  /// Changes the layer to y = activation(multiplier·(x/‖x‖)·(W/‖W‖)ᵀ) with rows of x and W normalised to length 1 (‖v‖²
+  /// at least 1e-4). Removes the bias; `multiplier` is the initial value of a trained parameter. Call it before
+  /// anything refers to the bias.
   void normalize(double multiplier);
+  /// Parameter [out, in].
   Parameter& weight() { return *weight_; }
-  /// Null without bias.
+  /// Parameter [out]; null without bias.
   Parameter* bias() { return bias_; }
 
  private:

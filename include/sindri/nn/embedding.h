@@ -1,4 +1,4 @@
-// Embedding.
+// Embedding layer.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,19 +9,21 @@
 
 namespace sindri::nn {
 
-/// Of Embedding: size of the table, initial values and the row for padding.
-struct EmbeddingOptions {
-  int64_t vocab_size = 0;  ///< required
+/// Options of Embedding.
+struct EmbeddingOptions {  ///< rows of the table; required
+  int64_t vocab_size = 0;  ///< width of a row; required
   int64_t embedding_size = 0;  ///< required
-  bool use_one_hot = false;  ///< compute by a product with one-hot rows
-  Init embedding_table = "normal";
-  std::optional<int64_t> padding_idx = std::nullopt;  ///< this row starts as zeros
+  bool use_one_hot = false;  ///< computes a product with one-hot rows instead of selecting rows
+  Init embedding_table = "normal";  ///< initial values of the table
+  std::optional<int64_t> padding_idx = std::nullopt;  ///< this row is initialised to zeros
 };
 
-/// ids of any shape -> ids.shape + [embedding_size]. Parameter embedding_table [vocab_size, embedding_size].
+/// Rows of a table, selected by ids of any shape -> ids.shape + [embedding_size] (MindSpore: nn.Embedding). Parameter
+/// embedding_table [vocab_size, embedding_size].
 class SINDRI_API Embedding final : public Cell {
  public:
   using Options = EmbeddingOptions;
+  /// Throws ValueError for missing options and a padding_idx outside the table.
   explicit Embedding(Options o);
   static std::shared_ptr<Embedding> make(Options o) { return std::make_shared<Embedding>(std::move(o)); }
   Tensor construct(const Tensor& ids) override;

@@ -1,5 +1,6 @@
-// Losses, and the cell that joins a network with one. Every loss has its arithmetic in a rule, which is registered by name
-// (sindri/nn/registry.h): the classes here, nn::make_loss, settings files and Python's classes are made of the rules.
+// Losses, and the Cell that joins a network with one. The arithmetic of every loss is in a rule that is registered by
+// name (sindri/nn/registry.h). The classes here, nn::make_loss, settings files and Python's classes are built from the
+// rules.
 #pragma once
 #include <functional>
 #include <memory>
@@ -10,70 +11,79 @@
 
 namespace sindri::nn {
 
-/// Throws ValueError unless the reduction is "mean", "sum" or "none"; `who` is named.
+/// Throws ValueError, naming `who`, unless the reduction is "mean", "sum" or "none".
 SINDRI_API void check_reduction(const std::string& who, const std::string& reduction);
-/// x reduced over all dimensions: "mean", "sum", "none", or "batchmean", the sum divided by the first dimension. Half types, which hold neither the sum nor the number of many elements, are
-/// reduced in float32 and come back in their own; so do integers.
+/// Reduces x over all dimensions by "mean", "sum", "none" or "batchmean", the sum divided by the first dimension. Half
+/// types and integers are reduced in float32 and returned in x's type, since half types hold neither the sum nor the
+/// number of many elements.
 SINDRI_API Tensor reduce_loss(const Tensor& x, const std::string& reduction);
-/// weights·x reduced so; weights broadcast, undefined: ones; `factor` multiplies, too.
+/// Reduces weights·factor·x in the same way; weights broadcast, undefined weights are ones.
 SINDRI_API Tensor reduce_loss(const Tensor& x, const Tensor& weights, double factor, const std::string& reduction);
 
-/// What the second input of a loss is, as data of class numbers sees it.
+/// Meaning of a loss's second input, for data whose labels are class numbers.
 enum class LossLabels {
   kClasses,  ///< class numbers [N], or [N, d...]
-  kOneHot,  ///< values of the logits' shape, which one-hot rows are
+  kOneHot,  ///< values of the logits' shape, such as one-hot rows
   kOther,  ///< neither
 };
 
-/// The arithmetic of a loss with its settings in it; make_loss makes a Cell of it.
+/// The arithmetic of a loss with its settings applied; make_loss turns it into a Cell.
 struct LossRule {
-  LossLabels labels = LossLabels::kOneHot;
-  std::vector<std::string> inputs = {"logits", "labels"};
-  std::vector<std::string> optional = {};  ///< tensors behind the inputs that may be left out, undefined then: weights
-  /// One of the two; both take inputs and optional tensors, work in eager and graph mode, and throw ShapeError, ValueError, DTypeError, DataError.
-  std::function<Tensor(Span<const Tensor>)> terms = nullptr;  ///< what is to be reduced: by element, row or sample
-  /// The loss itself, of a loss that reduces in its own way ("mean", "sum" or "none"), as by weight.
+  LossLabels labels = LossLabels::kOneHot;  ///< meaning of the second input
+  std::vector<std::string> inputs = {"logits", "labels"};  ///< names of the inputs, in order
+  /// names of optional tensors that follow the inputs, such as weights; an omitted one is undefined
+  std::vector<std::string> optional = {};
+  /// Set either `terms` or `reduced`. Both take the inputs and optional tensors, work in eager and graph mode, and
+  /// throw ShapeError, ValueError, DTypeError or DataError.
+  std::function<Tensor(Span<const Tensor>)> terms = nullptr;  ///< values to be reduced: one per element, row or sample
+  /// The reduced loss, for losses with their own reduction ("mean", "sum" or "none"), such as a mean by weight.
   std::function<Tensor(Span<const Tensor>, const std::string& reduction)> reduced = nullptr;
-  /// What the mean divides by, of the labels and the optional tensors, all on the host; null: by a number that is the same for each sample.
+  /// Divisor of the mean, from the labels and the optional tensors, all on the host; null: a number that is the same
+  /// for each sample.
   std::function<double(const Tensor& labels, Span<const Tensor> optional)> divisor = nullptr;
 };
 
-/// What the mean of a loss of class numbers divides by: the summed weights of the labels that are not ignored; weight undefined: their number.
-/// Probabilities, which are floating, count by sample. Host tensors; a label that is neither a class nor ignored counts nothing.
+/// Divisor of the mean of a loss of class numbers: the sum of the weights of labels that are not ignored, or with an
+/// undefined weight their number. Floating labels are probabilities and count by sample. With a weight, a label that is
+/// neither a class nor ignored counts nothing. Takes host tensors.
 SINDRI_API double label_weight(const Tensor& labels, const Tensor& weight, int64_t ignore_index);
 
-/// The rule for class numbers [N] instead of the one-hot rows [N, C] that it takes.
+/// Returns the rule for class numbers [N] in place of the one-hot rows [N, C] that `rule` takes.
 SINDRI_API LossRule of_class_numbers(LossRule rule);
 
-/// Base of losses of two tensors. reduction: "mean", "sum" or "none".
+/// Base of losses of two tensors, logits and labels, with reduction "mean", "sum" or "none" (MindSpore: nn.LossBase).
 class SINDRI_API LossBase : public Cell {
  public:
   /// Throws ValueError for another reduction.
   LossBase(std::string class_name, std::string reduction);
   /// Takes (logits, labels).
   Value construct_values(Span<const Value> in) override;
+  /// The loss of logits and labels, reduced by reduction().
   virtual Tensor compute(const Tensor& logits, const Tensor& labels) = 0;
+  /// "mean", "sum" or "none".
   const std::string& reduction() const { return reduction_; }
-  /// What the mean of a batch divides by, so that the means of batches of any sizes make up that of all samples: the number of samples, or what the
-  /// loss weighs them with. Labels on the host.
+  /// Divisor of the mean of a batch, by which means of batches of any size combine to the mean over all samples: the
+  /// number of samples, or the weight that the loss gives them. The labels are on the host.
   virtual double divisor(const Tensor& labels) const { return labels.rank() > 0 ? static_cast<double>(labels.dim(0)) : 1; }
 
  protected:
-  /// weights·x, reduced over all dimensions.
+  /// Reduces weights·x over all dimensions by reduction().
   Tensor get_loss(const Tensor& x, double weights = 1) const;
 
  private:
   std::string reduction_;
 };
 
-/// A loss of a rule: takes the rule's inputs.
+/// A loss made from a rule; takes the rule's inputs.
 class SINDRI_API RuleLoss : public LossBase {
  public:
-  /// optional: as many as the rule names, or none. Throws ValueError for another number, or another reduction.
+  /// `optional` holds as many tensors as the rule names, or none. Throws ValueError for another number, or another
+  /// reduction.
   RuleLoss(std::string class_name, std::string reduction, LossRule rule, std::vector<Tensor> optional = {});
   Value construct_values(Span<const Value> in) override;
   Tensor compute(const Tensor& logits, const Tensor& labels) override;
   double divisor(const Tensor& labels) const override;
+  /// The rule.
   const LossRule& rule() const { return rule_; }
 
  private:
@@ -82,13 +92,14 @@ class SINDRI_API RuleLoss : public LossBase {
   std::vector<Tensor> optional_;
 };
 
-/// Of SoftmaxCrossEntropyWithLogits: form of the labels and reduction.
+/// Options of SoftmaxCrossEntropyWithLogits.
 struct SoftmaxCrossEntropyOptions {
-  bool sparse = false;  ///< labels: class indices [N] int32/int64; else probabilities [N, C]
+  bool sparse = false;  ///< labels are class indices [N] int32 or int64, else probabilities [N, C]
   std::string reduction = "none";
 };
 
-/// -log softmax(logits) at the label: logits [N, C] -> [N], or its reduction.
+/// -log softmax(logits) at the label, for logits [N, C] -> [N], or its reduction (MindSpore:
+/// nn.SoftmaxCrossEntropyWithLogits).
 class SINDRI_API SoftmaxCrossEntropyWithLogits final : public RuleLoss {
  public:
   using Options = SoftmaxCrossEntropyOptions;
@@ -96,16 +107,16 @@ class SINDRI_API SoftmaxCrossEntropyWithLogits final : public RuleLoss {
   static std::shared_ptr<SoftmaxCrossEntropyWithLogits> make(Options o) { return std::make_shared<SoftmaxCrossEntropyWithLogits>(std::move(o)); }
 };
 
-/// Of CrossEntropySmooth: form of the labels, smoothing and classes.
+/// Options of CrossEntropySmooth.
 struct CrossEntropySmoothOptions {
-  bool sparse = true;
+  bool sparse = true;  ///< labels are class indices [N], else probabilities [N, C]
   std::string reduction = "mean";
-  double smooth_factor = 0;
-  int64_t num_classes = 1000;
+  double smooth_factor = 0;  ///< f: from 0 to 1 - 1/C
+  int64_t num_classes = 1000;  ///< C: at least 2; the logits must have this many classes
 };
 
-/// Label smoothing of the MindSpore ResNet scripts: 1 - f on the label and f/(C - 1) on the other classes (PyTorch spreads f over
-/// all C). Dense labels (sparse false) are taken as they are.
+/// Cross entropy with the label smoothing of MindSpore's ResNet scripts: 1 - f on the label and f/(C - 1) on the other
+/// classes (PyTorch spreads f over all C). Dense labels (sparse false) are used unchanged.
 class SINDRI_API CrossEntropySmooth final : public RuleLoss {
  public:
   using Options = CrossEntropySmoothOptions;
@@ -117,16 +128,17 @@ class SINDRI_API CrossEntropySmooth final : public RuleLoss {
   int64_t num_classes_;
 };
 
-/// Of CrossEntropyLoss: class weights, ignored labels, smoothing and reduction.
+/// Options of CrossEntropyLoss.
 struct CrossEntropyLossOptions {
-  Tensor weight = {};  ///< [C] weight per class; undefined: ones
-  int64_t ignore_index = -100;
+  Tensor weight = {};  ///< [C], weight per class; undefined: ones
+  int64_t ignore_index = -100;  ///< label whose rows count nothing
   std::string reduction = "mean";
-  double label_smoothing = 0;
+  double label_smoothing = 0;  ///< share of the target spread over all classes
 };
 
-/// PyTorch's CrossEntropyLoss: logits [N, C] or [N, C, d...] (or [C] of one sample), labels class indices [N, d...] or probabilities of logits' shape.
-/// The mean of indices divides by the summed weights of the labels that are not ignored, that of probabilities by their number.
+/// PyTorch's CrossEntropyLoss: logits [N, C] or [N, C, d...] (or [C] for one sample), labels class indices [N, d...] or
+/// probabilities of the logits' shape. The mean over indices is divided by the summed weights of the labels that are
+/// not ignored, the mean over probabilities by their number.
 class SINDRI_API CrossEntropyLoss final : public RuleLoss {
  public:
   using Options = CrossEntropyLossOptions;
@@ -134,12 +146,12 @@ class SINDRI_API CrossEntropyLoss final : public RuleLoss {
   static std::shared_ptr<CrossEntropyLoss> make(Options o = {}) { return std::make_shared<CrossEntropyLoss>(std::move(o)); }
 };
 
-/// Of losses that have nothing else to set.
+/// Options of losses that have only a reduction.
 struct ReductionOptions {
   std::string reduction = "mean";
 };
 
-/// (logits - labels)².
+/// Squared error (logits - labels)² (MindSpore: nn.MSELoss).
 class SINDRI_API MSELoss final : public RuleLoss {
  public:
   using Options = ReductionOptions;
@@ -147,7 +159,7 @@ class SINDRI_API MSELoss final : public RuleLoss {
   static std::shared_ptr<MSELoss> make(Options o = {}) { return std::make_shared<MSELoss>(std::move(o)); }
 };
 
-/// |logits - labels|.
+/// Absolute error |logits - labels| (MindSpore: nn.L1Loss).
 class SINDRI_API L1Loss final : public RuleLoss {
  public:
   using Options = ReductionOptions;
@@ -155,14 +167,15 @@ class SINDRI_API L1Loss final : public RuleLoss {
   static std::shared_ptr<L1Loss> make(Options o = {}) { return std::make_shared<L1Loss>(std::move(o)); }
 };
 
-/// Of BCEWithLogitsLoss: weights and reduction.
+/// Options of BCEWithLogitsLoss.
 struct BCEWithLogitsLossOptions {
   std::string reduction = "mean";
   Tensor weight = {};  ///< factor per element, broadcast; undefined: ones
   Tensor pos_weight = {};  ///< factor on the positive term, broadcast; undefined: ones
 };
 
-/// Binary cross entropy of sigmoid(logits): -(pos_weight·y·log σ(x) + (1 - y)·log(1 - σ(x)))·weight, computed without overflow.
+/// Binary cross entropy of sigmoid(logits), computed without overflow (MindSpore: nn.BCEWithLogitsLoss):
+/// -(pos_weight·y·log σ(x) + (1 - y)·log(1 - σ(x)))·weight.
 class SINDRI_API BCEWithLogitsLoss final : public RuleLoss {
  public:
   using Options = BCEWithLogitsLossOptions;
@@ -170,7 +183,9 @@ class SINDRI_API BCEWithLogitsLoss final : public RuleLoss {
   static std::shared_ptr<BCEWithLogitsLoss> make(Options o = {}) { return std::make_shared<BCEWithLogitsLoss>(std::move(o)); }
 };
 
-/// loss_fn(backbone(inputs...), labels): takes the backbone's inputs, then the labels. Parameters keep the backbone's names.
+/// Joins a network with its loss: loss_fn(backbone(inputs...), labels). Takes the backbone's inputs, then the labels.
+/// Parameters keep the backbone's names (MindSpore: nn.WithLossCell). Under mixed precision the loss is computed in
+/// float32.
 class SINDRI_API WithLossCell final : public Cell {
  public:
   WithLossCell(CellPtr backbone, CellPtr loss_fn);
@@ -178,6 +193,7 @@ class SINDRI_API WithLossCell final : public Cell {
     return std::make_shared<WithLossCell>(std::move(backbone), std::move(loss_fn));
   }
   Value construct_values(Span<const Value> in) override;
+  /// The network.
   const CellPtr& backbone() const { return backbone_; }
 
  private:

@@ -8,19 +8,20 @@
 
 namespace sindri::nn {
 
-/// Of MaxPool2d: window, stride and padding.
+/// Options of MaxPool2d.
 struct MaxPool2dOptions {
-  Size2 kernel_size = 1;
-  Size2 stride = 1;  ///< 1 unless given (PyTorch: the kernel size)
+  Size2 kernel_size = 1;  ///< height, width
+  Size2 stride = 1;  ///< rows, columns; PyTorch's default is the kernel size
   std::string pad_mode = "valid";  ///< valid, same (as Conv2d; pads with -inf) or pad
   Pad4 padding = 0;  ///< with pad_mode "pad" only; at most half the kernel
-  bool ceil_mode = false;  ///< not with pad_mode "same"
+  bool ceil_mode = false;  ///< rounds the output size up; not with pad_mode "same"
 };
 
-/// The largest value in each window of [N, C, H, W] (MindSpore: nn.MaxPool2d).
+/// Largest value of each window, [N, C, H, W] -> [N, C, OH, OW] (MindSpore: nn.MaxPool2d).
 class SINDRI_API MaxPool2d final : public Cell {
  public:
   using Options = MaxPool2dOptions;
+  /// Throws ValueError for contradictory options.
   explicit MaxPool2d(Options o);
   static std::shared_ptr<MaxPool2d> make(Options o) { return std::make_shared<MaxPool2d>(std::move(o)); }
   Tensor construct(const Tensor& x) override;
@@ -30,20 +31,21 @@ class SINDRI_API MaxPool2d final : public Cell {
   Options options_;
 };
 
-/// Of AvgPool2d: window, stride and padding.
+/// Options of AvgPool2d.
 struct AvgPool2dOptions {
-  Size2 kernel_size = 1;
-  Size2 stride = 1;
-  std::string pad_mode = "valid";
-  Pad4 padding = 0;
-  bool ceil_mode = false;
-  bool count_include_pad = true;  ///< with pad_mode "pad"; "same" never counts its padding
+  Size2 kernel_size = 1;  ///< height, width
+  Size2 stride = 1;  ///< rows, columns
+  std::string pad_mode = "valid";  ///< valid, same (as Conv2d) or pad
+  Pad4 padding = 0;  ///< with pad_mode "pad" only; at most half the kernel
+  bool ceil_mode = false;  ///< rounds the output size up; not with pad_mode "same"
+  bool count_include_pad = true;  ///< padding counts in the divisor; with pad_mode "pad" only, "same" never counts it
 };
 
-/// The mean of each window of [N, C, H, W] (MindSpore: nn.AvgPool2d).
+/// Mean of each window, [N, C, H, W] -> [N, C, OH, OW] (MindSpore: nn.AvgPool2d).
 class SINDRI_API AvgPool2d final : public Cell {
  public:
   using Options = AvgPool2dOptions;
+  /// Throws ValueError for contradictory options.
   explicit AvgPool2d(Options o);
   static std::shared_ptr<AvgPool2d> make(Options o) { return std::make_shared<AvgPool2d>(std::move(o)); }
   Tensor construct(const Tensor& x) override;
@@ -53,12 +55,12 @@ class SINDRI_API AvgPool2d final : public Cell {
   Options options_;
 };
 
-/// Of AdaptiveAvgPool2d: the size of the result.
+/// Options of AdaptiveAvgPool2d.
 struct AdaptiveAvgPool2dOptions {
-  Size2 output_size = 0;  ///< required
+  Size2 output_size = 0;  ///< height, width; required
 };
 
-/// Means of windows that give [N, C, h, w] of any input (MindSpore: nn.AdaptiveAvgPool2d).
+/// Means of windows sized to give [N, C, h, w] for any input [N, C, H, W] (MindSpore: nn.AdaptiveAvgPool2d).
 class SINDRI_API AdaptiveAvgPool2d final : public Cell {
  public:
   using Options = AdaptiveAvgPool2dOptions;
@@ -71,7 +73,7 @@ class SINDRI_API AdaptiveAvgPool2d final : public Cell {
   Options options_;
 };
 
-/// Mean over H and W: [N, C, H, W] -> [N, C, 1, 1].
+/// Mean over H and W, [N, C, H, W] -> [N, C, 1, 1].
 class SINDRI_API GlobalAvgPool final : public Cell {
  public:
   GlobalAvgPool() : Cell("GlobalAvgPool") {}

@@ -1,6 +1,6 @@
-// The losses and metrics by name, for settings files, programs and Python.
+// Losses and metrics by name, for settings files, programs and Python.
 //
-//   // beside the loss, here or in a user's library
+// // next to the loss, in Sindri or in your library
 //   const auto& kLogCosh = nn::losses().add({
 //       .name = "log_cosh",
 //       .doc = "log(cosh(logits - labels))",
@@ -16,21 +16,25 @@
 
 namespace sindri::nn {
 
+/// Makes the rule of a loss from its settings.
 using MakeLoss = LossRule(const SettingValues& settings);
+/// Makes a metric from its settings.
 using MakeMetric = MetricPtr(const SettingValues& settings);
 
-/// "mse", "cross_entropy", "huber", …; src/nn/loss_rules*.cc add those of the library.
+/// Registered losses: "mse", "cross_entropy", "huber", …. src/nn/loss_rules*.cc add those of the library.
 SINDRI_API Registry<MakeLoss>& losses();
-/// "accuracy", "F1", "topk", …; src/nn/metric.cc adds those of the library.
+/// Registered metrics: "accuracy", "F1", "topk", …. src/nn/metric.cc adds those of the library.
 SINDRI_API Registry<MakeMetric>& metrics();
 
-/// The Cell of a registered loss: takes its inputs; reduction "mean", "sum" or "none". `optional` as the rule names them. Throws ValueError for an
-/// unknown name with the nearest ones, for unknown settings and values out of range.
+/// Makes the Cell of a registered loss, which takes the rule's inputs. reduction is "mean", "sum" or "none"; `optional`
+/// holds tensors by the names that the rule gives. Throws ValueError, with the nearest names, for an unknown name, and
+/// for unknown settings and values out of range.
 SINDRI_API CellPtr make_loss(const std::string& name, const std::map<std::string, SettingValue>& settings = {}, const std::string& reduction = "mean",
                              std::map<std::string, Tensor> optional = {});
 
-/// The loss of a rule's inputs and optional tensors (undefined: left out). reduction "mean", "sum" or "none"; "": terms still to be reduced, or the mean
-/// where the rule reduces in its own way. Half types are computed in float32 and rounded once; the result has the common floating type. Throws as the rule.
+/// Computes the loss from the rule's inputs and optional tensors (undefined: omitted). reduction is "mean", "sum" or
+/// "none"; "" returns the terms unreduced, or the mean if the rule has its own reduction. Half types are computed in
+/// float32 and rounded once; the result has the common floating type. Throws as the rule does.
 SINDRI_API Tensor compute_loss(const LossRule& rule, std::vector<Tensor> tensors, const std::string& reduction);
 
 }  // namespace sindri::nn
