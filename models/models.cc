@@ -41,20 +41,20 @@ SettingSpec variant_setting(const char* choices) {
   return {.name = "variant",
           .type = SettingType::kString,
           .fallback = "",
-          .doc = "padding, batch-norm epsilon and first weights as in that library; empty: as the net was published",
+          .doc = "padding, batch-norm epsilon and initial weights as in that library; empty: as the network was published",
           .choices = choices};
 }
 SettingSpec conv_init_setting() {
   return {.name = "conv_init",
           .type = SettingType::kString,
           .fallback = "",
-          .doc = "how weights of convolutions start: he_normal, xavier_uniform, torch, …; empty: the net's own way"};
+          .doc = "initializer of convolution weights: he_normal, xavier_uniform, torch, …; empty: the network's default"};
 }
 SettingSpec dense_init_setting() {
   return {.name = "dense_init",
           .type = SettingType::kString,
           .fallback = "",
-          .doc = "how weights of dense layers start: normal, he_uniform, torch, …; empty: the net's own way"};
+          .doc = "initializer of dense-layer weights: normal, he_uniform, torch, …; empty: the network's default"};
 }
 
 nn::Init init_or(const std::string& alias, const nn::Init& otherwise) {

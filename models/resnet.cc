@@ -218,7 +218,7 @@ void add(const char* name, const char* doc, const NetworkFacts& facts, const std
                    {.name = "zero_init_residual",
                     .type = SettingType::kBool,
                     .fallback = "false",
-                    .doc = "the last batch norm of every block starts with gamma 0, so that blocks start as the identity"}},
+                    .doc = "initialise gamma of each block's last batch norm to 0, so that every block starts as the identity"}},
       .check = check_inits,
       .facts = facts,
       .make = [=](const NetworkSize& size, const SettingValues& v) -> nn::CellPtr {

@@ -39,8 +39,8 @@ namespace {
 const auto& kAdagrad = optimizers().add({
     .name = "adagrad",
     .doc = "p -= lr·g/sqrt(sum of squares) (Duchi et al. 2011)",
-    .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "what the sum of squares starts from", .min = 0},
-                 {.name = "update_slots", .type = SettingType::kBool, .fallback = "true", .doc = "whether the sum of squares grows"},
+    .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "initial value of the sum of squares", .min = 0},
+                 {.name = "update_slots", .type = SettingType::kBool, .fallback = "true", .doc = "whether the sum of squares is updated"},
                  loss_scale_setting()},
     .make = make_from_settings<Adagrad,
                                [](auto& o, const SettingValues& v) {
@@ -52,8 +52,8 @@ const auto& kAdagrad = optimizers().add({
 const auto& kAdadelta = optimizers().add({
     .name = "adadelta",
     .doc = "steps in the units of the weights (Zeiler 2012)",
-    .settings = {{.name = "rho", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the means of squares stays", .min = 0, .max = 1},
-                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-06", .doc = "below the roots", .min = 0},
+    .settings = {{.name = "rho", .type = SettingType::kFloat, .fallback = "0.9", .doc = "decay rate of the running averages of squares", .min = 0, .max = 1},
+                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-06", .doc = "added inside the square roots", .min = 0},
                  loss_scale_setting()},
     .make = make_from_settings<Adadelta,
                                [](auto& o, const SettingValues& v) {

@@ -93,13 +93,15 @@ namespace {
 const auto& kAdam = optimizers().add({
     .name = "adam",
     .doc = "Adam with bias correction (Kingma and Ba 2015)",
-    .settings =
-        {beta1_setting(),
-         beta2_setting(),
-         eps_setting("1e-08"),
-         nesterov_setting(""),
-         {.name = "amsgrad", .type = SettingType::kBool, .fallback = "false", .doc = "the largest second moment so far in the root (Reddi et al. 2018)"},
-         loss_scale_setting()},
+    .settings = {beta1_setting(),
+                 beta2_setting(),
+                 eps_setting("1e-08"),
+                 nesterov_setting(""),
+                 {.name = "amsgrad",
+                  .type = SettingType::kBool,
+                  .fallback = "false",
+                  .doc = "use the largest second moment so far in the denominator (Reddi et al. 2018)"},
+                 loss_scale_setting()},
     .check = [](const SettingValues& v) { check_forms("Adam", v.get_bool("amsgrad"), v.get_bool("nesterov")); },
     .make = make_from_settings<Adam,
                                [](auto& o, const SettingValues& v) {
@@ -110,14 +112,14 @@ const auto& kAdam = optimizers().add({
 
 const auto& kLazyAdam = optimizers().add({
     .name = "lazy_adam",
-    .doc = "Adam; gradients hold every row of a table, so that none is left out",
+    .doc = "Adam; gradients are dense, so every row of a table is updated",
     .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-08"), nesterov_setting(""), loss_scale_setting()},
     .make = make_from_settings<LazyAdam, [](auto& o, const SettingValues& v) { o.use_nesterov = v.get_bool("nesterov"); }>,
 });
 
 const auto& kAdamWeightDecay = optimizers().add({
     .name = "adam_weight_decay",
-    .doc = "Adam without bias correction, weight decay apart from the gradient",
+    .doc = "Adam without bias correction and with decoupled weight decay",
     .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-06")},
     .make = make_from_settings<AdamWeightDecay>,
 });

@@ -53,11 +53,12 @@ class Asgd final : public Optimizer {
 
 const auto& kAsgd = optimizers().add({
     .name = "asgd",
-    .doc = "SGD with a falling rate beside the average of its weights (Polyak and Juditsky 1992)",
-    .settings = {{.name = "lambd", .type = SettingType::kFloat, .fallback = "0.0001", .doc = "how fast weights shrink and the rate falls", .min = 0},
-                 {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.75", .doc = "exponent of the falling rate"},
-                 {.name = "t0", .type = SettingType::kFloat, .fallback = "1e+06", .doc = "update from which on weights are averaged", .unit = "updates"},
-                 loss_scale_setting()},
+    .doc = "SGD with a decaying rate that also averages its weights (Polyak and Juditsky 1992)",
+    .settings =
+        {{.name = "lambd", .type = SettingType::kFloat, .fallback = "0.0001", .doc = "weight shrinkage and the decay term of the learning rate", .min = 0},
+         {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.75", .doc = "exponent of the learning rate's decay"},
+         {.name = "t0", .type = SettingType::kFloat, .fallback = "1e+06", .doc = "update at which averaging of the weights starts", .unit = "updates"},
+         loss_scale_setting()},
     .make = make_from_settings<Asgd,
                                [](auto& o, const SettingValues& v) {
                                  o.lambd = v.get_float("lambd");

@@ -40,11 +40,11 @@ namespace {
 
 const auto& kFtrl = optimizers().add({
     .name = "ftrl",
-    .doc = "follow the regularised leader (McMahan et al. 2013); a constant rate only",
-    .settings = {{.name = "initial_accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "what the sum of squares starts from", .min = 0},
-                 {.name = "lr_power", .type = SettingType::kFloat, .fallback = "-0.5", .doc = "power of the sum of squares that the rate goes with", .max = 0},
-                 {.name = "l1", .type = SettingType::kFloat, .fallback = "0", .doc = "below it weights are 0", .min = 0},
-                 {.name = "l2", .type = SettingType::kFloat, .fallback = "0", .doc = "pulls weights to 0", .min = 0},
+    .doc = "follow the regularised leader (McMahan et al. 2013); constant learning rate only",
+    .settings = {{.name = "initial_accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "initial value of the sum of squares", .min = 0},
+                 {.name = "lr_power", .type = SettingType::kFloat, .fallback = "-0.5", .doc = "exponent of the sum of squares in the learning rate", .max = 0},
+                 {.name = "l1", .type = SettingType::kFloat, .fallback = "0", .doc = "L1 regularization: weights below this threshold become 0", .min = 0},
+                 {.name = "l2", .type = SettingType::kFloat, .fallback = "0", .doc = "L2 regularization", .min = 0},
                  loss_scale_setting()},
     .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
       if (o.learning_rate.dynamic()) throw ValueError("FTRL: the learning rate must be one number", "", "use a constant schedule without warm-up");

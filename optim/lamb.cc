@@ -118,19 +118,19 @@ namespace {
 
 const auto& kLamb = optimizers().add({
     .name = "lamb",
-    .doc = "Adam's direction with steps as long as the weights (You et al. 2020)",
+    .doc = "Adam's direction with steps scaled to the norm of the weights (You et al. 2020)",
     .settings = {beta1_setting(), beta2_setting(), eps_setting("1e-06")},
     .make = make_from_settings<Lamb>,
 });
 
 const auto& kLars = optimizers().add({
     .name = "lars",
-    .doc = "momentum whose gradients are as long as the weights (You et al. 2017)",
+    .doc = "momentum with gradients scaled to the norm of the weights (You et al. 2017)",
     .settings = {momentum_setting("0.9"),
                  nesterov_setting("momentum"),
-                 {.name = "coefficient", .type = SettingType::kFloat, .fallback = "0.001", .doc = "ratio of the lengths of step and weights", .min = 0},
-                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-05", .doc = "keeps the divisor from 0", .min = 0},
-                 {.name = "use_clip", .type = SettingType::kBool, .fallback = "false", .doc = "steps at most as long as without rescaling"},
+                 {.name = "coefficient", .type = SettingType::kFloat, .fallback = "0.001", .doc = "ratio of the step's norm to the weights' norm", .min = 0},
+                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-05", .doc = "keeps the divisor away from 0", .min = 0},
+                 {.name = "use_clip", .type = SettingType::kBool, .fallback = "false", .doc = "limit the rescaled step to the length of the unscaled one"},
                  loss_scale_setting()},
     .make = [](Params params, const OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<Optimizer> {
       const auto options = options_of<MomentumOptions>(o, v, [](MomentumOptions& m, const SettingValues& s) {

@@ -42,9 +42,9 @@ class ProximalAdagrad final : public Optimizer {
 const auto& kProximalAdagrad = optimizers().add({
     .name = "proximal_adagrad",
     .doc = "Adagrad that sets small weights to 0 (Duchi and Singer 2009)",
-    .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "what the sum of squares starts from", .min = 0},
-                 {.name = "l1", .type = SettingType::kFloat, .fallback = "0", .doc = "below it weights are 0", .min = 0},
-                 {.name = "l2", .type = SettingType::kFloat, .fallback = "0", .doc = "pulls weights to 0", .min = 0},
+    .settings = {{.name = "accum", .type = SettingType::kFloat, .fallback = "0.1", .doc = "initial value of the sum of squares", .min = 0},
+                 {.name = "l1", .type = SettingType::kFloat, .fallback = "0", .doc = "L1 regularization: weights below this threshold become 0", .min = 0},
+                 {.name = "l2", .type = SettingType::kFloat, .fallback = "0", .doc = "L2 regularization", .min = 0},
                  loss_scale_setting()},
     .make = make_from_settings<ProximalAdagrad,
                                [](auto& o, const SettingValues& v) {

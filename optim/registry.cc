@@ -31,40 +31,38 @@ double decay_steps(const Course& course, const SettingValues& settings) {
   return static_cast<double>(given == 0 ? course.steps : given);
 }
 
-SettingSpec decay_rate_setting() {
-  return {.name = "decay_rate", .type = SettingType::kFloat, .fallback = "0.1", .doc = "how fast the rate falls", .min = 1e-300};
-}
+SettingSpec decay_rate_setting() { return {.name = "decay_rate", .type = SettingType::kFloat, .fallback = "0.1", .doc = "decay rate", .min = 1e-300}; }
 SettingSpec is_stair_setting() {
-  return {.name = "is_stair", .type = SettingType::kBool, .fallback = "false", .doc = "the rate falls once per decay_steps, not with every step"};
+  return {.name = "is_stair", .type = SettingType::kBool, .fallback = "false", .doc = "lower the rate once per decay_steps instead of with every step"};
 }
-SettingSpec end_setting() { return {.name = "end", .type = SettingType::kFloat, .fallback = "0", .doc = "rate at the end of the decay", .min = 0}; }
+SettingSpec end_setting() { return {.name = "end", .type = SettingType::kFloat, .fallback = "0", .doc = "learning rate at the end of the decay", .min = 0}; }
 
 SettingSpec loss_scale_setting() {
   return {.name = "loss_scale",
           .type = SettingType::kFloat,
           .fallback = "1",
-          .doc = "the loss is multiplied and gradients are divided by it, without a look for overflow; not beside loss_scale.type",
+          .doc = "multiplies the loss and divides the gradients, without a check for overflow; cannot be combined with loss_scale.type",
           .min = 1e-6,
           .max = 1e9};
 }
 
 // Strictly between 0 and 1, as doubles.
 SettingSpec beta1_setting() {
-  return {.name = "beta1", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the first moment stays", .min = 1e-30, .max = 0.999999999};
+  return {.name = "beta1", .type = SettingType::kFloat, .fallback = "0.9", .doc = "decay rate of the first moment", .min = 1e-30, .max = 0.999999999};
 }
 SettingSpec beta2_setting() {
-  return {.name = "beta2", .type = SettingType::kFloat, .fallback = "0.999", .doc = "how much of the second moment stays", .min = 1e-30, .max = 0.999999999};
+  return {.name = "beta2", .type = SettingType::kFloat, .fallback = "0.999", .doc = "decay rate of the second moment", .min = 1e-30, .max = 0.999999999};
 }
 SettingSpec eps_setting(const char* fallback) {
-  return {.name = "eps", .type = SettingType::kFloat, .fallback = fallback, .doc = "keeps the divisor from 0", .min = 1e-30, .max = 1e6};
+  return {.name = "eps", .type = SettingType::kFloat, .fallback = fallback, .doc = "keeps the divisor away from 0", .min = 1e-30, .max = 1e6};
 }
 
 SettingSpec momentum_setting(const char* fallback) {
-  return {.name = "momentum", .type = SettingType::kFloat, .fallback = fallback, .doc = "how much of the velocity stays", .min = 0, .max = 1};
+  return {.name = "momentum", .type = SettingType::kFloat, .fallback = fallback, .doc = "momentum factor of the velocity", .min = 0, .max = 1};
 }
 SettingSpec nesterov_setting(const char* needs) {
   return {
-      .name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov's form: the step looks ahead along the velocity", .needs = needs};
+      .name = "nesterov", .type = SettingType::kBool, .fallback = "false", .doc = "Nesterov momentum: the step looks ahead along the velocity", .needs = needs};
 }
 
 }  // namespace sindri::optim

@@ -40,10 +40,10 @@ namespace {
 const auto& kRmsProp = optimizers().add({
     .name = "rmsprop",
     .doc = "p -= lr·g/sqrt(mean of squares) (Tieleman and Hinton 2012)",
-    .settings = {{.name = "decay", .type = SettingType::kFloat, .fallback = "0.9", .doc = "how much of the mean of squares stays", .min = 0},
+    .settings = {{.name = "decay", .type = SettingType::kFloat, .fallback = "0.9", .doc = "decay rate of the mean of squares", .min = 0},
                  momentum_setting("0"),
-                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-10", .doc = "below the root", .min = 1e-30},
-                 {.name = "centered", .type = SettingType::kBool, .fallback = "false", .doc = "the variance in the root (Graves 2013)"},
+                 {.name = "epsilon", .type = SettingType::kFloat, .fallback = "1e-10", .doc = "added inside the square root", .min = 1e-30},
+                 {.name = "centered", .type = SettingType::kBool, .fallback = "false", .doc = "divide by the centred variance (Graves 2013)"},
                  loss_scale_setting()},
     .make = make_from_settings<RMSProp,
                                [](auto& o, const SettingValues& v) {

@@ -56,11 +56,13 @@ class AdaptiveClip final : public train::BoostAlgorithm {
 using enum SettingType;
 const auto& kAdaptiveClip = train::boosts().add({
     .name = "adaptive_clip",
-    .doc = "each unit's gradient is at most a share of its weights",
-    .settings =
-        {{.name = "clipping", .type = kFloat, .fallback = "0.01", .doc = "largest norm of a unit's gradient over that of its weights", .min = 1e-12},
-         {.name = "eps", .type = kFloat, .fallback = "1e-3", .doc = "smallest norm that weights count with", .min = 1e-12},
-         {.name = "except", .type = kString, .fallback = "", .doc = "parameters with this in their names are left out, such as those of the last layer"}},
+    .doc = "adaptive gradient clipping: limits each unit's gradient norm to a share of its weight norm",
+    .settings = {{.name = "clipping", .type = kFloat, .fallback = "0.01", .doc = "largest ratio of a unit's gradient norm to its weight norm", .min = 1e-12},
+                 {.name = "eps", .type = kFloat, .fallback = "1e-3", .doc = "lower bound of the weight norm", .min = 1e-12},
+                 {.name = "except",
+                  .type = kString,
+                  .fallback = "",
+                  .doc = "parameters whose names contain this text are not clipped, such as those of the last layer"}},
     .make = [](const SettingValues& s) { return std::make_shared<AdaptiveClip>(s.get_float("clipping"), s.get_float("eps"), s.get_string("except")); },
 });
 

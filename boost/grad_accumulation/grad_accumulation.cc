@@ -106,18 +106,18 @@ class GradAccumulation final : public train::BoostAlgorithm {
 
 const auto& kGradAccumulation = train::boosts().add({
     .name = kName,
-    .doc = "one update for the mean gradient of several steps: the batch of a large memory",
+    .doc = "gradient accumulation: one update from the mean gradient of several steps",
     .settings = {{.name = "step",
                   .type = SettingType::kInt,
                   .fallback = "1",
-                  .doc = "steps of one update; the schedule of the learning rate counts updates",
+                  .doc = "number of steps per update; the learning-rate schedule counts updates",
                   .min = 1,
                   .max = 65536,
                   .unit = "steps"},
                  {.name = "rest",
                   .type = SettingType::kString,
                   .fallback = "keep",
-                  .doc = "steps after the last whole group: kept in the checkpoint for a resumed run, or made an update of their own by the last step",
+                  .doc = "gradients left over after the last whole group: kept in the checkpoint for a resumed run, or applied as a final update",
                   .choices = "keep|update"}},
     .make = [](const SettingValues& s) { return std::make_shared<GradAccumulation>(s.get_int("step"), s.get_string("rest") == "update"); },
 });

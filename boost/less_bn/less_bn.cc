@@ -62,11 +62,14 @@ class LessBatchNorm final : public train::BoostAlgorithm {
 using enum SettingType;
 const auto& kLessBatchNorm = train::boosts().add({
     .name = "less_bn",
-    .doc = "bottlenecks without their inner batch norms, a normalised head, centralised gradients",
-    .settings = {{.name = "fn_flag", .type = kBool, .fallback = "true", .doc = "the last dense layer has inputs and rows of length 1, and one factor"},
-                 {.name = "fn_scale", .type = kFloat, .fallback = "1", .doc = "where that factor begins", .min = 1e-6, .needs = "fn_flag"},
-                 {.name = "gc_flag", .type = kBool, .fallback = "true", .doc = "the mean of each row is taken off the gradients of weights"},
-                 {.name = "basic", .type = kBool, .fallback = "false", .doc = "blocks of two convolutions lose their first batch norm, too"}},
+    .doc = "bottlenecks without their inner batch norms, a normalised last layer, centralised gradients",
+    .settings = {{.name = "fn_flag",
+                  .type = kBool,
+                  .fallback = "true",
+                  .doc = "normalise the last dense layer's inputs and weight rows to length 1, and multiply by one trained factor"},
+                 {.name = "fn_scale", .type = kFloat, .fallback = "1", .doc = "initial value of that factor", .min = 1e-6, .needs = "fn_flag"},
+                 {.name = "gc_flag", .type = kBool, .fallback = "true", .doc = "subtract each row's mean from the weight gradients"},
+                 {.name = "basic", .type = kBool, .fallback = "false", .doc = "also remove the first batch norm of blocks with two convolutions"}},
     .make =
         [](const SettingValues& s) {
           return std::make_shared<LessBatchNorm>(s.get_bool("fn_flag"), s.get_float("fn_scale"), s.get_bool("gc_flag"), s.get_bool("basic"));

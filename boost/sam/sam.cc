@@ -68,10 +68,10 @@ class Sam final : public train::BoostAlgorithm {
 using enum SettingType;
 const auto& kSam = train::boosts().add({
     .name = "sam",
-    .doc = "gradients of the weights that are worst in a ball around the trained ones; a step takes two passes",
+    .doc = "sharpness-aware minimization: uses the gradients at the worst weights in a ball around the trained ones; a step takes two passes",
     .settings = {{.name = "rho", .type = kFloat, .fallback = "0.05", .doc = "radius of the ball; 0: off", .min = 0},
-                 {.name = "adaptive", .type = kBool, .fallback = "false", .doc = "the ball is as wide along a weight as the weight is large"},
-                 {.name = "eta", .type = kFloat, .fallback = "0.01", .doc = "is added to the size of a weight", .min = 0, .needs = "adaptive"}},
+                 {.name = "adaptive", .type = kBool, .fallback = "false", .doc = "scale the ball along each weight by the weight's magnitude"},
+                 {.name = "eta", .type = kFloat, .fallback = "0.01", .doc = "added to the magnitude of a weight", .min = 0, .needs = "adaptive"}},
     .make = [](const SettingValues& s) { return std::make_shared<Sam>(s.get_float("rho"), s.get_bool("adaptive"), s.get_float("eta")); },
 });
 

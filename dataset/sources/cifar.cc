@@ -178,14 +178,14 @@ KindFacts cifar_facts() { return {.channels = 3, .side = kCifarSide, .mean = {0.
 
 const auto& kCifar10 = kinds().add({
     .name = "cifar10",
-    .doc = "photographs of 10 classes, 32x32: the binary form",
+    .doc = "photographs of 10 classes, 32x32: the binary version",
     .facts = cifar_facts(),
     .make = [](const DataPart& p,
                const SettingValues&) { return Cifar10Dataset::make({.dataset_dir = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },
 });
 const auto& kCifar100 = kinds().add({
     .name = "cifar100",
-    .doc = "photographs of 100 classes, 32x32: the binary form, its fine labels",
+    .doc = "photographs of 100 classes, 32x32: the binary version with its fine labels",
     .facts = cifar_facts(),
     .make =
         [](const DataPart& p, const SettingValues&) {

@@ -142,7 +142,7 @@ namespace {
 
 const auto& kDigits = kinds().add({
     .name = "digits",
-    .doc = "the 1,797 handwritten digits that come with Sindri, 8x8, grey: a CSV file, without data.path the installed one; not augmented",
+    .doc = "the 1,797 handwritten digits included with Sindri, 8x8, grey: a CSV file, by default the installed one; not augmented",
     .facts = {.channels = 1, .side = kDigitsSide, .largest = kMaxPixel, .mean = {0}, .std = {1}, .augment = false, .needs_path = false},
     .make = [](const DataPart& p,
                const SettingValues&) { return DigitsDataset::make({.dataset_file = p.path, .usage = p.train ? "train" : "test", .shuffle = p.shuffle}); },

@@ -204,7 +204,7 @@ namespace {
 
 const auto& kImageFolder = kinds().add({
     .name = "imagefolder",
-    .doc = "image files in a folder per class, below train and val (or ilsvrc, validation, eval, test, …)",
+    .doc = "image files in one folder per class, under train and val (or ilsvrc, validation, eval, test, …)",
     .facts = {.encoded = true},
     .make =
         [](const DataPart& p, const SettingValues&) {

@@ -165,7 +165,7 @@ const auto& kMnist = kinds().add({
 });
 const auto& kFashionMnist = kinds().add({
     .name = "fashion_mnist",
-    .doc = "articles of clothing, 28x28, grey: idx files as those of mnist; not augmented",
+    .doc = "articles of clothing, 28x28, grey: idx files like mnist's; not augmented",
     .facts = {.channels = 1, .side = kMnistSide, .mean = {0.2860}, .std = {0.3530}, .augment = false},
     .make = kMnist.make,
 });

@@ -26,10 +26,9 @@ std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
 
 const OpDef& kAdaptiveSum = register_op({
     .name = "adaptive_sum",
-    .doc =
-        "Tensors of one type, float32 or float64, put together by Adasum over groups of `members` ranks of `group`, whose ranks have the same ones: (1 - "
-        "a·b/(2|a|^2))·a + (1 - a·b/(2|b|^2))·b for two groups, each tensor by itself, neighbours first for more. Numbers of groups that are no power of two "
-        "are refused, or folded (`fold`). The last result is float64 [tensors, 2]: |sum|^2 and the groups' sum of |x|^2. No gradient.",
+    .doc = "Tensors of one type, float32 or float64, combined by Adasum over groups of `members` ranks of `group`, whose ranks hold equal tensors: (1 - "
+           "a·b/(2|a|^2))·a + (1 - a·b/(2|b|^2))·b for two groups, each tensor separately, neighbouring groups first for more. A number of groups that is not "
+           "a power of two is refused, or folded (`fold`). The last result is float64 [tensors, 2]: |sum|^2 and the groups' sum of |x|^2. No gradient.",
     .attrs = attrs_type<AdaptiveSumAttrs>(),
     .traits = {.saves_in = kSavesNone, .lane = Lane::kComm, .host_effect = true},
     .infer = infer,

@@ -188,9 +188,10 @@ bool kth_on_kth(const Attrs&, size_t, size_t out, size_t in) { return out == in;
 
 const OpDef& kAllReduce = register_op({
     .name = "all_reduce",
-    .doc = "Tensors of one type, of any shapes, put together element by element over the ranks of `group` in one call: sum, mean, max, min or prod (`op`). "
-           "`scale` multiplies sums once; with `wire` float32 travels in that 16-bit type, scaled before it. `what` and `index` name the call in errors. "
-           "`watch` notes whether this rank's own tensors are finite.",
+    .doc =
+        "Tensors of one type, of any shapes, reduced element by element over the ranks of `group` in one call: sum, mean, max, min or prod (`op`). "
+        "`scale` multiplies sums once; with `wire`, float32 values are scaled and then sent in that 16-bit type. `what` and `index` name the call in errors. "
+        "`watch` records whether this rank's tensors are finite.",
     .attrs = attrs_type<AllReduceNodeAttrs>(),
     .traits = {.saves_out = kSavesAll, .may_overwrite = kth_on_kth, .lane = Lane::kComm, .host_effect = true},
     .infer = infer_all_reduce,
@@ -206,7 +207,7 @@ const OpDef& kAllGather = register_op({
 });
 const OpDef& kReduceScatter = register_op({
     .name = "reduce_scatter",
-    .doc = "[size * n, ...] put together over the ranks of `group` (`op`: sum, mean, max, min, prod), of which each rank gets its part [n, ...]. "
+    .doc = "[size * n, ...] reduced over the ranks of `group` (`op`: sum, mean, max, min, prod); each rank receives its part [n, ...]. "
            "The gradient of sum and mean is all_gather.",
     .attrs = attrs_type<ReduceScatterAttrs>(),
     .traits = {.saves_in = kSavesNone, .lane = Lane::kComm, .host_effect = true},
@@ -223,7 +224,7 @@ const OpDef& kBroadcast = register_op({
 });
 const OpDef& kAllToAll = register_op({
     .name = "all_to_all",
-    .doc = "[size * n, ...]: part r along the first dimension goes to rank r of `group`, and comes from it. Its own gradient.",
+    .doc = "[size * n, ...]: part r along the first dimension goes to rank r of `group`, and comes from it. The gradient is the op itself.",
     .attrs = attrs_type<GroupAttrs>(),
     .traits = {.saves_in = kSavesNone, .lane = Lane::kComm, .host_effect = true},
     .infer = infer_all_to_all,
@@ -232,8 +233,9 @@ const OpDef& kAllToAll = register_op({
 
 const OpDef& kNeighborExchange = register_op({
     .name = "neighbor_exchange",
-    .doc = "Messages between pairs of ranks of `group`, at once: operand i goes to rank `to`[i], result i comes from rank `from`[i]; without `from` the first "
-           "operand is given back. `shapes` has each result's number of dimensions and these. The gradient is the exchange the other way.",
+    .doc = "Simultaneous messages between pairs of ranks of `group`: operand i is sent to rank `to`[i], result i is received from rank `from`[i]; without "
+           "`from` the first operand is returned. `shapes` holds each result's number of dimensions followed by the dimensions. The gradient is the exchange "
+           "the other way.",
     .attrs = attrs_type<ExchangeAttrs>(),
     .traits = {.saves_in = kSavesNone, .lane = Lane::kComm, .host_effect = true},
     .infer = infer_neighbor_exchange,

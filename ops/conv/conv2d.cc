@@ -167,8 +167,8 @@ const OpDef& kConv2d = register_op({
     .name = "conv2d",
     .doc = "x [N, C, H, W], w [O, C/groups, KH, KW] -> y [N, O, OH, OW], OH = (H + top + bottom - dilation*(KH-1) - 1)/stride + 1.\n"
            "y[n, o, i, j] = sum over c, p, q of x[n, c, i*stride + p*dilation - top, j*stride + q*dilation - left] * w[o, c, p, q]: cross-correlation,\n"
-           "as in MindSpore's Conv2D and PyTorch. pad: top, bottom, left, right. An infinity in w (or in dy, for the gradients) gives infinity or NaN where it "
-           "meets padding, as the kernel at work multiplies its zeros or leaves them out. ShapeError when channels, groups or sizes do not fit.",
+           "as in MindSpore's Conv2D and PyTorch. pad: top, bottom, left, right. An infinity in w (or in dy, for the gradients) gives infinity or NaN next to "
+           "padding, depending on whether the kernel multiplies the zeros or skips them. Throws ShapeError if channels, groups or sizes do not match.",
     .attrs = attrs_type<ops::Conv2dAttrs>(),
     .traits = {.amp = AmpClass::kLower, .layout = LayoutRule::kChannelsLastPreferred, .layout_weights = kWeightInput1, .role = OpRole::kConv2d},
     .infer = infer_forward,

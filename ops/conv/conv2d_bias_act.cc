@@ -44,7 +44,7 @@ std::vector<TensorMeta> infer_fold(const Attrs& attrs, Span<const TensorMeta> in
 // Only rank-4 operands are subject to the layout; bias has one dimension.
 const OpDef& kBiasAct = register_op({
     .name = "conv2d_bias_act",
-    .doc = "x [N, C, H, W], w [O, C/groups, KH, KW], bias [O] in the type of x or float32, and perhaps residual like y -> y [N, O, OH, OW]: "
+    .doc = "x [N, C, H, W], w [O, C/groups, KH, KW], bias [O] in the type of x or float32, and optionally residual like y -> y [N, O, OH, OW]: "
            "conv2d(x, w) + bias + residual, with relu max(…, 0). Rounded to the type of x at the end. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<Conv2dBiasActAttrs>(),
     .traits = {.amp = AmpClass::kLower,
@@ -64,7 +64,7 @@ const OpDef& kBiasAct = register_op({
 const OpDef& kFold = register_op({
     .name = "fold_batch_norm",
     .doc = "w [O, C/groups, KH, KW], gamma, beta, mean, var [O] -> w·s, beta - mean·s with s = gamma·rsqrt(var + eps) per output channel: a convolution with "
-           "them equals batch_norm_infer behind the convolution with w. Made by the graph compiler; not differentiable.",
+           "these equals a convolution with w followed by batch_norm_infer. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<FoldBatchNormAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .role = OpRole::kFoldBatchNorm},
     .infer = infer_fold,

@@ -25,8 +25,8 @@ const OpDef& kBlockEigen = register_op({
     .name = "block_eigen",
     .doc = "blocks [k·ceil(d/b), b, b] of gram, vectors as blocks, values [k·ceil(d/b), b] -> eigenvectors of every block in columns (zero beyond d), "
            "eigenvalues, "
-           "ascending and at least 0, and a scalar, 1 where a block was not finite and all of vectors and values is given instead, else 0. mine "
-           "[k·ceil(d/b)], which may be left out: blocks of which it is 0 are not looked at and give 0. No gradient.",
+           "ascending and at least 0, and a scalar, 1 if a block was not finite and the previous vectors and values are returned instead, else 0. mine "
+           "[k·ceil(d/b)], optional: blocks for which it is 0 are skipped and give 0. No gradient.",
     .attrs = attrs_type<BlockEigenAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
     .infer = infer_eigen,

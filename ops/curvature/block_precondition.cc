@@ -35,7 +35,7 @@ std::vector<TensorMeta> infer_precondition(const Attrs& attrs, Span<const Tensor
 
 const OpDef& kBlockPrecondition = register_op({
     .name = "block_precondition",
-    .doc = "grad [groups·dG, dA], a_inv [groups·ceil(dA/bA), bA, bA], g_inv [groups·ceil(dG/bG), bG, bG] (may be left out: the identity) -> "
+    .doc = "grad [groups·dG, dA], a_inv [groups·ceil(dA/bA), bA, bA], g_inv [groups·ceil(dG/bG), bG, bG] (optional: the identity) -> "
            "scale·g_inv·grad·a_inv, block row r and block column c being g_inv[r]·grad[r, c]·a_inv[c]. No gradient.",
     .attrs = attrs_type<BlockPreconditionAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},

@@ -22,8 +22,8 @@ std::vector<TensorMeta> infer_inverse(const Attrs& attrs, Span<const TensorMeta>
 const OpDef& kDampedInverse = register_op({
     .name = "damped_inverse",
     .doc = "blocks [k·ceil(d/b), b, b] of gram, damping (a scalar), previous as blocks -> (block + damping·I)^-1, exactly symmetric, zero beyond d; and a "
-           "scalar, 1 where a block was not positive definite or not finite and all of previous is given instead, else 0. mine [k·ceil(d/b)], which may be "
-           "left out: blocks of which it is 0 are not looked at, their inverse is 0. No gradient.",
+           "scalar, 1 if a block was not positive definite or not finite and `previous` is returned instead, else 0. mine [k·ceil(d/b)], optional: blocks for "
+           "which it is 0 are skipped, their inverse is 0. No gradient.",
     .attrs = attrs_type<DampedInverseAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
     .infer = infer_inverse,

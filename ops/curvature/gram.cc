@@ -106,9 +106,9 @@ const OpDef& kGram = register_op({
 
 const OpDef& kConv2dGram = register_op({
     .name = "conv2d_gram",
-    .doc = "x [N, C, H, W] -> gram of the rows that a convolution with that kernel, stride, pad, dilation and groups sees, one per sample and output position, "
-           "their d = C/groups·KH·KW elements in the order of a weight's: [groups·ceil(d/b), b, b]; with ones a 1 behind them, d + 1. Throws ShapeError where "
-           "the kernel does not fit. No gradient.",
+    .doc = "x [N, C, H, W] -> gram of the rows that a convolution with that kernel, stride, pad, dilation and groups reads, one per sample and output "
+           "position, with d = C/groups·KH·KW elements in the order of a weight's: [groups·ceil(d/b), b, b]; with `ones`, a trailing 1, so d + 1. Throws "
+           "ShapeError if the kernel does not fit. No gradient.",
     .attrs = attrs_type<Conv2dGramAttrs>(),
     .traits = {.amp = AmpClass::kFollow, .layout = LayoutRule::kChannelsLastPreferred, .saves_in = kSavesNone, .layout_weights = 1u << 16},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {

@@ -113,7 +113,8 @@ int64_t flops(const Attrs& attrs, Span<const TensorMeta>, Span<const TensorMeta>
 const OpDef& kCluster = register_op({
     .name = "elementwise_cluster",
     .doc = "Elementwise ops run tile by tile in cache: `program` lists steps t0, t1, ... of inputs i0, i1, ... and steps before, then the results: "
-           "\"mul(i0, i1); relu(t0); out t1, t0\". All steps have one shape. Same bits as the separate ops. Made by the graph compiler; not differentiable.",
+           "\"mul(i0, i1); relu(t0); out t1, t0\". All steps have one shape. Bitwise identical to the separate ops. Made by the graph compiler; not "
+           "differentiable.",
     .attrs = attrs_type<ClusterAttrs>(),
     .traits =
         {.layout = LayoutRule::kAgnostic, .saves_in = kSavesNone, .may_overwrite = may_overwrite, .elementwise = true, .role = OpRole::kElementwiseCluster},

@@ -15,8 +15,8 @@ namespace {
 
 const OpDef& kHostCall = register_op({
     .name = "host_call",
-    .doc = "Calls a function of the host with the operands' values, in program order, and gives the bool scalar true. `number` stands for the function; "
-           "a call made of its attributes alone has none.",
+    .doc = "Calls a host function with the operands' values, in program order, and returns the bool scalar true. `number` identifies the function; a call "
+           "built from its attributes alone has none.",
     .attrs = attrs_type<HostCallAttrs>(),
     .traits = {.saves_in = kSavesNone, .host_effect = true},
     .infer = [](const Attrs&, Span<const TensorMeta> in) -> std::vector<TensorMeta> {

@@ -60,8 +60,8 @@ std::vector<Tensor> solve_vjp(const VjpContext& c) {
 
 const OpDef& kSolve = register_op({
     .name = "triangular_solve",
-    .doc = "x with op(a)·x = b for triangular a [.., n, n] and b [.., n, m], op the transpose if asked for. Only the named triangle is read, "
-           "and no diagonal if it is unit. A zero on the diagonal gives infinities, as division does.",
+    .doc = "x with op(a)·x = b for triangular a [.., n, n] and b [.., n, m], where op is the transpose if requested. Only the named triangle is read, and the "
+           "diagonal is not read if it is unit. A zero on the diagonal gives infinities, like a division by 0.",
     .attrs = attrs_type<TriangularSolveAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = saves(0), .saves_out = saves(0)},
     .infer = infer_solve,

@@ -53,8 +53,8 @@ std::vector<Tensor> vjp(const VjpContext& c) {
 const OpDef& kQr = register_op({
     .name = "qr",
     .doc = "a [.., m, n] = q·r by Householder reflections, with k = min(m, n): q [.., m, k] with orthonormal columns and upper triangular r [.., k, n]; "
-           "`complete`: q [.., m, m] and r [.., m, n]. Signs as LAPACK has them: most diagonal elements of r are negative. The gradient exists where "
-           "the first k columns of a are independent, and of complete factors only for m <= n.",
+           "`complete`: q [.., m, m] and r [.., m, n]. Signs follow LAPACK: most diagonal elements of r are negative. The gradient exists if the first k "
+           "columns of a are independent; for complete factors only if m <= n.",
     .attrs = attrs_type<QrAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone, .saves_out = saves(0, 1)},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {

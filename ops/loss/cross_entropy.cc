@@ -137,8 +137,8 @@ const OpDef& kSparse = register_op({
 
 const OpDef& kDenseGrad = register_op({
     .name = "softmax_cross_entropy_dense_grad",
-    .doc = "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Differentiable in labels "
-           "where labels_grad says so.",
+    .doc = "dloss [N], logits and labels [N, C] -> dlogits = dloss·(softmax·sum(labels) - labels) of softmax_cross_entropy_dense. Differentiable in labels if "
+           "labels_grad is set.",
     .attrs = attrs_type<DenseCrossEntropyAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_dense_grad,
@@ -156,7 +156,7 @@ const OpDef& kDenseGrad = register_op({
 
 const OpDef& kDense = register_op({
     .name = "softmax_cross_entropy_dense",
-    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N]. Differentiable in labels where labels_grad says so; MindSpore's "
+    .doc = "logits [N, C], labels [N, C] of probabilities -> loss [N]. Differentiable in labels if labels_grad is set; MindSpore's "
            "SoftmaxCrossEntropyWithLogits is not.",
     .attrs = attrs_type<DenseCrossEntropyAttrs>(),
     .traits = {.amp = AmpClass::kFp32},

@@ -41,7 +41,7 @@ TensorMeta with_shape(TensorMeta m, Shape shape) {
 
 const OpDef& kGrad = register_op({
     .name = "ctc_loss_grad",
-    .doc = "dloss [N] and the inputs of ctc_loss -> dlog_probs [T, N, C]; 0 behind each sample's steps. Not differentiable.",
+    .doc = "dloss [N] and the inputs of ctc_loss -> dlog_probs [T, N, C]; 0 after each sample's last step. Not differentiable.",
     .attrs = attrs_type<CtcAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {
@@ -55,10 +55,10 @@ const OpDef& kGrad = register_op({
 
 const OpDef& kLoss = register_op({
     .name = "ctc_loss",
-    .doc = "log_probs [T, N, C], targets [N, S] (or one after the other, [sum of target_lengths]), input_lengths [N], target_lengths [N] -> negative log "
-           "likelihoods [N] of the targets with any repeats and blanks (Graves et al. 2006). Infinite where the steps are too few, 0 there with "
-           "zero_infinity. The gradient is with respect to log_probs as they are: what exp(log_probs) adds in PyTorch, log_softmax's gradient takes out "
-           "again. Differentiable once: the gradient is a kernel, the backward recursion over all paths. Throws DataError for a length or a label out of "
+    .doc = "log_probs [T, N, C], targets [N, S] (or concatenated, [sum of target_lengths]), input_lengths [N], target_lengths [N] -> negative log "
+           "likelihoods [N] of the targets with any repeats and blanks (Graves et al. 2006). Infinite if there are too few steps; 0 then with zero_infinity. "
+           "The gradient is with respect to log_probs itself; the term exp(log_probs) that PyTorch adds is cancelled by log_softmax's gradient. Differentiable "
+           "once: the gradient is a kernel, the backward recursion over all paths. Throws DataError for a length or a label out of "
            "range.",
     .attrs = attrs_type<CtcAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
@@ -76,8 +76,8 @@ const OpDef& kLoss = register_op({
 
 const OpDef& kAlpha = register_op({
     .name = "ctc_log_alpha",
-    .doc = "The inputs of ctc_loss with targets [N, S] -> log alpha [N, T, 2S + 1]: the log probability of all paths that begin the target with its blanks "
-           "and are at a state of it at a step; -inf behind a sample's steps and states. Not differentiable.",
+    .doc = "The inputs of ctc_loss with targets [N, S] -> log alpha [N, T, 2S + 1]: the log probability of all paths that produce a prefix of the target with "
+           "its blanks and are in a given state at a given step; -inf after a sample's last step and state. Not differentiable.",
     .attrs = attrs_type<CtcAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {

@@ -196,7 +196,7 @@ const OpDef& kInfer = register_op({
 const OpDef& kBatchGrad = register_op({
     .name = "batch_norm_grad",
     .doc = "dy, x [N, C, ...], gamma [C], and x's mean and var [C] -> dx, dgamma, dbeta of batch_norm_train. mean and var are those of x: the "
-           "gradient with respect to x goes through them and they have none of their own.",
+           "gradient with respect to x goes through them; they receive no gradient.",
     .attrs = attrs_type<BatchNormAttrs>(),
     .traits = {.amp = AmpClass::kMixed, .amp_wide = saves(2, 3, 4), .layout = LayoutRule::kFollowInput0, .role = OpRole::kBatchNormGrad},
     .infer = infer_batch_grad,

@@ -59,7 +59,7 @@ const OpDef& kPool = register_op({
 
 const OpDef& kPoolGrad = register_op({
     .name = "batch_norm_pool_grad",
-    .doc = "dy and places [N, C, OH, OW] of batch_norm_pool, x [N, C, H, W], gamma, mean, var [C] and perhaps dy2 as dy -> dx, dgamma, dbeta: the gradient "
+    .doc = "dy and places [N, C, OH, OW] of batch_norm_pool, x [N, C, H, W], gamma, mean, var [C] and optionally dy2 as dy -> dx, dgamma, dbeta: the gradient "
            "batch_norm_grad(max_pool2d_grad(dy + dy2)), with dy + dy2 and each element of the pooling's gradient rounded to the type of x. Made by the graph "
            "compiler; not differentiable.",
     .attrs = attrs_type<BatchNormPoolAttrs>(),

@@ -52,9 +52,9 @@ bool grad_may_overwrite(const Attrs& attrs, size_t num_inputs, size_t out, size_
 
 const OpDef& kRelu = register_op({
     .name = "batch_norm_relu",
-    .doc = "x [N, C, ...], gamma [C], beta [C] and perhaps residual as x -> y as x, mean [C], var [C]: y = relu(batch_norm_train(x) + residual), with each "
-           "step rounded to the type of x. With `mask` also uint8 [ceil(numel/8)]: bit i%8 of byte i/8 tells whether element i of y, in the order of memory, "
-           "is positive or NaN. Made by the graph compiler; not differentiable.",
+    .doc = "x [N, C, ...], gamma [C], beta [C] and optionally residual as x -> y as x, mean [C], var [C]: y = relu(batch_norm_train(x) + residual), with each "
+           "step rounded to the type of x. With `mask` also uint8 [ceil(numel/8)]: bit i%8 of byte i/8 is set if element i of y, in memory order, is positive "
+           "or NaN. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<BatchNormReluAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone, .role = OpRole::kBatchNormRelu},
     .infer = infer_relu,
@@ -64,8 +64,8 @@ const OpDef& kReluGrad = register_op({
     .name = "batch_norm_relu_grad",
     .doc = "dy, x [N, C, ...], gamma, beta, mean, var [C], with `residual` y (with `mask` its mask), with `sum` dy2 -> dx, dgamma, dbeta of batch_norm_relu "
            "and, with either, the "
-           "gradient g of the residual: g = relu_grad(dy + dy2), dx = batch_norm_grad(g). Without `residual`, where relu let values through is computed from "
-           "x again. Made by the graph compiler; not differentiable.",
+           "gradient g of the residual: g = relu_grad(dy + dy2), dx = batch_norm_grad(g). Without `residual`, relu's mask is recomputed from x. Made by the "
+           "graph compiler; not differentiable.",
     .attrs = attrs_type<BatchNormReluGradAttrs>(),
     .traits = {.amp = AmpClass::kFp32,
                .layout = LayoutRule::kFollowInput0,

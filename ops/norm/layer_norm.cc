@@ -137,8 +137,8 @@ const OpDef& kForward = register_op({
 
 const OpDef& kLayerGrad = register_op({
     .name = "layer_norm_grad",
-    .doc = "dy, x, gamma, and the mean and rsqrt(var + eps) of x's rows -> dx, dgamma, dbeta of layer_norm. The gradient with respect to x goes through "
-           "the statistics; they have none of their own.",
+    .doc = "dy, x, gamma, and the mean and rsqrt(var + eps) of x's rows -> dx, dgamma, dbeta of layer_norm. The gradient with respect to x goes through the "
+           "statistics, which receive no gradient.",
     .attrs = attrs_type<LayerNormAttrs>(),
     .traits = {.amp = AmpClass::kFp32},
     .infer = infer_layer_grad,

@@ -39,7 +39,7 @@ const OpDef& kGroupUpdate = register_op({
     .name = "group_update",
     .doc =
         "The inputs of `update` that belong to one parameter, for each of `tensors` parameters, then the scalars they share -> the outputs of each. `update` "
-        "is an op of the optimizer updates with its attributes. Same bits as the separate ops. Made by the graph compiler; not differentiable.",
+        "is an op of the optimizer updates with its attributes. Bitwise identical to the separate ops. Made by the graph compiler; not differentiable.",
     .attrs = attrs_type<GroupUpdateAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .layout = LayoutRule::kAsInferred, .saves_in = kSavesNone, .may_overwrite = may_overwrite, .role = OpRole::kGroupUpdate},
     .infer = infer,

@@ -10,7 +10,7 @@
 namespace sindri::ops {
 
 /// The optional last inputs of every update op, for the docs.
-#define SINDRI_UPDATE_CONTROLS_DOC "Optional last inputs: inv_scale, a scalar multiplying grad too; skip, a bool scalar: true gives the old values. "
+#define SINDRI_UPDATE_CONTROLS_DOC "Optional last inputs: inv_scale, a scalar multiplying grad too; skip, a bool scalar: true returns the old values. "
 
 /// The values of those inputs, for the kernels; `fixed` inputs come before them.
 struct UpdateControls {

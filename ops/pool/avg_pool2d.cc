@@ -85,9 +85,8 @@ const OpDef& kAdaptive = register_op({
 
 const OpDef& kAdaptiveGrad = register_op({
     .name = "adaptive_avg_pool2d_grad",
-    .doc =
-        "dy [N, C, oh, ow] of adaptive_avg_pool2d -> dx [N, C, H, W]. With an addend as dx, and perhaps a scale [N, C, 1, 1] for a dy of that shape, which the "
-        "graph compiler gives, addend·scale + dx, each step rounded to their type.",
+    .doc = "dy [N, C, oh, ow] of adaptive_avg_pool2d -> dx [N, C, H, W]. With an addend as dx, and optionally a scale [N, C, 1, 1] for a dy of that shape, "
+           "both added by the graph compiler: addend·scale + dx, each step rounded to their type.",
     .attrs = attrs_type<AdaptivePool2dGradAttrs>(),
     .traits = {.layout = LayoutRule::kFollowInput0,
                .saves_in = saves(1, 2),

@@ -59,8 +59,8 @@ const OpDef& kForward = register_op({
 
 const OpDef& kGrad = register_op({
     .name = "max_pool2d_grad",
-    .doc = "dy and argmax [N, C, OH, OW] of max_pool2d -> dx [N, C, H, W]: each dy added where its maximum came from. With a third input dy2 as dy, which the "
-           "graph compiler gives, dy + dy2 rounded to their type in place of dy.",
+    .doc = "dy and argmax [N, C, OH, OW] of max_pool2d -> dx [N, C, H, W]: each dy added where its maximum came from. With a third input dy2 as dy, added by "
+           "the graph compiler, dy + dy2 rounded to their type in place of dy.",
     .attrs = attrs_type<Pool2dGradAttrs>(),
     .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .layout_lead = 1},  // dx in the layout that x had
     .infer = infer_grad,

@@ -66,7 +66,7 @@ const OpDef& kNorm = register_op({
 
 const OpDef& kLogsumexp = register_op({
     .name = "logsumexp",
-    .doc = "log(sum(e^x)) over axes (empty: all), computed from the largest element; of nothing -inf.",
+    .doc = "log(sum(e^x)) over axes (empty: all), computed relative to the largest element; -inf for no elements.",
     .attrs = attrs_type<ReduceAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = saves(0), .saves_out = saves(0)},
     .infer =
@@ -111,7 +111,7 @@ std::vector<Tensor> prod_vjp(const VjpContext& c) {
 
 const OpDef& kProd = register_op({
     .name = "prod",
-    .doc = "Product over axes (empty: all); bool and uint8 give int64; of nothing 1. The gradient is exact where elements are 0.",
+    .doc = "Product over axes (empty: all); bool and uint8 give int64; 1 for no elements. The gradient is exact even if elements are 0.",
     .attrs = attrs_type<ReduceAttrs>(),
     .traits = {.saves_in = saves(0)},
     .infer = infer_prod,

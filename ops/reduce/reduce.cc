@@ -107,7 +107,7 @@ constexpr OpTraits kReadsBoth = {.layout = LayoutRule::kFollowInput0, .saves_in 
 
 const OpDef& kSum = register_op({
     .name = "sum",
-    .doc = "Sum over axes (empty: all); bool and uint8 give int64; of nothing 0.",
+    .doc = "Sum over axes (empty: all); bool and uint8 give int64; 0 for no elements.",
     .attrs = attrs_type<ReduceAttrs>(),
     .traits = kReadsNothing,
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return std::vector{infer_accumulate("sum", a, in)}; },
@@ -115,7 +115,7 @@ const OpDef& kSum = register_op({
 });
 const OpDef& kMean = register_op({
     .name = "mean",
-    .doc = "Mean over axes (empty: all) of a floating tensor; of nothing NaN. The function casts integers to float32.",
+    .doc = "Mean over axes (empty: all) of a floating tensor; NaN for no elements. The function casts integers to float32.",
     .attrs = attrs_type<ReduceAttrs>(),
     .traits = kReadsNothing,
     .infer =
@@ -144,13 +144,13 @@ const OpDef& kMin = register_op({
 });
 const OpDef& kAny = register_op({
     .name = "any",
-    .doc = "True where any element over axes is not 0; of nothing false.",
+    .doc = "True if any element over axes is nonzero; false for no elements.",
     .attrs = attrs_type<ReduceAttrs>(),
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return std::vector{infer_predicate("any", a, in)}; },
 });
 const OpDef& kAll = register_op({
     .name = "all",
-    .doc = "True where all elements over axes are not 0; of nothing true.",
+    .doc = "True if all elements over axes are nonzero; true for no elements.",
     .attrs = attrs_type<ReduceAttrs>(),
     .infer = [](const Attrs& a, Span<const TensorMeta> in) { return std::vector{infer_predicate("all", a, in)}; },
 });

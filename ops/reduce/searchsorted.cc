@@ -31,8 +31,8 @@ std::vector<TensorMeta> infer_searchsorted(const Attrs&, Span<const TensorMeta> 
 
 const OpDef& kSearchsorted = register_op({
     .name = "searchsorted",
-    .doc = "sorted [n] or [..., n], ascending along the last dimension, values of any shape or [..., m] -> int64 like values: how many elements lie below "
-           "each value, with `right` how many do not lie above it. Of NaN none is below. O(log n) for each value.",
+    .doc = "sorted [n] or [..., n], ascending along the last dimension, values of any shape or [..., m] -> int64 like values: the number of elements below "
+           "each value; with `right`, the number not above it. For NaN it is 0. O(log n) for each value.",
     .attrs = attrs_type<SearchsortedAttrs>(),
     .traits = {.amp = AmpClass::kFp32, .saves_in = kSavesNone},
     .infer = infer_searchsorted,

@@ -34,7 +34,7 @@ const OpDef& kBroadcastTo = register_op({
 
 const OpDef& kSumTo = register_op({
     .name = "sum_to",
-    .doc = "Inverse of broadcasting: sums the dimensions that broadcasting `shape` to x's shape had repeated. Keeps the element type; bool is refused.",
+    .doc = "Inverse of broadcasting: sums over the dimensions that broadcasting `shape` to x's shape repeats. Keeps the element type; bool is refused.",
     .attrs = attrs_type<ShapeAttrs>(),
     .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = kSavesNone},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {

@@ -48,7 +48,7 @@ const OpDef& kGatherElements = register_op({
 
 const OpDef& kGatherElementsGrad = register_op({
     .name = "gather_elements_grad",
-    .doc = "Gradient of gather_elements: zeros of `shape` with every element of dy added where it was picked, in row-major order.",
+    .doc = "Gradient of gather_elements: zeros of `shape` with every element of dy added at the position it was read from, in row-major order.",
     .attrs = attrs_type<GatherElementsGradAttrs>(),
     .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = saves(1)},
     .infer = [](const Attrs& attrs, Span<const TensorMeta> in) -> std::vector<TensorMeta> {

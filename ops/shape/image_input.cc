@@ -44,8 +44,10 @@ std::vector<TensorMeta> infer_image_input(const Attrs& attrs, Span<const TensorM
 
 const OpDef& kImageInput = register_op({
     .name = "image_input",
-    .doc = "image uint8 [N, H, W, C], C at most 4, and perhaps flip uint8 [N] -> [N, C, H, W] of type `dtype` (float32 or a half type): x * (1 / std) - mean / "
-           "std per channel in float32, rounded once to `dtype`; images are mirrored left and right where flip is not 0. Bytes take no gradient.",
+    .doc =
+        "image uint8 [N, H, W, C], C at most 4, and optionally flip uint8 [N] -> [N, C, H, W] of type `dtype` (float32 or a half type): x * (1 / std) - mean / "
+        "std per channel in float32, rounded once to `dtype`; images are mirrored left and right where flip is not 0. Not differentiable: uint8 has no "
+        "gradient.",
     .attrs = attrs_type<ImageInputAttrs>(),
     .traits = {.layout = LayoutRule::kContiguousOnly, .saves_in = kSavesNone},
     .infer = infer_image_input,

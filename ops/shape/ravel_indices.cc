@@ -15,7 +15,7 @@ using namespace shape_ops;
 const OpDef& kRavelIndices = register_op({
     .name = "ravel_indices",
     .doc = "One int32 or int64 tensor of indices per dimension of `dims`, broadcast together -> int64 row-major positions in a tensor of that "
-           "shape; negative indices count from the end where `wrap`. Throws ValueError for an index out of range, naming its dimension (by `axes`, "
+           "shape; negative indices count from the end if `wrap` is set. Throws ValueError for an index out of range, naming its dimension (by `axes`, "
            "if given).",
     .attrs = attrs_type<RavelIndicesAttrs>(),
     .traits = {.saves_in = kSavesNone},

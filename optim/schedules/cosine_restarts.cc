@@ -18,7 +18,7 @@ struct CosineRestarts {
 
 const auto& kCosineRestarts = schedules().add({
     .name = "cosine_restarts",
-    .doc = "cosine, which begins again from lr.max every decay_steps",
+    .doc = "cosine that restarts from lr.max every decay_steps",
     .settings = {end_setting(), decay_steps_setting()},
     .make =
         [](const Course& c, const SettingValues& v) {

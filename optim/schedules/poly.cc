@@ -25,7 +25,7 @@ const auto& kPoly = schedules().add({
                  {.name = "update_decay_steps",
                   .type = SettingType::kBool,
                   .fallback = "false",
-                  .doc = "behind decay_steps the decay begins again, over a multiple of them; otherwise the rate stays at end"}},
+                  .doc = "after decay_steps, restart the decay over a multiple of them; otherwise the rate stays at end"}},
     .make =
         [](const Course& c, const SettingValues& v) {
           return schedule_of(Poly{c.learning_rate, v.get_float("end"), decay_steps(c, v), v.get_float("power"), v.get_bool("update_decay_steps")});

@@ -26,7 +26,7 @@ const auto& kStep = schedules().add({
     .settings = {{.name = "milestones",
                   .type = SettingType::kIntList,
                   .fallback = "[]",
-                  .doc = "epochs after which the rate is multiplied by lr.gamma, rising",
+                  .doc = "epochs after which the rate is multiplied by lr.gamma, in ascending order",
                   .min = 1,
                   .max = 1e6,
                   .unit = "epochs"},

@@ -18,7 +18,7 @@ const auto& kWarmUp = schedules().add({
     .name = "warm_up",
     .doc = "a straight rise to lr.max, which then holds",
     .settings = {{.name = "warmup_steps", .type = SettingType::kInt, .fallback = "1", .doc = "length of the rise", .min = 1, .max = 1e15, .unit = "updates"},
-                 {.name = "first", .type = SettingType::kFloat, .fallback = "0", .doc = "where the rise begins", .min = 0}},
+                 {.name = "first", .type = SettingType::kFloat, .fallback = "0", .doc = "learning rate at the start of the rise", .min = 0}},
     .make =
         [](const Course& c, const SettingValues& v) {
           return schedule_of(WarmUp{c.learning_rate, v.get_float("first"), static_cast<double>(v.get_int("warmup_steps"))});

@@ -23,14 +23,14 @@ struct EpochPoly {
 
 const auto& kEpochPoly = schedules().add({
     .name = "epoch_poly",
-    .doc = "lr.max * (1 - epoch/end_epoch)^power, counting the step that is made, halved at some epochs (THOR's ResNet trainings)",
+    .doc = "lr.max * (1 - epoch/end_epoch)^power, counting the current step, halved at some epochs (used by THOR's ResNet runs)",
     .settings =
-        {{.name = "end_epoch", .type = SettingType::kFloat, .fallback = "50", .doc = "epoch at which the rate would be 0", .min = 1e-6, .unit = "epochs"},
+        {{.name = "end_epoch", .type = SettingType::kFloat, .fallback = "50", .doc = "epoch at which the rate would reach 0", .min = 1e-6, .unit = "epochs"},
          {.name = "power", .type = SettingType::kFloat, .fallback = "2", .doc = "exponent", .min = 1e-300},
          {.name = "halve_at",
           .type = SettingType::kFloatList,
           .fallback = "[]",
-          .doc = "epochs from which on the rate is halved, each once more",
+          .doc = "epochs at which the rate is halved again",
           .min = 0,
           .unit = "epochs"}},
     .make =

@@ -36,29 +36,31 @@ const auto& kRmse = losses().add(
        return {.reduced = [](Tensors t, const std::string&) { return ops::power_or_zero(reduce_loss(ops::square(ops::sub(t[0], t[1])), "mean"), 0.5); }};
      }});
 
-const auto& kSmoothL1 = losses().add({.name = "smooth_l1",
-                                      .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
-                                      .settings = {number_setting("beta", "1", "where the square ends; 0: d itself", 0)},
-                                      .make = [](const SettingValues& v) {
-                                        const double beta = v.get_float("beta");
-                                        return like("SmoothL1Loss", [beta](const Tensor& x, const Tensor& y) {
-                                          const Tensor d = distance(x, y);
-                                          if (beta == 0) return d;
-                                          const Tensor small = minimum(d, beta);  // its square, and 1 for each above: no branch squares an infinite d
-                                          return ops::add(ops::div(ops::square(small), 2.0 * beta), ops::sub(d, small));
-                                        });
-                                      }});
+const auto& kSmoothL1 =
+    losses().add({.name = "smooth_l1",
+                  .doc = "0.5·d²/beta where d, the absolute value of logits - labels, is below beta, d - 0.5·beta elsewhere",
+                  .settings = {number_setting("beta", "1", "|logits - labels| at which the loss changes from quadratic to linear; 0: linear everywhere", 0)},
+                  .make = [](const SettingValues& v) {
+                    const double beta = v.get_float("beta");
+                    return like("SmoothL1Loss", [beta](const Tensor& x, const Tensor& y) {
+                      const Tensor d = distance(x, y);
+                      if (beta == 0) return d;
+                      const Tensor small = minimum(d, beta);  // its square, and 1 for each above: no branch squares an infinite d
+                      return ops::add(ops::div(ops::square(small), 2.0 * beta), ops::sub(d, small));
+                    });
+                  }});
 
-const auto& kHuber = losses().add({.name = "huber",
-                                   .doc = "0.5·d² where d, the absolute value of logits - labels, is at most delta, delta·(d - 0.5·delta) elsewhere",
-                                   .settings = {number_setting("delta", "1", "where the square ends", kAboveZero)},
-                                   .make = [](const SettingValues& v) -> LossRule {
-                                     const double delta = v.get_float("delta");
-                                     return {.terms = [delta](Tensors t) {
-                                       const Tensor d = distance(t[0], t[1]), small = minimum(d, delta);  // as for smooth_l1
-                                       return ops::add(ops::mul(ops::square(small), 0.5), ops::mul(ops::sub(d, small), delta));
-                                     }};
-                                   }});
+const auto& kHuber =
+    losses().add({.name = "huber",
+                  .doc = "0.5·d² where d, the absolute value of logits - labels, is at most delta, delta·(d - 0.5·delta) elsewhere",
+                  .settings = {number_setting("delta", "1", "|logits - labels| at which the loss changes from quadratic to linear", kAboveZero)},
+                  .make = [](const SettingValues& v) -> LossRule {
+                    const double delta = v.get_float("delta");
+                    return {.terms = [delta](Tensors t) {
+                      const Tensor d = distance(t[0], t[1]), small = minimum(d, delta);  // as for smooth_l1
+                      return ops::add(ops::mul(ops::square(small), 0.5), ops::mul(ops::sub(d, small), delta));
+                    }};
+                  }});
 
 const auto& kSoftMargin =
     losses().add({.name = "soft_margin", .doc = "log(1 + e^(-labels·logits)), labels of -1 and 1", .code_only = true, .make = [](const SettingValues&) {

@@ -29,7 +29,7 @@ double label_weight(const Tensor& labels, const Tensor& weight, int64_t ignore_i
 
 namespace {
 
-const SettingSpec kIgnored = int_setting("ignore_index", "-100", "rows with this label count nothing");
+const SettingSpec kIgnored = int_setting("ignore_index", "-100", "rows with this label are ignored");
 
 void check_class_weight(const char* who, const Tensor& weight, const Tensor& logits) {
   if (!weight.defined()) return;
@@ -105,7 +105,7 @@ Tensor nll(Tensors t, const NegativeLogLikelihood& rule, const std::string& redu
 }
 
 const SettingSpec kSmoothing = {
-    .name = "label_smoothing", .type = SettingType::kFloat, .fallback = "0", .doc = "share of the target spread over all classes", .min = 0, .max = 1};
+    .name = "label_smoothing", .type = SettingType::kFloat, .fallback = "0", .doc = "share of the target that is spread over all classes", .min = 0, .max = 1};
 
 const auto& kNll =
     losses().add({.name = "nll",
@@ -128,7 +128,7 @@ const auto& kSoftmaxCrossEntropy = losses().add(
      .settings = {{.name = "label_smoothing",
                    .type = SettingType::kFloat,
                    .fallback = "0",
-                   .doc = "share of the target spread over the other classes",
+                   .doc = "share of the target that is spread over the other classes",
                    .min = 0,
                    .max = 1}},
      .make = [](const SettingValues& v) -> LossRule {
@@ -186,7 +186,7 @@ struct CrossEntropy {
 
 const auto& kCrossEntropy =
     losses().add({.name = "cross_entropy",
-                  .doc = "-log softmax(logits) at the label, as PyTorch has it",
+                  .doc = "-log softmax(logits) at the label, with PyTorch's definition of label smoothing",
                   .settings = {kIgnored, kSmoothing},
                   .make = [](const SettingValues& v) -> LossRule {
                     const NegativeLogLikelihood likelihood{v.get_int("ignore_index"), v.get_float("label_smoothing")};
@@ -226,7 +226,7 @@ Tensor focal(Tensors t, double gamma) {
 
 const auto& kFocal = losses().add({.name = "focal",
                                    .doc = "-(1 - p)^gamma·log(p) of p = softmax(logits)",
-                                   .settings = {number_setting("gamma", "2", "how little counts what is right already")},
+                                   .settings = {number_setting("gamma", "2", "focusing exponent: larger values give well-classified samples less weight")},
                                    .make = [](const SettingValues& v) -> LossRule {
                                      return {.optional = {"weight"}, .terms = [gamma = v.get_float("gamma")](Tensors t) { return focal(t, gamma); }};
                                    }});
@@ -234,7 +234,7 @@ const auto& kFocal = losses().add({.name = "focal",
 const auto& kMultiMargin = losses().add({.name = "multi_margin",
                                          .doc = "mean over the other classes of max(0, margin - x[target] + x[class])^p, times weight[target]",
                                          .settings = {{.name = "p", .type = SettingType::kFloat, .fallback = "1", .doc = "exponent", .min = 1, .max = 2},
-                                                      number_setting("margin", "1", "by how much the label's score is to be the largest")},
+                                                      number_setting("margin", "1", "margin by which the label's score should exceed the others")},
                                          .make = [](const SettingValues& v) -> LossRule {
                                            return {.labels = LossLabels::kClasses,
                                                    .inputs = {"x", "target"},
@@ -263,7 +263,7 @@ Tensor dice(const Tensor& x, const Tensor& y, double smooth) {
 const auto& kDice = losses().add(
     {.name = "dice",
      .doc = "1 - 2·sum(logits·label)/(sum(logits²) + sum(label²) + smooth)",
-     .settings = {number_setting("smooth", "1e-5", "keeps the divisor from 0", kAboveZero)},
+     .settings = {number_setting("smooth", "1e-5", "keeps the divisor away from 0", kAboveZero)},
      .code_only = true,
      .make = [](const SettingValues& v) -> LossRule {
        return {.labels = LossLabels::kOther, .inputs = {"logits", "label"}, .reduced = [smooth = v.get_float("smooth")](Tensors t, const std::string&) {

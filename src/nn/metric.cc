@@ -473,21 +473,21 @@ template <int64_t k> MetricPtr top(const SettingValues&) { return std::make_shar
 const bool kBasicMetrics = [] {
   Registry<MakeMetric>& all = metrics();
   for (const char* name : {"accuracy", "acc"}) all.add({.name = name, .doc = "right answers over samples", .code_only = true, .make = plain<Accuracy>});
-  all.add({.name = "precision", .doc = "right ones among the predictions of a class, mean over classes", .make = plain<Precision>});
-  all.add({.name = "recall", .doc = "samples of a class that were found, mean over classes", .make = plain<Recall>});
+  all.add({.name = "precision", .doc = "share of a class's predictions that are correct, averaged over classes", .make = plain<Precision>});
+  all.add({.name = "recall", .doc = "share of a class's samples that are found, averaged over classes", .make = plain<Recall>});
   // Of zeros and ones, several to a sample.
   all.add({.name = "multilabel_accuracy", .doc = "samples that are right throughout, over samples", .code_only = true, .make = multilabel<Accuracy>});
   all.add({.name = "multilabel_precision", .doc = "right ones among the ones predicted, by sample", .code_only = true, .make = multilabel<Precision>});
   all.add({.name = "multilabel_recall", .doc = "ones that were found, by sample", .code_only = true, .make = multilabel<Recall>});
   all.add({.name = "F1", .doc = "harmonic mean of precision and recall, mean over classes", .code_only = true, .make = plain<Fbeta>});
   all.add({.name = "fbeta",
-           .doc = "weighted harmonic mean of precision and recall, mean over classes",
-           .settings = {{.name = "beta", .type = SettingType::kFloat, .fallback = "1", .doc = "how much more recall counts than precision", .min = 1e-30}},
+           .doc = "weighted harmonic mean of precision and recall, averaged over classes",
+           .settings = {{.name = "beta", .type = SettingType::kFloat, .fallback = "1", .doc = "weight of recall relative to precision", .min = 1e-30}},
            .make = [](const SettingValues& v) -> MetricPtr { return std::make_shared<Fbeta>(v.get_float("beta")); }});
   all.add({.name = "loss", .doc = "mean loss of the samples", .code_only = true, .make = plain<Loss>});
   all.add({.name = "topk",
-           .doc = "samples whose class is among the k largest scores, over samples",
-           .settings = {{.name = "k", .type = SettingType::kInt, .fallback = "5", .doc = "how many scores may be the class's", .min = 1, .max = 1e9}},
+           .doc = "share of samples whose class is among the k largest scores",
+           .settings = {{.name = "k", .type = SettingType::kInt, .fallback = "5", .doc = "number of largest scores to search", .min = 1, .max = 1e9}},
            .make = [](const SettingValues& v) -> MetricPtr { return std::make_shared<TopKCategoricalAccuracy>(v.get_int("k")); }});
   all.add({.name = "top_1_accuracy", .doc = "topk with k = 1", .code_only = true, .make = top<1>});
   all.add({.name = "top_5_accuracy", .doc = "topk with k = 5", .code_only = true, .make = top<5>});

@@ -149,9 +149,10 @@ class Roc final : public Metric {
 };
 
 const bool kCurveMetrics = [] {
-  metrics().add({.name = "roc_auc",
-                 .doc = "area under the receiver operating characteristic of a class against all others, mean over classes; keeps the scores of all samples",
-                 .make = [](const SettingValues&) -> MetricPtr { return std::make_shared<Roc>(0, kOneIsPositive); }});
+  metrics().add(
+      {.name = "roc_auc",
+       .doc = "area under the receiver operating characteristic of each class against all others, averaged over classes; keeps the scores of all samples",
+       .make = [](const SettingValues&) -> MetricPtr { return std::make_shared<Roc>(0, kOneIsPositive); }});
   metrics().add({.name = "roc",
                  .doc = "the receiver operating characteristic by class; as one number, roc_auc",
                  .settings = {{.name = "class_num", .type = SettingType::kInt, .fallback = "0", .doc = "classes of the scores; 0: any", .min = 0, .max = 1e9},

@@ -211,7 +211,7 @@ double root_mean_square(const Distances& there, const Distances& back, const Set
 const bool kMaskMetrics = [] {
   metrics().add({.name = "dice",
                  .doc = "2·p·y / (p·p + y·y + smooth) of each batch, summed and divided by the number of samples",
-                 .settings = {{.name = "smooth", .type = SettingType::kFloat, .fallback = "1e-5", .doc = "keeps the divisor from 0", .min = 1e-300}},
+                 .settings = {{.name = "smooth", .type = SettingType::kFloat, .fallback = "1e-5", .doc = "keeps the divisor away from 0", .min = 1e-300}},
                  .code_only = true,
                  .make = [](const SettingValues& v) -> MetricPtr { return std::make_shared<Dice>(v.get_float("smooth")); }});
   const SettingSpec norm{.name = "distance_metric",
