@@ -34,10 +34,10 @@ int64_t parse_size(const std::string& text) {
 
 CLI::App* CommVerbs::add_to(CLI::App* app) {
   bench_ = app->add_subcommand("comm-bench",
-                               "Time collective calls between the ranks of a job, and store what a message costs for sindri plan\n\nExamples:\n"
+                               "Time collectives between the ranks of a job, and store the cost of messages for sindri plan\n\nExamples:\n"
                                "  mpirun -np 2 --bind-to none sindri comm-bench --ops all_reduce --compare library\n"
                                "  sindri run -n 4 -- sindri comm-bench --sizes 1k,1M,100M --json bench.json\n");
-  bench_->add_option("--sizes", sizes_, "bytes of a call, as 64, 32k, 1M, 1Mi (default: 8 bytes to 100 MB)")
+  bench_->add_option("--sizes", sizes_, "bytes per call, e.g. 64, 32k, 1M, 1Mi (default: 8 bytes to 100 MB)")
       ->type_name("LIST")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -45,20 +45,20 @@ CLI::App* CommVerbs::add_to(CLI::App* app) {
       ->type_name("LIST")
       ->delimiter(',')
       ->allow_extra_args(false);
-  bench_->add_option("--compare", compare_, "library: beside the MPI library's own calls, in turn (mpi backend)")
+  bench_->add_option("--compare", compare_, "library: compare with the MPI library's own calls, in turn (mpi backend)")
       ->type_name("LIST")
       ->check(CLI::IsMember({"library"}))
       ->allow_extra_args(false);
-  bench_->add_option("--rounds", request_.rounds, "times of each call (default: what fits into half a second, 5 to 200)")
+  bench_->add_option("--rounds", request_.rounds, "repetitions of each call (default: as many as fit into half a second, 5 to 200)")
       ->type_name("N")
       ->check(CLI::Range(1, 100000));
-  bench_->add_flag("--no-store", keep_, "leave the constants of sindri plan as they are");
+  bench_->add_flag("--no-store", keep_, "do not update the constants of sindri plan");
   bench_->add_option("--json", json_file_, "write the results as JSON")->type_name("FILE")->group("Output");
   trace_ = app->add_subcommand("comm-trace",
-                               "Print the first collective call that some rank of a job did not enter, from the logs that its ranks left\n\nExamples:\n"
+                               "Print the first collective that a rank of a job did not enter, from the logs of its ranks\n\nExamples:\n"
                                "  sindri comm-trace runs/digits-001\n  SINDRI_COMM_LOG_DIR=/shared/logs sindri run -n 8 -- sindri train ...; sindri comm-trace "
                                "/shared/logs\n");
-  trace_->add_option("folder", folder_, "folder with comm_<rank>.json of each rank")->type_name("DIR")->required();
+  trace_->add_option("folder", folder_, "folder with each rank's comm_<rank>.json")->type_name("DIR")->required();
   return bench_;
 }
 

@@ -86,23 +86,28 @@ void JudgeVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* verb)>
   eval_ = app->add_subcommand("eval",
                               "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-20_44.ckpt\n  sindri "
                               "eval --checkpoint FILE --per-class --picture confusion.png --json report.json\n");
-  eval_->add_option("--checkpoint", checkpoint_, "file to evaluate; settings come from its run folder unless --config is given")->type_name("FILE")->required();
-  eval_->add_flag("--per-class", per_class_, "precision, recall, F1 and samples of every class, and which were taken for which")->group("Output");
-  eval_->add_option("--json", json_file_, "metrics, classes and confusion matrix as JSON; -: on the standard output, in place of the text")
+  eval_->add_option("--checkpoint", checkpoint_, "checkpoint to evaluate; settings come from its run folder unless --config is given")
+      ->type_name("FILE")
+      ->required();
+  eval_->add_flag("--per-class", per_class_, "precision, recall, F1 and samples of every class, and the most frequent confusions")->group("Output");
+  eval_->add_option("--json", json_file_, "write metrics, classes and confusion matrix as JSON; -: to standard output instead of the text")
       ->type_name("FILE")
       ->group("Output");
-  eval_->add_option("--picture", picture_, "the confusion matrix as a PNG")->type_name("FILE")->group("Output");
+  eval_->add_option("--picture", picture_, "plot plot the confusion matrix as a PNG")->type_name("FILE")->group("Output");
   add_common(eval_);
 
   predict_ = app->add_subcommand("predict",
-                                 "Classify images: files, folders, patterns, or - for one on the standard input\n\nExamples:\n"
+                                 "Classify images: files, folders, patterns, or - for an image on standard input\n\nExamples:\n"
                                  "  sindri predict --checkpoint FILE photo.jpg holiday/ 'scans/*.png'\n"
                                  "  sindri predict --checkpoint FILE --top 1 --files-from list.txt --json answers.json\n");
-  predict_->add_option("--checkpoint", checkpoint_, "weights; settings come from its run folder unless --config is given")->type_name("FILE")->required();
+  predict_
+      ->add_option("--checkpoint", checkpoint_, "checkpoint with the checkpoint with the weights; settings come from its run folder unless --config is given")
+      ->type_name("FILE")
+      ->required();
   predict_->add_option("images", images_, "image files, folders with images, patterns, or -")->type_name("IMAGE...");
-  predict_->add_option("--files-from", files_from_, "a file that names one of these a line; -: the standard input")->type_name("FILE");
+  predict_->add_option("--files-from", files_from_, "file with one image file, folder or pattern per line; -: standard input")->type_name("FILE");
   predict_->add_option("--top", top_, "classes to print for each image")->type_name("N")->check(CLI::Range(1, 1000))->capture_default_str();
-  predict_->add_option("--json", json_file_, "names and probabilities as JSON; -: on the standard output, in place of the text")
+  predict_->add_option("--json", json_file_, "write names and probabilities as JSON; -: to standard output instead of the text")
       ->type_name("FILE")
       ->group("Output");
   add_common(predict_);

@@ -23,67 +23,77 @@ void LaunchVerbs::add_to(CLI::App* app) {
 
 void LaunchVerbs::add_run(CLI::App* app) {
   run_ = app->add_subcommand("run",
-                             "Start the ranks of a job on this host, or on several by mpirun or srun, and end them together\n\nExamples:\n"
+                             "Start the ranks of a job on this host, or on several hosts with mpirun or srun, and stop them together\n\nExamples:\n"
                              "  sindri run -n 2 -- sindri train --config configs/digits.yaml\n"
                              "  sindri run --hosts a:4,b:4 --log-dir logs -- sindri train --config configs/resnet20_cifar10.yaml\n");
-  run_->footer("The program stands behind --. Exit code: that of the rank that is the cause (128 + s for signal s), 124 behind --timeout.");
+  run_->footer("Write the program after --. Exit code: that of the rank that caused the failure (128 + s for signal s); 124 after --timeout.");
   const auto whole = CLI::Range(1, 65536);
-  run_->add_option("-n,--ranks", request_.ranks, "ranks (default: those of the hosts or the table, else 1)")->type_name("N")->check(whole)->group("Ranks");
-  run_->add_option("--hosts", request_.hosts, "hosts with their slots, started by mpirun, or by srun inside a Slurm allocation")
+  run_->add_option("-n,--ranks", request_.ranks, "number of ranks (default: those of the hosts or the table, otherwise 1)")
+      ->type_name("N")
+      ->check(whole)
+      ->group("Ranks");
+  run_->add_option("--hosts", request_.hosts, "hosts with their slots; ranks are started by mpirun, or by srun inside a Slurm allocation")
       ->type_name("a:4,b:4")
       ->group("Ranks");
-  run_->add_option("--rank-table", request_.rank_table, "start this host's share of a rank table (default: RANK_TABLE_FILE)")
+  run_->add_option("--rank-table", request_.rank_table, "start this host's ranks of a rank table (default: RANK_TABLE_FILE)")
       ->type_name("FILE")
       ->group("Ranks");
   run_->add_option("--engine", request_.engine, "auto, local, mpi or slurm; auto: local without --hosts")
       ->check(CLI::IsMember({"auto", "local", "mpi", "slurm"}))
       ->capture_default_str()
       ->group("Ranks");
-  run_->add_option("--interface", request_.interface, "subnet that mpirun uses between hosts")->type_name("10.0.0.0/24")->group("Ranks");
-  run_->add_option("--bind", request_.bind, "none, or core: a share of the cores for each rank, where there are as many cores as ranks")
+  run_->add_option("--interface", request_.interface, "subnet for mpirun's connections between hosts")->type_name("10.0.0.0/24")->group("Ranks");
+  run_->add_option("--bind", request_.bind, "none, or core: give each rank a share of the cores, if there are at least as many cores as ranks")
       ->check(CLI::IsMember({"none", "core"}))
       ->capture_default_str()
       ->group("Ranks");
-  run_->add_option("--log-dir", request_.log_dir, "folder of rank_<r>.log; rank 0 is shown, too")->type_name("DIR")->capture_default_str()->group("Folders");
-  run_->add_option("--work-dir", request_.work_dir, "folder each rank runs in, with {rank}, {local} or {device}")->type_name("PATTERN")->group("Folders");
-  run_->add_option("--log-file", request_.log_file, "log of each rank in place of --log-dir, from its folder")->type_name("PATTERN")->group("Folders");
-  run_->add_option("--env-file", request_.env_file, "file for each rank's environment, without the job's secret")->type_name("PATTERN")->group("Folders");
-  run_->add_option("--max-restarts", request_.max_restarts, "start again behind exit code 7 or a signal; sindri train goes on from its newest checkpoint")
+  run_->add_option("--log-dir", request_.log_dir, "folder of rank_<r>.log; rank 0's output is also shown")
+      ->type_name("DIR")
+      ->capture_default_str()
+      ->group("Folders");
+  run_->add_option("--work-dir", request_.work_dir, "working folder of each rank; may contain {rank}, {local} or {device}")
+      ->type_name("PATTERN")
+      ->group("Folders");
+  run_->add_option("--log-file", request_.log_file, "log of each rank, relative to its folder; replaces --log-dir")->type_name("PATTERN")->group("Folders");
+  run_->add_option("--env-file", request_.env_file, "file to write each rank's environment to, without the job's secret")
+      ->type_name("PATTERN")
+      ->group("Folders");
+  run_->add_option("--max-restarts", request_.max_restarts, "restart after exit code 7 or a signal; sindri train continues from its newest checkpoint")
       ->type_name("K")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str()
       ->group("Failures");
-  run_->add_option("--timeout", request_.timeout, "seconds until the job is stopped (default: none)")
+  run_->add_option("--timeout", request_.timeout, "time limit of the job in seconds (default: none)")
       ->type_name("S")
       ->check(kSeconds)
       ->check(CLI::PositiveNumber)
       ->group("Failures");
-  run_->add_option("--term-grace", request_.term_grace, "seconds from SIGINT or SIGTERM until ranks are killed (5 more to end by themselves)")
+  run_->add_option("--term-grace", request_.term_grace, "seconds between SIGINT or SIGTERM and killing the ranks, which have 5 more to exit on their own")
       ->type_name("S")
       ->check(kSeconds)
       ->check(CLI::NonNegativeNumber)
       ->envname("SINDRI_DIST_TERM_GRACE")
       ->capture_default_str()
       ->group("Failures");
-  run_->add_flag("--with-parent", request_.with_parent, "kill the ranks once the process that started this one is gone")->group("Failures");
-  run_->add_flag("--dry-run", request_.dry_run, "print the commands and environments, start nothing")->group("Failures");
+  run_->add_flag("--with-parent", request_.with_parent, "kill the ranks when the parent process of this one ends")->group("Failures");
+  run_->add_flag("--dry-run", request_.dry_run, "print the commands and environments; start nothing")->group("Failures");
   run_->add_flag("--inside", inside_, "")->group("");  // what mpirun and srun start in the place of a rank
 }
 
 void LaunchVerbs::add_script(CLI::App* app) {
   script_ =
       app->add_subcommand("launch-script",
-                          "Write a job for Slurm or Kubernetes\n\nExamples:\n"
+                          "Write a job script for Slurm or Kubernetes\n\nExamples:\n"
                           "  sindri launch-script slurm --nodes 2 --ranks-per-node 8 --run-dir runs/a -- sindri train --config configs/digits.yaml > job.sh\n"
                           "  sindri launch-script mpijob --nodes 2 --image sindri:1 --volume-claim data -- sindri train --config /data/c.yaml\n");
   script_->require_subcommand(1);
   slurm_ =
       script_->add_subcommand("slurm",
-                              "An sbatch script that saves before its time is over and queues itself once more\n\nExamples:\n"
+                              "Write an sbatch script that saves before its time limit and queues itself again\n\nExamples:\n"
                               "  sindri launch-script slurm --nodes 2 --ranks-per-node 8 --run-dir runs/a -- sindri train --config configs/digits.yaml\n"
                               "  sindri launch-script slurm --run-dir runs/a --backend gloo --output job.sh -- sindri train --config configs/digits.yaml\n");
   mpijob_ = script_->add_subcommand("mpijob",
-                                    "An MPIJob (kubeflow.org/v2beta1): a launcher, workers, and a shared volume\n\nExamples:\n"
+                                    "Write an MPIJob (kubeflow.org/v2beta1) with a launcher, workers and a shared volume\n\nExamples:\n"
                                     "  sindri launch-script mpijob --nodes 2 --image sindri:1 --volume-claim data -- sindri train --config /data/c.yaml\n"
                                     "  sindri launch-script mpijob --image sindri:1 --volume-claim data --output job.yaml -- sindri train\n");
   for (CLI::App* verb : {slurm_, mpijob_}) {
@@ -106,7 +116,7 @@ void LaunchVerbs::add_script(CLI::App* app) {
 void LaunchVerbs::add_table(CLI::App* app) {
   table_ =
       app->add_subcommand("ranktable",
-                          "Generate, join, check and show rank tables\n\nExamples:\n  sindri ranktable generate --device-num \"[0,8)\" --server-ip 10.0.0.1\n"
+                          "Generate, merge, check and show rank tables\n\nExamples:\n  sindri ranktable generate --device-num \"[0,8)\" --server-ip 10.0.0.1\n"
                           "  sindri ranktable merge hccl_8p_01234567_10.0.0.1.json hccl_8p_01234567_10.0.0.2.json\n");
   table_->require_subcommand(1);
   generate_ = table_->add_subcommand("generate",
@@ -119,10 +129,9 @@ void LaunchVerbs::add_table(CLI::App* app) {
   generate_->add_option("--conf", table_request_.conf, "file with lines address_<device>=<ip>, in place of --device-ips")->type_name("FILE");
   generate_->add_flag("--strict-groups", table_request_.strict_groups, "a range across device 4 has to be [0,8)");
   generate_->add_option("--out", output_, "file to write (default: hccl_<n>p_<devices>_<server>.json)")->type_name("FILE");
-  merge_ =
-      table_->add_subcommand("merge",
-                             "Join the tables of several servers; ranks are numbered anew, in the order of the files\n\nExamples:\n  sindri ranktable merge "
-                             "a.json b.json\n  sindri ranktable merge --by-address --out table.json hccl_*.json\n");
+  merge_ = table_->add_subcommand("merge",
+                                  "Merge the tables of several servers; ranks are renumbered in the order of the files\n\nExamples:\n  sindri ranktable merge "
+                                  "a.json b.json\n  sindri ranktable merge --by-address --out table.json hccl_*.json\n");
   merge_->add_option("files", files_, "rank tables")->type_name("FILE...")->required();
   merge_->add_flag("--by-address", by_address_, "servers in the order of their addresses");
   merge_->add_option("--out", output_, "file to write (default: hccl_<servers>s_<ranks>p.json)")->type_name("FILE");
@@ -130,7 +139,7 @@ void LaunchVerbs::add_table(CLI::App* app) {
       "check", "List every problem of rank tables\n\nExamples:\n  sindri ranktable check table.json\n  RANK_SIZE=16 sindri ranktable check table.json\n");
   check_->add_option("files", files_, "rank tables")->type_name("FILE...")->required();
   show_ = table_->add_subcommand(
-      "show", "Print rank, server and device, a line each\n\nExamples:\n  sindri ranktable show table.json\n  sindri ranktable show table.json | head\n");
+      "show", "Print rank, server and device of each rank\n\nExamples:\n  sindri ranktable show table.json\n  sindri ranktable show table.json | head\n");
   show_->add_option("files", files_, "rank tables")->type_name("FILE...")->required();
 }
 

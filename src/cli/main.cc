@@ -47,19 +47,19 @@ struct Common {
 
 void add_settings_flags(CLI::App* verb, Common* c) {
   verb->add_option("--config", c->config, "YAML file with settings")->type_name("FILE")->group("Settings");
-  verb->add_option("--set", c->sets, "one setting, as section.key=value; may be repeated, wins over file and environment")
+  verb->add_option("--set", c->sets, "a setting as section.key=value; may be repeated; overrides the file and the environment")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->group("Settings");
-  verb->add_flag("--print-config", c->print_config, "print every setting and where its value comes from, then stop")->group("Settings");
+  verb->add_flag("--print-config", c->print_config, "print every setting and the source of its value, then exit")->group("Settings");
 }
 
 // Of the verbs that compute.
 void add_device_flags(CLI::App* verb, Common* c) {
-  verb->add_option("--device", c->device, "device that computes: cpu, gpu, or another that sindri doctor lists (cuda:1); default: device_target, or the CPU")
+  verb->add_option("--device", c->device, "device to run on: cpu, gpu, or another name that sindri doctor lists (cuda:1); default: device_target, or the CPU")
       ->type_name("NAME")
       ->group("Device");
-  verb->add_option("--device-id", c->device_id, "which of them, from 0")->type_name("N")->group("Device");
+  verb->add_option("--device-id", c->device_id, "index of the device, from 0")->type_name("N")->group("Device");
 }
 
 // YAML file (else the one the checkpoint was trained with), then environment, then --set.
@@ -132,10 +132,10 @@ struct Program {
     });
     report.add_to(&app);
     summary_verb = app.add_subcommand("summary",
-                                      "Print a net's layers with shapes, parameters and multiply-adds\n\nExamples:\n  sindri summary resnet50\n"
+                                      "Print a network's layers with shapes, parameters and multiply-adds\n\nExamples:\n  sindri summary resnet50\n"
                                       "  sindri summary resnet20 --set model.num_classes=10 --all\n");
-    summary_verb->add_option("net", net, "name of the net; without it model.name of the settings, or else the names are listed")->type_name("NET");
-    summary_verb->add_flag("--all", all_cells, "every cell, not only the outer two levels");
+    summary_verb->add_option("net", net, "name of the network (default: model.name of the settings; without either, the names are listed)")->type_name("NET");
+    summary_verb->add_flag("--all", all_cells, "print print every cell, not only the outer two levels");
     add_json_flag(summary_verb, "every cell as JSON");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
@@ -147,11 +147,11 @@ struct Program {
     python.add_to(&app);
     add_boost();
     ops_verb = app.add_subcommand("ops", "List the operators and their kernels\n\nExamples:\n  sindri ops\n  sindri ops conv2d\n");
-    ops_verb->add_option("op", op, "all that is known of this op")->type_name("OP");
+    ops_verb->add_option("op", op, "op to describe: attributes, gradient, kernels")->type_name("OP");
     ops_verb->add_flag("--markdown", ops_doc, "print the table of docs/ops.md");
     doctor_verb = app.add_subcommand("doctor",
-                                     "Judge what this machine offers a training: OK, WARN or FAIL, with what to do about it\n\n"
-                                     "Examples:\n  sindri doctor\n  sindri doctor --json -\n\nExit code: 0, or 5 when something fails.\n");
+                                     "Check this machine for training: OK, WARN or FAIL, each with a fix\n\n"
+                                     "Examples:\n  sindri doctor\n  sindri doctor --json -\n\nExit code: 0, or 5 if a check fails.\n");
     add_json_flag(doctor_verb, "the findings as JSON");
     manual.add_to(&app);
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
@@ -183,47 +183,47 @@ struct Program {
 
   void add_train() {
     train_verb = app.add_subcommand("train",
-                                    "Train a net and leave a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train quickstart\n"
+                                    "Train a network and write a run folder with checkpoints, metrics and curves\n\nExamples:\n  sindri train quickstart\n"
                                     "  sindri train --config configs/resnet20_cifar10.yaml --set data.path=DIR --set train.epochs=5\n");
     add_settings_flags(train_verb, &common);
-    train_verb->add_option("name", settings_name, "settings that are installed, in place of --config: quickstart, or a file of configs/ without its .yaml")
+    train_verb->add_option("name", settings_name, "installed settings, instead of --config: quickstart, or a file of configs/ without .yaml")
         ->type_name("NAME")
         ->excludes("--config");
     train_verb->add_option("--checkpoint", train.checkpoint, "start from these weights (with --resume: continue from this file)")
         ->type_name("FILE")
         ->group("Start");
     add_device_flags(train_verb, &common);
-    CLI::Option* resume = train_verb->add_flag("--resume", train.resume, "continue from the newest good checkpoint of train.run_dir")->group("Start");
+    CLI::Option* resume = train_verb->add_flag("--resume", train.resume, "continue from the newest valid checkpoint of train.run_dir")->group("Start");
     train_verb
         ->add_flag("--allow-batch-change", train.allow_batch_change,
-                   "resume with another number of samples per step (ranks, batch size); learning rates are not adapted")
+                   "allow resuming with another number of samples per step (ranks, batch size); learning rates are not adapted")
         ->group("Start")
         ->needs(resume);
-    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the net, run two steps, print memory and time; write nothing")
+    train_verb->add_flag("--dry-run", train.dry_run, "open the data, build the network, run two steps, print memory and time; write nothing")
         ->group("Output")
         ->excludes(resume);
     train_verb
         ->add_option("--lr-find", train.lr_find,
-                     "train 100 updates with rates from 1e-6 to 10, write the loss by rate to a CSV file, suggest an lr.max; write nothing else")
+                     "train 100 updates with learning rates from 1e-6 to 10, write the losses to a CSV file and suggest an lr.max; write nothing else")
         ->type_name("FILE")
         ->group("Output")
         ->excludes(resume);
-    train_verb->add_flag("--quiet", train.quiet, "plain lines instead of a live progress line")->group("Output");
-    train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then stop")->group("Output");
+    train_verb->add_flag("--quiet", train.quiet, "print print plain lines instead of a live progress line")->group("Output");
+    train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then exit")->group("Output");
   }
 
   void add_boost() {
     boost_verb = app.add_subcommand("boost",
-                                    "Training algorithms: which are active, and the weights they keep\n\nExamples:\n  sindri boost explain --config "
+                                    "Show which training algorithms are active, and export the weights they keep\n\nExamples:\n  sindri boost explain --config "
                                     "configs/digits.yaml\n  sindri boost weights --checkpoint FILE --output averaged.ckpt\n");
     boost_verb->require_subcommand(1);
     explain_verb = boost_verb->add_subcommand("explain",
-                                              "Print the algorithms that are active, in their order, and why the others are not\n\nExamples:\n  sindri boost "
+                                              "Print the active algorithms in their order, and why the others are not active\n\nExamples:\n  sindri boost "
                                               "explain --config configs/digits.yaml\n  sindri boost explain --set boost.grad_accumulation.enabled=true\n");
     add_settings_flags(explain_verb, &common);
     weights_verb =
         boost_verb->add_subcommand("weights",
-                                   "Write the weights that an algorithm keeps to a checkpoint of their own\n\nExamples:\n  sindri boost weights "
+                                   "Write the weights that an algorithm keeps to a separate checkpoint\n\nExamples:\n  sindri boost weights "
                                    "--checkpoint FILE --output averaged.ckpt\n  sindri boost weights --checkpoint FILE --weights average --output a.ckpt\n");
     weights_verb->add_option("--checkpoint", checkpoint, "checkpoint of a training")->type_name("FILE")->required();
     weights_verb->add_option("--weights", weights, "the algorithm")->type_name("NAME")->capture_default_str();

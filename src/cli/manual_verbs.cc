@@ -150,10 +150,10 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 
 void ManualVerbs::add_to(CLI::App* app) {
   manual_ = app->add_subcommand("manual", "Print a man page\n\nExamples:\n  sindri manual train | man -l -\n  sindri manual --all ~/.local/share/man/man1\n");
-  manual_->add_option("verb", verb_, "of this verb; without it the program's")->type_name("VERB");
+  manual_->add_option("verb", verb_, "verb to describe; without it, the program")->type_name("VERB");
   manual_->add_option("--all", folder_, "write all pages to this folder instead: sindri.1, sindri-train.1, ...")->type_name("DIR");
   completion_ = app->add_subcommand("completion",
-                                    "Print bash's completion of verbs and flags\n\nExamples:\n  source <(sindri completion)\n"
+                                    "Print bash completions for verbs and flags\n\nExamples:\n  source <(sindri completion)\n"
                                     "  sindri completion > ~/.local/share/bash-completion/completions/sindri\n");
 }
 

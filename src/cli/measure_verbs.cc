@@ -6,43 +6,43 @@
 
 void MeasureVerbs::add_to(CLI::App* app) {
   benchmark_ = app->add_subcommand("benchmark",
-                                   "Time a net's step, beside PyTorch and MindSpore in interleaved blocks\n\nExamples:\n"
+                                   "Time a network's step, compared with PyTorch and MindSpore in interleaved blocks\n\nExamples:\n"
                                    "  sindri benchmark resnet20 --batch 128 --quick\n"
                                    "  sindri benchmark resnet50 --batch 16 --compare pytorch,mindspore,convolutions --json row1.json\n");
   add_workload_flags(benchmark_);
   benchmark_
       ->add_option("--compare", request_.compare,
-                   "pytorch and mindspore: their Python is named by SINDRI_PEERS_PYTHON (scripts/peers.sh makes one); convolutions: the "
-                   "step's convolutions and matmuls alone")
+                   "pytorch, mindspore: run by the Python that SINDRI_PEERS_PYTHON names (scripts/peers.sh creates one); convolutions: the step's convolutions "
+                   "and matmuls alone")
       ->type_name("LIST")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Comparison");
-  benchmark_->add_flag("--quick", request_.quick, "short blocks, without torch.compile; ends within 60 s")->group("Comparison");
-  benchmark_->add_option("--rounds", request_.rounds, "blocks of each contestant (default: 7, with --quick 3)")->type_name("N")->group("Comparison");
+  benchmark_->add_flag("--quick", request_.quick, "short blocks, without torch.compile; takes at most 60 s")->group("Comparison");
+  benchmark_->add_option("--rounds", request_.rounds, "blocks per contestant (default: 7, with --quick 3)")->type_name("N")->group("Comparison");
   benchmark_->add_option("--seconds", request_.block_seconds, "length of a block, at least one step (default: 3, with --quick at most 1)")
       ->type_name("S")
       ->check(kSeconds)
       ->group("Comparison");
-  benchmark_->add_flag("--quiet", quiet_, "no lines about progress on stderr")->group("Output");
+  benchmark_->add_flag("--quiet", quiet_, "print no progress on stderr")->group("Output");
   benchmark_->add_option("--worker", worker_, "")->group("");  // how the program starts its own contestants
 
   profile_ = app->add_subcommand("profile",
-                                 "Show where the time and memory of a net's step go, by op, instruction and Cell\n\nExamples:\n"
+                                 "Show the time and memory of a network's step by op, instruction and Cell\n\nExamples:\n"
                                  "  sindri profile resnet50 --batch 16 --trace trace.json\n"
                                  "  sindri profile lenet --batch 32 --task infer --json profile.json\n");
   add_workload_flags(profile_);
-  CLI::Option* const steps = profile_->add_option("--steps", profiled_.steps, "steps to observe, behind two that are not")
+  CLI::Option* const steps = profile_->add_option("--steps", profiled_.steps, "steps to observe, after two warm-up steps")
                                  ->type_name("K")
                                  ->check(CLI::Range(1, 100000))
                                  ->capture_default_str();
-  CLI::Option* const rows = profile_->add_option("--rows", profiled_.rows, "rows of each table; the JSON has all")
+  CLI::Option* const rows = profile_->add_option("--rows", profiled_.rows, "rows to print of each table; the JSON has all rows")
                                 ->type_name("N")
                                 ->check(CLI::Range(1, 100000))
                                 ->capture_default_str();
-  CLI::Option* const trace = profile_->add_option("--trace", profiled_.trace_file, "timeline for chrome://tracing or ui.perfetto.dev");
+  CLI::Option* const trace = profile_->add_option("--trace", profiled_.trace_file, "write a write a timeline for chrome://tracing or ui.perfetto.dev");
   trace->type_name("FILE")->group("Output");
-  profile_->add_flag("--plan", planned_, "only compile a training step, and show what its kernels are planned to move and start")
+  profile_->add_flag("--plan", planned_, "only compile a training step, and show its planned kernel launches and memory traffic")
       ->excludes(steps)
       ->excludes(rows)
       ->excludes(trace);
@@ -50,19 +50,18 @@ void MeasureVerbs::add_to(CLI::App* app) {
 
 void MeasureVerbs::add_workload_flags(CLI::App* verb) {
   sindri::measure::Workload& w = request_.workload;
-  verb->add_option("net", w.net, "name of the net; sindri summary lists them")->type_name("NET")->required();
+  verb->add_option("net", w.net, "name of the network; sindri summary lists them")->type_name("NET")->required();
   CLI::Option* batch = verb->add_option("--batch", batches_, "samples per step")->delimiter(',')->allow_extra_args(false)->capture_default_str();
   verb->add_option("--precision", w.precision, "f32, bf16 or f16 (mixed precision O2)")->type_name("TYPE")->capture_default_str();
   verb->add_option("--task", w.task, "train or infer")->type_name("TASK")->capture_default_str();
   verb->add_option("--mode", w.mode, "graph or pynative")->type_name("MODE")->capture_default_str();
-  CLI::Option* threads =
-      verb->add_option("--threads", threads_, "threads of kernels (default: as sindri doctor says)")->delimiter(',')->allow_extra_args(false);
+  CLI::Option* threads = verb->add_option("--threads", threads_, "kernel threads (default: as sindri doctor reports)")->delimiter(',')->allow_extra_args(false);
   batch->type_name(verb == benchmark_ ? "N[,N...]" : "N");
   threads->type_name(verb == benchmark_ ? "N[,N...]" : "N");
-  verb->add_option("--device", w.device, "where the net runs: cpu, cuda, cuda:1, … (sindri doctor lists what is there)")->type_name("DEVICE");
+  verb->add_option("--device", w.device, "device that runs the network: cpu, cuda, cuda:1, … (sindri doctor lists the devices)")->type_name("DEVICE");
   if (verb == benchmark_) {
-    batch->description("samples per step; more sizes add runs of Sindri alone and the fit a + b*batch");
-    threads->description("threads of kernels; more numbers add runs of Sindri alone (default: as sindri doctor says)");
+    batch->description("samples per step; further sizes add runs of Sindri alone and the fit a + b*batch");
+    threads->description("kernel threads; further numbers add runs of Sindri alone (default: as sindri doctor reports)");
   } else {
     batch->expected(1);
     threads->expected(1);

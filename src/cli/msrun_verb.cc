@@ -24,43 +24,43 @@ bool read_bool(const std::string& flag, const std::string& text) {
 
 void MsrunVerb::add_to(CLI::App* app) {
   verb_ = app->add_subcommand("msrun",
-                              "Start the workers of a job with the arguments of MindSpore's launcher; also installed as msrun\n\nExamples:\n"
+                              "Start the workers of a job with the arguments of MindSpore's msrun; also installed as msrun\n\nExamples:\n"
                               "  sindri msrun --worker_num=2 --local_worker_num=2 --join=True train.py --epochs 3\n"
                               "  sindri msrun --worker_num=16 --local_worker_num=8 --node_rank=1 --master_addr=10.0.0.1 --log_dir=logs train.py\n");
   verb_->footer("SCRIPT and its arguments come last. Exit code with --join=True: the job's, as of sindri run; else 0 once the workers are started.");
   verb_->add_option("--worker_num", request_.worker_num, "workers of the whole job")->type_name("N")->capture_default_str()->group("Workers");
   verb_->add_option("--local_worker_num", request_.local_worker_num, "workers on this host")->type_name("N")->capture_default_str()->group("Workers");
-  verb_->add_option("--node_rank", request_.node_rank, "number of this host, from 0; needed where a job has several")
+  verb_->add_option("--node_rank", request_.node_rank, "index of this host, from 0; required if the job has several hosts")
       ->type_name("N")
       ->capture_default_str()
       ->group("Workers");
-  verb_->add_option("--master_addr", request_.master_addr, "address of host 0; not used by a job on one host")
+  verb_->add_option("--master_addr", request_.master_addr, "address of host 0; unused by a job on one host")
       ->type_name("HOST")
       ->capture_default_str()
       ->group("Workers");
-  verb_->add_option("--master_port", request_.master_port, "port there; a job on one host takes a free one")
+  verb_->add_option("--master_port", request_.master_port, "port on host 0; a job on one host uses a free one")
       ->type_name("PORT")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str()
       ->group("Workers");
-  verb_->add_option("--rank_table_file", request_.rank_table_file, "start this host's share of a rank table")->type_name("FILE")->group("Workers");
+  verb_->add_option("--rank_table_file", request_.rank_table_file, "start this host's ranks of a rank table")->type_name("FILE")->group("Workers");
   verb_->add_option("--cluster_time_out", request_.cluster_time_out, "seconds until all workers have joined; negative: a day")
       ->type_name("S")
       ->capture_default_str()
       ->group("Workers");
-  verb_->add_option("--bind_core", bind_core_, "True: a share of the cores for each worker")->type_name("True|False")->capture_default_str()->group("Workers");
-  verb_->add_option("--bind_numa", bind_numa_, "no effect: --bind_core=True gives neighbouring cores")
+  verb_->add_option("--bind_core", bind_core_, "True: give each worker a share of the cores")->type_name("True|False")->capture_default_str()->group("Workers");
+  verb_->add_option("--bind_numa", bind_numa_, "no effect: --bind_core=True assigns neighbouring cores")
       ->type_name("True|False")
       ->capture_default_str()
       ->group("Workers");
-  verb_->add_option("--join", join_, "True: show the workers, wait, return the job's exit code; False: return at once")
+  verb_->add_option("--join", join_, "True: show the workers' output, wait, and return the job's exit code; False: return at once")
       ->type_name("True|False")
       ->capture_default_str()
       ->group("Output");
-  verb_->add_option("--log_dir", request_.log_dir, "folder of worker_<rank>.log and scheduler.log (default: the current one)")
+  verb_->add_option("--log_dir", request_.log_dir, "folder of worker_<rank>.log and scheduler.log (default: the current folder)")
       ->type_name("DIR")
       ->group("Output");
-  verb_->add_option("--worker_log_name", request_.worker_log_name, "NAME_<rank>.log in place of worker_<rank>.log, with {ip} and {hostname}")
+  verb_->add_option("--worker_log_name", request_.worker_log_name, "write NAME_<rank>.log instead of worker_<rank>.log; may contain {ip} and {hostname}")
       ->type_name("NAME")
       ->capture_default_str()
       ->group("Output");

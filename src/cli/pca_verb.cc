@@ -9,19 +9,24 @@
 
 void PcaVerb::add_to(CLI::App* app) {
   verb_ = app->add_subcommand("pca",
-                              "Principal components of weight snapshots, for dimension-reduction training\n\nExamples:\n"
+                              "Compute the principal components of weight snapshots, for dimension-reduction training\n\nExamples:\n"
                               "  sindri pca runs/stage_1/checkpoints --config configs/digits.yaml --components 32 --out pca_mat.npy\n"
                               "  sindri pca device0_stage_1/checkpoint_stage_1/checkpoint_pca --components 32\n");
   verb_->add_option("snapshots", snapshots_, "folder with *.ckpt, or a pattern of file names")->type_name("DIR|PATTERN")->required();
-  verb_->add_option("--config", config_, "settings of the run, whose network's trained weights are the columns; not needed for snapshots of a network alone")
+  verb_
+      ->add_option("--config", config_,
+                   "settings of the run, whose network's trained weights become the columns; not needed if the snapshots hold only a network")
       ->type_name("FILE");
-  verb_->add_option("--set", settings_, "a setting, as of sindri train")->type_name("KEY=VALUE");
-  verb_->add_option("--components", components_, "rows of the matrix")->type_name("K")->check(CLI::Range(1, 4096))->capture_default_str();
-  verb_->add_option("--memory-mb", memory_mb_, "memory for snapshots; what does not fit is read again")
+  verb_->add_option("--set", settings_, "a setting, as for sindri train")->type_name("KEY=VALUE");
+  verb_->add_option("--components", components_, "components, the components, the rows of the matrix")
+      ->type_name("K")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  verb_->add_option("--memory-mb", memory_mb_, "memory for snapshots; those that do not fit are read again")
       ->type_name("MB")
       ->check(CLI::Range(0, 1 << 24))
       ->capture_default_str();
-  verb_->add_option("--out", out_, "the matrix, float32 [K, weights]; names of the columns beside it as .json")
+  verb_->add_option("--out", out_, "file for the matrix, float32 [K, weights]; the columns' names are written next to it as .json")
       ->type_name("FILE")
       ->capture_default_str()
       ->group("Output");

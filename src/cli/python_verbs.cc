@@ -43,28 +43,28 @@ std::string package_folder() {
 
 void add_convert(CLI::App* app) {
   CLI::App* verb = app->add_subcommand("convert",
-                                       "Carry weights over between MindSpore, safetensors and PyTorch files\n\nExamples:\n"
+                                       "Convert weights between MindSpore, safetensors and PyTorch files\n\nExamples:\n"
                                        "  sindri convert resnet18.pth resnet18.ckpt\n  sindri convert model-90_625.ckpt model.safetensors --drop-state\n");
   verb->add_option("source")->description("file to read: .ckpt, .safetensors, .pth, .pt")->type_name("IN")->required();
-  verb->add_option("target")->description("file to write; its ending decides on the form")->type_name("OUT")->required();
+  verb->add_option("target")->description("file to write; its extension determines the format")->type_name("OUT")->required();
   const auto option = [verb](const char* name, const char* what, const char* type, const char* group) {
     verb->add_option(name)->description(what)->type_name(type)->group(group);
   };
   option("--names", "names in OUT: mindspore, torch, keep; default: mindspore for .ckpt, torch for .pth, keep for .safetensors", "STYLE", "Names");
   option("--from-names", "names in IN: auto, mindspore, torch (default: auto)", "STYLE", "Names");
   option("--net", "rules of a known network: auto, resnet, none (default: auto)", "NET", "Names");
-  option("--map", "your own rules, which precede the others; a line each: `shortcut.* down_sample_layer.*`, `*.counter -`", "FILE", "Names");
-  verb->add_flag("--reverse-map")->description("read the map from right to left, for the way back")->group("Names");
-  verb->add_flag("--drop-state")->description("omit optimizer state, counters and texts")->group("Contents");
+  option("--map", "your own rules, applied before the others, one per line: `shortcut.* down_sample_layer.*`, `*.counter -`", "FILE", "Names");
+  verb->add_flag("--reverse-map")->description("read the map from right to left, for the reverse conversion")->group("Names");
+  verb->add_flag("--drop-state")->description("omit optimizer state, counters and text entries")->group("Contents");
   option("--compat", "mindspore1: a .ckpt without checksums, for MindSpore up to 2.0", "VERSION", "Contents");
   verb->add_flag("--force")->description("replace OUT if it exists")->group("Output");
   verb->add_flag("--verbose")->description("show every name")->group("Output");
-  option("--report", "write what became of every name as JSON", "FILE", "Output");
+  option("--report", "write the mapping of every name as JSON", "FILE", "Output");
 }
 
 void add_compare(CLI::App* app) {
   CLI::App* verb = app->add_subcommand("compare",
-                                       "Record one training step and compare two records value by value\n\nExamples:\n"
+                                       "Record one training step, and compare two records value by value\n\nExamples:\n"
                                        "  sindri compare diff ours.npz theirs.npz\n  sindri compare record step.py:make ours.npz\n");
   verb->require_subcommand(1);
   CLI::App* diff = verb->add_subcommand("diff",
@@ -78,7 +78,7 @@ void add_compare(CLI::App* app) {
   diff->add_flag("--all")->description("show every difference and every name that one record has alone");
   diff->add_option("--json")->description("write every comparison as JSON")->type_name("FILE");
   CLI::App* show =
-      verb->add_subcommand("show", "Print what a record holds\n\nExamples:\n  sindri compare show ours.npz\n  sindri compare show ours.npz | head\n");
+      verb->add_subcommand("show", "Print the contents of a record\n\nExamples:\n  sindri compare show ours.npz\n  sindri compare show ours.npz | head\n");
   show->add_option("record")->description("record")->type_name("RECORD")->required();
   CLI::App* record = verb->add_subcommand("record",
                                           "Run one step and record it\n\nExamples:\n  sindri compare record step.py:make ours.npz\n"
@@ -93,12 +93,14 @@ void add_compare(CLI::App* app) {
 
 void add_map(CLI::App* app) {
   CLI::App* verb = app->add_subcommand("map",
-                                       "Print Sindri's counterpart of PyTorch's and MindSpore's names, and how it differs\n\nExamples:\n"
+                                       "Print Sindri's counterparts of PyTorch's and MindSpore's names, and how they differ\n\nExamples:\n"
                                        "  sindri map torch.nn.Conv2d torch.cat\n  sindri map train.py\n\n"
                                        "A script is read, not run; names without a counterpart come first. Exit code: 0, or 1 if a name has none.\n");
-  verb->add_option("names")->description("names as torch.nn.Conv2d, nn.Conv2d, F.relu, mindspore.ops.concat, or Python files")->type_name("NAME|SCRIPT...");
+  verb->add_option("names")
+      ->description("names such as torch.nn.Conv2d, nn.Conv2d, F.relu, mindspore.ops.concat, or Python files")
+      ->type_name("NAME|SCRIPT...");
   verb->add_flag("--all")->description("list every entry of the table");
-  verb->add_option("--json")->description("write the answers as JSON; -: to the standard output, in place of the text")->type_name("FILE");
+  verb->add_option("--json")->description("write the answers as JSON; -: to standard output instead of the text")->type_name("FILE");
 }
 
 }  // namespace

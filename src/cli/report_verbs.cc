@@ -8,12 +8,13 @@
 
 void ReportVerbs::add_to(CLI::App* app) {
   report_ = app->add_subcommand("report",
-                                "Compare trainings by their run folders\n\nExamples:\n  sindri report compare runs/momentum runs/thor\n"
+                                "Compare runs by their run folders\n\nExamples:\n  sindri report compare runs/momentum runs/thor\n"
                                 "  sindri report compare runs/* --accuracy 0.9 --picture curves.png --against seconds\n");
   report_->require_subcommand(1);
-  compare_ = report_->add_subcommand("compare",
-                                     "Print epochs and seconds of each training to a loss and an accuracy\n\nExamples:\n  sindri report compare runs/momentum "
-                                     "runs/thor\n  sindri report compare runs/a runs/b --loss 0.1 --json -\n");
+  compare_ = report_->add_subcommand(
+      "compare",
+      "Print the epochs and seconds that each run takes to reach a loss and an accuracy\n\nExamples:\n  sindri report compare runs/momentum "
+      "runs/thor\n  sindri report compare runs/a runs/b --loss 0.1 --json -\n");
   compare_->add_option("runs", runs_, "run folders, two or more")->type_name("RUN...")->required();
   compare_->add_option("--loss", loss_, "training loss to reach; default: the highest of the runs' last ones")->type_name("L")->check(kFinite);
   compare_->add_option("--accuracy", accuracy_, "accuracy to reach; default: the lowest of the runs' best ones")->type_name("A")->check(kFinite);
