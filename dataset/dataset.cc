@@ -31,7 +31,7 @@ std::shared_ptr<Node> consume(const Dataset::Ptr& input, Node::Kind kind, const 
 Dataset::Ptr wrap(std::shared_ptr<Node> node) { return std::make_shared<Dataset>(std::move(node)); }
 
 void check_workers(const char* who, int n) {
-  if (n < 0) throw ValueError(fmt::format("{}: num_parallel_workers must be at least 1, got {}", who, n), "", "leave it out for the default");
+  if (n < 0) throw ValueError(fmt::format("{}: num_parallel_workers must be at least 1, got {}", who, n), "", "omit it for the default");
 }
 
 }  // namespace

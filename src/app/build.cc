@@ -28,7 +28,7 @@ Device device_of(const Settings& s) {
     if (id != 0) refuse("there is no device_target that it belongs to", "set device_target, or leave device_id out");
     return current_device();
   }
-  if (target.find(':') != std::string::npos && id != 0) refuse(fmt::format("the number stands in device_target ({}) already", target), "leave one of them out");
+  if (target.find(':') != std::string::npos && id != 0) refuse(fmt::format("device_target ({}) already contains the number", target), "remove one of the two");
   try {
     return find_device(target, id);
   } catch (DeviceError& e) {
@@ -55,7 +55,7 @@ int64_t class_count(const Settings& s, int64_t data_classes) {
   const int64_t wanted = s.get_int("model.num_classes");
   if (wanted > 0 && data_classes > wanted)
     throw SettingsError(fmt::format("model.num_classes is {}, the data has {} classes", wanted, data_classes),
-                        "model.num_classes, from " + s.origin("model.num_classes"), "leave it out to take the data's number");
+                        "model.num_classes, from " + s.origin("model.num_classes"), "omit it to use the number of classes in the data");
   return wanted > 0 ? wanted : data_classes;
 }
 
@@ -68,8 +68,8 @@ void check_unused_classes(const Settings& s, int64_t data_classes) {
   if (wanted > kMost)
     throw SettingsError(found + "nearly all of the last layer, its gradients and its checkpoints would be for nothing",
                         "model.num_classes, from " + s.origin("model.num_classes"),
-                        fmt::format("leave it out to take the data's number; up to {} are taken with a warning", kMost));
-  log::warn("train", found + "most of the last layer's memory and time is for nothing");
+                        fmt::format("omit it to use the number of classes in the data; up to {} are accepted with a warning", kMost));
+  log::warn("train", found + "most of the last layer's memory and time is wasted");
 }
 
 nn::CellPtr make_network(const Settings& s, int64_t num_classes) {

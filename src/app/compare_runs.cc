@@ -104,7 +104,7 @@ RunHistory read_run_history(const std::string& folder) {
     out.steps.push_back(std::isfinite(e.step) ? e.step : before + static_cast<double>(e.steps));
     out.seconds.push_back(seconds);
   }
-  if (out.epochs.empty()) throw DataError(ErrorCode::kDataMissing, "the run has no finished epoch", path, "compare trainings that ended one at least");
+  if (out.epochs.empty()) throw DataError(ErrorCode::kDataMissing, "the run has no finished epoch", path, "compare runs that finished at least one epoch");
   return out;
 }
 

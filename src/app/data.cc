@@ -171,10 +171,10 @@ int64_t classes_of(const Source& source) { return source.data->num_classes().val
 Dataset::Ptr mixed(const Settings& s, const Dataset::Ptr& batches, const Parts& parts, int workers) {
   if (parts.count > 1)
     throw SettingsError(fmt::format("data.mixup and data.cutmix mix the batch of a rank, this process has {} virtual ranks", parts.count),
-                        "dist.virtual_ranks, from " + s.origin("dist.virtual_ranks"), "start a process per rank, or leave out data.mixup and data.cutmix");
+                        "dist.virtual_ranks, from " + s.origin("dist.virtual_ranks"), "start one process per rank, or turn data.mixup and data.cutmix off");
   if (s.get_int("train.batch_size") < 2)
     throw SettingsError("data.mixup and data.cutmix mix the samples of a batch, which has one", "train.batch_size, from " + s.origin("train.batch_size"),
-                        "use a batch of at least 2, or leave out data.mixup and data.cutmix");
+                        "use a batch of at least 2, or turn data.mixup and data.cutmix off");
   const Transform mix = s.get_float("data.mixup") > 0 ? vision::MixUpBatch(s.get_float("data.mixup"))
                                                       : vision::CutMixBatch(false, s.get_float("data.cutmix"), s.get_float("data.cutmix_prob"));
   return batches->map({mix}, {.input_columns = {"image", "label"}, .num_parallel_workers = workers});

@@ -87,7 +87,7 @@ void Examination::processor() {
         "wait for the other programs, or give the training fewer threads (SINDRI_NUM_THREADS)");
   if (variable("OMP_WAIT_POLICY") == "active")
     add(Verdict::kWarn, "waiting threads", "OMP_WAIT_POLICY=active lets them spin",
-        "unset it, unless nothing else runs here: steps get slower as soon as another program wants a core");
+        "unset it, unless nothing else runs here: steps slow down as soon as another program needs a core");
   fact("strict mode", strict_mode() ? "on" : "off (SINDRI_STRICT=1 turns it on)");
 }
 
@@ -140,13 +140,13 @@ void Examination::disk() {
   }
   const std::string cache = kernel_cache_file();
   if (cache.empty()) {
-    add(Verdict::kWarn, "kernel cache", "there is no home folder for it", "set SINDRI_CACHE_DIR; without it kernels are measured anew in every run");
+    add(Verdict::kWarn, "kernel cache", "no home folder to keep it in", "set SINDRI_CACHE_DIR; otherwise kernels are measured again in every run");
     return;
   }
   const fs::path folder = existing(fs::path(cache).parent_path());
   const bool writable = fs::is_directory(folder) && access(folder.c_str(), W_OK) == 0;
   add(writable ? Verdict::kOk : Verdict::kWarn, "kernel cache", cache + (writable ? "" : " cannot be written"),
-      "set SINDRI_CACHE_DIR to a folder that can; without it kernels are measured anew in every run");
+      "set SINDRI_CACHE_DIR to a writable folder; otherwise kernels are measured again in every run");
 }
 
 void Examination::limits() {

@@ -99,9 +99,9 @@ void check_values() {
     }
   }
   if (const std::string plan = value_of("SINDRI_DATA_PLAN"); !plan.empty() && plan != "none")
-    refuse("SINDRI_DATA_PLAN", "the only plan to choose is none", "use none, or leave it out");
+    refuse("SINDRI_DATA_PLAN", "the only accepted value is none", "use none, or unset it");
   if (const std::string decoder = value_of("SINDRI_JPEG_ENTROPY"); !decoder.empty() && decoder != "library")
-    refuse("SINDRI_JPEG_ENTROPY", "the only decoder to choose is library", "use library, or leave it out");
+    refuse("SINDRI_JPEG_ENTROPY", "the only accepted value is library", "use library, or unset it");
   (void)cpu_isa();  // these name their variable themselves
   (void)num_threads();
   (void)kernel_choices();

@@ -72,7 +72,7 @@ dataset::OnCorrupt on_corrupt_in_eval(const Settings& s) {
 }
 
 std::string why_not_in_parts(const Settings& settings, const std::map<std::string, nn::MetricPtr>& metrics) {
-  if (on_corrupt(settings) != dataset::OnCorrupt::kFail) return "with data.on_corrupt other than fail, which samples are left out depends on the parts";
+  if (on_corrupt(settings) != dataset::OnCorrupt::kFail) return "with data.on_corrupt other than fail, the skipped samples depend on the parts";
   for (const auto& [name, metric] : metrics) {
     if (!metric->adds_up()) return fmt::format("the metric {} keeps every sample", name);
   }
@@ -200,7 +200,7 @@ std::string named_settings_file(const std::string& name) {
   }
   std::sort(names.begin() + 1, names.end());
   if (name.find('/') != std::string::npos || name.ends_with(".yaml"))
-    throw SettingsError(fmt::format("'{}' is no name of installed settings", name), name, "a file is given with --config FILE");
+    throw SettingsError(fmt::format("no installed settings are named '{}'", name), name, "pass a file with --config FILE");
   if (folder.empty())
     throw SettingsError(fmt::format("no settings named '{}': neither the sources nor an installation is found", name), name, "give a file with --config FILE");
   const std::string near = did_you_mean(name, names);

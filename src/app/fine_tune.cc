@@ -150,7 +150,7 @@ void init_from(Session* s, const std::string& path) {
   const std::string difference = class_difference(train::class_names_of(*s->start_file), s->data.folder_names);
   if (kept_head && !difference.empty() && s->group.first())
     log::warn("train",
-              fmt::format("{}; the last layer has as many and was taken over all the same: train.init_skip: [{}] lets it begin anew", difference,
+              fmt::format("{}; the last layer has as many and was loaded nevertheless: train.init_skip: [{}] initialises it instead", difference,
                           head[0].substr(0, head[0].rfind('.'))));
 }
 

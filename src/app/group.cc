@@ -77,7 +77,7 @@ void Group::tell(const std::exception& e) const noexcept {
     if (known != nullptr && known->code() == ErrorCode::kNonFinite) return;  // all have the same loss, and say so themselves
     const bool data = known != nullptr && known->exit_code() == 3;
     comm::abort(known != nullptr ? known->what() : e.what(), data ? ErrorCode::kRankData : ErrorCode::kPeerLost);
-  } catch (const std::exception& other) { log::warn("comm", fmt::format("the other ranks could not be told: {}", other.what())); }
+  } catch (const std::exception& other) { log::warn("comm", fmt::format("the other ranks could not be notified: {}", other.what())); }
 }
 
 RankLog::RankLog(const Group& group, const std::string& folder) : label_(group.label()) {

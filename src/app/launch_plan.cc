@@ -80,7 +80,7 @@ std::string port_of_environment() {
   if (text.empty()) return "";
   const std::optional<int> n = whole_number(text);
   if (!n || *n < 1 || *n > 65535)
-    throw SettingsError(fmt::format("SINDRI_MASTER_PORT={} is no port", text), "environment variable SINDRI_MASTER_PORT", "give 1 to 65535, or unset it");
+    throw SettingsError(fmt::format("SINDRI_MASTER_PORT={} is not a port", text), "environment variable SINDRI_MASTER_PORT", "give 1 to 65535, or unset it");
   return text;
 }
 
@@ -90,7 +90,7 @@ std::string join(const std::string& host, const std::string& port) {
 
 // The command's words, where "sindri" is the program that launches: another version in PATH would be a trap.
 std::vector<std::string> command_of(const LaunchRequest& r, int attempt) {
-  if (r.command.empty()) throw refuse("no program to run", "sindri run", "write it behind --: sindri run -n 2 -- sindri train --config configs/digits.yaml");
+  if (r.command.empty()) throw refuse("no program to run", "sindri run", "write it after --: sindri run -n 2 -- sindri train --config configs/digits.yaml");
   std::vector<std::string> words = r.command;
   const bool ours = words[0] == "sindri" || fs::path(words[0]).filename() == "sindri";
   if (words[0] == "sindri") words[0] = r.launcher;
@@ -120,8 +120,8 @@ void check_restartable(const LaunchRequest& r) {
   }
   s.load_environment();
   if (s.get_string("train.run_dir").empty() && !resumes)
-    throw refuse("--max-restarts needs a run folder with a name: a restart goes on from its newest checkpoint", "train.run_dir",
-                 "add --set train.run_dir=DIR to the training");
+    throw refuse("--max-restarts needs a named run folder: a restart continues from its newest checkpoint", "train.run_dir",
+                 "add --set train.run_dir=DIR to the training command");
 }
 
 struct Share {

@@ -15,12 +15,12 @@ namespace sindri::app {
 namespace {
 
 void check_common(const ScriptRequest& r, const char* where) {
-  if (r.command.empty()) throw refuse("no program to run", where, "write it behind --: -- sindri train --config configs/resnet20_cifar10.yaml");
+  if (r.command.empty()) throw refuse("no program to run", where, "write it after --: -- sindri train --config configs/resnet20_cifar10.yaml");
   if (r.nodes < 1 || r.ranks_per_node < 1 || r.cpus_per_rank < 1)
     throw refuse("nodes, ranks per node and cpus per rank are at least 1", where, "give whole numbers from 1");
   const bool plain = !r.name.empty() && r.name.size() <= 50 && r.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos &&
       r.name.front() != '-' && r.name.back() != '-';
-  if (!plain) throw refuse(fmt::format("\"{}\" is no name of a job", r.name), "--name", "use up to 50 of a-z, 0-9 and - (Kubernetes allows no others)");
+  if (!plain) throw refuse(fmt::format("\"{}\" is not a valid job name", r.name), "--name", "use up to 50 of a-z, 0-9 and - (Kubernetes allows no others)");
 }
 
 bool is_training(const ScriptRequest& r) {
@@ -91,7 +91,7 @@ std::string mpijob(const ScriptRequest& r) {
   if (r.image.empty()) throw refuse("the image is missing", "--image", "name a container image that holds sindri, Open MPI and an ssh server");
   if (r.volume_claim.empty())
     throw refuse("the shared volume is missing", "--volume-claim", "name a PersistentVolumeClaim (ReadWriteMany) for data and checkpoints");
-  if (!r.mount.starts_with("/")) throw refuse(fmt::format("mount {} is no absolute path", r.mount), "--mount", "write a path such as /data");
+  if (!r.mount.starts_with("/")) throw refuse(fmt::format("mount {} is not an absolute path", r.mount), "--mount", "write a path such as /data");
   const int ranks = r.nodes * r.ranks_per_node;
   std::vector<std::string> line = {"mpirun", "-np", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"};
   for (const char* parameter : {"pml ob1", "btl self,vader,tcp", "oob_tcp_keepalive_time 3", "oob_tcp_keepalive_intvl 1", "oob_tcp_keepalive_probes 3"}) {

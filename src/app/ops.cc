@@ -18,7 +18,7 @@ const char* text_of(AmpClass c) {
   switch (c) {
     case AmpClass::kLower: return "half";
     case AmpClass::kFp32: return "float32";
-    case AmpClass::kMixed: return "half beside float32 parameters";
+    case AmpClass::kMixed: return "half with float32 parameters";
     default: return "as its inputs";
   }
 }

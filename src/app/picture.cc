@@ -106,7 +106,7 @@ class Canvas {
       return CAIRO_STATUS_SUCCESS;
     };
     const cairo_status_t status = cairo_surface_write_to_png_stream(surface_, append, &out);
-    if (status != CAIRO_STATUS_SUCCESS) throw InternalError(fmt::format("cannot encode the picture: {}", cairo_status_to_string(status)));
+    if (status != CAIRO_STATUS_SUCCESS) throw InternalError(fmt::format("cannot encode the plot: {}", cairo_status_to_string(status)));
     return out;
   }
 

@@ -86,7 +86,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
     }
   };
   const auto leave_out = [&](size_t end) {
-    for (; looked_at < end; ++looked_at) log::warn("predict", fmt::format("left out, not an image that can be read: {}", inputs[looked_at].name));
+    for (; looked_at < end; ++looked_at) log::warn("predict", fmt::format("skipped, not a readable image: {}", inputs[looked_at].name));
   };
   while (next()) {
     const auto i = static_cast<size_t>(batch[1].to_vector<int64_t>()[0]);

@@ -289,7 +289,7 @@ void Job::start(const PlannedRank& rank, bool shown) {
   close(complaint[0]);
   if (got == static_cast<ssize_t>(sizeof error))
     throw SettingsError(ErrorCode::kUsage, fmt::format("cannot start {}: {}", words[0], std::strerror(error)), fmt::format("rank {}", rank.rank),
-                        "name a program in PATH or by its path, behind --");
+                        "name a program in PATH, or its path, after --");
 }
 
 void Job::kill_group() {
@@ -420,7 +420,7 @@ void Job::on_failure(size_t index) {
   end_.told = static_cast<int>(index);
   show_rest(100);  // earlier output comes first, as far as the terminal takes it
   say(failure_text(r));
-  if (!all_ended()) say(fmt::format("sindri run: the other ranks have {:.0f} s to end by themselves\n", kHearTime));
+  if (!all_ended()) say(fmt::format("sindri run: the other ranks have {:.0f} s to exit\n", kHearTime));
 }
 
 void Job::reap() {
@@ -461,7 +461,7 @@ void Job::enforce_deadlines() {
   if (timeout_at_ > 0 && now >= timeout_at_) {
     timeout_at_ = 0;
     end_.timed_out = true;
-    say(fmt::format("sindri run: the job has run for {:g} s (--timeout); the ranks are told to stop\n", options_.timeout));
+    say(fmt::format("sindri run: the job has run for {:g} s (--timeout); stopping the ranks\n", options_.timeout));
     pass_on(SIGTERM);
     if (kill_at_ == 0) kill_at_ = now + options_.term_grace + kHearTime;
   }

@@ -61,7 +61,7 @@ class RankTimes final : public train::Callback {
     const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2, share = all[2 * slowest + 1] / std::max(1e-9, own[slowest]);
     const char* part = share > 0.5 ? "waiting for data" : "computing";
     if (s_->group.first() && s_->folder->started())
-      s_->folder->log(fmt::format("up to step {}, ranks take by themselves {:.1f} to {:.1f} ms a step, median {:.1f}; rank {} the longest, mostly {}", step,
+      s_->folder->log(fmt::format("up to step {}: own time per step {:.1f} to {:.1f} ms, median {:.1f} ms; longest on rank {}, mostly {}", step,
                                   sorted.front() * 1e3, sorted.back() * 1e3, median * 1e3, slowest, part));
     for (size_t r = 0; r < own.size(); ++r) {
       if (own[r] <= 1.25 * median) told_[r] = 0;
@@ -72,7 +72,7 @@ class RankTimes final : public train::Callback {
       told_[r] = own[r];
       if (s_->group.first())
         log::warn("comm",
-                  fmt::format("rank {} is slower than the others: by itself it takes {:.1f} ms a step, the median is {:.1f}; mostly {}", r, own[r] * 1e3,
+                  fmt::format("rank {} is slower than the others: its own time per step is {:.1f} ms, the median {:.1f} ms; mostly {}", r, own[r] * 1e3,
                               median * 1e3, all[2 * r + 1] > 0.5 * own[r] ? "waiting for data" : "computing"));
     }
   }

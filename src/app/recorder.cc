@@ -172,8 +172,8 @@ class Recorder final : public train::Callback {
   void end(TrainState& state) override {
     if (epoch_samples_ > 0) write_epoch(state);
     if (!state.data_stats.empty()) s_->folder->log("data: " + state.data_stats);
-    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were left out: their loss or a gradient was not finite", state.skipped_steps));
-    if (state.overflow_steps > 0) s_->progress->print(fmt::format("{} steps were left out by the loss scale", state.overflow_steps));
+    if (state.skipped_steps > 0) s_->progress->print(fmt::format("{} steps were skipped: their loss or a gradient was not finite", state.skipped_steps));
+    if (state.overflow_steps > 0) s_->progress->print(fmt::format("{} steps were skipped by the loss scale", state.overflow_steps));
   }
 
  private:

@@ -160,7 +160,7 @@ void RunFolder::Impl::replace_file(const std::string& path, std::string content)
     train::write_file_atomically(path, content, fs::path(path).filename().string());
     unwritten.erase(path);
   } catch (const IoError& e) {
-    if (!unwritten.contains(path)) log::warn("train", fmt::format("{}; the training goes on, and this is tried again", e.what()));
+    if (!unwritten.contains(path)) log::warn("train", fmt::format("{}; training continues, and Sindri will try again", e.what()));
     unwritten[path] = std::move(content);
   }
 }
@@ -455,7 +455,7 @@ std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
     compare("cpu_isa", cpu_isa_name(cpu_isa()));
     return j.value("kernel_choices", std::map<std::string, std::string>());
   } catch (const nlohmann::json::exception& e) {
-    log::warn("train", fmt::format("{} cannot be read, kernels are chosen anew: {}", file("repro.json"), e.what()));
+    log::warn("train", fmt::format("{} cannot be read, kernels are chosen again: {}", file("repro.json"), e.what()));
     return {};
   }
 }

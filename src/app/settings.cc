@@ -280,7 +280,7 @@ void Settings::load_yaml_text(const std::string& text, const std::string& origin
     if (item.kind == YamlItem::kSection) {
       if (known_section) continue;
       if (find_spec(item.name) != nullptr)
-        throw SettingsError(fmt::format("{}: expected a value, got a mapping", item.name), where, "write the value behind the colon");
+        throw SettingsError(fmt::format("{}: expected a value, got a mapping", item.name), where, "write the value after the colon");
       throw SettingsError(ErrorCode::kUnknownSetting, fmt::format("unknown section {}", item.name), where, suggest_section(item.name, sections));
     }
     if (known_section) throw SettingsError(fmt::format("{} is a section, not a setting", item.name), where, "write its keys indented below it");
@@ -352,7 +352,7 @@ void Settings::validate_precision() const {
   if (policy.casts == amp::Casts::kNone && get_string("train.amp_dtype") == "f16")
     fail("train.amp_dtype", "nothing is cast at train.amp_level O0", "set train.amp_level");
   if (!policy.casts_batchnorm() && get_string("train.keep_batchnorm_fp32") == "false")
-    fail("train.keep_batchnorm_fp32", fmt::format("batch norm runs in float32 at train.amp_level {}", level), "leave it out, or use O2 or O3");
+    fail("train.keep_batchnorm_fp32", fmt::format("batch norm runs in float32 at train.amp_level {}", level), "remove it, or use O2 or O3");
   const bool dynamic = type == "dynamic" || scales_by_default(*this);
   const bool scales = dynamic || type == "fixed";
   if (!scales && get_float("loss_scale.init") != 0)
@@ -374,7 +374,7 @@ void Settings::validate_switched() const {
     const std::string name = spec.name;
     if (switch_of(name).empty() || get_bool(switch_of(name)) || !differs_from_default(*this, spec)) continue;
     if (level_of(origin(switch_of(name))) >= level_of(origin(name))) continue;
-    fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or leave it out", section_of(name)));
+    fail(spec.name, fmt::format("{} is off", section_of(name)), fmt::format("set {}.enabled=true, or remove it", section_of(name)));
   }
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name, own = section_of(name);
@@ -410,7 +410,7 @@ void Settings::validate_chosen() const {
       is_default = is_default || parse_setting(*own, own->fallback) == slot->second.value;
     }
     if (!is_default)
-      fail(spec.name, fmt::format("{} has no such setting", get_string(spec.chosen_by)), fmt::format("leave it out, or use {}", fmt::join(whose, ", ")));
+      fail(spec.name, fmt::format("{} has no such setting", get_string(spec.chosen_by)), fmt::format("remove it, or use {}", fmt::join(whose, ", ")));
   }
   for (const std::string& chooser : choosers) {
     if (const Registered* thing = chosen_thing(chooser); thing != nullptr) check_thing(chooser, section_of(chooser), *thing, [&] { chosen(chooser); });
@@ -435,7 +435,7 @@ void Settings::check_thing(const std::string& chooser, const std::string& sectio
   for (const SettingSpec& spec : thing.settings) {
     const std::string name = section + "." + spec.name, needed = section + "." + spec.needs;
     if (spec.needs[0] == '\0' || get(name) == parse_setting(spec, spec.fallback) || !is_nothing(get(needed))) continue;
-    fail(name.c_str(), fmt::format("does nothing while {} is {}", needed, value_text(needed)), fmt::format("set {}, or leave it out", needed));
+    fail(name.c_str(), fmt::format("does nothing while {} is {}", needed, value_text(needed)), fmt::format("set {}, or remove it", needed));
   }
 }
 

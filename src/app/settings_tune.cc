@@ -48,7 +48,7 @@ void validate_tuning(const Settings& s, const Fail& fail) {
     const std::vector<SettingSpec>& table = Settings::schema();
     const auto spec = std::find_if(table.begin(), table.end(), [&](const SettingSpec& row) { return setting == row.name; });
     if (s.get(setting) == parse_setting(*spec, spec->fallback)) return;  // a file of all settings has it
-    fail(setting.c_str(), fmt::format("does nothing while {} is empty", other), fmt::format("set {}, or leave it out", other));
+    fail(setting.c_str(), fmt::format("does nothing while {} is empty", other), fmt::format("set {}, or remove it", other));
   };
   if (s.get_string("train.init_from").empty()) only_with("train.init_match", "train.init_from"), only_with("train.init_skip", "train.init_from");
   if (s.get_texts("train.freeze").empty()) only_with("train.frozen_bn", "train.freeze");
@@ -64,7 +64,8 @@ void validate_tuning(const Settings& s, const Fail& fail) {
   if (!stop.empty()) check_metric(s, "train.early_stop.metric", fail);
   if (!best.empty()) check_metric(s, "checkpoint.keep_best", fail);
   if (!stop.empty() && !best.empty() && stop != best)
-    fail("checkpoint.keep_best", fmt::format("the best is kept by {} and waited for by {}", best, stop), "name one metric in both, or leave it out");
+    fail("checkpoint.keep_best", fmt::format("the best checkpoint is chosen by {}, but early stopping waits for {}", best, stop),
+         "name the same metric in both, or remove this one");
 }
 
 }  // namespace sindri::app

@@ -33,7 +33,7 @@ void check_fingerprint(const std::string& before, const std::string& now, const 
     log::warn("train", "data.fingerprint is another than before: whether the data is the same is not known");
   } else if (without_times(before) != without_times(now)) {
     throw DataError(fmt::format("the data is not what the training began with: its fingerprint was {} and is {} now", before, now), s.data.description,
-                    "bring the files back as they were; to go on with other data, start a new run from these weights: --checkpoint FILE without --resume");
+                    "restore the files; to continue with other data, start a new run from these weights: --checkpoint FILE without --resume");
   } else {
     log::warn("train",
               "the files of the data have other times than when the training began; if they were changed, the result will not be that of an uninterrupted run");
@@ -93,7 +93,7 @@ std::string read_on_all(Session* s, std::string (*read)(Session*)) {
   const Group& group = s->group;
   if (!group.several()) return read(s);
   const bool local = s->settings.get_bool("dist.load_local");
-  const std::string path = group.from_first("checkpoint to begin with", [&] { return read(s); });
+  const std::string path = group.from_first("checkpoint to start from", [&] { return read(s); });
   if (path.empty()) return path;
   if (local) {
     if (!s->start_file || !group.first()) s->start_file = train::load_weights_file(path);
@@ -129,8 +129,8 @@ void place_by_samples(Session* s, const train::TrainPosition& p) {
   }
   o.initial_total = o.initial_epoch * s->steps_per_epoch + o.initial_step;
   const int64_t passed = steps * now - seen;
-  s->say(fmt::format("the global batch was {} samples and is {} now: the epoch goes on behind its sample {}{}", before, now, steps * now,
-                     passed == 0 ? "" : fmt::format("; {} samples are passed over, so that a step begins there", passed)));
+  s->say(fmt::format("the global batch was {} samples and is {} now: the epoch continues after its sample {}{}", before, now, steps * now,
+                     passed == 0 ? "" : fmt::format("; {} samples are skipped, so that a step starts there", passed)));
 }
 
 void resume(Session* s, const std::string& path) {
@@ -208,9 +208,9 @@ void load_start(Session* s) {
   s->options.data_fingerprint = s->data.fingerprint;
   const bool inits = !s->settings.get_string("train.init_from").empty();
   if (inits && !r.resume && !r.checkpoint.empty())
-    throw SettingsError("two files of weights are named to begin with",
+    throw SettingsError("two files of initial weights are given",
                         fmt::format("--checkpoint {} and train.init_from, from {}", r.checkpoint, s->settings.origin("train.init_from")),
-                        "leave one of them out");
+                        "remove one of the two");
   std::string path;
   if (r.resume || !r.checkpoint.empty()) path = read_on_all(s, read_start);
   if (r.resume && path.empty()) s->say("no checkpoint to resume from yet: starting from the beginning");

@@ -65,7 +65,7 @@ void check_image_size(const Session& s) {
     if (e.code() != ErrorCode::kShape && e.code() != ErrorCode::kValue) throw;
     throw SettingsError(fmt::format("data.image_size {} is too small for {}: {}", s.image[1], net_name(set), e.message()),
                         fmt::format("data.image_size, from {}{}{}", set.origin("data.image_size"), e.where().empty() ? "" : " | ", e.where()),
-                        "leave it out for the size the net was designed for, or raise it");
+                        "remove it to use the size that the network was designed for, or raise it");
   }
 }
 
@@ -74,7 +74,7 @@ void name_image_size(const Session& s, const Error& e) {
   if (e.code() != ErrorCode::kShape || s.settings.get_int("data.image_size") <= models::input_shape(net_name(s.settings))[1]) return;
   throw SettingsError(fmt::format("data.image_size {} does not fit {}: {}", s.image[1], net_name(s.settings), e.message()),
                       fmt::format("data.image_size, from {}{}{}", s.settings.origin("data.image_size"), e.where().empty() ? "" : " | ", e.where()),
-                      "leave it out for the size the net was designed for");
+                      "remove it to use the size that the network was designed for");
 }
 
 void build(Session* s) {
@@ -202,13 +202,14 @@ std::string resume_command(const Session& s) {
 void check_saved(const Session& s) {
   if (s.checkpoint && !s.checkpoint->last_error().empty()) {
     const std::string& last = s.checkpoint->latest_ckpt_file_name();
-    throw IoError("the last checkpoint was not saved: " + s.checkpoint->last_error(), s.run_dir + "/checkpoints",
-                  fmt::format("{}; then go on with: {}", last.empty() ? "make room or fix the permissions" : "the one before is " + last, resume_command(s)));
+    throw IoError(
+        "the last checkpoint was not saved: " + s.checkpoint->last_error(), s.run_dir + "/checkpoints",
+        fmt::format("{}; then continue with: {}", last.empty() ? "free space or fix the permissions" : "the previous one is " + last, resume_command(s)));
   }
   s.group.from_first("records", [&] {
     if (const std::string missing = s.folder->missing(); !missing.empty())
       throw IoError("the training was not disturbed, but its records are not complete: cannot write " + missing, s.run_dir,
-                    "make room or fix the permissions; then go on with: " + resume_command(s));
+                    "free space or fix the permissions; then continue with: " + resume_command(s));
     return "";
   });
   if (s.best && !s.best->last_error().empty())
@@ -295,7 +296,7 @@ void finish(Session* s) {
   s->say("checkpoint: " + r.checkpoint);
   if (!r.best_checkpoint.empty()) s->say("best:       " + r.best_checkpoint);
   s->say("metrics:    " + r.metrics_file);
-  s->say("picture:    " + r.picture);
+  s->say("plot:       " + r.picture);
   if (!r.page.empty()) s->say("report:     " + r.page);
   if (first)
     s->progress->print_command(
@@ -408,7 +409,7 @@ void run_steps(Session* s, Stop* stop) {
     // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation. With other settings than
     // it was trained with, it is evaluated and left as it is.
     const bool done = o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps);
-    if (done) s->say("all steps are trained already; raise train.epochs or train.max_steps to go on");
+    if (done) s->say("all steps are already trained; raise train.epochs or train.max_steps to continue");
     s->steps_done = std::max<int64_t>(0, o.initial_total);
     if (!done || s->same_settings) s->model->train(epochs, s->data.train, make_callbacks(s), o);
   } catch (const CommError& e) {

@@ -26,7 +26,7 @@ int64_t parse_size(const std::string& text) {
   if (unit == "Ki") scale = 1024;
   if (unit == "Mi") scale = 1024.0 * 1024;
   if (end == text.c_str() || scale == 0 || !(value * scale >= 4) || value * scale > 1e11)
-    throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("'{}' is no size", text), "--sizes", "give bytes from 4 on, as 64, 32k, 1M or 1Mi");
+    throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("'{}' is not a size", text), "--sizes", "give at least 4 bytes, e.g. 64, 32k, 1M or 1Mi");
   return static_cast<int64_t>(value * scale);
 }
 

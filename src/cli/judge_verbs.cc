@@ -55,8 +55,8 @@ bool next_line(std::istream& in, const std::string& list, size_t* left, std::str
   for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
     if (c == '\n') return true;
     if ((*left)-- == 0 || line->size() == kLongestName || c == 0)
-      throw sindri::DataError(sindri::ErrorCode::kDataCorrupt, "this is no list of files: a line of it is no file name", list,
-                              "name a text file with one path a line");
+      throw sindri::DataError(sindri::ErrorCode::kDataCorrupt, "this is not a list of files: one of its lines is not a file name", list,
+                              "give a text file with one path per line");
     line->push_back(static_cast<char>(c));
   }
   return !line->empty();
@@ -93,15 +93,14 @@ void JudgeVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* verb)>
   eval_->add_option("--json", json_file_, "write metrics, classes and confusion matrix as JSON; -: to standard output instead of the text")
       ->type_name("FILE")
       ->group("Output");
-  eval_->add_option("--picture", picture_, "plot plot the confusion matrix as a PNG")->type_name("FILE")->group("Output");
+  eval_->add_option("--picture", picture_, "plot the confusion matrix as a PNG")->type_name("FILE")->group("Output");
   add_common(eval_);
 
   predict_ = app->add_subcommand("predict",
                                  "Classify images: files, folders, patterns, or - for an image on standard input\n\nExamples:\n"
                                  "  sindri predict --checkpoint FILE photo.jpg holiday/ 'scans/*.png'\n"
                                  "  sindri predict --checkpoint FILE --top 1 --files-from list.txt --json answers.json\n");
-  predict_
-      ->add_option("--checkpoint", checkpoint_, "checkpoint with the checkpoint with the weights; settings come from its run folder unless --config is given")
+  predict_->add_option("--checkpoint", checkpoint_, "checkpoint with the weights; settings come from its run folder unless --config is given")
       ->type_name("FILE")
       ->required();
   predict_->add_option("images", images_, "image files, folders with images, patterns, or -")->type_name("IMAGE...");

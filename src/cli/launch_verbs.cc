@@ -109,7 +109,7 @@ void LaunchVerbs::add_script(CLI::App* app) {
   slurm_->add_option("--partition", batch_.partition, "partition (default: the system's)")->type_name("NAME");
   mpijob_->add_option("--image", batch_.image, "container image with sindri, Open MPI and an ssh server")->type_name("IMAGE")->required();
   mpijob_->add_option("--volume-claim", batch_.volume_claim, "PersistentVolumeClaim for data and checkpoints")->type_name("NAME")->required();
-  mpijob_->add_option("--mount", batch_.mount, "where it is mounted")->type_name("PATH")->capture_default_str();
+  mpijob_->add_option("--mount", batch_.mount, "mount point")->type_name("PATH")->capture_default_str();
   mpijob_->add_option("--restarts", batch_.restarts, "runPolicy.backoffLimit")->type_name("K")->check(CLI::Range(0, 1000))->capture_default_str();
 }
 
@@ -123,7 +123,7 @@ void LaunchVerbs::add_table(CLI::App* app) {
                                      "Write the table of one server\n\nExamples:\n  sindri ranktable generate --device-num \"[0,8)\"\n"
                                      "  sindri ranktable generate --device-num \"[0,4)\" --visible-devices 4,5,6,7 --server-ip 10.0.0.1\n");
   generate_->add_option("--device-num", table_request_.device_num, "half-open range of logical devices")->type_name("[A,B)")->required();
-  generate_->add_option("--visible-devices", table_request_.visible_devices, "the device behind each logical number")->type_name("4,5,6,7");
+  generate_->add_option("--visible-devices", table_request_.visible_devices, "physical device of each logical number")->type_name("4,5,6,7");
   generate_->add_option("--server-ip", table_request_.server_ip, "address of this server (default: of the default route)")->type_name("A");
   generate_->add_option("--device-ips", table_request_.device_ips, "addresses for data (default: the server's)")->type_name("A,B,...");
   generate_->add_option("--conf", table_request_.conf, "file with lines address_<device>=<ip>, in place of --device-ips")->type_name("FILE");

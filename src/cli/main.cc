@@ -135,7 +135,7 @@ struct Program {
                                       "Print a network's layers with shapes, parameters and multiply-adds\n\nExamples:\n  sindri summary resnet50\n"
                                       "  sindri summary resnet20 --set model.num_classes=10 --all\n");
     summary_verb->add_option("net", net, "name of the network (default: model.name of the settings; without either, the names are listed)")->type_name("NET");
-    summary_verb->add_flag("--all", all_cells, "print print every cell, not only the outer two levels");
+    summary_verb->add_flag("--all", all_cells, "print every cell, not only the outer two levels");
     add_json_flag(summary_verb, "every cell as JSON");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
@@ -208,7 +208,7 @@ struct Program {
         ->type_name("FILE")
         ->group("Output")
         ->excludes(resume);
-    train_verb->add_flag("--quiet", train.quiet, "print print plain lines instead of a live progress line")->group("Output");
+    train_verb->add_flag("--quiet", train.quiet, "print plain lines instead of a live progress line")->group("Output");
     train_verb->add_flag("--settings-doc", settings_doc, "print the table of settings as Markdown, then exit")->group("Output");
   }
 
@@ -311,7 +311,7 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
     }
     const bool starts = verbs[0]->get_name() == "run" || verbs[0]->get_name() == "launch-script";
     if (starts && dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && std::find(argv, argv + argc, std::string("--")) == argv + argc)
-      return {sindri::ErrorCode::kUsage, "the program to run stands behind --, with its arguments", command_line(argc, argv),
+      return {sindri::ErrorCode::kUsage, "the program to run must follow --, with its arguments", command_line(argc, argv),
               fmt::format("sindri {} FLAGS -- PROGRAM ARGUMENTS; see sindri {} --help", name, name)};
   }
   return {sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), fix};

@@ -40,7 +40,7 @@ void MeasureVerbs::add_to(CLI::App* app) {
                                 ->type_name("N")
                                 ->check(CLI::Range(1, 100000))
                                 ->capture_default_str();
-  CLI::Option* const trace = profile_->add_option("--trace", profiled_.trace_file, "write a write a timeline for chrome://tracing or ui.perfetto.dev");
+  CLI::Option* const trace = profile_->add_option("--trace", profiled_.trace_file, "write a timeline for chrome://tracing or ui.perfetto.dev");
   trace->type_name("FILE")->group("Output");
   profile_->add_flag("--plan", planned_, "only compile a training step, and show its planned kernel launches and memory traffic")
       ->excludes(steps)

@@ -87,7 +87,7 @@ int MsrunVerb::run() {
   }
   if (sim_level_ >= 0 || sim_rank_id_ >= 0)
     throw sindri::SettingsError(sindri::ErrorCode::kUsage, "workers are not simulated", sim_level_ >= 0 ? "--sim_level" : "--sim_rank_id",
-                                "leave it out; sindri run --dry-run prints what would be started");
+                                "remove it; sindri run --dry-run prints what would be started");
   request_.join = read_bool("--join", join_);
   request_.bind_core = read_bool("--bind_core", bind_core_);
   if (read_bool("--bind_numa", bind_numa_)) print_err("msrun: --bind_numa has no effect; --bind_core=True gives each worker neighbouring cores\n");

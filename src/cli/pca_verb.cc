@@ -18,10 +18,7 @@ void PcaVerb::add_to(CLI::App* app) {
                    "settings of the run, whose network's trained weights become the columns; not needed if the snapshots hold only a network")
       ->type_name("FILE");
   verb_->add_option("--set", settings_, "a setting, as for sindri train")->type_name("KEY=VALUE");
-  verb_->add_option("--components", components_, "components, the components, the rows of the matrix")
-      ->type_name("K")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  verb_->add_option("--components", components_, "components, the rows of the matrix")->type_name("K")->check(CLI::Range(1, 4096))->capture_default_str();
   verb_->add_option("--memory-mb", memory_mb_, "memory for snapshots; those that do not fit are read again")
       ->type_name("MB")
       ->check(CLI::Range(0, 1 << 24))

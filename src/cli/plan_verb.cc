@@ -12,13 +12,13 @@ void PlanVerb::add_to(CLI::App* app) {
   verb_->add_option("--net", r.net, "name of the network; sindri summary lists them")->type_name("NET")->required();
   verb_->add_option("--classes", r.num_classes, "number of classes (default: the network's)")->type_name("N");
   verb_->add_flag("--scale", r.scale, "print the efficiency for several rank counts, batch sizes and networks")->group("Output");
-  verb_->add_flag("--suggest-fusion", r.suggest_fusion, "print print the all_reduce_fusion_config with the shortest predicted step")->group("Output");
+  verb_->add_flag("--suggest-fusion", r.suggest_fusion, "print the all_reduce_fusion_config with the shortest predicted step")->group("Output");
   verb_->add_option("--batch", r.batches, "samples per rank and step (default: 256; with --scale 256,32)")
       ->type_name("N[,N...]")
       ->delimiter(',')
       ->allow_extra_args(false);
   verb_->add_option("--rate", r.rate, "samples per second of one rank (default for resnet50: 2470, from the published runs)")->type_name("N");
-  verb_->add_option("--ranks", r.ranks, "number of number of ranks (default: 16; with --scale 16,64,256,1024,4096)")
+  verb_->add_option("--ranks", r.ranks, "number of ranks (default: 16; with --scale 16,64,256,1024,4096)")
       ->type_name("N[,N...]")
       ->delimiter(',')
       ->allow_extra_args(false)

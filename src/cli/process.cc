@@ -79,7 +79,7 @@ int finish_output(int code) {
   if (!failed || code != 0 || (g_outlives_reader && reader_is_gone())) return code;
   const sindri::IoError e(
       fmt::format("cannot write to the standard output{}{}", g_output_error != 0 ? ": " : "", g_output_error != 0 ? std::strerror(g_output_error) : ""),
-      "standard output", "make room where it goes, or send it elsewhere; what was asked for is done, but for its last lines");
+      "standard output", "free space there, or redirect the output; the work is done, only the last lines of output are missing");
   print_error(e);
   return e.exit_code();
 }

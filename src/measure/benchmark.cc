@@ -93,7 +93,7 @@ class Benchmark {
       throw Error(ErrorCode::kUsage, e.message(), fmt::format("--compare {}, with {}", r.framework, ContestantFactory::python(r.framework)),
                   ContestantFactory::fix(r.framework));
     if (is_own(r)) throw Error(e.code(), fmt::format("sindri {}: {}", label(r), e.message()), e.where(), e.fix());
-    if (request_.progress) request_.progress(fmt::format("left out: {} {}: {}", r.framework, label(r), e.message()));
+    if (request_.progress) request_.progress(fmt::format("skipped: {} {}: {}", r.framework, label(r), e.message()));
     left_out_.push_back({r.framework, r.mode, e.message()});
   }
 
@@ -163,7 +163,7 @@ void check_request(const BenchmarkRequest& r) {
     other.threads = t > 0 ? t : -1;  // 0 has a meaning in a Workload only
     check_workload(other);
   }
-  const auto usage = [](const char* flag, const std::string& what) { return Error(ErrorCode::kUsage, what, flag, "leave it out for the default"); };
+  const auto usage = [](const char* flag, const std::string& what) { return Error(ErrorCode::kUsage, what, flag, "omit it for the default"); };
   if (r.rounds < 0 || r.rounds > 1000) throw usage("--rounds", fmt::format("expected 1 .. 1000, got {}", r.rounds));
   if (!(r.block_seconds >= 0 && r.block_seconds <= 600)) throw usage("--seconds", fmt::format("expected 0 .. 600, got {}", r.block_seconds));
 }

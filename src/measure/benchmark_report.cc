@@ -120,7 +120,7 @@ std::string table_text(const BenchmarkRequest& q, const BenchmarkOutcome& o, con
     t += fmt::format("{:<10} {:<36} {:>10.3f} {:>12.1f} {:>6.1f}% {:>9.2f} {:>9.0f}\n", r.framework, mode, r.ms_per_step, r.samples_per_second, r.spread * 100,
                      r.first_step_s, r.peak_memory_mb);
   }
-  for (const LeftOut& l : o.left_out) t += fmt::format("left out: {} {}: {}\n", l.framework, l.mode, one_line(l.reason));
+  for (const LeftOut& l : o.left_out) t += fmt::format("skipped: {} {}: {}\n", l.framework, l.mode, one_line(l.reason));
   if (!ratios.empty()) t += "\n";
   const char* const meaning[][2] = {{"best_pytorch", "our samples per second over PyTorch's in its fastest mode"},
                                     {"best_mindspore", "over MindSpore's in its fastest mode"},

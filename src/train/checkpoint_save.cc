@@ -200,7 +200,7 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& given, const std
   for (const auto& [name, bytes] : {std::pair{"slice_bytes", options.slice_bytes}, std::pair{"block_bytes", options.block_bytes}})
     if (bytes <= 0) throw ValueError(fmt::format("save_checkpoint: {} is {}, must be positive", name, bytes));
   if (options.seal && options.compat_mindspore1)
-    throw ValueError("save_checkpoint: seal beside compat_mindspore1: the .sum file would describe the content in plain", "", "leave one of them out");
+    throw ValueError("save_checkpoint: seal beside compat_mindspore1: the .sum file would describe the content in plain", "", "remove one of the two");
   check_names(given);
   const std::vector<CheckpointEntry> entries = on_host(given);  // before the file is begun: a device may fail
   const std::string sums = integrity_of(entries);
