@@ -158,7 +158,7 @@ struct Program {
   }
 
   void add_json_flag(CLI::App* verb, const std::string& what) {
-    verb->add_option("--json", look_json, what + "; -: on the standard output, in place of the text")->type_name("FILE")->group("Output");
+    verb->add_option("--json", look_json, what + "; -: to standard output instead of the text")->type_name("FILE")->group("Output");
   }
 
   // What summary and doctor found: as JSON to a file beside the text, or in place of it.

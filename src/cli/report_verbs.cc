@@ -23,7 +23,7 @@ void ReportVerbs::add_to(CLI::App* app) {
       ->check(CLI::IsMember({"epochs", "steps", "seconds"}))
       ->capture_default_str()
       ->group("Output");
-  compare_->add_option("--json", json_, "the table and all epochs as JSON; -: on the standard output, in place of the text")
+  compare_->add_option("--json", json_, "write the table and all epochs as JSON; -: to standard output instead of the text")
       ->type_name("FILE")
       ->group("Output");
 }

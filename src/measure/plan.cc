@@ -100,7 +100,7 @@ std::string bucket_table(const Plan& p) {
     out += fmt::format("\n{:<8}{:<14}{:>10}\n", "bucket", "gradients", "MB");
     for (size_t k = 0; k < bytes.size(); ++k)
       out += fmt::format("{:<8}{:<14}{:>10.2f}\n", k, fmt::format("{}-{}", p.buckets[k].first, p.buckets[k].last), bytes[k] / kMb);
-    return out + fmt::format("\ntimes need --rate, samples a second of one rank (sindri benchmark {} prints it)\n", r.net);
+    return out + fmt::format("\ntimes need --rate, samples per second of one rank (sindri benchmark {} prints it)\n", r.net);
   }
   const int64_t batch = r.batches[0];
   const int ranks = r.ranks[0];
@@ -174,7 +174,7 @@ std::string plan(const PlanRequest& given) {
   if (r.rate < 0) throw ValueError(fmt::format("--rate must be positive, got {:g}", r.rate), "sindri plan");
   if (r.rate == 0 && r.net == "resnet50") r.rate = kResNet50Rate;
   if (r.rate == 0 && (r.scale || r.suggest_fusion))
-    throw ValueError(fmt::format("{} needs the samples a second of one rank", r.scale ? "--scale" : "--suggest-fusion"), "sindri plan",
+    throw ValueError(fmt::format("{} needs the samples per second of one rank", r.scale ? "--scale" : "--suggest-fusion"), "sindri plan",
                      fmt::format("add --rate N; sindri benchmark {} prints it", r.net));
   Plan p = {.request = r, .gradients = gradients_of(r), .buckets = {}, .cluster = {}};
   p.buckets = buckets_of(r, p.gradients, r.bucket_mb);

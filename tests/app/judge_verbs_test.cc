@@ -154,8 +154,8 @@ TEST_F(JudgeVerbs, WhatIsNoImageIsNamed) {
   const Result left = run(predict({text, good, temp_.file("empty.jpg"), "--set", "data.on_corrupt=skip"}));
   EXPECT_EQ(left.code, 0) << left.err;
   EXPECT_EQ(left.out, ok(predict({good})));
-  EXPECT_THAT(left.err, HasSubstr("left out, not an image that can be read: " + text));
-  EXPECT_THAT(left.err, HasSubstr("left out, not an image that can be read: " + temp_.file("empty.jpg")));
+  EXPECT_THAT(left.err, HasSubstr("skipped, not a readable image: " + text));
+  EXPECT_THAT(left.err, HasSubstr("skipped, not a readable image: " + temp_.file("empty.jpg")));
   expect_error(run(predict({text, "--set", "data.on_corrupt=skip"})), 3, "E3004", {"none of the 1 files"});
   expect_error(run(predict({temp_.file("*.png")})), 3, "E3002", {"nothing fits the pattern"});
   expect_error(run(predict({shared_->file("data/test")})), 3, "E3003", {"no images lie directly in", "data/test/*"});

@@ -121,7 +121,7 @@ TEST(OwnThings, Refusals) {
   EXPECT_EQ(refused({"model.gain=0"}), "model.gain: a gain of 0 leaves nothing to train | model.gain from --set | leave it out");
   EXPECT_THAT(refused({"model.gain=11"}), HasSubstr("model.gain: expected -10 to 10, got 11"));
   EXPECT_THAT(refused({"data.kind=auto", "data.bright=100"}),
-              HasSubstr("data.bright: auto has no such setting | data.bright from --set | leave it out, or use own_shades"));
+              HasSubstr("data.bright: auto has no such setting | data.bright from --set | remove it, or use own_shades"));
   EXPECT_EQ(refused({"metrics.own_between.enabled=true", "metrics.own_between.low=2"}),
             "metrics.own_between.low: low is above high | metrics.own_between.low from --set | lower it");
   EXPECT_EQ(refused({"metrics.own_between.enabled=true", "metrics.own_between.high=2"}), "no SettingsError");

@@ -317,7 +317,7 @@ def slow_rank(lab, layout, rng):
     job = _training(lab, layout, rng, ["dist.log_steps=4", "dist.op_warn=1", "dist.op_timeout=10"])
     rank = rng.randrange(RANKS)
     since = time.monotonic()
-    slower = rf"rank {rank} is slower than the others: by itself it takes "
+    slower = rf"rank {rank} is slower than the others: its own time per step is "
     job.misbehave(rank, "sleep 30")  # what is told is the mean of four steps
     wait_until(lambda: re.search(slower + r"[1-9]\d+\.\d ms a step", job.text(0)), 20, "the straggler's name")
     job.misbehave(rank, "sleep 300")

@@ -276,7 +276,7 @@ TEST_F(Launch, TheProgramSaysWhatWouldComeAgain) {
 
 TEST_F(Launch, ARestartedTrainingResumes) {
   Result r = run({"run", "-n", "1", "--max-restarts", "1", "--", "sindri", "train"}, options());
-  expect_error(r, 2, "E2020", {"--max-restarts needs a run folder with a name", "train.run_dir"});
+  expect_error(r, 2, "E2020", {"--max-restarts needs a named run folder", "train.run_dir"});
   r = run({"run", "-n", "1", "--max-restarts", "1", "--", "sindri", "train", "--config", "no.yaml"}, options());
   EXPECT_EQ(r.code, 2);
   EXPECT_THAT(r.err, HasSubstr("error[E2010] the settings file does not exist")) << "which is the training's to say";
@@ -352,7 +352,7 @@ TEST_F(Launch, RefusesBadRequests) {
   refused({"-n", "2"}, "E2020", "no program to run");
   refused({"-n", "2", "--", "no-such-program"}, "E2020", "cannot start no-such-program: No such file or directory");
   refused({"-n", "0", "--", "true"}, "E2020", "-n");
-  refused({"-n", "2", "sindri", "train", "--config", "a.yaml"}, "E2020", "the program to run stands behind --");
+  refused({"-n", "2", "sindri", "train", "--config", "a.yaml"}, "E2020", "the program to run must follow --");
   refused({"-n", "2", "--work-dir", "part{rnk}", "--", "true"}, "E2020", "{rnk} stands for nothing");
   refused({"-n", "2", "--engine", "ray", "--", "true"}, "E2020", "--engine");
   refused({"-n", "2", "--engine", "slurm", "--", "true"}, "E2020", "not inside a Slurm allocation");

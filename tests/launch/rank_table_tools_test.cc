@@ -199,7 +199,7 @@ TEST_F(Tools, MpiJob) {
   EXPECT_THAT(std::vector<std::string>(command.begin(), command.begin() + 6),
               testing::ElementsAre("mpirun", "-np", "8", "--oversubscribe", "--bind-to", "none"));
   EXPECT_THAT(command, testing::IsSupersetOf({"sindri", "train", "/data/a \"b\".yaml", "--resume", "train.run_dir=/data/net-1"}));
-  expect_error(script({"mpijob", "--image", "x", "--volume-claim", "y", "--name", "Net_1", "--", "x"}), 2, "E2020", {"\"Net_1\" is no name of a job"});
+  expect_error(script({"mpijob", "--image", "x", "--volume-claim", "y", "--name", "Net_1", "--", "x"}), 2, "E2020", {"\"Net_1\" is not a valid job name"});
   expect_error(script({"mpijob", "--image", "x", "--", "x"}), 2, "E2020", {"--volume-claim is required", "see sindri launch-script mpijob --help"});
   EXPECT_EQ(script({"mpijob", "--image", "x", "--volume-claim", "y", "--output", "job.yaml", "--", "x"}).code, 0);
   EXPECT_THAT(read_text(temp_.file("job.yaml")), HasSubstr("kind: MPIJob\n"));

@@ -31,7 +31,7 @@ _COMPARE = """examples:
   python -m sindri compare diff ours.npz theirs.npz
   python -m sindri compare record step.py:make ours.npz
 
-Compares one training step of two networks value by value: inputs, weights,
+Compares compare one training step of two networks value by value: inputs, weights,
 what every layer gave, the loss, gradients and updated weights. Records are
 made by sindri.tools.compare.record and record_torch, or by `record` here.
 """
@@ -57,42 +57,42 @@ def _parser() -> _Parser:
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
     form = argparse.RawDescriptionHelpFormatter
 
-    c = verbs.add_parser("convert", help="weights between .ckpt, safetensors and PyTorch", description=_CONVERT, epilog=_MAP, formatter_class=form)
+    c = verbs.add_parser("convert", help="convert weights between .ckpt, safetensors and PyTorch files", description=_CONVERT, epilog=_MAP, formatter_class=form)
     c.add_argument("source", metavar="IN", help="file to read: .ckpt, .safetensors, .pth, .pt")
-    c.add_argument("target", metavar="OUT", help="file to write, its ending decides on the form")
+    c.add_argument("target", metavar="OUT", help="file to write; its extension determines the format")
     g = c.add_argument_group("names")
     g.add_argument(
         "--names", choices=("mindspore", "torch", "keep"), help="names in OUT; default: mindspore for .ckpt, torch for .pth, keep for .safetensors"
     )
     g.add_argument("--from-names", choices=("auto", "mindspore", "torch"), default="auto", help="names in IN (default: recognised)")
     g.add_argument("--net", choices=("auto", "resnet", "none"), default="auto", help="rules of a known network (default: recognised)")
-    g.add_argument("--map", metavar="FILE", help="rules of your own, which go before the others")
-    g.add_argument("--reverse-map", action="store_true", help="read the map from right to left, for the way back")
+    g.add_argument("--map", metavar="FILE", help="your own rules, applied before the others")
+    g.add_argument("--reverse-map", action="store_true", help="read the map from right to left, for the reverse conversion")
     g = c.add_argument_group("contents")
-    g.add_argument("--drop-state", action="store_true", help="leave optimizer state, counters and texts out")
+    g.add_argument("--drop-state", action="store_true", help="omit optimizer state, counters and text entries")
     g.add_argument("--compat", choices=("mindspore1",), help="a .ckpt without checksums, for MindSpore up to 2.0")
     g = c.add_argument_group("output")
-    g.add_argument("--force", action="store_true", help="replace OUT when it exists")
+    g.add_argument("--force", action="store_true", help="replace OUT if it exists")
     g.add_argument("--verbose", action="store_true", help="show every name")
-    g.add_argument("--report", metavar="FILE", help="write what became of every name as JSON")
+    g.add_argument("--report", metavar="FILE", help="write the mapping of every name as JSON")
 
-    p = verbs.add_parser("compare", help="one training step of two networks", description=_COMPARE, formatter_class=form,
+    p = verbs.add_parser("compare", help="compare one training step of two networks", description=_COMPARE, formatter_class=form,
                          epilog="exit codes: 0 done and equal, 1 the records differ, 2 usage, 4 a file's contents, 5 files cannot be used")
     sub = p.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
     d = sub.add_parser(
         "diff",
-        help="where two records first differ",
+        help="print where two records first differ",
         formatter_class=form,
         description=(
             "examples:\n"
             "  python -m sindri compare diff ours.npz theirs.npz\n"
             "  python -m sindri compare diff ours.npz theirs.npz --rtol 1e-5 --rtol gradient=0.05\n\n"
-            "A tensor differs when its largest difference exceeds atol + rtol x its largest\n"
+            "A tensor differs if its largest difference exceeds atol + rtol x its largest\n"
             "magnitude in B. The first difference in the order of execution is shown first."
         ),
     )
-    d.add_argument("a", metavar="A", help="record to look at (.npz with its .json, or .safetensors)")
-    d.add_argument("b", metavar="B", help="record to hold it against")
+    d.add_argument("a", metavar="A", help="record to compare (.npz with its .json, or .safetensors)")
+    d.add_argument("b", metavar="B", help="record to compare it with")
     d.add_argument(
         "--rtol",
         action="append",
@@ -102,9 +102,9 @@ def _parser() -> _Parser:
     )
     d.add_argument("--atol", type=float, default=1e-8, metavar="X", help="absolute tolerance (default 1e-8)")
     d.add_argument("--kinds", metavar="K,…", default=",".join(compare.KINDS), help="compare only these kinds")
-    d.add_argument("--all", action="store_true", help="show every difference and every name that one record has alone")
+    d.add_argument("--all", action="store_true", help="show every difference and every name that only one record has")
     d.add_argument("--json", metavar="FILE", help="write every comparison as JSON")
-    s = sub.add_parser("show", help="what a record holds")
+    s = sub.add_parser("show", help="print the contents of a record")
     s.add_argument("record", metavar="RECORD")
     r = sub.add_parser(
         "record",
@@ -115,18 +115,18 @@ def _parser() -> _Parser:
             "  python -m sindri compare record step.py:make ours.npz\n"
             "  python -m sindri compare record torch_step.py:make theirs.npz\n\n"
             "FUNCTION of SCRIPT takes no arguments and returns (net, loss_fn, optimizer, batch),\n"
-            "a Sindri Cell or a PyTorch module with what belongs to it."
+            "a Sindri Cell or a PyTorch module with matching arguments."
         ),
     )
     r.add_argument("function", metavar="SCRIPT:FUNCTION", help="a Python file and a function in it")
     r.add_argument("target", metavar="OUT", help="record to write (.npz or .safetensors)")
     r.add_argument("--sample", type=int, metavar="N", help="keep at most N evenly spaced elements of each tensor")
 
-    m = verbs.add_parser("map", help="Sindri's counterpart of PyTorch's and MindSpore's names", description=_COUNTERPARTS, formatter_class=form,
+    m = verbs.add_parser("map", help="print Sindri's counterparts of PyTorch's and MindSpore's names", description=_COUNTERPARTS, formatter_class=form,
                          epilog="exit codes: 0 every name has a counterpart, 1 some have none, 2 usage")
     m.add_argument("names", nargs="*", metavar="NAME|SCRIPT", help="torch.nn.Conv2d, nn.Conv2d, F.relu, mindspore.ops.concat, or a Python file")
     m.add_argument("--all", action="store_true", help="list every entry of the table")
-    m.add_argument("--json", metavar="FILE", help="write the answers as JSON; -: to the standard output, in place of the text")
+    m.add_argument("--json", metavar="FILE", help="write the answers as JSON; -: to standard output instead of the text")
     return top
 
 
