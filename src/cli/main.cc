@@ -136,7 +136,7 @@ struct Program {
                                       "  sindri summary resnet20 --set model.num_classes=10 --all\n");
     summary_verb->add_option("net", net, "name of the network (default: model.name of the settings; without either, the names are listed)")->type_name("NET");
     summary_verb->add_flag("--all", all_cells, "print every cell, not only the outer two levels");
-    add_json_flag(summary_verb, "every cell as JSON");
+    add_json_flag(summary_verb, "write every cell as JSON");
     add_settings_flags(summary_verb, &common);
     measure.add_to(&app);
     launch.add_to(&app);
@@ -152,7 +152,7 @@ struct Program {
     doctor_verb = app.add_subcommand("doctor",
                                      "Check this machine for training: OK, WARN or FAIL, each with a fix\n\n"
                                      "Examples:\n  sindri doctor\n  sindri doctor --json -\n\nExit code: 0, or 5 if a check fails.\n");
-    add_json_flag(doctor_verb, "the findings as JSON");
+    add_json_flag(doctor_verb, "write the findings as JSON");
     manual.add_to(&app);
     version_verb = app.add_subcommand("version", "Print the version\n\nExamples:\n  sindri version\n  sindri version | head -1\n");
   }

@@ -309,7 +309,7 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   EXPECT_EQ(out.find('\x1b'), std::string::npos);
   for (const char* name : {"config.resolved.yaml", "env.json", "repro.json", "metrics.jsonl", "metrics.csv", "log.txt", "report.png", "report.html"})
     EXPECT_GT(fs::file_size(temp.file("run") + "/" + name), 0u) << name;
-  for (const char* label : {"checkpoint: ", "metrics:", "picture:", "report:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
+  for (const char* label : {"checkpoint: ", "metrics:", "plot:", "report:"}) EXPECT_TRUE(fs::exists(value_of(out, label))) << label;
   const auto env = nlohmann::json::parse(std::ifstream(temp.file("run/env.json")));
   EXPECT_THAT(env.at("command").get<std::string>(), HasSubstr("--set train.epochs=2"));
 
