@@ -58,7 +58,7 @@ std::string Sampler::str() const {
 
 namespace {
 void check_cap(const char* who, const std::optional<int64_t>& n) {
-  if (n && *n <= 0) throw ValueError(fmt::format("{}: num_samples must be positive, got {}", who, *n), "", "leave it out to read every row");
+  if (n && *n <= 0) throw ValueError(fmt::format("{}: num_samples must be positive, got {}", who, *n), "", "omit it to read every row");
 }
 Sampler subset(const char* who, Sampler::Kind kind, std::vector<int64_t> indices, std::optional<int64_t> num_samples) {
   check_cap(who, num_samples);
@@ -246,7 +246,7 @@ namespace {
   for (auto& in : node.inputs) {
     if (node_rows(*in) == 0) raise_empty(*in);
   }
-  throw DataError(ErrorCode::kDataEmpty, fmt::format("the data set has no rows behind {}", node_str(node)), node_str(node),
+  throw DataError(ErrorCode::kDataEmpty, fmt::format("the dataset has no rows after {}", node_str(node)), node_str(node),
                   "check the counts of skip, num_samples and the source");
 }
 }  // namespace

@@ -155,7 +155,7 @@ Rows rows_of(const Tensor& image, int64_t most, const char* format, const char* 
     throw ShapeError(fmt::format("image must be [H, W], [H, W, 1] or [H, W, 3] with pixels, got {}", s.str()), who);
   if (s[0] > most || s[1] > most)
     throw ShapeError(fmt::format("image has {} x {} pixels, the sides of a {} file are at most {}", s[1], s[0], format, most), who,
-                     "make the picture smaller, or cut it up");
+                     "make the image smaller, or split it");
   return {t, {s[0], s[1]}, static_cast<int>(channels)};
 }
 

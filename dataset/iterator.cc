@@ -54,7 +54,7 @@ void check_corrupt_policy(const Node& root, OnCorrupt policy) {
   while (n->kind != Node::Kind::kBatch && n->inputs.size() == 1) {
     const bool passes = n->kind == Node::Kind::kMap || n->kind == Node::Kind::kRename || n->kind == Node::Kind::kProject || n->kind == Node::Kind::kRepeat;
     if (policy == OnCorrupt::kSkip && !passes && has_batch(*n)) {
-      throw ValueError(fmt::format("on_corrupt = skip: {} stands behind batch(), where the number of batches is not known", node_str(*n)), "",
+      throw ValueError(fmt::format("on_corrupt = skip: {} follows batch(), where the number of batches is unknown", node_str(*n)), "",
                        "put it before batch(), or use on_corrupt = replace");
     }
     n = n->inputs[0].get();
@@ -65,7 +65,7 @@ void check_corrupt_policy(const Node& root, OnCorrupt policy) {
                        "batch after zip or concat");
   }
   if (policy == OnCorrupt::kSkip && node_rows(n->kind == Node::Kind::kBatch ? *n->inputs[0] : const_cast<Node&>(root)) < 0)
-    throw ValueError("on_corrupt = skip: an endless repeat() stands before batch()", "", "put repeat() behind batch(), or use on_corrupt = replace");
+    throw ValueError("on_corrupt = skip: an endless repeat() stands before batch()", "", "put repeat() after batch(), or use on_corrupt = replace");
 }
 
 class IteratorImpl : public Iterator {
@@ -241,7 +241,7 @@ class IteratorImpl : public Iterator {
     const nlohmann::json mine = fingerprint();
     const bool shards = mine.contains("in_shards") || j.contains("in_shards");
     if (shards && engine_->plan().on_corrupt == OnCorrupt::kSkip)
-      log::warn("data", "on_corrupt = skip: where shards go on that left out bad rows before is known of the first only; the others may repeat some rows");
+      log::warn("data", "on_corrupt = skip: only the first shard knows the position after the rows it skipped; the others may repeat some rows");
     for (const auto& [name, value] : mine.items()) {
       // Shards may be one batch longer than all rows in one piece; how many there are is not asked.
       if (name == "in_shards" || (name == "size" && shards)) continue;

@@ -40,7 +40,7 @@ int64_t node_rows(Node& node) {
     }
     case Node::Kind::kConcat: return n[0] < 0 || n[1] < 0 ? -1 : n[0] + n[1];
     case Node::Kind::kShard:
-      if (rows < 0) throw ValueError("shard: its input has no end", "", "put repeat() behind shard()");
+      if (rows < 0) throw ValueError("shard: its input has no end", "", "put repeat() after shard()");
       return shard_size(node.shard, rows);
     default: return rows;
   }

@@ -53,7 +53,7 @@ class Compiler {
       }
       case Node::Kind::kTake: break;  // the first rows keep their index
       case Node::Kind::kShuffle:
-        if (node_rows(*node.inputs[0]) < 0) throw ValueError("shuffle: its input has no end", node_str(node), "put repeat() behind shuffle()");
+        if (node_rows(*node.inputs[0]) < 0) throw ValueError("shuffle: its input has no end", node_str(node), "put repeat() after shuffle()");
         plan_.shuffles.push_back(std::make_unique<PassCache<std::vector<int64_t>>>());
         path.push_back({node.kind, node.count, node_rows(*node.inputs[0]), number, static_cast<int>(plan_.shuffles.size()) - 1});
         break;
@@ -155,7 +155,7 @@ class Compiler {
     order_above_ = outer;
     leaf->rows = leaf->sizes[0];
     if (node.kind == Node::Kind::kConcat && leaf->sizes[0] < 0)
-      throw ValueError("concat: its first input has no end", node_str(node), "put repeat() behind concat()");
+      throw ValueError("concat: its first input has no end", node_str(node), "put repeat() after concat()");
     const size_t columns = leaf->programs[0]->columns.size();
     return add_leaf(std::move(leaf), columns, p);
   }

@@ -43,7 +43,7 @@ constexpr const char* kList = ".seekable.jsonl";  // in the store: what each of 
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::error_code error;
-  if (!fs::is_directory(folder, error)) throw IoError(fmt::format("{} is not a folder", folder.string()), kWho, "give the folder of the pictures");
+  if (!fs::is_directory(folder, error)) throw IoError(fmt::format("{} is not a folder", folder.string()), kWho, "give the folder of the images");
   std::vector<fs::path> out;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     std::error_code ignored;

@@ -41,7 +41,7 @@ double number_of(const std::string& text, const std::string& rule) {
 }  // namespace
 
 GroupRule parse_group_rule(const std::string& text) {
-  constexpr const char* kForm = "PATTERN lr=FACTOR, PATTERN weight_decay=NUMBER, or both behind one pattern";
+  constexpr const char* kForm = "PATTERN lr=FACTOR, PATTERN weight_decay=NUMBER, or both after one pattern";
   std::istringstream words(text);
   GroupRule rule;
   words >> rule.pattern;

@@ -111,7 +111,7 @@ void LARS::run(const TensorList& grads, const Tensor& inv_scale, const Tensor& s
 }
 
 Tensor LARS::update(const Parameter&, const Tensor&, const Tensor&, double, const UpdateControl&, const std::vector<Parameter*>&) {
-  throw InternalError("LARS has no rule of its own");
+  throw InternalError("LARS has no update rule");
 }
 
 namespace {

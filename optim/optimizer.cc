@@ -119,7 +119,7 @@ void Optimizer::add_groups(const Params& params) {
   for (const ParamGroup& g : params.groups()) {
     if (!g.order_params.empty()) {
       if (!g.params.empty() || g.lr.has_value() || g.weight_decay.has_value() || g.grad_centralization)
-        throw ValueError(fmt::format("{}: the group with order_params holds other settings too", name_), "", "give order_params a group of its own");
+        throw ValueError(fmt::format("{}: the group with order_params holds other settings too", name_), "", "give order_params a separate group");
       if (order != nullptr) throw ValueError(fmt::format("{}: order_params is given twice", name_));
       order = &g.order_params;
       continue;

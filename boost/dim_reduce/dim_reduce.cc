@@ -193,8 +193,8 @@ class DimReduce final : public train::BoostAlgorithm {
     fingerprint_->store(Tensor::from_values({2}, own_fingerprint_, DType::kInt32));
     if (!other) return;
     log::write(log::Level::kWarn, "boost",
-               "dim_reduce: the checkpoint is of a training in another subspace: what was learned of the curvature there begins anew | give the matrix of that "
-               "training as pca_mat_path to go on in its subspace");
+               "dim_reduce: the checkpoint is from a run in another subspace; the curvature estimate is reset | give that run's matrix as pca_mat_path to "
+               "continue in its subspace");
     for (Parameter* p : {velocity_, last_step_, last_gradient_, started_, residual_})
       if (p != nullptr) p->store(Tensor::zeros(p->shape(), p->dtype()));
     if (inverse_ != nullptr) inverse_->store(identity(s_.components));

@@ -287,7 +287,7 @@ Npy open_npy(const std::string& path) {
   if (m[1] != "<f4" && m[1] != "<f8") throw bad(fmt::format("its elements are {}, not float32 or float64", m[1].str()));
   out.wide = m[1] == "<f8";
   if (dict.find("'fortran_order': False") == std::string::npos) throw bad("it is in Fortran's order");
-  if (!std::regex_search(dict, m, std::regex(R"('shape': *\((\d{1,15}), *(\d{1,15}),? *\))"))) throw bad("it is no matrix");
+  if (!std::regex_search(dict, m, std::regex(R"('shape': *\((\d{1,15}), *(\d{1,15}),? *\))"))) throw bad("it is not a matrix");
   out.rows = std::stoll(m[1]), out.columns = std::stoll(m[2]);
   const auto here = file.tellg();
   file.seekg(0, std::ios::end);

@@ -222,7 +222,7 @@ ImageSize JpegDecoder::open(const uint8_t* data, int64_t bytes) {
   state_->bytes = static_cast<size_t>(bytes);
   state_->seekable = false;
   if (size.height * size.width > kMaxPixels)
-    throw BadSample(fmt::format("the image has {} x {} pixels, the limit is 64 million", size.width, size.height), "", "make the picture smaller");
+    throw BadSample(fmt::format("the image has {} x {} pixels, the limit is 64 million", size.width, size.height), "", "make the image smaller");
   return size;
 }
 

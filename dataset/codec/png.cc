@@ -26,7 +26,7 @@ void on_warning(png_structp, png_const_charp) {}  // odd chunks that leave the p
 
 void read(png_structp png, png_bytep out, size_t bytes) {
   PngInput* in = static_cast<PngInput*>(png_get_io_ptr(png));
-  if (bytes > in->left) png_error(png, "the file ends within the picture");
+  if (bytes > in->left) png_error(png, "the file ends within the image");
   std::memcpy(out, in->data, bytes);
   in->data += bytes;
   in->left -= bytes;

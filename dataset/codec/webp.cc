@@ -11,7 +11,7 @@ namespace {
 const char* reason(VP8StatusCode code) {
   switch (code) {
     case VP8_STATUS_OUT_OF_MEMORY: return "out of memory";
-    case VP8_STATUS_NOT_ENOUGH_DATA: return "the file ends within the picture";
+    case VP8_STATUS_NOT_ENOUGH_DATA: return "the file ends within the image";
     case VP8_STATUS_UNSUPPORTED_FEATURE: return "a feature that libwebp does not read";
     default: return "its data are damaged";
   }

@@ -56,7 +56,7 @@ class ImageFolderSource : public Source {
                       loose > 0
                           ? fmt::format("{} images lie directly in {}; ImageFolderDataset expects {}/<class>/<image>", loose, o_.dataset_dir, o_.dataset_dir)
                           : fmt::format("{} has no class folders; ImageFolderDataset expects {}/<class>/<image>", o_.dataset_dir, o_.dataset_dir),
-                      o_.dataset_dir, "put the images of each class into a folder of its own");
+                      o_.dataset_dir, "put the images of each class into a separate folder");
     }
     choose_classes(classes);
     std::vector<std::string> empty;
@@ -175,7 +175,7 @@ class ImageFolderSource : public Source {
       throw DataError(ErrorCode::kDataEmpty, fmt::format("class folders without images: {}", fmt::join(empty, ", ")), o_.dataset_dir,
                       "fill or remove them, or set allow_empty_classes");
     if (!empty.empty()) log::warn("data", fmt::format("{}: class folders without images keep their labels: {}", o_.dataset_dir, fmt::join(empty, ", ")));
-    if (!skipped_.empty()) log::warn("data", fmt::format("{}: entries left out: {}", o_.dataset_dir, seen));
+    if (!skipped_.empty()) log::warn("data", fmt::format("{}: skipped entries: {}", o_.dataset_dir, seen));
     if (broken_ > 0) log::warn("data", fmt::format("{}: {} broken links are skipped", o_.dataset_dir, broken_));
   }
 

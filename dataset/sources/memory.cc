@@ -82,7 +82,7 @@ class GeneratorSource : public Source {
     GeneratorDataset::Row row;
     while (next(&row)) ++rows_;
     const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    log::info("data", fmt::format("GeneratorDataset: counted {} rows in {:.2f} s; give size to leave that out", rows_, s));
+    log::info("data", fmt::format("GeneratorDataset: counted {} rows in {:.2f} s; give size to avoid this", rows_, s));
   }
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override {

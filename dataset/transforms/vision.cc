@@ -414,7 +414,7 @@ std::vector<ColumnInfo> HwcToChwOp::infer(std::span<const ColumnInfo> in) const 
   if (c.shape.rank() == 2) return {c};
   if (c.shape.rank() != 3)
     throw ShapeError(fmt::format("HWC2CHW: column '{}' has shape {}, expected [H, W, C] or [H, W]", c.name, c.shape.str()), "",
-                     "put it behind Decode and before batch()");
+                     "put it after Decode and before batch()");
   c.shape = {c.shape[2], c.shape[0], c.shape[1]};
   return {c};
 }

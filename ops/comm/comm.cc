@@ -39,7 +39,7 @@ void check_rows(const char* op, const TensorMeta& x) {
 }
 void check_parts(const char* op, const TensorMeta& x, int64_t size) {
   check_rows(op, x);
-  if (x.shape[0] % size != 0) throw ShapeError(fmt::format("{}: the first dimension of {} is no multiple of the group's {} ranks", op, x.str(), size));
+  if (x.shape[0] % size != 0) throw ShapeError(fmt::format("{}: the first dimension of {} is not a multiple of the group's {} ranks", op, x.str(), size));
 }
 // Means and scales of whole numbers would round in silence.
 void check_floats(const char* op, ReduceOp reduce, bool more, DType dtype) {
@@ -136,7 +136,7 @@ void check_partners(const char* what, const std::vector<int64_t>& ranks, const E
   const int64_t size = size_of(a.group);
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i] < 0 || ranks[i] >= size)
-      throw ValueError(fmt::format("neighbor_exchange: {} {} is no rank of group '{}', which has {}", what, ranks[i], a.group, size));
+      throw ValueError(fmt::format("neighbor_exchange: {} {} is not a rank of group '{}', which has {}", what, ranks[i], a.group, size));
     if (std::find(ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(i), ranks[i]) != ranks.begin() + static_cast<ptrdiff_t>(i))
       throw ValueError(fmt::format("neighbor_exchange: {} names rank {} twice", what, ranks[i]), "", "put the tensors together, or call it twice");
   }

@@ -163,10 +163,10 @@ std::string reject(const KernelQuery& q) {
   if (g.c * g.kw < 16 || g.c > 512 || g.o > 512) return "16 values in a kernel row to 512 channels";
   if (conv::direction_of(q) == Direction::kWeightGrad && g.weight_numel() > 160'000) return "partial weight gradients would not fit the cache";
   const char* const large = "padded images of more than 262 x 262 pixels, or of 64 MB for the threads";
-  if (conv::direction_of(q) != Direction::kInputGrad) return too_large(g) ? large : g.o % kTiledLanes == 0 ? "" : "output channels are no multiple of 16";
+  if (conv::direction_of(q) != Direction::kInputGrad) return too_large(g) ? large : g.o % kTiledLanes == 0 ? "" : "output channels are not a multiple of 16";
   if (g.stride_h != 1 || g.stride_w != 1) return "the input gradient needs stride 1";
   if (g.pad_top >= g.kh || g.pad_bottom >= g.kh || g.pad_left >= g.kw || g.pad_right >= g.kw) return "padding wider than the kernel";
-  return too_large(turned(g)) ? large : g.c % kTiledLanes == 0 ? "" : "input channels are no multiple of 16";
+  return too_large(turned(g)) ? large : g.c % kTiledLanes == 0 ? "" : "input channels are not a multiple of 16";
 }
 std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<TiledConvKernel>(q); }
 

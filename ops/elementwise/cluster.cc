@@ -24,9 +24,9 @@ class ProgramReader : private TextReader {
     }
     do outputs();
     while (try_symbol(","));
-    if (!at_end()) fail("text behind the results");
+    if (!at_end()) fail("text after the results");
     for (size_t k = 0; k < program_.steps.size(); ++k) {
-      if (!read_[k]) fail(fmt::format("t{} is read by no step and is no result", k));
+      if (!read_[k]) fail(fmt::format("t{} is read by no step and is not a result", k));
     }
     return std::move(program_);
   }

@@ -26,7 +26,7 @@ void check_labels(const char* op, const Buffer& labels, int64_t classes, int64_t
 void throw_bad_label(const char* op, int64_t label, int64_t row, int64_t rows, int64_t classes, int64_t ignore_index) {
   throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} in row {} is outside [0, {})", op, label, row, classes),
                   fmt::format("row {} of {}", row, rows),
-                  fmt::format("give the network as many outputs as there are classes, or label rows to be left out {}", ignore_index));
+                  fmt::format("give the network as many outputs as there are classes, or label rows to ignore with {}", ignore_index));
 }
 
 namespace {

@@ -85,7 +85,7 @@ std::string reject_in_place(const KernelQuery& q) {
   const Problem p = matmul::problem_of(q);
   if (p.empty()) return "an operand has no elements";
   if (p.b_col != 1) return "the rows of b are not contiguous";
-  if (p.n % kGemmInPlaceColumns != 0) return "the number of columns is no multiple of " + std::to_string(kGemmInPlaceColumns);
+  if (p.n % kGemmInPlaceColumns != 0) return "the number of columns is not a multiple of " + std::to_string(kGemmInPlaceColumns);
   if (p.k > kInPlaceDepth || p.m * p.n * p.k > kInPlaceWork) return "the product is large";
   return "";
 }

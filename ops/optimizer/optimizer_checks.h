@@ -15,7 +15,7 @@ namespace sindri::ops {
 inline void check_state(const char* op, Span<const TensorMeta> in, std::initializer_list<std::pair<size_t, const char*>> states) {
   if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
     throw DTypeError(fmt::format("{}: param must be float32 or float64, got {}", op, in[0].str()), "",
-                     "keep parameters in float32; mixed precision casts where they are used");
+                     "keep parameters in float32; mixed precision casts them when they are used");
   for (const auto& [i, which] : states) {
     if (in[i].shape != in[0].shape) throw ShapeError(fmt::format("{}: {} must have param's shape {}, got {}", op, which, in[0].shape.str(), in[i].str()));
     if (in[i].dtype != in[0].dtype) throw DTypeError(fmt::format("{}: {} must have param's type {}, got {}", op, which, dtype_name(in[0].dtype), in[i].str()));

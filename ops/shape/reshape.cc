@@ -70,7 +70,7 @@ Tensor flatten(const Tensor& x, int64_t start_axis, int64_t end_axis) {
   const Shape& from = x.shape();
   if (from.rank() == 0) return reshape(x, {1});
   const int start = normalize_axis(start_axis, from.rank(), "flatten"), end = normalize_axis(end_axis, from.rank(), "flatten");
-  if (start > end) throw ValueError(fmt::format("flatten: start_axis {} lies behind end_axis {} of shape {}", start_axis, end_axis, from.str()));
+  if (start > end) throw ValueError(fmt::format("flatten: start_axis {} is greater than end_axis {} of shape {}", start_axis, end_axis, from.str()));
   Shape to;
   int64_t merged = 1;
   for (int d = 0; d < from.rank(); ++d) {

@@ -157,7 +157,7 @@ int Thor::variant(int64_t step) const {
     t.is_ready = now[0] != 0;
     if (now[1] > t.failed) {
       log::write(log::Level::kWarn, "optim",
-                 fmt::format("THOR: {} factors could not be inverted before update {}; what was there is used on | raise the damping if it goes on",
+                 fmt::format("THOR: {} factors could not be inverted before update {}; the previous inverses stay in use | raise the damping if this continues",
                              now[1] - t.failed, step));
       t.failed = now[1];
     }

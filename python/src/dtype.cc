@@ -28,7 +28,7 @@ Known& known() {
 constexpr std::array<const char*, kNumDTypes> kNames = {"Bool", "UInt8", "Int32", "Int64", "Float16", "BFloat16", "Float32", "Float64"};
 
 [[noreturn]] void refuse(py::handle h) {
-  throw DTypeError(fmt::format("{} is no element type of tensors", py::cast<std::string>(py::repr(h))), "",
+  throw DTypeError(fmt::format("{} is not an element type of tensors", py::cast<std::string>(py::repr(h))), "",
                    "use bool, uint8, int32, int64, float16, bfloat16, float32 or float64");
 }
 

@@ -22,7 +22,7 @@ void PyTensor::write_parameter(const Tensor& t) {
 namespace {
 
 void initialize_parameter(py::handle self, const py::object& data, const py::object& name, bool requires_grad, bool, bool) {
-  if (!PyObject_TypeCheck(self.ptr(), g_parameter_type)) throw DTypeError("self is no Parameter", "Parameter.__init__");
+  if (!PyObject_TypeCheck(self.ptr(), g_parameter_type)) throw DTypeError("self is not a Parameter", "Parameter.__init__");
   // Compiled functions hold the slot of the first time.
   if (parameter_of(self) != nullptr) throw ValueError("a Parameter is made once", "Parameter.__init__", "give it another value with set_data()");
   if (PyBool_Check(data.ptr())) throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");

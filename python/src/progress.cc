@@ -22,7 +22,7 @@ class Bar {
       const int own = dup(*fd);  // the script may close its own
       if (own >= 0) file_.reset(fdopen(own, "w"));
       if (own >= 0 && !file_) close(own);
-      if (!file_) throw py::value_error("Progress: 'fd' is no file that can be written to");
+      if (!file_) throw py::value_error("Progress: 'fd' is not a writable file");
       options.out = file_.get();
     }
     progress_ = std::make_unique<app::Progress>(std::move(options));

@@ -99,7 +99,7 @@ void initialize(PyTensor& t, const py::object& data, const py::object& dtype, co
   Tensor value;
   std::unique_ptr<LazyValue> lazy;
   if (!init.is_none()) {
-    if (shape.is_none()) throw ValueError("init needs a shape", "Tensor", "give shape and dtype beside init");
+    if (shape.is_none()) throw ValueError("init needs a shape", "Tensor", "give shape and dtype together with init");
     lazy = std::make_unique<LazyValue>(LazyValue{to_shape(shape), dtype.is_none() ? DType::kFloat32 : to_dtype(dtype), init});
   } else if (data.is_none()) {
     if (shape.is_none()) throw ValueError("neither input_data nor init is given", "Tensor", "give input_data, or shape, dtype and init");

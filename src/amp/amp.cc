@@ -86,7 +86,7 @@ void check(const Options& o, const std::vector<std::string>& cell_classes) {
   if (!is_half(o.dtype)) throw DTypeError(fmt::format("mixed precision: the half type must be bfloat16 or float16, got {}", dtype_name(o.dtype)));
   if (o.level <= Level::kO1 && !o.keeps_batchnorm())
     throw ValueError(fmt::format("mixed precision: keep_batchnorm_fp32=false has no meaning at level {}", level_name(o.level)), "",
-                     "leave it out, or use level O2 or O3");
+                     "omit it, or use level O2 or O3");
   if (o.level == Level::kO0 && !o.black_list.empty())
     throw ValueError("mixed precision: a black list has no meaning at level O0, where nothing is cast", "", "use level O1, O2 or O3");
   for (const std::string& name : o.white_list) {

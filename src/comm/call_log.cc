@@ -89,7 +89,7 @@ void read_log(const std::filesystem::path& file, TraceLogs* logs) {
     }
     logs->size = std::max(logs->size, j.at("size").get<int>());
     logs->ranks[j.at("rank").get<int>()] = std::move(r);
-  } catch (const Json::exception&) { logs->notes.push_back(fmt::format("{} is not a whole call log and is left out", file.filename().string())); }
+  } catch (const Json::exception&) { logs->notes.push_back(fmt::format("{} is not a complete call log; it is skipped", file.filename().string())); }
 }
 
 // Calls of one communicator happen in the same order on all members: the k-th from the start on one is the k-th on another. Rings that have
@@ -108,7 +108,7 @@ struct Gap {
 
 std::string doing(int rank, const RankLog& log) {
   const std::string at = log.calls.empty() ? "before its first call"
-      : log.calls.back().done              ? fmt::format("behind call {} {}", log.calls.back().number, log.calls.back().text)
+      : log.calls.back().done              ? fmt::format("after call {} {}", log.calls.back().number, log.calls.back().text)
                                            : fmt::format("in call {} {}", log.calls.back().number, log.calls.back().text);
   return fmt::format("rank {} ({}, pid {}) is {}; step {}{}", rank, log.host, log.pid, at, log.step, log.phase.empty() ? "" : ", phase " + log.phase);
 }
@@ -157,7 +157,7 @@ void keep_newest_job(TraceLogs* logs) {
   const std::string job = newest->second.job;
   std::erase_if(logs->ranks, [&](const auto& entry) {
     if (entry.second.job == job) return false;
-    logs->notes.push_back(fmt::format("{} is of another job and is left out", entry.second.file));
+    logs->notes.push_back(fmt::format("{} belongs to another job; it is skipped", entry.second.file));
     return true;
   });
 }

@@ -58,7 +58,7 @@ std::vector<int> pretended_hosts(int size) {
     int value = 0;
     const auto [next, error] = std::from_chars(p, end, value);
     if (error != std::errc() || value < 0 || (next != end && *next != ','))
-      throw SettingsError(fmt::format("SINDRI_TEST_HOSTS={} is no list of numbers", text), "comm::init", "give each rank's host, as 0,0,1,1");
+      throw SettingsError(fmt::format("SINDRI_TEST_HOSTS={} is not a list of numbers", text), "comm::init", "give each rank's host, as 0,0,1,1");
     hosts.push_back(value);
     p = next + 1;
   }

@@ -33,7 +33,7 @@ const MpiTable& mpi_library() {
 
 void finalize_mpi(double seconds) {
   run_with_deadline(seconds,
-                    fmt::format("MPI_Finalize has waited {:.4g} s for the other ranks: one of them, or the link to it, was lost behind the last call", seconds),
+                    fmt::format("MPI_Finalize has waited {:.4g} s for the other ranks: one of them, or the link to it, was lost after the last call", seconds),
                     [] { check_mpi(mpi_library().finalize(), "MPI_Finalize"); });
 }
 

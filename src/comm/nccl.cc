@@ -403,7 +403,7 @@ void NcclCommunicator::compare(Communicator& host, Device device, int version, c
     for (size_t other = 0; other < r; ++other) {
       if (host_of(other) == host_of(r) && cards[other].index == c.index && cards[other].visible == c.visible)
         throw CommError(ErrorCode::kLayout, fmt::format("ranks {} and {} are on one host and both have GPU {}", other, r, c.index), host.name(),
-                        "NCCL wants a GPU for each rank: set DEVICE_ID or CUDA_VISIBLE_DEVICES by local rank, or start fewer ranks there");
+                        "NCCL needs a separate GPU for each rank: set DEVICE_ID or CUDA_VISIBLE_DEVICES by local rank, or start fewer ranks there");
     }
   }
 }

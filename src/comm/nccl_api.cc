@@ -80,7 +80,7 @@ Api load(const std::string& asked) {
   find(&api.ReduceScatter, "ncclReduceScatter");
   find(&api.Send, "ncclSend");
   find(&api.Recv, "ncclRecv");
-  if (!missing.empty()) throw CommError(ErrorCode::kCommLibrary, fmt::format("this is no NCCL: it lacks {}", missing), file, kFix);
+  if (!missing.empty()) throw CommError(ErrorCode::kCommLibrary, fmt::format("this is not NCCL: it lacks {}", missing), file, kFix);
   return api;
 }
 

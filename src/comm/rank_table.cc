@@ -46,7 +46,7 @@ int rank_of_device(const RankTable& table, int64_t server, int64_t device) {
     if (d.device_id == device) return d.rank;
     known += (known.empty() ? "" : ", ") + std::to_string(d.device_id);
   }
-  throw wrong_launch(ErrorCode::kTableRank, table, fmt::format("DEVICE_ID={} is no device of server {} ({}): it has {}", device, server, s.server_id, known),
+  throw wrong_launch(ErrorCode::kTableRank, table, fmt::format("DEVICE_ID={} is not a device of server {} ({}): it has {}", device, server, s.server_id, known),
                      "set RANK_ID instead, or one of these devices");
 }
 

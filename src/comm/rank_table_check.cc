@@ -342,7 +342,7 @@ RankTableCheck check_rank_table_file(const std::string& file) {
   };
   struct stat s {};
   if (stat(file.c_str(), &s) != 0) throw refuse(std::strerror(errno));
-  if (!S_ISREG(s.st_mode)) throw refuse("it is no regular file");
+  if (!S_ISREG(s.st_mode)) throw refuse("it is not a regular file");
   if (s.st_size > kMaxBytes) throw refuse("it has more than 64 MB");
   std::ifstream in(file, std::ios::binary);
   std::string text(static_cast<size_t>(s.st_size), '\0');

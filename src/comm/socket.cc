@@ -170,7 +170,7 @@ std::pair<std::string, int> split_address(const std::string& address) {
       if (!host.empty()) return {host, port};
     }
   }
-  throw ValueError(fmt::format("'{}' is no address, expected host:port", address));
+  throw ValueError(fmt::format("'{}' is not an address, expected host:port", address));
 }
 
 std::string join_address(const std::string& host, int port) {

@@ -115,7 +115,7 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
       throw CommError(
           ErrorCode::kRendezvous,
           fmt::format("rank {} could not join {} at {} within {:.0f} s: {}", rank == "-1" ? "of this process" : rank, config.keeper, config.address,
-                      now - began, refusal.empty() || refusal == reason ? reason : fmt::format("{}; and behind that: {}", refusal, reason)),
+                      now - began, refusal.empty() || refusal == reason ? reason : fmt::format("{}; caused by: {}", refusal, reason)),
           fmt::format("{} tries{}", tries, source.empty() ? "" : " from " + source),
           fmt::format("see whether {} runs and its log; all ranks need the same SINDRI_MASTER (or table) and token, and a way to that host", config.keeper));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
@@ -139,7 +139,7 @@ void report_rank_end(const std::map<std::string, std::string>& environment, cons
     config.size = identity.size;
     config.token = job_token(environment, options, identity);
     report_end(config, identity.rank, how);
-  } catch (const Error& e) { log::debug("comm", fmt::format("the end of a rank could not be told: {}", e.what())); }
+  } catch (const Error& e) { log::debug("comm", fmt::format("the exit of a rank could not be reported: {}", e.what())); }
 }
 
 void agree_on_pairs(StoreClient& client, const std::vector<PairFailure>& failures, int size, double timeout) {

@@ -44,7 +44,7 @@ void start_guard(const CommError& error) {
   static std::atomic<bool> started{false};
   if (!g_guard || started.exchange(true)) return;
   const std::string text =
-      fmt::format("error[E{}] the process goes on {} s after this, and is ended: {}\n", static_cast<int>(error.code()), kGuardTime, error.what());
+      fmt::format("error[E{}] the process still runs {} s after this, and is terminated: {}\n", static_cast<int>(error.code()), kGuardTime, error.what());
   std::thread([text, code = error.code()] {
     std::this_thread::sleep_for(std::chrono::seconds(kGuardTime));
     (void)!write(STDERR_FILENO, text.data(), text.size());

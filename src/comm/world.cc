@@ -137,7 +137,7 @@ Communicator& create_group(const std::string& name, std::span<const int> ranks) 
 }
 
 void destroy_group(const std::string& name) {
-  if (name == "world") throw ValueError("the world is no group that can be destroyed", "comm", "call finalize()");
+  if (name == "world") throw ValueError("the world group cannot be destroyed", "comm", "call finalize()");
   Registry& r = registry_slot.get();
   std::shared_ptr<Communicator> last;
   {

@@ -53,7 +53,7 @@ bool name_matches(const std::string& pattern, const std::string& name) {
 std::vector<int> match_names(const std::vector<std::string>& patterns, const std::vector<std::string>& names, const std::string& what) {
   std::vector<int> out(names.size(), -1);
   for (size_t p = 0; p < patterns.size(); ++p) {
-    if (patterns[p].empty()) throw ValueError(fmt::format("{}: a pattern is empty", what), "", "name a parameter or a part, or leave it out");
+    if (patterns[p].empty()) throw ValueError(fmt::format("{}: a pattern is empty", what), "", "name a parameter or a part, or omit it");
     bool any = false;
     for (size_t i = 0; i < names.size(); ++i) {
       if (!name_matches(patterns[p], names[i])) continue;

@@ -216,13 +216,13 @@ void RegistryBase::add_info(Registered info, bool can_be_made) {
   constexpr const char *kLower = "abcdefghijklmnopqrstuvwxyz0123456789_", *kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   if (info.name.empty()) throw ValueError(fmt::format("something of kind {} is registered without a name", kind_));
   if (info.name.find_first_not_of(kLetters) != std::string::npos)
-    throw ValueError(fmt::format("'{}' is no name of a thing of kind {}", info.name, kind_), "", "use letters, digits and '_'");
+    throw ValueError(fmt::format("'{}' is not a valid name for kind {}", info.name, kind_), "", "use letters, digits and '_'");
   if (has(info.name)) throw ValueError(fmt::format("two things of kind {} are named '{}'", kind_, info.name), "", "give one another name");
   if (!can_be_made) throw ValueError(fmt::format("{} '{}' cannot be made", kind_, info.name), "", "set make");
   for (const SettingSpec& spec : info.settings) {
     const std::string key = spec.name;
     if (key.empty() || key.find_first_not_of(kLower) != std::string::npos || key == "enabled")
-      throw ValueError(fmt::format("'{}' is no name of a setting of {} '{}'", key, kind_, info.name), "",
+      throw ValueError(fmt::format("'{}' is not a valid setting name of {} '{}'", key, kind_, info.name), "",
                        "use lower-case letters, digits and '_', and not 'enabled'");
   }
   for (const SettingSpec& spec : info.settings) {

@@ -45,7 +45,7 @@ void check_replaceable(const std::string& path, FileKind kind, const std::string
   };
   if ((file.st_mode & 0222) == 0) refuse("is read-only");
   const int fd = open_file(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-  if (fd < 0) refuse(fmt::format("cannot be looked at ({})", std::strerror(errno)));
+  if (fd < 0) refuse(fmt::format("cannot be inspected ({})", std::strerror(errno)));
   char head[64];
   const ssize_t n = read(fd, head, sizeof head);
   close(fd);

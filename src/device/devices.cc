@@ -307,7 +307,7 @@ void reset_device_memory_peaks(Device device, bool in_use, bool reserved) {
 }
 void set_device_memory_limit(Device device, int64_t bytes) {
   if (bytes < 0) throw ValueError(fmt::format("a limit of {} bytes on {}'s memory", bytes, device.str()), "", "use 0 for none");
-  if (device.is_cpu()) throw ValueError("the CPU's memory has no limit of its own", "", "limit the process (ulimit -v, cgroups)");
+  if (device.is_cpu()) throw ValueError("the CPU's memory has no limit that Sindri sets", "", "limit the process (ulimit -v, cgroups)");
   table().open(device).memory.set_limit(bytes);
 }
 void release_cached_device_memory(Device device) {

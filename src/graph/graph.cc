@@ -21,7 +21,7 @@ ValueId Graph::add_value(const TensorMeta& meta, Kind kind) {
 ValueId Graph::add_input(const TensorMeta& meta) {
   if (meta.device != device_)
     throw DeviceError(fmt::format("input {} is on {}, the others of '{}' on {}", inputs_.size(), meta.device.str(), name, device_.str()), "",
-                      "bring them to one device with Tensor::to");
+                      "copy them to one device with Tensor::to");
   inputs_.push_back(add_value(meta, Kind::kInput));
   return inputs_.back();
 }
@@ -29,7 +29,7 @@ ValueId Graph::add_input(const TensorMeta& meta) {
 ValueId Graph::add_state(Parameter* param, std::string state_name, const TensorMeta& meta) {
   if (meta.device != device_)
     throw DeviceError(fmt::format("parameter '{}' is on {}, what '{}' is called with on {}", state_name, meta.device.str(), name, device_.str()), "",
-                      "bring the arguments to the parameter's device with Tensor::to, or make the net where the device is current");
+                      "copy the arguments to the parameter's device with Tensor::to, or create the network while that device is current");
   const ValueId v = add_value(meta, Kind::kState);
   states_.push_back({param, std::move(state_name), v, kNoId});
   return v;

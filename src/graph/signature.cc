@@ -110,8 +110,7 @@ std::string SignatureHistory::add(const std::string& function, const Signature& 
   said_ = true;
   seen_ = {};
   return fmt::format(
-      "'{}' has been compiled for {} signatures ({}); each costs a trace and memory of its own | pad to a fixed size, or drop the incomplete last batch "
-      "(drop_remainder)",
+      "'{}' has been compiled for {} signatures ({}); each costs a trace and memory | pad to a fixed size, or drop the incomplete last batch (drop_remainder)",
       function, kManySignatures, what.empty() ? "nothing visible changes" : what);
 }
 

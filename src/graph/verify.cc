@@ -19,7 +19,7 @@ class GraphVerifier {
     std::unordered_set<NodeId> seen;
     for (NodeId n : g_.order_) {
       if (n < 0 || static_cast<size_t>(n) >= g_.nodes_.size() || g_.node(n).op == nullptr) fail(fmt::format("the order holds node {}, which is erased", n));
-      if (!seen.insert(n).second) fail(fmt::format("node {} stands in the order twice", n));
+      if (!seen.insert(n).second) fail(fmt::format("node {} appears twice in the order", n));
       node(n);
     }
     const auto live = std::count_if(g_.nodes_.begin(), g_.nodes_.end(), [](const Graph::Node& n) { return n.op != nullptr; });

@@ -170,7 +170,7 @@ const auto& kGaussian = losses().add(
 
 const auto& kCosine =
     losses().add({.name = "cosine_embedding",
-                  .doc = "1 - cos where labels are 1, max(cos - margin, 0) where they are -1; cos is that of the rows of two tensors [N, D]",
+                  .doc = "1 - cos for labels 1, max(cos - margin, 0) for labels -1, with the cosine of the rows of two tensors [N, D]",
                   .settings = {number_setting("margin", "0", "what the cosine of rows apart may be")},
                   .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
@@ -202,7 +202,7 @@ const auto& kRanking =
                   }});
 
 const auto& kHinge = losses().add({.name = "hinge_embedding",
-                                   .doc = "logits where labels are 1, max(0, margin - logits) where they are -1",
+                                   .doc = "logits for labels 1, max(0, margin - logits) for labels -1",
                                    .settings = {number_setting("margin", "1", "the least distance of what is apart")},
                                    .code_only = true,
                                    .make = [](const SettingValues& v) -> LossRule {

@@ -289,7 +289,7 @@ Tensor multi_class_dice(Tensors t, int64_t ignored) {
 const auto& kMultiClassDice =
     losses().add({.name = "multi_class_dice",
                   .doc = "mean of dice over the classes (axis 1) but ignore_index, times weights [C, ...]",
-                  .settings = {int_setting("ignore_index", "-1", "a class that is left out; -1: none")},
+                  .settings = {int_setting("ignore_index", "-1", "class to ignore; -1: none")},
                   .code_only = true,
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther,

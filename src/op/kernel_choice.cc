@@ -100,7 +100,7 @@ KernelChoices pinned_choices() {
     return nlohmann::json::parse(f).at("kernel_choices").get<KernelChoices>();
   } catch (const std::exception& e) {
     throw SettingsError(fmt::format("{}={}: the kernel choices cannot be read: {}", kVariable, file, e.what()),
-                        fmt::format("environment variable {}", kVariable), "name the repro.json of a run, or leave it out");
+                        fmt::format("environment variable {}", kVariable), "name the repro.json of a run, or unset it");
   }
 }
 
@@ -185,7 +185,7 @@ Measurements read_cache(const std::string& file) {
     if (j.at("version") != kCacheVersion) return out;  // other kernels may be faster now
     j.at("choices").get_to(out);
   } catch (const std::exception& e) {
-    log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is made anew: {}", file, e.what()));
+    log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is rebuilt: {}", file, e.what()));
     out.clear();
   }
   return out;

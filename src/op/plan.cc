@@ -110,7 +110,7 @@ void infer_with_layout(const OpDef& op, const Attrs& attrs, Span<const TensorMet
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i].device != given[0].device)
       throw DeviceError(fmt::format("{}: input 0 is on {}, input {} on {}", op.name, given[0].device.str(), i, given[i].device.str()), "",
-                        "bring them to one device with Tensor::to");
+                        "copy them to one device with Tensor::to");
   }
   *out = op.infer(attrs, given);
   in->assign(given.begin(), given.end());

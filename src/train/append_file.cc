@@ -49,7 +49,7 @@ void AppendFile::write_pending() {
   pending_.erase(0, done);
   if (error != 0) {
     error_ = std::strerror(error);
-    if (!failing_) log::warn("train", fmt::format("cannot write {} {}: {}; the training goes on, and this is tried again", what_, path_, error_));
+    if (!failing_) log::warn("train", fmt::format("cannot write {} {}: {}; training continues, and Sindri will try again", what_, path_, error_));
   }
   failing_ = error != 0;
 }

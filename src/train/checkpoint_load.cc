@@ -308,7 +308,7 @@ class Parser {
     for (size_t i = 0; i < utf32.size(); i += 4) {
       uint32_t c = 0;
       std::memcpy(&c, utf32.data() + i, 4);
-      if (!append_utf8(c, &text)) file_.damaged(p.start, fmt::format("the text {} holds {:#x}, which is no character", quoted(p.tag), c));
+      if (!append_utf8(c, &text)) file_.damaged(p.start, fmt::format("the text {} contains {:#x}, which is not a character", quoted(p.tag), c));
     }
     text.erase(text.find_last_not_of('\0') + 1);  // padding, as in NumPy
     return text;

@@ -221,7 +221,7 @@ std::string find_newest_checkpoint(const std::string& folder, const std::string&
   }
   if (unverified.empty() && !candidates.empty()) {
     throw CheckpointError(ErrorCode::kCheckpointCorrupt, fmt::format("none of the {} checkpoints can be used; the oldest: {}", candidates.size(), damage),
-                          folder, "bring back a good copy of one; to begin again, choose another folder or move these files away");
+                          folder, "restore a good copy of one; to start over, choose another folder or move these files away");
   }
   return unverified;
 }

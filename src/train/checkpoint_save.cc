@@ -200,7 +200,8 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& given, const std
   for (const auto& [name, bytes] : {std::pair{"slice_bytes", options.slice_bytes}, std::pair{"block_bytes", options.block_bytes}})
     if (bytes <= 0) throw ValueError(fmt::format("save_checkpoint: {} is {}, must be positive", name, bytes));
   if (options.seal && options.compat_mindspore1)
-    throw ValueError("save_checkpoint: seal beside compat_mindspore1: the .sum file would describe the content in plain", "", "remove one of the two");
+    throw ValueError("save_checkpoint: seal cannot be combined with compat_mindspore1: the .sum file would describe the plain content", "",
+                     "remove one of the two");
   check_names(given);
   const std::vector<CheckpointEntry> entries = on_host(given);  // before the file is begun: a device may fail
   const std::string sums = integrity_of(entries);

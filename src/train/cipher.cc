@@ -188,7 +188,7 @@ void decrypt(int from, int to, const std::string& key, const Mode& mode, const s
     };
     if (!magic) magic = magic_of(head, mode, path);
     require(head.size() == head_bytes, "the file ends inside a block");
-    require(u32_at(head, 0) == *magic, "what follows is no encrypted block");
+    require(u32_at(head, 0) == *magic, "the following bytes are not an encrypted block");
     const std::string_view sizes = std::string_view(head).substr(4 + tag_bytes);
     const uint64_t text_bytes = u32_at(head, head_bytes - 4);
     require(sizes_fit(sizes) && text_bytes <= INT32_MAX && text_bytes <= file_bytes - at - head_bytes, "the sizes of a block do not fit together");

@@ -312,7 +312,7 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   if (s->collects && (s->collected.empty() || static_cast<int64_t>(s->collected.size()) % s->per_rank() != 0))
     throw ValueError(
         fmt::format("what is collected for {} virtual ranks are {} Parameters: a checkpoint could not hold it", s->per_rank(), s->collected.size()),
-        "TrainStep::collected", "name there what `collect` holds, list behind list");
+        "TrainStep::collected", "name the lists of `collect`, in sequence");
   step.gradients = [s, inner = step.gradients](TrainStep& self, const TrainStep::Batch& batch) { return s->gradients(inner, self, batch); };
   step.reduce_gradients = [s, inner = step.reduce_gradients](Gradients g) { return s->reduce(inner(std::move(g))); };
   step.reduce_loss = [s](const Tensor& sum) { return s->reduce_loss(sum); };

@@ -82,7 +82,7 @@ std::string InitReport::table() const {
   count(names.mismatched.size(), "mismatched");
   if (!names.stripped_prefix.empty()) out += fmt::format(" (without the prefix '{}')", names.stripped_prefix);
   for (const LoadReport::Mismatch& m : replaced)
-    out += fmt::format("\n  {:<11} {}: {} here, {} there; it begins anew", "replaced", m.name, m.expected, m.found);
+    out += fmt::format("\n  {:<11} {}: {} here, {} there; it is initialised", "replaced", m.name, m.expected, m.found);
   for (const std::string& name : skipped) out += fmt::format("\n  {:<11} {}", "skipped", name);
   std::string rest = names.table();  // its first line is the count
   rest.erase(0, rest.find('\n'));
@@ -155,8 +155,7 @@ FreezeReport freeze(nn::Cell& network, const std::vector<std::string>& patterns,
   }
   const std::vector<int> chosen = match_names(patterns, names, "frozen parts");
   if (!patterns.empty() && std::none_of(chosen.begin(), chosen.end(), [](int c) { return c < 0; }))
-    throw ValueError("frozen parts: all parameters would be frozen, none is left to train", "",
-                     "leave out the part that is to learn, most often the last layer");
+    throw ValueError("frozen parts: all parameters would be frozen, none is left to train", "", "omit the part to be trained, usually the last layer");
   FreezeReport report;
   std::set<const Parameter*> frozen;
   for (size_t i = 0; i < trainable.size(); ++i) {

@@ -393,10 +393,10 @@ void Model::share_stop(Loop& loop, bool epoch_ended) {
 void Model::fail_without_data(const Loop& loop) const {
   const TrainState& s = loop.state;
   const std::string what =
-      fmt::format("the data of rank {} ended behind step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
+      fmt::format("the data of rank {} ended after step {} of {} of the epoch", parallel_->communicator().rank(), s.step_in_epoch(), s.batch_num);
   comm::abort(what);
   throw CommError(ErrorCode::kRankData, what, fmt::format("epoch {}", s.cur_epoch_num),
-                  "repair the samples that were left out as corrupt on this rank, or use data.on_corrupt: replace");
+                  "repair the samples that were skipped as corrupt on this rank, or use data.on_corrupt: replace");
 }
 
 void Model::run_epochs(Loop& loop) {

@@ -81,7 +81,7 @@ class Reader {
         file_.damaged(data_ + s.begin, fmt::format("tensor {} begins at {} of the data, the one before it ends at {}", quoted(s.name), s.begin, at));
       at = s.end;
     }
-    if (at != file_.size() - data_) file_.damaged(data_ + at, fmt::format("{} bytes behind the last tensor", file_.size() - data_ - at));
+    if (at != file_.size() - data_) file_.damaged(data_ + at, fmt::format("{} bytes after the last tensor", file_.size() - data_ - at));
     LoadedCheckpoint out;
     out.path = file_.path();
     const std::vector<std::string> sums = check_integrity(header, all);
@@ -118,9 +118,9 @@ class Reader {
     };
     try {
       json header = json::parse(text, watch);
-      if (!header.is_object()) file_.damaged(8, "its header is no object");
+      if (!header.is_object()) file_.damaged(8, "its header is not an object");
       return header;
-    } catch (const json::exception& e) { file_.damaged(8, fmt::format("its header is no JSON: {}", e.what())); }
+    } catch (const json::exception& e) { file_.damaged(8, fmt::format("its header is not JSON: {}", e.what())); }
   }
 
   void check_metadata(const json& value) {
@@ -163,7 +163,7 @@ class Reader {
     if (name.empty() || name.size() > ckpt::kMaxTagBytes) fail(fmt::format("a name has {} bytes, allowed are 1 to {}", name.size(), ckpt::kMaxTagBytes));
     if (!value.is_object() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets"))
       fail("expected dtype, shape and data_offsets");
-    if (!value["dtype"].is_string()) fail("its dtype is no text");
+    if (!value["dtype"].is_string()) fail("its dtype is not a string");
     const std::string dtype = value["dtype"];
     const auto type = type_names().find(dtype);
     if (type == type_names().end())
@@ -172,7 +172,7 @@ class Reader {
     s.type = type->second;
     const json& shape = value["shape"];
     if (!shape.is_array() || shape.size() > static_cast<size_t>(Shape::kMaxRank))
-      fail(fmt::format("its shape is no list of at most {} sizes", Shape::kMaxRank));
+      fail(fmt::format("its shape is not a list of at most {} sizes", Shape::kMaxRank));
     for (const json& d : shape) s.dims.push_back(number(d, "size", name));
     const json& offsets = value["data_offsets"];
     if (!offsets.is_array() || offsets.size() != 2) fail("its data_offsets are not two numbers");
@@ -186,7 +186,7 @@ class Reader {
 
   int64_t number(const json& v, const char* what, const std::string& name) {
     if (!v.is_number_unsigned() || v.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
-      file_.damaged(8, fmt::format("tensor {}: a {} is no whole number from 0 on", quoted(name), what));
+      file_.damaged(8, fmt::format("tensor {}: a {} is not a non-negative integer", quoted(name), what));
     return v.get<int64_t>();
   }
 

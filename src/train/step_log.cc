@@ -119,13 +119,13 @@ void StepLog::check_finite(const Step& step, double loss, bool left_out) {
   const std::string what = group_.steps == 1 ? "the step is" : fmt::format("the {} steps of its update are", group_.steps);
   if (std::isfinite(loss)) {
     log::warn("train",
-              fmt::format("{} not finite {} {}: {} left out", group_.steps == 1 ? "a gradient is" : "a loss or gradient was",
+              fmt::format("{} not finite {} {}: {} skipped", group_.steps == 1 ? "a gradient is" : "a loss or gradient was",
                           group_.steps == 1 ? "at" : "in the update that ends at", where, what));
     return check_skipped(step, where);
   }
   const char* value = std::isnan(loss) ? "NaN" : loss > 0 ? "infinite" : "-infinite";  // a NaN's sign means nothing
   if (options_.nan_policy == NanPolicy::kSkip) {
-    log::warn("train", fmt::format("the loss is {} at {}: {} left out", value, where, what));
+    log::warn("train", fmt::format("the loss is {} at {}: {} skipped", value, where, what));
     return check_skipped(step, where);
   }
   throw NonFiniteError(fmt::format("the loss is {}", value), where,
@@ -141,12 +141,12 @@ void StepLog::count_in_row(const Step& step, bool left_out) {
 // A training that leaves out most of its steps has failed, however finite the rest is.
 void StepLog::check_skipped(const Step& step, const std::string& where) const {
   if (options_.max_skips > 0 && in_row_ > options_.max_skips)
-    throw NonFiniteError(fmt::format("{} steps in a row were left out because their loss or a gradient was not finite", in_row_), where,
+    throw NonFiniteError(fmt::format("{} consecutive steps were skipped because their loss or a gradient was not finite", in_row_), where,
                          "lower the learning rate or clip gradients; dist.max_skips is how many are let pass; checkpoints saved before are good");
   constexpr int64_t kLeast = 10;  // a few at the start of a training are nothing
   const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
     if (skipped < kLeast || static_cast<double>(skipped) <= options_.max_skipped * static_cast<double>(steps)) return;
-    throw NonFiniteError(fmt::format("{} of the {} steps of {} were left out because their loss or a gradient was not finite", skipped, steps, of), where,
+    throw NonFiniteError(fmt::format("{} of the {} steps of {} were skipped because their loss or a gradient was not finite", skipped, steps, of), where,
                          "lower the learning rate or clip gradients; train.max_skipped is the share that is let pass; checkpoints saved before are good");
   };
   check(state_.nonfinite_in_epoch, step.in_epoch, "this epoch");

@@ -294,7 +294,7 @@ const Plugin& plugin_of(std::string_view name) {
 
 std::string lineage(std::string_view plugin, const Facts& facts) {
   const Plugin& p = plugin_of(plugin);
-  if (!p.encode) throw ValueError(fmt::format("'{}' is no lineage", plugin));
+  if (!p.encode) throw ValueError(fmt::format("'{}' is not lineage data", plugin));
   return p.encode(facts);
 }
 

@@ -97,7 +97,7 @@ void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const Train
   for (const auto& [path, cell] : net.cells_and_names()) classes.push_back(cell->class_name());
   amp::check(o.amp, classes);
   if (o.loss_scale_manager == nullptr) return;
-  if (o.loss_scale != 1) throw ValueError(fmt::format("loss_scale is {} beside a loss scale manager", o.loss_scale), "", "leave loss_scale at 1");
+  if (o.loss_scale != 1) throw ValueError(fmt::format("loss_scale is {} together with a loss scale manager", o.loss_scale), "", "leave loss_scale at 1");
   const bool drops = o.loss_scale_manager->get_drop_overflow_update();
   check_loss_scales("the manager", drops ? 1 : o.loss_scale_manager->get_loss_scale(), drops, optimizer.name(), optimizer.base_options().loss_scale);
 }

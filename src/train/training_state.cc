@@ -135,7 +135,7 @@ ReadState read_training_state(const std::string& given, std::vector<WantedParam>
                               const std::string& dec_mode, const MoreWanted& more) {
   const bool is_folder = std::filesystem::is_directory(given);
   const std::string path = is_folder ? find_newest_checkpoint(given, "", dec_key, dec_mode) : given;
-  if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that a training has saved in");
+  if (path.empty()) throw CheckpointError("there is no checkpoint in the folder", given, "name a folder that contains a run's checkpoints");
   const LoadedCheckpoint file = dec_key.empty() ? load_checkpoint(path) : load_sealed_checkpoint(path, dec_key, dec_mode);
   if (more)
     for (WantedParam& w : more(file.entries)) wanted.push_back(std::move(w));
@@ -145,7 +145,7 @@ ReadState read_training_state(const std::string& given, std::vector<WantedParam>
 TrainPosition load_training_state(const std::string& path, nn::Cell& network, optim::Optimizer& optimizer, LossScaleManager* loss_scale_manager,
                                   const std::vector<Parameter*>& algorithm_state) {
   const std::string file = std::filesystem::is_directory(path) ? find_newest_checkpoint(path) : path;
-  if (file.empty()) throw CheckpointError("there is no checkpoint in the folder", path, "name a folder that a training has saved in");
+  if (file.empty()) throw CheckpointError("there is no checkpoint in the folder", path, "name a folder that contains a run's checkpoints");
   return load_training_state(load_checkpoint(file), network, optimizer, loss_scale_manager, algorithm_state);
 }
 

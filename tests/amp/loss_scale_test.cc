@@ -246,7 +246,7 @@ TEST(LossScale, RefusesScalesThatCannotWork) {
   };
   EXPECT_THAT(with(std::make_shared<DynamicLossScaleManager>()), HasSubstr("divided twice"));
   EXPECT_THAT(with(std::make_shared<FixedLossScaleManager>(64, false)), HasSubstr("the manager's is 64, Momentum's 128"));
-  EXPECT_THAT(with(std::make_shared<FixedLossScaleManager>(128, false), 2), HasSubstr("beside a loss scale manager"));
+  EXPECT_THAT(with(std::make_shared<FixedLossScaleManager>(128, false), 2), HasSubstr("together with a loss scale manager"));
   EXPECT_EQ(with(std::make_shared<FixedLossScaleManager>(128, false)), "nothing was thrown");
 }
 

@@ -82,7 +82,7 @@ TEST_F(FineTune, HeadIsReplacedAndFrozenPartsStay) {
   const std::vector<std::string> sets = {"train.init_from=" + weights_, "train.freeze=[conv1, bn1, layer1, layer2]", "optimizer.groups=end_point lr=10"};
   const Result r = ok(tune("graph", sets));
   EXPECT_THAT(r.out, HasSubstr("2 replaced"));
-  EXPECT_THAT(r.out, HasSubstr("end_point.weight: f32[2, 64] here, f32[3, 64] there; it begins anew"));
+  EXPECT_THAT(r.out, HasSubstr("end_point.weight: f32[2, 64] here, f32[3, 64] there; it is initialised"));
   EXPECT_THAT(r.out, HasSubstr("batch norms use their moving averages, which stay"));
   const auto before = entries(weights_), after = entries(last("graph"));
   EXPECT_EQ(after.at("layer2.2.conv2.weight"), before.at("layer2.2.conv2.weight"));

@@ -296,7 +296,7 @@ TEST_F(Nccl, Libraries) {
   EXPECT_NE(none->fix().find("libnccl2"), std::string::npos);
   EXPECT_NE(none->fix().find("SINDRI_NCCL_LIBRARY"), std::string::npos);
   const std::optional<CommError> other = load("libm.so.6");
-  EXPECT_NE(text(other).find("this is no NCCL: it lacks ncclGetVersion"), std::string::npos) << text(other);
+  EXPECT_NE(text(other).find("this is not NCCL: it lacks ncclGetVersion"), std::string::npos) << text(other);
   fake().reset(21003, 0);
   EXPECT_NE(text(load(fake_path())).find("NCCL 2.10.3 is too old, 2.18 is needed"), std::string::npos) << text(load(fake_path()));
   fake().reset(2708, 0);

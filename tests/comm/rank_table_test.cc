@@ -254,7 +254,7 @@ TEST(RankTableErrors, RT13RankNotThere) {
   refuses(ErrorCode::kTableRank, "RT13 RANK_ID=2147483647 not in the table", [&] { locate(t, {.rank_id = int64_t{1} << 40}); });
   refuses(ErrorCode::kTableRank, "RT13 the table has 8 ranks, but RANK_ID is missing", [&] { locate(t, {.rank_size = 8, .device_id = 3}); });
   refuses(ErrorCode::kTableRank, "RT13 SERVER_ID=2 not in the table (0..1)", [&] { locate(two, {.device_id = 0, .device_num = 8, .server_id = 2}); });
-  refuses(ErrorCode::kTableRank, "RT13 DEVICE_ID=8 is no device of server 1 (10.0.0.2): it has 0, 1, 2, 3, 4, 5, 6, 7",
+  refuses(ErrorCode::kTableRank, "RT13 DEVICE_ID=8 is not a device of server 1 (10.0.0.2): it has 0, 1, 2, 3, 4, 5, 6, 7",
           [&] { locate(two, {.device_id = 8, .device_num = 8, .server_id = 1}); });
   refuses(ErrorCode::kTableRank, "RT13 rank 3 is on server 0 (10.0.0.1), but SERVER_ID=1", [&] { locate(two, {.rank_id = 3, .server_id = 1}); });
   const std::vector<RankTableProblem> here = check_rank_table_here(good(2, 1));

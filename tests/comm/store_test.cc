@@ -366,7 +366,7 @@ TEST(BadHosts, ARefusalIsToldThoughTheServerHasEnded) {
   const std::string text = error_of([&] { connect(wrong, 1); });
   end.join();
   EXPECT_THAT(text, HasSubstr("refused: wrong token"));
-  EXPECT_THAT(text, HasSubstr("and behind that: Connection refused"));
+  EXPECT_THAT(text, HasSubstr("caused by: Connection refused"));
 }
 
 // A server that only pretends learns neither the token nor anything else.

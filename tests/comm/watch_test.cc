@@ -297,7 +297,7 @@ TEST(WatchProcesses, ARankThatHangsInItsOwnCodeIsEnded) {
   EXPECT_GT(took, 5);
   EXPECT_LE(took, 8);
   EXPECT_EQ(job.code(1), 7);
-  EXPECT_THAT(job.error(1), HasSubstr("error[E7001] the process goes on 5 s after this, and is ended: rank 2 ("));
+  EXPECT_THAT(job.error(1), HasSubstr("error[E7001] the process still runs 5 s after this, and is terminated: rank 2 ("));
   EXPECT_EQ(job.code(0), 7);
 }
 
@@ -427,10 +427,11 @@ TEST(Trace, GroupsDifferencesAndDamagedLogs) {
   later.identity.rank = 1;
   later.identity.size = 3;
   write_call_log(later, "another job");
-  EXPECT_THAT(trace_report(folder), HasSubstr("call logs of 1 of 3 ranks\ncomm_0.json is of another job and is left out\ncomm_2.json is of another job"));
+  EXPECT_THAT(trace_report(folder),
+              HasSubstr("call logs of 1 of 3 ranks\ncomm_0.json belongs to another job; it is skipped\ncomm_2.json belongs to another job"));
   write(1, {{"a", "world"}, {"c", "world"}}, false);
   std::ofstream(folder + "/comm_1.json") << "{\"rank\": 1";
-  EXPECT_THAT(trace_report(folder), HasSubstr("comm_1.json is not a whole call log"));
+  EXPECT_THAT(trace_report(folder), HasSubstr("comm_1.json is not a complete call log"));
   EXPECT_THAT(trace_report(folder), HasSubstr("no log of rank 1"));
   unsetenv("SINDRI_COMM_LOG_DIR");
   std::filesystem::remove_all(folder);

@@ -76,7 +76,7 @@ TEST(Registry, Refusals) {
                                 .settings = {{.name = key, .type = SettingType::kInt, .fallback = "1", .doc = ""}},
                                 .make = [](double x, const SettingValues&) { return x; }});
                 }),
-                HasSubstr("is no name of a setting"));
+                HasSubstr("is not a valid setting name"));
   }
   EXPECT_THROW(SettingValues("x", things().info("times").settings).get_int("factor"), InternalError);
 }

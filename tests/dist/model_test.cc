@@ -393,7 +393,7 @@ TEST(ModelOnRanks, TooManyStepsInARowLeftOutEndAll) {
       try {
         (void)run_model(mine, rank);
       } catch (const NonFiniteError& e) {
-        EXPECT_NE(std::string(e.what()).find("6 steps in a row were left out"), std::string::npos) << e.what();
+        EXPECT_NE(std::string(e.what()).find("6 consecutive steps were skipped"), std::string::npos) << e.what();
         EXPECT_NE(std::string(e.what()).find("not finite first on rank 1 (of '"), std::string::npos) << e.what();
         ++ended;
       }

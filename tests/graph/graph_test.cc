@@ -181,7 +181,7 @@ const BadText kBadTexts[] = {
     {"not_a_state", "graph \"f\" { %0 = input : f32[2] state %0 <- %0 return }", "that value is not a state"},
     {"outputs", "graph \"f\" { %0 = input : f32[2] %1, %2 = test_relu(%0) : f32[2], f32[2] return }", "test_relu has 1 outputs"},
     {"number", "graph \"f\" { %99999999999999999999 = input : f32[2] return }", "is not a 64-bit integer"},
-    {"behind", "graph \"f\" { return } x", "text behind the graph"},
+    {"behind", "graph \"f\" { return } x", "text after the graph"},
 };
 class BadGraphText : public ::testing::TestWithParam<BadText> {};
 

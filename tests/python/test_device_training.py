@@ -176,7 +176,7 @@ tell(lambda: cpu + ms.Tensor(np.ones(6, np.float32)))
     for line in lines[7:10]:
         assert line.startswith(device + "5004 device sim:0 is lost | at ") and "what was saved before is whole" in line
     assert lines[10] == "6.0"
-    assert lines[11].startswith(device + "2004 add: input 0 is on sim:0, input 1 on cpu") and "bring them to one device" in lines[11]
+    assert lines[11].startswith(device + "2004 add: input 0 is on sim:0, input 1 on cpu") and "copy them to one device" in lines[11]
     assert len(lines) == 12
 
 

@@ -66,7 +66,7 @@ def test_parameter_without_init_says_so():
     for use in (lambda p: p + 1, lambda p: p.shape, lambda p: p.assign(1)):
         with pytest.raises((ValueError, TypeError), match="Parameter"):
             use(Late())
-    with pytest.raises(TypeError, match="self is no Parameter"):
+    with pytest.raises(TypeError, match="self is not a Parameter"):
         Parameter.__init__(Tensor([1.0]), [1.0])
 
 

@@ -112,7 +112,7 @@ class Search {
     return {nullptr, "",
             fmt::format("{} was not found in SINDRI_CUDA_LIBRARY_PATH ({}), in the linker's folders, or in NVIDIA's Python packages ({}){}",
                         fmt::join(files_, " or "), asked.empty() ? "not set" : fmt::format("{}", fmt::join(asked, ":")),
-                        packages.empty() ? "none beside Sindri" : fmt::format("{}", fmt::join(packages, ", ")), said_)};
+                        packages.empty() ? "none next to Sindri" : fmt::format("{}", fmt::join(packages, ", ")), said_)};
   }
 
   const std::vector<std::string>& files_;

@@ -29,7 +29,7 @@ void set_aside(const std::string& path) {
   std::string to = path + ".aside";
   for (int n = 2; file_exists(to, "checkpoint"); ++n) to = fmt::format("{}.aside.{}", path, n);
   if (std::rename(path.c_str(), to.c_str()) != 0) throw_io_error("rename", "checkpoint", path, errno);
-  log::warn("checkpoint", fmt::format("{} is of a later step than the training goes on from: it is kept as {}", path, to));
+  log::warn("checkpoint", fmt::format("{} is from a later step than the one that training continues from; it is kept as {}", path, to));
 }
 
 bool first(const TrainState& s) { return s.ranks == nullptr || s.ranks->rank() == 0; }

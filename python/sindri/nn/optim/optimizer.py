@@ -307,7 +307,7 @@ class Optimizer(Cell):
                 fail(KeyError, f"{who}: group {number} has the unknown key {unknown[0]!r}", "the keys are " + ", ".join(_GROUP_KEYS))
             if "order_params" in group:
                 if len(group) > 1:
-                    fail(ValueError, f"{who}: the group with order_params holds other keys too", "give order_params a group of its own")
+                    fail(ValueError, f"{who}: the group with order_params holds other keys too", "give order_params a separate group")
                 if not isinstance(group["order_params"], Iterable):
                     fail(TypeError, f"{who}: order_params must be a list of Parameters, got {type(group['order_params']).__name__}")
                 self.is_group_params_ordered, order = True, list(group["order_params"])
