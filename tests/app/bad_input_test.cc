@@ -518,13 +518,13 @@ TEST(NanLoss, PolicySkipGoesOn) {
   std::vector<std::string> more = kDiverges;
   more.push_back("train.nan_policy=skip");
   // Nearly all steps are left out: that is no training.
-  expect_error(run(digits(temp.file("failed"), more)), 6, "E6001", {"steps of this epoch were left out", "train.max_skipped"});
+  expect_error(run(digits(temp.file("failed"), more)), 6, "E6001", {"steps of this epoch were skipped", "train.max_skipped"});
   more.push_back("train.max_skipped=1");
   const Result r = run(digits(temp.file("run"), more));
   SCOPED_TRACE("repeat: " + r.command + "\n" + r.out);
   EXPECT_EQ(r.code, 0);
   EXPECT_EQ(last_step(temp.file("run")), 44);
-  EXPECT_NE(r.out.find("steps were left out"), std::string::npos);
+  EXPECT_NE(r.out.find("steps were skipped"), std::string::npos);
   // The weights are those before the first bad step, not garbage.
   for (const train::CheckpointEntry& e : train::load_checkpoint(checkpoints(temp.file("run")).back()).entries) {
     if (e.kind != train::CheckpointEntry::kTensor || !is_floating(e.tensor.dtype())) continue;

@@ -263,7 +263,7 @@ TEST_F(DeviceTraining, AStepThatIsLeftOutIsLeftOut) {
     ::testing::internal::CaptureStderr();
     const Outcome there = run(t);
     EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-                HasSubstr("the loss is NaN at epoch 1, step 7 (samples 24 to 27 of the epoch): the step is left out"));
+                HasSubstr("the loss is NaN at epoch 1, step 7 (samples 24 to 27 of the epoch): the step is skipped"));
     t.device = {};
     ::testing::internal::CaptureStderr();
     const Outcome here = run(t);

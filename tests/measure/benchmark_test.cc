@@ -136,7 +136,7 @@ TEST_F(FakePeers, AModeThatFailsIsLeftOutAndNamed) {
   ASSERT_EQ(j.at("left_out").size(), 1u);
   EXPECT_EQ(j.at("left_out")[0].at("mode"), "channels_last");
   EXPECT_THAT(j.at("left_out")[0].at("reason").get<std::string>(), HasSubstr("no such layout"));
-  EXPECT_THAT(table_, HasSubstr("left out: pytorch channels_last: no such layout"));
+  EXPECT_THAT(table_, HasSubstr("skipped: pytorch channels_last: no such layout"));
 }
 
 TEST_F(FakePeers, APeerThatDiesIsLeftOutWithWhatItSaid) {
