@@ -75,9 +75,9 @@ class SINDRI_API Cell {
   /// as amp::check, with the classes of the Cells inside.
   Cell& set_mixed_precision(const amp::Options& options);
   /// Does not keep the values inside this Cell for the backward pass but computes them again (activation checkpointing,
-  /// Chen et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute). Saves memory for one more forward pass of the
-  /// Cell. Values and gradients are bitwise identical; random numbers and moving statistics advance once. Not
-  /// recursive. Returns *this.
+  /// Chen et al. 2016, arXiv:1604.06174; MindSpore: Cell.recompute). Saves memory at the cost of one more forward
+  /// pass of the Cell. Values and gradients are bitwise identical; random numbers and moving statistics advance once.
+  /// Not recursive. Returns *this.
   Cell& recompute(bool on = true);
   /// Whether recompute is on.
   bool recomputes() const { return recompute_; }

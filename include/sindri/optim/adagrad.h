@@ -6,15 +6,15 @@ namespace sindri::optim {
 
 /// Options of Adagrad, with MindSpore's defaults.
 struct AdagradOptions {
-  double accum = 0.1;  ///< what the sum of squares starts from
+  double accum = 0.1;  ///< initial value of the sum of squares
   LearningRate learning_rate = 1e-3;
-  bool update_slots = true;  ///< false: the sum stays what it was
-  double loss_scale = 1;
-  WeightDecay weight_decay = 0;
+  bool update_slots = true;  ///< false: the sum keeps its value
+  double loss_scale = 1;  ///< gradients are divided by it
+  WeightDecay weight_decay = 0;  ///< added to the gradient
   GradClip grad_clip = {};
 };
 
-/// a += g²; p -= lr·g/sqrt(a) (Duchi et al. 2011). State: `accum.<param>`.
+/// Adagrad (Duchi et al. 2011; MindSpore: nn.Adagrad): a += g²; p -= lr·g/sqrt(a). State: `accum.<param>` (a).
 class SINDRI_API Adagrad final : public Optimizer {
  public:
   using Options = AdagradOptions;
@@ -35,13 +35,13 @@ class SINDRI_API Adagrad final : public Optimizer {
 struct AdadeltaOptions {
   LearningRate learning_rate = 1.0;
   double rho = 0.9, epsilon = 1e-6;
-  double loss_scale = 1;
-  WeightDecay weight_decay = 0;
+  double loss_scale = 1;  ///< gradients are divided by it
+  WeightDecay weight_decay = 0;  ///< added to the gradient
   GradClip grad_clip = {};
 };
 
-/// a = rho·a + (1-rho)·g²; u = sqrt(d + epsilon)/sqrt(a + epsilon)·g; d = rho·d + (1-rho)·u²; p -= lr·u (Zeiler 2012).
-/// State: `accum.<param>` (a), `accum_update.<param>` (d).
+/// Adadelta (Zeiler 2012; MindSpore: nn.Adadelta): a = rho·a + (1-rho)·g²; u = sqrt(d + epsilon)/sqrt(a + epsilon)·g; d
+/// = rho·d + (1-rho)·u²; p -= lr·u. State: `accum.<param>` (a), `accum_update.<param>` (d).
 class SINDRI_API Adadelta final : public Optimizer {
  public:
   using Options = AdadeltaOptions;

@@ -1,4 +1,4 @@
-// Adam, its variants with decoupled weight decay and with the largest gradient, and LazyAdam.
+// Adam, its variants with decoupled weight decay and with the maximum norm, and LazyAdam.
 #pragma once
 #include <string>
 
@@ -11,14 +11,15 @@ struct AdamOptions {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   WeightDecay weight_decay = 0;  ///< added to the gradient
-  double loss_scale = 1;
-  bool use_nesterov = false;
-  bool use_amsgrad = false;  ///< the largest second moment so far in the root (Reddi et al. 2018); not beside use_nesterov
+  double loss_scale = 1;  ///< gradients are divided by it
+  bool use_nesterov = false;  ///< Nesterov momentum in the first moment
+  bool use_amsgrad = false;  ///< the largest second moment so far under the root (Reddi et al. 2018); not with use_nesterov
   GradClip grad_clip = {};
 };
 
-/// Adam with bias correction (Kingma & Ba 2015): p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
-/// State: `moment1.<param>`, `moment2.<param>`, with use_amsgrad `vhat.<param>`; beta1_power, beta2_power.
+/// Adam with bias correction (Kingma & Ba 2015; MindSpore: nn.Adam): p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v)
+/// + eps). State: `moment1.<param>` (m), `moment2.<param>` (v), with use_amsgrad `vhat.<param>`; beta1_power,
+/// beta2_power.
 class SINDRI_API Adam : public Optimizer {
  public:
   using Options = AdamOptions;
@@ -38,9 +39,11 @@ class SINDRI_API Adam : public Optimizer {
   Parameter *beta1_power_, *beta2_power_;
 };
 
-/// Adam, with powers of shape [1]. MindSpore's leaves moments alone that a sparse gradient does not name; gradients here hold every row.
+/// Adam with powers of shape [1] (MindSpore: nn.LazyAdam). MindSpore's LazyAdam skips moments of rows that a sparse
+/// gradient does not contain; here gradients contain every row.
 class SINDRI_API LazyAdam final : public Adam {
  public:
+  /// Throws as Adam.
   LazyAdam(Params params, const Options& o) : Adam("LazyAdam", std::move(params), o, {1}) {}
 };
 
@@ -52,7 +55,8 @@ struct AdamWeightDecayOptions {
   GradClip grad_clip = {};
 };
 
-/// p -= lr·(m/(sqrt(v) + eps) + weight_decay·p), without bias correction. State: `adam_m.<param>`, `adam_v.<param>`.
+/// Adam with decoupled weight decay and without bias correction (MindSpore: nn.AdamWeightDecay): p -= lr·(m/(sqrt(v) +
+/// eps) + weight_decay·p). State: `adam_m.<param>` (m), `adam_v.<param>` (v).
 class SINDRI_API AdamWeightDecay final : public Optimizer {
  public:
   using Options = AdamWeightDecayOptions;
@@ -74,12 +78,12 @@ struct AdaMaxOptions {
   LearningRate learning_rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   WeightDecay weight_decay = 0;  ///< added to the gradient
-  double loss_scale = 1;
+  double loss_scale = 1;  ///< gradients are divided by it
   GradClip grad_clip = {};
 };
 
-/// v = max(beta2·v, |g|); p -= lr/(1 - beta1^t)·m/(v + eps) (Kingma & Ba 2015, algorithm 2).
-/// State: `moment1.<param>`, `moment2.<param>`, beta1_power.
+/// AdaMax (Kingma & Ba 2015, algorithm 2; MindSpore: nn.AdaMax): v = max(beta2·v, |g|); p -= lr/(1 - beta1^t)·m/(v +
+/// eps). State: `moment1.<param>` (m), `moment2.<param>` (v), beta1_power.
 class SINDRI_API AdaMax final : public Optimizer {
  public:
   using Options = AdaMaxOptions;

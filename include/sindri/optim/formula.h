@@ -1,5 +1,5 @@
-// Formulas of the step that are written once and read with two kinds of numbers: with doubles for tables, with float32 scalar tensors in a
-// traced step. optim/schedules/ holds the library's.
+// Formulas of the step that are written once and evaluated with two types: with doubles for tables, with float32 scalar
+// tensors in a traced step. Sindri's are in optim/schedules/.
 //
 //   struct Halving {
 //     double learning_rate, every;
@@ -7,8 +7,8 @@
 //   };
 //   std::shared_ptr<LearningRateSchedule> s = schedule_of(Halving{.learning_rate = 0.1, .every = 100});
 //
-// T is double or Tensor: +, -, * and / work with both, the functions below too. A double stands on the right where it can: it is then part
-// of one operator.
+// T is double or Tensor: +, -, * and /, and the functions below, work with both. Put a double on the right if possible:
+// it then becomes part of one operator.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,6 +22,7 @@ namespace sindri::optim {
 
 namespace formula {
 
+/// Functions of the same names in <cmath> and sindri::ops.
 inline double floor(double x) { return std::floor(x); }
 inline Tensor floor(const Tensor& x) { return ops::floor(x); }
 inline double ceil(double x) { return std::ceil(x); }
@@ -33,18 +34,19 @@ inline Tensor cos(const Tensor& x) { return ops::cos(x); }
 inline double pow(double base, double exponent) { return std::pow(base, exponent); }
 inline Tensor pow(double base, const Tensor& exponent) { return ops::pow(ops::scalar_like(exponent, base), exponent); }
 inline Tensor pow(const Tensor& base, double exponent) { return ops::pow(base, exponent); }
-/// The smaller, the larger of both.
+/// The smaller of x and limit.
 inline double at_most(double x, double limit) { return std::min(x, limit); }
 inline Tensor at_most(const Tensor& x, double limit) { return ops::minimum(x, ops::scalar_like(x, limit)); }
+/// The larger of x and limit.
 inline double at_least(double x, double limit) { return std::max(x, limit); }
 inline Tensor at_least(const Tensor& x, double limit) { return ops::maximum(x, ops::scalar_like(x, limit)); }
-/// 1 from `limit` on, 0 before.
+/// 1 from `limit` on, 0 below it.
 inline double reached(double x, double limit) { return x >= limit ? 1 : 0; }
 inline Tensor reached(const Tensor& x, double limit) { return ops::cast(ops::greater_equal(x, ops::scalar_like(x, limit)), x.dtype()); }
 
 }  // namespace formula
 
-/// A schedule that is a formula of the step.
+/// A schedule given by a formula of the step, which takes it as double or as float32 scalar tensor.
 template <class F> class FormulaSchedule final : public LearningRateSchedule {
  public:
   explicit FormulaSchedule(F f) : f_(std::move(f)) {}
@@ -55,6 +57,7 @@ template <class F> class FormulaSchedule final : public LearningRateSchedule {
   F f_;
 };
 
+/// Makes a FormulaSchedule of f.
 template <class F> std::shared_ptr<LearningRateSchedule> schedule_of(F f) { return std::make_shared<FormulaSchedule<F>>(std::move(f)); }
 
 }  // namespace sindri::optim

@@ -6,21 +6,22 @@ namespace sindri::optim {
 
 /// Options of FTRL, with MindSpore's defaults.
 struct FTRLOptions {
-  double initial_accum = 0.1;
+  double initial_accum = 0.1;  ///< initial value of n
   double learning_rate = 1e-3;
   double lr_power = -0.5, l1 = 0, l2 = 0;
-  double loss_scale = 1;
-  WeightDecay weight_decay = 0;  ///< of every parameter, beta and gamma included
+  double loss_scale = 1;  ///< gradients are divided by it
+  WeightDecay weight_decay = 0;  ///< applies to every parameter, beta and gamma included; added to the gradient
   GradClip grad_clip = {};
 };
 
-/// Follow the regularised leader (McMahan et al. 2013): z += g - (n'^-lr_power - n^-lr_power)/lr·p with n' = n + g²; then p is 0 where
-/// |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2). State: `moments.<param>` (n, from initial_accum), `linear.<param>` (z).
+/// Follow the regularised leader (McMahan et al. 2013; MindSpore: nn.FTRL): z += g - (n'^-lr_power - n^-lr_power)/lr·p
+/// with n' = n + g²; then p is 0 if |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2). State: `moments.<param>`
+/// (n, from initial_accum), `linear.<param>` (z).
 class SINDRI_API FTRL final : public Optimizer {
  public:
   using Options = FTRLOptions;
-  /// Throws ValueError for negative initial_accum, l1 or l2, a rate not above 0, lr_power above 0 and groups with rates of their own,
-  /// and as Optimizer.
+  /// Throws ValueError for negative initial_accum, l1 or l2, a learning rate that is not positive, lr_power above 0 and
+  /// groups with separate learning rates, and as Optimizer.
   FTRL(Params params, const Options& o);
 
  protected:

@@ -1,4 +1,4 @@
-// Lamb, and LARS around another optimizer: steps whose length goes with the norm of the parameter.
+// Lamb, and LARS around another optimizer: the length of a step is proportional to the norm of the parameter.
 #pragma once
 #include <memory>
 #include <utility>
@@ -16,8 +16,9 @@ struct LambOptions {
   GradClip grad_clip = {};
 };
 
-/// u = m̂/(sqrt(v̂) + eps) + weight_decay·p with Adam's moments and bias corrections; p -= lr·|p|/|u|·u, the ratio 1 where a norm is 0
-/// (You et al. 2020). State: `lamb_m.<param>`, `lamb_v.<param>`; the corrections come from global_step.
+/// Lamb (You et al. 2020; MindSpore: nn.Lamb): u = m̂/(sqrt(v̂) + eps) + weight_decay·p with Adam's moments and bias
+/// corrections; p -= lr·|p|/|u|·u, with a ratio of 1 if a norm is 0. State: `lamb_m.<param>`, `lamb_v.<param>`; the
+/// corrections use global_step.
 class SINDRI_API Lamb final : public Optimizer {
  public:
   using Options = LambOptions;
@@ -42,22 +43,26 @@ class SINDRI_API Lamb final : public Optimizer {
 /// Options of LARS, with MindSpore's defaults.
 struct LARSOptions {
   double epsilon = 1e-5, coefficient = 0.001;
-  bool use_clip = false;  ///< the factor is min(factor/lr, 1), lr being the wrapped optimizer's
-  /// Whose gradients are rescaled. Unset: those whose names hold neither "LayerNorm" nor "bias".
+  bool use_clip = false;  ///< the factor is min(factor/lr, 1) with the wrapped optimizer's learning rate lr
+  /// Selects the parameters whose gradients are rescaled. Unset: those whose names contain neither "LayerNorm" nor
+  /// "bias".
   std::function<bool(const Parameter&)> lars_filter = {};
 };
 
-/// coefficient·|p|/(|g| + wd·|p| + epsilon)·(g + wd·p), the factor 1 where a norm is 0 (You et al. 2017). With lr, a scalar, the factor is
-/// min(factor/lr, 1). weight_decay: a scalar; undefined: none.
+/// Gradient rescaled by the rule of LARS (You et al. 2017): coefficient·|p|/(|g| + wd·|p| + epsilon)·(g + wd·p), with a
+/// factor of 1 if a norm is 0. If lr, a scalar, is defined, the factor is min(factor/lr, 1). weight_decay is a scalar;
+/// undefined: none.
 SINDRI_API Tensor lars_gradient(const Tensor& param, const Tensor& grad, const Tensor& weight_decay, const Tensor& lr, double coefficient, double epsilon);
 
-/// Rescales the gradients of another optimizer with lars_gradient. Division by the loss scale, clipping (in that order) and weight decay are
-/// taken over from that optimizer, which no longer does them; parameters that lars_filter leaves out get the unscaled and clipped gradient
-/// without decay. parameters(), rates, decays, state, rule and what it does with the gradients of a step are those of the wrapped one.
+/// Rescales the gradients of another optimizer with lars_gradient (MindSpore: nn.LARS). LARS divides by the loss scale,
+/// clips (in that order) and applies weight decay in place of that optimizer, which no longer does. Parameters that
+/// lars_filter rejects get the unscaled and clipped gradient without decay. parameters(), rates, decays, state, rule
+/// and treatment of a step's gradients are those of the wrapped optimizer.
 class SINDRI_API LARS final : public Optimizer {
  public:
   using Options = LARSOptions;
-  /// Throws ValueError for a null optimizer or one that is a LARS, a negative epsilon or coefficient, and use_clip with rates that depend on the step per group.
+  /// Throws ValueError for an optimizer that is null or a LARS, for a negative epsilon or coefficient, and for use_clip
+  /// with rates that both depend on the step and differ by group.
   LARS(std::shared_ptr<Optimizer> optimizer, const Options& o);
   std::vector<Parameter*> state() override { return inner_->state(); }
   Parameter& global_step() override { return inner_->global_step(); }
@@ -73,15 +78,16 @@ class SINDRI_API LARS final : public Optimizer {
   const std::vector<Parameter*>& state_of(size_t i) const override { return inner_->state_of(i); }
   std::vector<Parameter*> shared_states() const override { return inner_->shared_states(); }
   Parameter* rate_slot(size_t i) const override { return inner_->rate_slot(i); }
-  /// The wrapped optimizer's rule: the gradients are rescaled already.
+  /// Applies the wrapped optimizer's rule; the gradients are rescaled already.
   void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true) override {
     inner_->apply_rule(grads, rates, decays, skip, advance);
   }
   bool wants_uses() const override { return inner_->wants_uses(); }
   Gradients precondition(Gradients g) override { return inner_->precondition(std::move(g)); }
   int variant(int64_t step) const override { return inner_->variant(step); }
+  /// The wrapped optimizer.
   Optimizer& wrapped() { return *inner_; }
-  /// What the wrapped optimizer gets of these gradients. Throws as apply.
+  /// Returns the gradients that the wrapped optimizer's rule gets for these. Throws as apply.
   TensorList rescale(const TensorList& grads, const Tensor& inv_scale = {});
 
  protected:

@@ -10,14 +10,14 @@ namespace sindri::optim {
 struct MomentumOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0.9;
-  WeightDecay weight_decay = 0;
-  double loss_scale = 1;
-  bool use_nesterov = false;
+  WeightDecay weight_decay = 0;  ///< added to the gradient
+  double loss_scale = 1;  ///< gradients are divided by it
+  bool use_nesterov = false;  ///< p -= lr·(g + momentum·v)
   GradClip grad_clip = {};
 };
 
-/// v = momentum·v + g; p -= lr·v, with Nesterov p -= lr·(g + momentum·v) (Polyak 1964, Sutskever et al. 2013).
-/// State: `moments.<param>`, momentum. PyTorch's SGD with dampening 0.
+/// Momentum (Polyak 1964, Sutskever et al. 2013; MindSpore: nn.Momentum; PyTorch's SGD with dampening 0): v =
+/// momentum·v + g; p -= lr·v, with Nesterov p -= lr·(g + momentum·v). State: `moments.<param>` (v), momentum.
 class SINDRI_API Momentum final : public Optimizer {
  public:
   using Options = MomentumOptions;

@@ -8,15 +8,15 @@ namespace sindri::optim {
 struct RMSPropOptions {
   LearningRate learning_rate = 0.1;
   double decay = 0.9, momentum = 0, epsilon = 1e-10;
-  bool centered = false;
-  double loss_scale = 1;
-  WeightDecay weight_decay = 0;
+  bool centered = false;  ///< divides by the root of the variance instead of the mean square
+  double loss_scale = 1;  ///< gradients are divided by it
+  WeightDecay weight_decay = 0;  ///< added to the gradient
   GradClip grad_clip = {};
 };
 
-/// s = decay·s + (1-decay)·g²; v = momentum·v + lr·g/sqrt(s + epsilon); p -= v (Tieleman & Hinton 2012). centered (Graves 2013):
-/// c = decay·c + (1-decay)·g, and s - c² stands for s in the root. State: `mean_square.<param>` (from 1), `moment.<param>`, centered
-/// `mean_grad.<param>`.
+/// RMSProp (Tieleman & Hinton 2012; MindSpore: nn.RMSProp): s = decay·s + (1-decay)·g²; v = momentum·v + lr·g/sqrt(s +
+/// epsilon); p -= v. centered (Graves 2013): c = decay·c + (1-decay)·g, and s - c² replaces s under the root. State:
+/// `mean_square.<param>` (s, from 1), `moment.<param>` (v), with centered `mean_grad.<param>` (c).
 class SINDRI_API RMSProp final : public Optimizer {
  public:
   using Options = RMSPropOptions;

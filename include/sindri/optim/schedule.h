@@ -1,4 +1,5 @@
-// Learning rates: a number, a table indexed by global step, or a schedule computed from it; and MindSpore's list-making functions.
+// Learning rates: a number, a table indexed by global step, or a schedule computed from it; and MindSpore's functions
+// that return lists of rates.
 #pragma once
 #include <map>
 #include <memory>
@@ -19,24 +20,28 @@ class SINDRI_API LearningRateSchedule {
   LearningRateSchedule(const LearningRateSchedule&) = delete;
   LearningRateSchedule& operator=(const LearningRateSchedule&) = delete;
   virtual ~LearningRateSchedule() = default;
-  /// global_step: int32 scalar -> float32 scalar.
+  /// Learning rate at global_step: int32 scalar -> float32 scalar.
   virtual Tensor construct(const Tensor& global_step) const = 0;
-  /// The same on the host, for tables of rates. By default what construct gives.
+  /// The same on the host, for tables of rates. The default evaluates construct.
   virtual double rate(int64_t step) const;
-  /// Whether every step has the same rate, so that no table is needed.
+  /// Whether every step has the same rate, so that a table is not needed.
   virtual bool fixed() const { return false; }
 };
 
-/// What optimizers take as learning rate.
+/// Learning rate of an optimizer: a number, a table or a schedule.
 class SINDRI_API LearningRate {
  public:
   LearningRate(double constant = 0.1) : constant_(constant) {}  // NOLINT(google-explicit-constructor)
   /// One rate per step. Throws ValueError for an empty table.
   LearningRate(std::vector<float> per_step);  // NOLINT(google-explicit-constructor)
   template <class T> LearningRate(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}  // NOLINT
+  /// Whether the rate depends on the step.
   bool dynamic() const { return !per_step_.empty() || schedule_ != nullptr; }
+  /// The number, unless a table or schedule is set.
   double constant() const { return constant_; }
+  /// The table; empty if there is none.
   const std::vector<float>& per_step() const { return per_step_; }
+  /// The schedule; null if there is none.
   const std::shared_ptr<LearningRateSchedule>& schedule() const { return schedule_; }
 
  private:
@@ -45,13 +50,16 @@ class SINDRI_API LearningRate {
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
-/// A weight decay: a number, or like a rate a function of the global step.
+/// Weight decay of an optimizer: a number, or a function of the global step as a rate is.
 class SINDRI_API WeightDecay {
  public:
   WeightDecay(double constant = 0) : constant_(constant) {}  // NOLINT(google-explicit-constructor)
   template <class T> WeightDecay(std::shared_ptr<T> schedule) : schedule_(std::move(schedule)) {}  // NOLINT
+  /// Whether the decay depends on the step.
   bool dynamic() const { return schedule_ != nullptr; }
+  /// The number, unless a schedule is set.
   double constant() const { return constant_; }
+  /// The schedule; null if there is none.
   const std::shared_ptr<LearningRateSchedule>& schedule() const { return schedule_; }
 
  private:
@@ -59,14 +67,14 @@ class SINDRI_API WeightDecay {
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
-/// One rate per step for total_step steps, each epoch of step_per_epoch steps being one step of the schedule. Throws ValueError for numbers
-/// below 1 and for a rate larger than a float can be, naming `who`.
+/// Rates of total_step steps, one each; an epoch of step_per_epoch steps is one step of the schedule. Throws
+/// ValueError, naming `who`, for numbers below 1 and for a rate that is too large for a float.
 SINDRI_API std::vector<double> rates_of(const LearningRateSchedule& schedule, int64_t total_step, int64_t step_per_epoch = 1, const char* who = "rates_of");
 
-// MindSpore's names, each for a schedule that is registered (registry.h) and documented in optim/schedules/. p = step/decay_steps, with
-// is_stair rounded down. Numbers out of range throw ValueError.
+// Schedules under MindSpore's names. Each makes a registered schedule (registry.h), documented in optim/schedules/. p =
+// step/decay_steps, rounded down with is_stair. Numbers out of range throw ValueError.
 
-/// A registered schedule, made by its name and settings.
+/// A registered schedule, made by name and settings.
 class SINDRI_API NamedSchedule : public LearningRateSchedule {
  public:
   Tensor construct(const Tensor& global_step) const final { return schedule_->construct(global_step); }
@@ -79,46 +87,49 @@ class SINDRI_API NamedSchedule : public LearningRateSchedule {
   std::shared_ptr<LearningRateSchedule> schedule_;
 };
 
-/// (lr - end)·(1 - min(step, N)/N)^power + end; with update_decay_steps N grows by whole multiples instead of holding the end.
+/// Polynomial decay (MindSpore: nn.PolynomialDecayLR): (lr - end)·(1 - min(step, N)/N)^power + end with N =
+/// decay_steps. With update_decay_steps, N grows by whole multiples instead of the rate staying at end.
 class SINDRI_API PolynomialDecayLR final : public NamedSchedule {
  public:
   PolynomialDecayLR(double learning_rate, double end_learning_rate, int64_t decay_steps, double power, bool update_decay_steps = false);
 };
 
-/// lr·min(step, warmup_steps)/warmup_steps.
+/// Linear warm-up (MindSpore: nn.WarmUpLR): lr·min(step, warmup_steps)/warmup_steps.
 class SINDRI_API WarmUpLR final : public NamedSchedule {
  public:
   WarmUpLR(double learning_rate, int64_t warmup_steps);
 };
 
-/// lr·rate^p.
+/// Exponential decay (MindSpore: nn.ExponentialDecayLR): lr·rate^p.
 class SINDRI_API ExponentialDecayLR final : public NamedSchedule {
  public:
   ExponentialDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
 };
 
-/// lr·exp(-rate·step), with is_stair the step rounded down to a multiple of decay_steps.
+/// Exponential decay with base e (MindSpore: nn.NaturalExpDecayLR): lr·exp(-rate·step); with is_stair the step is
+/// rounded down to a multiple of decay_steps.
 class SINDRI_API NaturalExpDecayLR final : public NamedSchedule {
  public:
   NaturalExpDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
 };
 
-/// lr/(1 + rate·p).
+/// Inverse-time decay (MindSpore: nn.InverseDecayLR): lr/(1 + rate·p).
 class SINDRI_API InverseDecayLR final : public NamedSchedule {
  public:
   InverseDecayLR(double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair = false);
 };
 
-/// min + (max - min)·(1 + cos(pi·min(step, N)/N))/2.
+/// Cosine decay (MindSpore: nn.CosineDecayLR): min + (max - min)·(1 + cos(pi·min(step, N)/N))/2 with N = decay_steps.
 class SINDRI_API CosineDecayLR final : public NamedSchedule {
  public:
   CosineDecayLR(double min_lr, double max_lr, int64_t decay_steps);
 };
 
-// Lists of rates, one per step: the schedule of that name at e = floor(step/step_per_epoch), decay_epoch being its decay_steps. Numbers out of
-// range throw ValueError.
+// Lists of rates, one per step (MindSpore: nn.exponential_decay_lr and so on): the schedule of the same name at e =
+// floor(step/step_per_epoch), with decay_epoch as its decay_steps. Numbers out of range throw ValueError.
 
-/// learning_rates[i] before step milestone[i].
+/// learning_rates[i] for the steps from milestone[i-1], or from 0, to before milestone[i]. Throws ValueError unless
+/// milestones rise and there is one per rate.
 SINDRI_API std::vector<double> piecewise_constant_rates(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 SINDRI_API std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 SINDRI_API std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
@@ -132,18 +143,23 @@ SINDRI_API std::vector<float> polynomial_decay_lr(double learning_rate, double e
                                                   int64_t decay_epoch, double power, bool update_decay_epoch = false);
 SINDRI_API std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t warmup_epoch);
 
-/// Arguments of get_lr, in the words of the ResNet scripts' lr_generator.
+/// Options of get_lr, named as in lr_generator of MindSpore's ResNet scripts.
 struct LrOptions {
   double lr_init = 0, lr_end = 0, lr_max = 0.1;
   int64_t warmup_epochs = 0, total_epochs = 0, steps_per_epoch = 0;
   std::string lr_decay_mode = "linear";  ///< steps, poly, cosine or linear
 };
-/// A linear warm-up from lr_init to lr_max, then, over the remaining steps:
-/// steps: lr_max, times 0.1 from 30 %, 0.01 from 60 % and 0.001 from 80 % of all steps; poly: lr_max·(remaining fraction)²;
-/// cosine: lr_max·(T - i)/D·(1 + cos(0.94·pi·i/D))/2 + 1e-5·lr_max with T all and D decay steps; linear: down to lr_end.
-/// The cosine mode's warm-up reaches lr_max on its last step, the others' one step later.
+/// Linear warm-up from lr_init to lr_max, then over the remaining steps one of these modes.
+/// - steps: lr_max, times 0.1 from 30 %, 0.01 from 60 % and 0.001 from 80 % of all steps
+/// - poly: lr_max·(remaining fraction)²
+/// - cosine: lr_max·(T - i)/D·(1 + cos(0.94·pi·i/D))/2 + 1e-5·lr_max at step i, with T all and D decay steps
+/// - linear: down to lr_end
+///
+/// The cosine mode's warm-up reaches lr_max on its last step, that of the others one step later. Throws ValueError for
+/// an unknown mode and numbers out of range.
 SINDRI_API std::vector<float> get_lr(const LrOptions& o);
-/// The cosine mode alone, warming up from 0, from step `global_step` on.
+/// Rates of the cosine mode, with a warm-up from 0, from step `global_step` on. Throws ValueError for a step outside
+/// the course.
 SINDRI_API std::vector<float> warmup_cosine_annealing_lr(double lr, int64_t steps_per_epoch, int64_t warmup_epochs, int64_t max_epoch = 120,
                                                          int64_t global_step = 0);
 

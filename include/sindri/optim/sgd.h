@@ -11,15 +11,16 @@ struct SGDOptions {
   LearningRate learning_rate = 0.1;
   double momentum = 0;
   double dampening = 0;
-  WeightDecay weight_decay = 0;
-  bool decay_all = false;  ///< without groups decay beta and gamma too, as MindSpore 1 does
-  bool nesterov = false;  ///< needs momentum > 0 and dampening 0
-  double loss_scale = 1;
+  WeightDecay weight_decay = 0;  ///< added to the gradient
+  bool decay_all = false;  ///< without groups, decays beta and gamma too, as MindSpore 1 does
+  bool nesterov = false;  ///< p -= lr·(g + momentum·v); needs momentum > 0 and dampening 0
+  double loss_scale = 1;  ///< gradients are divided by it
   GradClip grad_clip = {};
 };
 
-/// PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v (Nesterov: lr·(g + momentum·v)).
-/// State: `accum.<param>`, `stat.<param>` of the parameter's shape (1 before the first step with momentum, then 0).
+/// PyTorch's SGD (MindSpore: nn.SGD): v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with
+/// Nesterov p -= lr·(g + momentum·v). State: `accum.<param>` (v), `stat.<param>` of the parameter's shape (1 before the
+/// first step with momentum, then 0).
 class SINDRI_API SGD final : public Optimizer {
  public:
   using Options = SGDOptions;
