@@ -1,4 +1,5 @@
-// The arithmetic of gradient accumulation by itself, for steps that are not a TrainStep: boost/grad_accumulation is the algorithm.
+// The arithmetic of gradient accumulation, for steps that are not a TrainStep. The algorithm is
+// boost/grad_accumulation.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,11 +11,13 @@
 
 namespace sindri::boost {
 
-/// One step of a group of `steps`: every sum grows by gradient/steps, in its own type, and `count` (int32) by 1; the last step of a group clears
-/// them. Returns the gradients of the update, the sums as they were before, or nothing where the step is not the last.
-/// last: whether it is, where the caller knows; unset, the counter says so. While a graph is traced its value is not known: then every step
-/// returns gradients, and their `skip` is true but for the last, so that one graph serves all steps.
-/// Throws ValueError for another number of gradients than of sums.
+/// Accumulates the gradients of one step of a group of `steps`: adds gradient/steps to every sum, in the sum's type,
+/// and 1 to `count` (int32). Returns nothing before the last step of a group. The last step returns the update's
+/// gradients, the sums, and clears sums and count.
+///
+/// `last` says whether this is the last step; unset, the counter decides. While a graph is traced the counter's value
+/// is unknown: then every step returns gradients whose `skip` is true except in the last step, so that one graph serves
+/// all steps. Throws ValueError if the numbers of gradients and sums differ.
 SINDRI_API std::optional<Gradients> collect_gradients(const std::vector<Parameter*>& sums, Parameter& count, int64_t steps, Gradients g,
                                                       std::optional<bool> last = {});
 

@@ -1,4 +1,4 @@
-// The units and the schedule of gradient freezing (boost/grad_freeze), by themselves.
+// Units and schedule of gradient freezing (boost/grad_freeze), usable without the algorithm.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,11 +8,13 @@
 
 namespace sindri::boost {
 
-/// For each of `groups` variants the first parameter that it trains. Parameters in their order are cut into units: one that is called bn or bias, or comes while its
-/// unit has fewer than three, joins it (MindSpore: ParameterProcess.assign_parameter_group). Variant i begins with unit i·(units / groups).
+/// Returns for each of `groups` variants the first parameter that it trains. The parameters are divided, in order, into
+/// units. A parameter joins the current unit if its name contains bn or bias, or if the unit has fewer than three
+/// (MindSpore: ParameterProcess.assign_parameter_group). Variant i starts at unit i·(units / groups).
 SINDRI_API std::vector<size_t> freeze_starts(const std::vector<std::string>& names, int64_t groups);
-/// The variant of each step, int(1.01·steps) of them. type 0: z zeros, then 1 … groups-1, z = int(floor(p·(groups-1)/(1-p)) + 0.5); 1: zeros, and while less than
-/// 1-p of them were not zero one i drawn in proportion to groups-i (MindSpore: GradientFreeze).
+/// Returns the variants of int(1.01·steps) steps (MindSpore: GradientFreeze). type 0: z zeros, then 1 … groups-1,
+/// repeated, with z = floor(p·(groups-1)/(1-p)). type 1: starts with 0; then 0, or, as long as less than 1-p of the
+/// variants are not 0, a variant i drawn with probability proportional to groups-i.
 SINDRI_API std::vector<int> freeze_sequence(int64_t groups, int64_t type, double p, int64_t steps, uint64_t seed);
 
 }  // namespace sindri::boost

@@ -1,6 +1,6 @@
-// The networks by name, for settings files, programs and Python.
+// Networks by name, for settings files, programs and Python.
 //
-//   // beside the network, here or in a user's library
+//   // next to the network, in Sindri or in your library
 //   const auto& kTiny = models::networks().add({
 //       .name = "tiny",
 //       .doc = "one hidden layer",
@@ -15,28 +15,30 @@
 
 namespace sindri::models {
 
-/// What a network is made for, besides its own settings.
+/// Size of a network, in addition to its settings.
 struct NetworkSize {
-  int64_t in_channels = 0;  ///< of the images, at least 1
+  int64_t in_channels = 0;  ///< channels of the images, at least 1
   int64_t num_classes = 0;  ///< at least 1
 };
-/// What is known of a network without making it: the images it was designed for, and its classes.
+/// Facts about a network that are known without creating it.
 struct NetworkFacts {
-  Shape input = {};  ///< one image it was designed for, [C, H, W]
-  int64_t num_classes = 0;  ///< unless told otherwise
-  bool conv_norm = false;  ///< convolutions with batch norm: what float16 is fastest for on GPUs (train.amp_dtype auto)
+  Shape input = {};  ///< shape [C, H, W] of the images that it is designed for
+  int64_t num_classes = 0;  ///< default number of classes
+  bool conv_norm = false;  ///< convolutions with batch norm, for which float16 is fastest on GPUs (train.amp_dtype auto)
 };
-/// A Cell from images [N, C, H, W] to scores [N, num_classes].
+/// Makes a Cell that maps images [N, C, H, W] to scores [N, num_classes].
 using MakeNetwork = nn::CellPtr(const NetworkSize& size, const SettingValues& settings);
 
-/// "lenet", "resnet50", …: each file of models/ adds its own.
+/// Registered networks: "lenet", "resnet50", …. Each file of models/ adds its own.
 SINDRI_API Registry<MakeNetwork, NetworkFacts>& networks();
 
-/// The settings that several networks declare alike. `choices`: the libraries whose form it has, "mindspore" or "mindspore|torchvision"; empty stands
-/// for the one it was published in.
+/// The setting "variant". `choices` are the libraries whose form the network has, "mindspore" or
+/// "mindspore|torchvision"; an empty value selects the form in which it was published.
 SINDRI_API SettingSpec variant_setting(const char* choices);
-/// Initializer aliases; "torch" stands for PyTorch's layer default, HeUniform(sqrt(5)), and empty for the network's own.
+/// The setting "conv_init", an initializer alias; "torch" is PyTorch's layer default, HeUniform(sqrt(5)), and empty the
+/// network's own.
 SINDRI_API SettingSpec conv_init_setting();
+/// The same for dense layers, "dense_init".
 SINDRI_API SettingSpec dense_init_setting();
 
 }  // namespace sindri::models

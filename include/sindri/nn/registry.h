@@ -1,6 +1,6 @@
 // Losses and metrics by name, for settings files, programs and Python.
 //
-// // next to the loss, in Sindri or in your library
+//   // next to the loss, in Sindri or in your library
 //   const auto& kLogCosh = nn::losses().add({
 //       .name = "log_cosh",
 //       .doc = "log(cosh(logits - labels))",
