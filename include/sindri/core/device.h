@@ -1,4 +1,4 @@
-// Where a tensor's bytes live, and where new ones are made.
+// Where a tensor's memory is, and where new tensors are created.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,31 +7,32 @@
 
 namespace sindri {
 
-/// Where memory lies and kernels run: a kind and a number.
+/// A place for memory and kernels: a kind of device and a number.
 struct SINDRI_API Device {
-  /// kOther: a backend from outside the library (docs/design/devices.md), of which a process has at most one.
+  /// Kinds of device. kOther is a backend from outside the library (docs/design/devices.md); a process has at most one.
   enum Kind : uint8_t { kCpu, kCuda, kOther };
   Kind kind = kCpu;
-  int index = 0;
+  int index = 0;  ///< number among the devices of this kind
   bool operator==(const Device&) const = default;
   bool is_cpu() const { return kind == kCpu; }
-  /// "cpu", "cuda:0"; another backend by its own name.
+  /// "cpu", "cuda:0"; another backend uses its own name.
   std::string str() const;
 };
 
-/// Queues of a device: kernels, collective communication, copies to and from the host.
+/// Queues of a device: kernels, collective communication, and copies to and from the host.
 enum class Lane : uint8_t { kCompute, kComm, kCopy };
-inline constexpr int kLanes = 3;
+inline constexpr int kLanes = 3;  ///< number of lanes
 
-/// The device that functions which make tensors from values (Tensor::zeros, full, from_data, …) and Parameters put them on, and that ops without
-/// inputs run on: that of the innermost DeviceScope on this thread, else the one set_current_device named in this runtime.
+/// The device for new tensors and Parameters made from values (Tensor::zeros, full, from_data, …), and for ops without inputs. It
+/// is the device of the innermost DeviceScope on this thread, else the one passed to set_current_device in this runtime.
 SINDRI_API Device current_device();
-/// Throws DeviceError when there is no such device, saying what was found.
+/// Sets this runtime's current device. Throws DeviceError, with the devices found, if there is no such device.
 SINDRI_API void set_current_device(Device device);
 
-/// Another current device for the life of the scope, on this thread. Scopes must nest.
+/// Makes a device current on this thread for the life of the scope. Scopes must nest.
 class SINDRI_API DeviceScope {
  public:
+  /// Throws DeviceError if there is no such device.
   explicit DeviceScope(Device device);
   ~DeviceScope();
   DeviceScope(const DeviceScope&) = delete;

@@ -1,4 +1,4 @@
-// Element types, the two 16-bit float types, and the promotion rules between them.
+// Element types, the two 16-bit float types, and the type promotion rules.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,9 @@
 
 namespace sindri {
 
+/// Element type of a tensor.
 enum class DType : uint8_t { kBool, kUInt8, kInt32, kInt64, kFloat16, kBFloat16, kFloat32, kFloat64 };
-inline constexpr int kNumDTypes = 8;
+inline constexpr int kNumDTypes = 8;  ///< number of element types
 
 /// bfloat16: the upper half of a float32. Conversion rounds to nearest even; NaN stays NaN.
 struct bfloat16 {
@@ -28,7 +29,7 @@ struct bfloat16 {
   operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }  // NOLINT
 };
 
-/// IEEE binary16. Conversion rounds to nearest even; overflow gives infinity.
+/// IEEE 754 binary16. Conversion rounds to nearest even; overflow gives infinity.
 struct float16 {
   uint16_t bits = 0;
   float16() = default;
@@ -56,19 +57,19 @@ struct float16 {
   }
 };
 
-/// Bytes of one element.
+/// Size of one element in bytes.
 SINDRI_API size_t dtype_size(DType t);
-/// "float32", "bfloat16", … (MindSpore and NumPy spelling).
+/// Full name: "float32", "bfloat16", … (MindSpore's and NumPy's spelling).
 SINDRI_API const char* dtype_name(DType t);
-/// "f32", "bf16", … as in printed graphs and messages.
+/// Short name, used in printed graphs and messages: "f32", "bf16", ….
 SINDRI_API const char* dtype_short_name(DType t);
 /// Inverse of dtype_name and dtype_short_name. Throws DTypeError for an unknown name.
 SINDRI_API DType parse_dtype(std::string_view name);
-inline bool is_floating(DType t) { return t >= DType::kFloat16; }
-inline bool is_integral(DType t) { return t < DType::kFloat16; }  // bool included
-inline bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
-/// Result type of a binary arithmetic op: the wider of the two, bool < u8 < i32 < i64 < f16, bf16 < f32 < f64;
-/// f16 with bf16 gives f32 (PyTorch's rule for tensors of rank > 0).
+inline bool is_floating(DType t) { return t >= DType::kFloat16; }  ///< float16, bfloat16, float32, float64
+inline bool is_integral(DType t) { return t < DType::kFloat16; }  ///< integers and bool
+inline bool is_half(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }  ///< float16 or bfloat16
+/// Result type of a binary arithmetic op: the wider of the two, in the order bool < u8 < i32 < i64 < f16, bf16 < f32 < f64. f16
+/// with bf16 gives f32 (PyTorch's rule for tensors of rank > 0).
 SINDRI_API DType promote_types(DType a, DType b);
 
 template <class T> struct dtype_of_t;
@@ -80,9 +81,10 @@ template <> struct dtype_of_t<float16> { static constexpr DType value = DType::k
 template <> struct dtype_of_t<bfloat16> { static constexpr DType value = DType::kBFloat16; };
 template <> struct dtype_of_t<float> { static constexpr DType value = DType::kFloat32; };
 template <> struct dtype_of_t<double> { static constexpr DType value = DType::kFloat64; };
+/// The DType of a C++ type.
 template <class T> inline constexpr DType dtype_of = dtype_of_t<T>::value;
 
-/// Calls `f.template operator()<T>()` with the C++ type of `t`: `dispatch_dtype(t, [&]<class T>() { … })`.
+/// Calls `f.template operator()<T>()` with the C++ type T of `t`: `dispatch_dtype(t, [&]<class T>() { … })`.
 template <class F> decltype(auto) dispatch_dtype(DType t, F&& f) {
   switch (t) {
     case DType::kBool: return f.template operator()<bool>();

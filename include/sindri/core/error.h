@@ -1,4 +1,4 @@
-// The one exception hierarchy. A message has three parts: what was asked and found, where, and how to fix it.
+// The exception hierarchy. A message has three parts: what was expected and found, where, and how to fix it.
 #pragma once
 
 #include <stdexcept>
@@ -8,8 +8,8 @@
 
 namespace sindri {
 
-/// Numbered causes. The thousands digit is the exit code of the `sindri` program (docs/errors.md has a paragraph each):
-/// 1 internal, 2 usage or settings, 3 data, 4 checkpoint or model file, 5 resources, 6 NaN/Inf, 7 distributed.
+/// Numbered causes. The thousands digit is the exit code of the `sindri` program: 1 internal, 2 usage or settings, 3 data, 4
+/// checkpoint or model file, 5 resources, 6 NaN or infinity, 7 distributed. docs/errors.md has a paragraph for each cause.
 enum class ErrorCode : int {
 #define SINDRI_ERROR_CODE(name, number, text) name = number,
 #include "sindri/core/error_codes.def"
@@ -18,18 +18,19 @@ enum class ErrorCode : int {
 /// One line that names the cause, from error_codes.def.
 SINDRI_API const char* error_code_text(ErrorCode code);
 
-/// Base of everything Sindri throws. what() is "what | where | fix" in one line, parts that are empty left out.
+/// Base class of all exceptions that Sindri throws. what() is "what | where | fix" in one line, without empty parts.
 class SINDRI_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string message, std::string where = {}, std::string fix = {});
   ErrorCode code() const { return code_; }
-  /// Exit code of the program for this error (the thousands digit of the code).
+  /// Exit code of the program for this error: the thousands digit of the code.
   int exit_code() const { return static_cast<int>(code_) / 1000; }
-  const std::string& message() const { return message_; }
-  const std::string& where() const { return where_; }
-  const std::string& fix() const { return fix_; }
+  const std::string& message() const { return message_; }  ///< what was expected and found
+  const std::string& where() const { return where_; }  ///< the place: a file, setting, op or Cell
+  const std::string& fix() const { return fix_; }  ///< how to fix it
   const char* what() const noexcept override { return text_.c_str(); }
-  /// Appends to `where` while the exception passes through ("in ResNet/layer1.0.conv2"); first caller wins per text.
+  /// Appends `part` to where() while the exception propagates ("in ResNet/layer1.0.conv2"). A part that is already there is not
+  /// repeated.
   void add_where(const std::string& part);
 
  private:

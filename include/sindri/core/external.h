@@ -1,4 +1,4 @@
-// Tensors over memory that something else owns: NumPy arrays, DLPack.
+// Tensors over memory owned by something else: NumPy arrays, DLPack.
 #pragma once
 #include <memory>
 
@@ -7,9 +7,9 @@
 
 namespace sindri {
 
-/// A tensor over `data` (meta.nbytes() bytes in meta's layout), which lives as long as `owner`. Nothing is copied: whoever writes to the
-/// memory changes the tensor, so it must not be written to while a compiled function holds the tensor as a constant. Throws ValueError
-/// for null data of a tensor that is not empty.
+/// Returns a tensor over `data` (meta.nbytes() bytes in meta's layout) and keeps `owner` alive with it. Nothing is copied, so
+/// writing to the memory changes the tensor. Do not write to it while a compiled function holds the tensor as a constant. Throws
+/// ValueError if `data` is null and the tensor is not empty.
 SINDRI_API Tensor wrap_memory(const TensorMeta& meta, void* data, std::shared_ptr<void> owner);
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// What the host allocator holds. Blocks that are freed stay with it for reuse.
+// The host allocator's statistics. The allocator keeps freed blocks for reuse.
 #pragma once
 #include <cstdint>
 
@@ -6,17 +6,18 @@
 
 namespace sindri {
 
-/// Bytes of the host's memory that tensors hold.
+/// Host memory held by tensors and by the allocator, in bytes.
 struct HostMemoryStats {
-  int64_t in_use = 0;  ///< bytes handed out now
+  int64_t in_use = 0;  ///< bytes in use now
   int64_t peak = 0;  ///< largest in_use so far
-  int64_t cached = 0;  ///< freed blocks kept for reuse
-  int64_t peak_reserved = 0;  ///< largest in_use and cached together so far
+  int64_t cached = 0;  ///< bytes of freed blocks kept for reuse
+  int64_t peak_reserved = 0;  ///< largest sum of in_use and cached so far
 };
+/// The process's current host memory statistics.
 SINDRI_API HostMemoryStats host_memory_stats();
-/// Peaks begin anew at what there is now: that of in_use, that of in_use and cached together.
+/// Resets the chosen peaks to the current values: `in_use` resets peak, `reserved` resets peak_reserved.
 SINDRI_API void reset_host_memory_peaks(bool in_use = true, bool reserved = true);
-/// Gives the kept blocks back to the system.
+/// Returns the cached blocks to the system.
 SINDRI_API void release_cached_host_memory();
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// Leveled log lines on stderr, filtered by SINDRI_LOG=info,dispatch=debug,graph=debug (default: warn).
+// Log lines on stderr, filtered by level and topic: SINDRI_LOG=info,dispatch=debug,graph=debug (default: warn).
 #pragma once
 
 #include <string>
@@ -7,14 +7,17 @@
 
 namespace sindri::log {
 
+/// Severity of a log line; kOff as a filter suppresses all lines.
 enum class Level { kDebug, kInfo, kWarn, kError, kOff };
 
-/// True when a line of this level and topic would be written; check it before composing an expensive message.
+/// Whether a line of this level and topic would be written. Check it before composing an expensive message.
 SINDRI_API bool enabled(Level level, const char* topic);
-/// The first part of SINDRI_LOG that names no level; empty when all do.
+/// The first part of SINDRI_LOG that does not name a level; empty if all do.
 SINDRI_API std::string unknown_level();
-/// Writes "[time] [level] [topic] message" to stderr, in a runtime with a name "[time] [level] [name] [topic] message". Thread-safe; never throws.
+/// Writes "[time] [level] [topic] message" to stderr; in a named runtime "[time] [level] [name] [topic] message". Thread-safe;
+/// never throws.
 SINDRI_API void write(Level level, const char* topic, const std::string& message);
+/// write() at one level.
 inline void debug(const char* topic, const std::string& m) { write(Level::kDebug, topic, m); }
 inline void info(const char* topic, const std::string& m) { write(Level::kInfo, topic, m); }
 inline void warn(const char* topic, const std::string& m) { write(Level::kWarn, topic, m); }

@@ -1,5 +1,5 @@
-// Work in the engine that takes seconds where calls take microseconds: a host language whose lock the calling thread may hold gives it up
-// meanwhile. Python's binding sets how.
+// Engine work that takes seconds, where calls normally take microseconds. A host language whose lock the calling thread may hold
+// releases it meanwhile; the Python binding installs the function that does.
 #pragma once
 
 #include <type_traits>
@@ -8,12 +8,14 @@
 
 namespace sindri {
 
-/// Calls f(argument), and may do something before and behind. Exceptions pass through it.
+/// Calls f(argument), and may act before and after it. Exceptions propagate through it.
 using AroundLongWait = void (*)(void (*f)(void*), void* argument);
+/// Installs the function that surrounds long waits in this process; null: none.
 SINDRI_API void set_around_long_wait(AroundLongWait around);
+/// Calls f(argument) inside the installed function.
 SINDRI_API void long_wait(void (*f)(void*), void* argument);
 
-/// f(), as a long wait.
+/// Calls f() as a long wait.
 template <class F> void long_wait(F&& f) {
   long_wait([](void* g) { (*static_cast<std::remove_reference_t<F>*>(g))(); }, &f);
 }

@@ -1,4 +1,4 @@
-// Patterns for the dotted names of parameters and cells: how settings files and programs name parts of a network.
+// Patterns for the dotted names of parameters and cells, with which settings files and programs select parts of a network.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace sindri {
 
-/// Whether `pattern` means `name`: it is the name, or the name of what holds it ("layer1" means "layer1.0.conv1.weight"). In a pattern `*` stands for
-/// any text, dots among it, and `?` for one character.
+/// Whether `pattern` matches `name` or the name of a cell that contains it: "layer1" matches "layer1.0.conv1.weight". `*` matches
+/// any text, including dots; `?` matches one character.
 SINDRI_API bool name_matches(const std::string& pattern, const std::string& name);
 
-/// For every name the place of the first pattern that means it; -1 for none. Throws ValueError, with the nearest of the names and of what holds them,
-/// for an empty pattern and for one that means none of them; `what` says what the patterns are for ("frozen parts").
+/// Returns for every name the index of the first pattern that matches it, or -1. Throws ValueError for an empty pattern and for
+/// one that matches nothing; the error lists the nearest names of parameters and cells. `what` describes the patterns in messages
+/// ("frozen parts").
 SINDRI_API std::vector<int> match_names(const std::vector<std::string>& patterns, const std::vector<std::string>& names, const std::string& what);
 
 }  // namespace sindri

@@ -1,10 +1,10 @@
-// Things chosen by name: each says by itself what it is called, what it does, which settings it takes and how it is made.
+// Things chosen by name. Each declares its name, documentation, settings and how it is made.
 //
-//   // include/sindri/optim/registry.h: what the things are
+//   // include/sindri/optim/registry.h: defines the kind
 //   using MakeOptimizer = std::shared_ptr<Optimizer>(Params, const OptimizerOptions&, const SettingValues&);
 //   SINDRI_API Registry<MakeOptimizer>& optimizers();
 //
-//   // beside the thing, here or in a user's library
+//   // next to the implementation, here or in a user's library
 //   const auto& kSignSgd = optim::optimizers().add({
 //       .name = "sign_sgd",
 //       .doc = "p -= lr·sign(g)",
@@ -12,9 +12,9 @@
 //       .make = [](optim::Params params, const optim::OptimizerOptions& o, const SettingValues& v) -> std::shared_ptr<optim::Optimizer> { … },
 //   });
 //
-// Facts of a kind beside these (what a training algorithm excludes) stand in a struct of the kind's own, Registry's second parameter.
-// Tables of settings, their documentation and the checks of values are made from the registries. Things are added at start-up, before
-// main or from one thread before others read.
+// Further facts of a kind (such as what a training algorithm excludes) are in a struct of that kind, Registry's second parameter.
+// Tables of settings, their documentation and the checks of values are generated from the registries. Entries are added at
+// start-up: before main, or from one thread before others read.
 #pragma once
 
 #include <deque>
@@ -27,40 +27,42 @@
 
 namespace sindri {
 
-/// What is known of a registered thing without making one.
+/// Everything known of a registered thing without making one.
 struct SINDRI_API Registered {
-  std::string name, doc;
+  std::string name, doc;  ///< doc: a short description for listings and settings tables
   std::vector<SettingSpec> settings;
-  bool code_only = false;  ///< settings files do not offer it
-  /// A rule over several settings: throws ValueError, whose `where` is the name of the setting at fault.
+  bool code_only = false;  ///< not available in settings files
+  /// A rule over several settings. Throws ValueError whose `where` is the name of the setting at fault.
   std::function<void(const SettingValues&)> check = nullptr;
 
-  const SettingSpec* find(const std::string& setting) const;  ///< null where it is not declared
+  const SettingSpec* find(const std::string& setting) const;  ///< null if it is not declared
 };
 
-/// The part that does not depend on how things are made.
+/// The part of a registry that does not depend on how things are made.
 class SINDRI_API RegistryBase {
  public:
-  /// `kind` in messages: "optimizer".
+  /// `kind` names the things in messages: "optimizer".
   explicit RegistryBase(const char* kind) : kind_(kind) {}
   RegistryBase(const RegistryBase&) = delete;
   RegistryBase& operator=(const RegistryBase&) = delete;
   const char* kind() const { return kind_; }
-  /// Sorted.
+  /// All names, sorted.
   std::vector<std::string> names() const;
-  /// Those that settings files offer, sorted.
+  /// The names available in settings files, sorted.
   std::vector<std::string> offered() const;
+  /// Whether a thing of this name is registered.
   bool has(const std::string& name) const;
-  /// Throws ValueError with the nearest names.
+  /// The thing's description. Throws ValueError, with the nearest names, for an unknown name.
   const Registered& info(const std::string& name) const;
-  /// The thing's settings, those that were given and the others' defaults, in agreement with each other. Throws ValueError as SettingValues,
-  /// and where the thing's check does; `where` is "thing.setting" then.
+  /// The thing's settings: the given values, defaults for the others. Throws ValueError as SettingValues does, and if the thing's
+  /// check fails; `where` is then "thing.setting".
   SettingValues values(const std::string& name, const std::map<std::string, SettingValue>& given) const;
   size_t size() const { return infos_.size(); }
-  /// The settings of all that settings files offer as rows "section.key", each key once, with the widest of ranges and choices, and whose it is where some do not have it; `chooser` is the setting that names the
-  /// thing. Throws ValueError where two things declare a key with different types or units.
+  /// The settings of all things available in settings files as rows "section.key", each key once. A row has the union of the
+  /// ranges and choices, and names the things it belongs to if not all have it. `chooser` is the setting that selects the thing.
+  /// Throws ValueError if two things declare a key with different types or units.
   std::vector<SettingSpec> rows(const std::string& section, const std::string& chooser) const;
-  /// For things that are used beside each other: rows "section.thing.key" of each, led by its switch "section.thing.enabled".
+  /// For things that are used together: the rows "section.thing.key" of each, preceded by its switch "section.thing.enabled".
   std::vector<SettingSpec> switched_rows(const std::string& section) const;
 
  protected:
@@ -69,13 +71,13 @@ class SINDRI_API RegistryBase {
 
  private:
   const char* kind_;
-  std::deque<Registered> infos_;  // addresses stay
+  std::deque<Registered> infos_;  // a deque: addresses stay valid
 };
 
-/// A kind of which nothing more is to be known.
+/// The Facts of a kind that has none.
 struct NoFacts {};
 
-/// Things by name, with their documentation and settings, to which each file adds its own at start-up.
+/// Things by name, with their documentation and settings. Each file adds its own at start-up.
 template <class Make, class Facts = NoFacts> class Registry final : public RegistryBase {
  public:
   /// One registered thing.
@@ -84,21 +86,22 @@ template <class Make, class Facts = NoFacts> class Registry final : public Regis
     std::vector<SettingSpec> settings = {};
     bool code_only = false;
     std::function<void(const SettingValues&)> check = nullptr;  ///< see Registered
-    Facts facts = {};
-    std::function<Make> make = nullptr;
+    Facts facts = {};  ///< further facts of the kind
+    std::function<Make> make = nullptr;  ///< makes the thing
   };
   using RegistryBase::RegistryBase;
 
-  /// Throws ValueError for a name that is taken or badly written, of the thing (letters, digits, '_') or of a setting (lower case, not "enabled"),
-  /// for a default that does not fit its setting, for `needs` that is not declared, and without `make`.
+  /// Registers a thing. Throws ValueError for a name that is taken or invalid, whether of the thing (letters, digits, '_') or of
+  /// a setting (lower case, not "enabled"); for a default outside its setting's range; for a `needs` that is not declared; and
+  /// without `make`.
   const Entry& add(Entry e) {
     add_info({e.name, e.doc, e.settings, e.code_only, e.check}, e.make != nullptr);
     return entries_.emplace_back(std::move(e));
   }
-  /// Throws ValueError with the nearest names.
+  /// The entry of that name. Throws ValueError with the nearest names.
   const Entry& find(const std::string& name) const { return entries_[index(name)]; }
-  /// Makes the thing of that name from its own arguments and the settings given, the others being at their defaults. Throws ValueError
-  /// as values().
+  /// Makes the thing of that name from its own arguments and the given settings, with defaults for the others. Throws ValueError
+  /// as values() does.
   template <class... Args> auto make(const std::string& name, const std::map<std::string, SettingValue>& settings, Args&&... args) const {
     const Entry& e = find(name);
     return e.make(std::forward<Args>(args)..., values(name, settings));

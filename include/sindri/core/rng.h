@@ -1,8 +1,8 @@
-// Counter-based random numbers (Philox4x32-10, Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").
+// Counter-based random numbers: Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3").
 //
-// Nothing here holds a stream position that threads could race for: a number is a pure function of key and counter.
-// Ops key by (seed, op instance, step, global position of the sample, element); the data pipeline by
-// (seed, operation, pass, position, draw). So masks and augmentation do not depend on threads, devices or ranks.
+// No stream position is stored that threads could race for: a number is a pure function of key and counter. Ops derive both from
+// (seed, op instance, step, global position of the sample, element), the data pipeline from (seed, operation, pass, position,
+// draw). So masks and augmentation do not depend on threads, devices or ranks.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@
 
 namespace sindri {
 
-/// Four 32-bit random numbers of one counter.
+/// The four 32-bit random numbers of one counter.
 struct Philox4 {
   std::array<uint32_t, 4> v;
 };
 
-/// One block of four 32-bit words.
+/// Computes one block of four 32-bit words, in 10 rounds.
 inline Philox4 philox4x32(std::array<uint32_t, 4> ctr, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = 0xD2511F53ull * ctr[0], p1 = 0xCD9E8D57ull * ctr[2];
@@ -29,13 +29,14 @@ inline Philox4 philox4x32(std::array<uint32_t, 4> ctr, std::array<uint32_t, 2> k
   return {ctr};
 }
 
-/// 64-bit mix of one word (splitmix64 finalizer), for deriving keys from seeds and names.
+/// Mixes one 64-bit word (splitmix64 finalizer), to derive keys from seeds and names.
 inline uint64_t mix64(uint64_t x) {
   x += 0x9E3779B97F4A7C15ull;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
   return x ^ (x >> 31);
 }
+/// Mixes `b` into the hash `a`; the order matters.
 inline uint64_t hash_combine(uint64_t a, uint64_t b) { return mix64(a ^ (b + 0x9E3779B97F4A7C15ull + (a << 6) + (a >> 2))); }
 
 /// Uniform float in [0, 1) with 24 random bits.
@@ -43,7 +44,7 @@ inline float u32_to_unit_float(uint32_t u) { return static_cast<float>(u >> 8) *
 /// Uniform double in [0, 1) with 53 random bits.
 inline double u64_to_unit_double(uint64_t u) { return static_cast<double>(u >> 11) * 0x1p-53; }
 
-/// A sequence of draws in one counter space: key from `key`, counter (draw/4, a, b, c).
+/// A sequence of draws in one counter space, with key `key` and counters (draw/4, a, b, c).
 class PhiloxSequence {
  public:
   PhiloxSequence(uint64_t key, uint32_t a, uint32_t b, uint32_t c) : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}, a_(a), b_(b), c_(c) {}
@@ -58,6 +59,7 @@ class PhiloxSequence {
     uint64_t lo = next_u32();
     return lo | (static_cast<uint64_t>(next_u32()) << 32);
   }
+  /// Uniform in [0, 1), as u32_to_unit_float and u64_to_unit_double.
   float next_float() { return u32_to_unit_float(next_u32()); }
   double next_double() { return u64_to_unit_double(next_u64()); }
   /// Uniform integer in [0, n), n > 0, by multiply-shift with rejection (no bias).
@@ -75,14 +77,14 @@ class PhiloxSequence {
   Philox4 block_{};
 };
 
-/// Global seed (MindSpore: mindspore.set_seed), one for each runtime (sindri/core/runtime.h). Initializers, dropout and data pipelines without a seed of their own use it.
-/// Throws ValueError for a seed outside [0, 2^32 - 1].
+/// Sets the global seed of the runtime (MindSpore: mindspore.set_seed; sindri/core/runtime.h). Initializers, dropout and data
+/// pipelines without a seed use it. Throws ValueError for a seed outside [0, 2^32 - 1].
 SINDRI_API void set_seed(int64_t seed);
-/// The seed in use, 0 until set_seed is called.
+/// The seed in use; 0 until set_seed is called.
 SINDRI_API int64_t get_seed();
-/// True once set_seed has been called.
+/// Whether set_seed has been called.
 SINDRI_API bool seed_is_set();
-/// How often set_seed has been called: what counts draws "since set_seed" starts again when it changes.
+/// Number of calls to set_seed. Counters of draws "since set_seed" restart when it changes.
 SINDRI_API int64_t seed_generation();
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// Settings as data: what a program, or something registered by name (registry.h), can be told, with type, default, range and meaning.
+// Settings as data: the settings of a program or of a registered thing (registry.h), with type, default, range and meaning.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +12,45 @@
 
 namespace sindri {
 
-/// What a setting holds.
+/// The type of a setting's value.
 enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
 
-/// One setting: a row of the table of a training run ("section.key"), or one that a registered thing declares ("key").
+/// One setting: a row of a training run's table ("section.key"), or one declared by a registered thing ("key").
 struct SettingSpec {
   const char* name;
   SettingType type;
-  const char* fallback;  ///< default, as it would be written in YAML
-  const char* doc;
-  double min = -std::numeric_limits<double>::infinity();  ///< numbers and list elements: smallest and largest allowed
-  double max = std::numeric_limits<double>::infinity();
+  const char* fallback;  ///< default, as written in YAML
+  const char* doc;  ///< one line for tables and help
+  double min = -std::numeric_limits<double>::infinity();  ///< smallest allowed number or list element
+  double max = std::numeric_limits<double>::infinity();  ///< largest allowed number or list element
   const char* choices = "";  ///< strings: the allowed values, separated by '|'; empty: any text
-  const char* unit = "";
-  bool changes_result = true;  ///< false: says where files go or how often something is written; trained weights do not depend on it
-  /// The setting that chooses whose this is ("optimizer.name"); its default is that of the chosen one. Empty: of no one thing.
+  const char* unit = "";  ///< unit of the value; empty: none
+  bool changes_result = true;  ///< false: concerns where files go or how often something is written; trained weights do not depend on it
+  /// The setting that selects the thing this one belongs to ("optimizer.name"); its default is that of the selected thing. Empty:
+  /// it does not depend on a selection.
   const char* chosen_by = "";
-  /// Of a registered thing: another of its settings, without which this one does nothing. Settings files that set this one while that is 0
-  /// are refused; code may.
+  /// Another setting of the same registered thing, without which this one has no effect. Settings files that set this one while
+  /// the other is 0 are rejected; code may do so.
   const char* needs = "";
 };
 
-/// Lists hold doubles, whole numbers among them too.
+/// Value of a setting. Lists hold doubles, also for whole numbers.
 using SettingValue = std::variant<bool, int64_t, double, std::string, std::vector<double>>;
 
-/// A value from text as settings files have it: whole numbers without leading zeros, finite numbers, lists as "[1, 2]" or "1, 2". Throws
-/// ValueError as check_setting.
+/// Parses a value as written in settings files: whole numbers without leading zeros, finite numbers, lists as "[1, 2]" or "1, 2".
+/// Throws ValueError as check_setting does.
 SINDRI_API SettingValue parse_setting(const SettingSpec& spec, const std::string& text);
-/// The value, with an int where a float is wanted made one. Throws ValueError that names the setting (as `shown`, where that is given) for
-/// another type and a value outside of range or choices.
+/// Returns the value, with an int converted if the setting is a float. Throws ValueError for a wrong type and for a value outside
+/// the range or the choices. The message names the setting, as `shown` if that is given.
 SINDRI_API SettingValue check_setting(const SettingSpec& spec, SettingValue value, const std::string& shown = "");
 
-/// Values for what something declares: its defaults, and over them those that were given.
+/// Values of declared settings: the given ones, defaults for the others.
 class SINDRI_API SettingValues {
  public:
-  /// Throws ValueError, naming `whose`, for names that are not declared and as check_setting.
+  /// Throws ValueError, naming `whose`, for names that are not declared, and as check_setting does.
   SettingValues(const std::string& whose, const std::vector<SettingSpec>& declared, const std::map<std::string, SettingValue>& given = {});
 
-  /// These throw InternalError for a name that is not declared with that type.
+  /// Return the value. Throw InternalError for a name that is not declared with that type.
   bool get_bool(const std::string& name) const;
   int64_t get_int(const std::string& name) const;
   double get_float(const std::string& name) const;

@@ -1,4 +1,4 @@
-// Tensor: a handle to a value. The value is immutable to ops; copies of the handle share it.
+// Tensor: a handle to a value. Ops never change the value; copies of the handle share it.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@
 
 namespace sindri {
 
-/// What is known of a tensor before it is computed.
+/// Everything known of a tensor before it is computed.
 struct SINDRI_API TensorMeta {
   Shape shape;
   DType dtype = DType::kFloat32;
@@ -24,31 +24,34 @@ struct SINDRI_API TensorMeta {
   Device device;
   int64_t numel() const { return shape.numel(); }
   int64_t nbytes() const { return shape.numel() * static_cast<int64_t>(dtype_size(dtype)); }
-  /// "f32[256, 64, 56, 56]", with ":channels_last" behind it where that applies.
+  /// "f32[256, 64, 56, 56]", followed by ":channels_last" if that is the layout.
   std::string str() const;
   bool operator==(const TensorMeta& o) const = default;
 };
 
 struct TensorImpl;  // src/core/tensor_impl.h
 
-/// An array of one type on one device. Copies of a Tensor are the same array; ops give new ones.
+/// An array of one element type on one device. Copies of a Tensor share the array; ops return new ones (MindSpore:
+/// mindspore.Tensor).
 class SINDRI_API Tensor {
  public:
   Tensor() = default;  ///< undefined; defined() is false
 
-  /// Uninitialised memory of the host, for the caller to fill.
+  /// Uninitialised host memory, for the caller to fill. Throws ShapeError for a negative dimension or channels_last of a rank
+  /// other than 4, and DeviceError (kMemory) if memory runs out.
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32, Layout layout = Layout::kContiguous);
-  /// Uninitialised memory of the device that the meta names.
+  /// Uninitialised memory of the device in `meta`. Throws as above.
   static Tensor empty(const TensorMeta& meta);
-  // Those that make tensors from values put them on current_device().
+  // // The following functions make tensors from values, on current_device().
   static Tensor zeros(const Shape& shape, DType dtype = DType::kFloat32);
-  /// Every element `value`, converted to dtype.
+  /// A tensor with every element `value`, converted to `dtype`.
   static Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
   static Tensor scalar(double value, DType dtype = DType::kFloat32) { return full({}, value, dtype); }
-  /// Copies `values` (row-major) and converts them to `dtype`. Throws ShapeError when the counts differ.
+  /// Copies `values` (row-major) and converts them to `dtype`. Throws ShapeError if the counts differ.
   static Tensor from_values(const Shape& shape, const std::vector<double>& values, DType dtype = DType::kFloat32);
-  /// Copies raw memory of exactly this dtype, row-major.
+  /// Copies raw memory with elements of type `dtype`, row-major.
   static Tensor from_data(const Shape& shape, DType dtype, const void* data);
+  /// Copies the elements (row-major) without conversion. Throws ShapeError if the counts differ.
   template <class T> static Tensor from_vector(const Shape& shape, const std::vector<T>& v) {
     static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no contiguous memory; use from_values");
     check_count(shape, v.size());
@@ -57,7 +60,7 @@ class SINDRI_API Tensor {
 
   bool defined() const { return impl_ != nullptr; }
   explicit operator bool() const = delete;
-  const TensorMeta& meta() const;  ///< throws ValueError when undefined
+  const TensorMeta& meta() const;  ///< throws ValueError if undefined
   const Shape& shape() const { return meta().shape; }
   DType dtype() const { return meta().dtype; }
   Layout layout() const { return meta().layout; }
@@ -67,25 +70,26 @@ class SINDRI_API Tensor {
   int64_t nbytes() const { return meta().nbytes(); }
   Device device() const { return meta().device; }
 
-  /// True for a value inside a graph that is being traced: it has a meta but no data.
+  /// True for a value of a graph being traced: it has a meta but no data.
   bool is_symbolic() const;
-  /// False also for records that kept only the meta of an unsaved tensor.
+  /// Whether there is data. Also false for records that kept only the meta of an unsaved tensor.
   bool has_data() const;
-  /// Host memory in physical order. Throws DTypeError when T is not the dtype, ValueError when symbolic, DeviceError for a tensor on another device:
-  /// read that by item(), to_vector() or to(Device{}), which wait for the work that makes it.
+  /// Host memory in physical order. Throws DTypeError if T is not the dtype, ValueError if symbolic, and DeviceError for a tensor
+  /// on another device. Read such a tensor with item(), to_vector() or to(Device{}), which wait for the work that computes it.
   template <class T> const T* data() const {
     check_type(dtype_of<T>);
     return static_cast<const T*>(raw_data());
   }
-  /// For filling a tensor just made with empty(); never write to a tensor others can see.
+  /// For filling a tensor just made with empty(). Never write to a tensor that others can see.
   template <class T> T* mutable_data() {
     check_type(dtype_of<T>);
     return static_cast<T*>(mutable_raw_data());
   }
+  /// As data() and mutable_data(), without a type.
   const void* raw_data() const;
   void* mutable_raw_data();
-  /// Keeps the memory alive for a holder who may write to it past the library (NumPy, DLPack): until the handle is gone, compiled functions
-  /// take no value of this memory for unchanged. ValueError for a symbolic tensor.
+  /// Keeps the memory alive for a holder that may write to it outside the library (NumPy, DLPack). Until the handle is released,
+  /// compiled functions treat no value in this memory as unchanged. Throws ValueError for a symbolic tensor.
   std::shared_ptr<void> writable_view() const;
 
   /// The only element. Throws ValueError unless numel() == 1.
@@ -96,17 +100,20 @@ class SINDRI_API Tensor {
     copy_converted(out.data(), dtype_of<T>);
     return out;
   }
-  /// The same value on another device, itself where it is there already. To the host it waits for what makes the value; from the host the
-  /// value has been read when it returns. Not recorded for gradients. Throws DeviceError when there is no such device, ValueError when symbolic.
+  /// The same value on another device; the tensor itself if it is already there. A copy to the host waits for the work that
+  /// computes the value. A copy from the host has read the value when it returns. Not recorded for gradients. Throws DeviceError
+  /// if there is no such device, ValueError if symbolic.
   Tensor to(Device device) const;
-  /// A copy with memory of its own, same device and layout.
+  /// A copy with separate memory, on the same device and in the same layout.
   Tensor clone() const;
-  /// The same logical values stored row-major (itself when it already is), by way of the host. Not recorded for gradients.
+  /// The same logical values stored row-major; the tensor itself if it already is. On other devices the data travels through the
+  /// host. Not recorded for gradients.
   Tensor contiguous() const;
-  /// The same memory under another shape of equal numel. Throws ShapeError; the layout must be contiguous. Not recorded.
+  /// The same memory with another shape of equal numel. Throws ShapeError if the counts differ, ValueError unless the layout is
+  /// contiguous. Not recorded for gradients.
   Tensor view(const Shape& shape) const;
 
-  /// Identity of the value: unique in the process, never reused.
+  /// Identity of the value: unique in the process, never reused. 0 if undefined.
   uint64_t id() const;
   /// NumPy-like text of the values, summarised beyond 1000 elements.
   std::string str() const;
@@ -122,9 +129,10 @@ class SINDRI_API Tensor {
   std::shared_ptr<TensorImpl> impl_;
 };
 
-/// The tensors on the host; those on other devices are read together, in one wait, which the timeline shows as `what`. Undefined ones stay so.
+/// Copies of the tensors on the host. Tensors on other devices are read together in one wait, which the timeline shows as `what`;
+/// undefined tensors stay undefined.
 SINDRI_API std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what = "read");
-/// All elements of all of them, one after the other, in one wait.
+/// All elements of all tensors, concatenated and read in one wait.
 SINDRI_API std::vector<double> read_values(std::span<const Tensor> tensors, const char* what = "read");
 
 }  // namespace sindri
