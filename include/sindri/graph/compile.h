@@ -13,58 +13,61 @@
 
 namespace sindri {
 
-/// How a function is compiled.
+/// Options of compile().
 struct CompileOptions {
-  std::string name = "fn";  ///< in dumps and messages
-  /// Passes to leave out, by name ("all" for every one); SINDRI_DISABLE_PASSES=a,b adds to it.
+  std::string name = "fn";  ///< name in dumps and messages
+  /// Names of passes to skip ("all": every one); SINDRI_DISABLE_PASSES=a,b adds to them.
   std::vector<std::string> disable_passes = {};
-  /// Set for a function called from code that runs eagerly and may share more with it than arguments and results. If a trace ends and traced
-  /// tensors are held elsewhere (in a list, say), this is called, to drop what nothing can reach; those still held then get their data, and
-  /// the path is not kept (run).
+  /// For a function called from eager code that may share more with it than arguments and results. If traced tensors are still
+  /// held elsewhere (in a list, say) when a trace ends, this is called to release unreachable objects. Tensors still held
+  /// afterwards receive their data, and the path is not kept (see run).
   std::function<void()> drop_garbage = {};
 };
 
-/// What the kernels of one name do for one op in a call, as planned.
+/// Planned kernel runs of one op and kernel name in a call.
 struct PlannedKernels {
   std::string op, kernel;
-  int64_t nodes = 0;
-  int64_t launches = 0;  ///< kernels, library calls, copies and fills that they start on a device; 1 a node on the CPU
-  int64_t bytes = 0;  ///< what they read and write, by shapes and by what each kernel says of itself
+  int64_t nodes = 0;  ///< nodes of the graph
+  int64_t launches = 0;  ///< kernels, library calls, copies and fills that they start on a device; 1 per node on the CPU
+  int64_t bytes = 0;  ///< bytes read and written, from shapes and from the kernels' costs
 };
 
-/// What one compiled signature came to.
+/// Figures of one compiled signature.
 struct ExecutableInfo {
-  int64_t nodes_traced = 0, nodes = 0;  ///< before and after passes
+  int64_t nodes_traced = 0, nodes = 0;  ///< before and after the passes
   int64_t arena_bytes = 0;  ///< planned memory for intermediate values
-  int64_t unplanned_bytes = 0;  ///< what they would take without reuse
-  std::vector<PlannedKernels> planned = {};  ///< most bytes first; of all segments
-  double compile_seconds = 0;
-  int64_t segments = 0;  ///< graphs it consists of: one, unless the function looks at conditions
+  int64_t unplanned_bytes = 0;  ///< memory for intermediate values without reuse
+  std::vector<PlannedKernels> planned = {};  ///< most bytes first; all segments
+  double compile_seconds = 0;  ///< time of trace, passes and planning
+  int64_t segments = 0;  ///< number of graphs: one, unless the function evaluates conditions on tensors
 };
 
-/// A function with one Executable per (input metas, state metas, variant, strict mode, threads). Parameters read and assigned
-/// inside become states: read from and written to the Parameter at each call; they must outlive the function. Everything else
-/// the function looks at (captured tensors, flags, the clock) is fixed when a signature is traced. Copies share the cache; calls
-/// from several threads run one after the other. Inside another trace or under a Tape the function itself is called, so that
-/// its ops are recorded one by one.
+/// A compiled function, with one Executable per (input metas, state metas, variant, strict mode, threads). Parameters read and
+/// assigned inside become states: each call reads them from the Parameter and writes them back, so they must outlive the
+/// function. Everything else that the function reads (captured tensors, flags, the clock) is fixed when a signature is traced.
+/// Copies share the cache; calls from several threads run one at a time. Inside another trace or under a Tape the original
+/// function is called, so that its ops are recorded one by one.
 class SINDRI_API CompiledFn {
  public:
   CompiledFn() = default;
   CompiledFn(std::function<TensorList(std::span<const Tensor>, int variant)> fn, CompileOptions opts);
-  /// Runs; traces and compiles first when this signature is new. Inputs are read during the call only.
+  /// Runs the function; traces and compiles first if the signature is new. Inputs are read only during the call. Throws
+  /// ValueError for an undefined input, and what the function throws.
   TensorList operator()(std::span<const Tensor> in, int variant = 0);
-  /// Traces and compiles when this signature is new, as far as the first condition; runs nothing and changes no state.
+  /// Traces and compiles a new signature, up to the first condition. Runs nothing and changes no state.
   void prepare(std::span<const Tensor> in, int variant = 0);
-  /// As above. `path` becomes the number of the call of `fn` (0 for the first) that made the path taken, where that path is kept: functions
-  /// that look at conditions (traced_condition) may return something else on each. Else -1.
+  /// As operator(). Sets `path` to the number of the call of `fn` (0 for the first) that traced the path taken, if that path is
+  /// kept, else -1. Functions that evaluate conditions (traced_condition) may return something different on each path.
   TensorList run(std::span<const Tensor> in, int variant, int64_t* path);
-  explicit operator bool() const { return impl_ != nullptr; }
-  /// Text of the optimized graph for a signature already compiled (the latest when there are several); of all its segments, where the function
-  /// looks at conditions.
+  explicit operator bool() const { return impl_ != nullptr; }  ///< false if default-constructed
+  /// Text of the optimized graph of the latest compiled signature; of all its segments if the function evaluates conditions.
+  /// Throws ValueError before the first call.
   std::string graph_text() const;
+  /// Figures of the latest signature. Throws ValueError before the first call.
   ExecutableInfo info() const;
-  /// Where its memory goes, of the latest signature (of its largest segment). Throws ValueError before the first call.
+  /// Memory use of the latest signature (of its largest segment). Throws ValueError before the first call.
   MemoryReport memory_report() const;
+  /// Number of compiled signatures.
   int64_t num_signatures() const;
 
  private:
@@ -72,15 +75,17 @@ class SINDRI_API CompiledFn {
   std::shared_ptr<Impl> impl_;
 };
 
-/// For language bindings: while a CompiledFn calls its function on this thread, the truth of a traced tensor of one element. What was traced so
-/// far runs, and the trace goes on for this outcome; another outcome, in a later call, leads to another trace. nullopt elsewhere.
+/// For language bindings: the truth value of a traced tensor of one element, while a CompiledFn calls its function on this
+/// thread; nullopt otherwise. The ops traced so far run, and the trace continues for this outcome. Another outcome in a later
+/// call leads to another trace.
 SINDRI_API std::optional<bool> traced_condition(const Tensor& t);
-/// While a CompiledFn calls its function behind a condition: what was traced runs, traced tensors get their data, and the function goes on
-/// eagerly. False elsewhere, where a value that is asked for is not to be had.
+/// While a CompiledFn calls its function after a condition: runs the traced ops, gives traced tensors their data, and continues
+/// eagerly. Returns false otherwise; then a requested value is not available.
 SINDRI_API bool leave_trace();
-/// Whether a part of the call that is being traced has run: it cannot begin anew.
+/// Whether part of the call being traced has run, so that the call cannot restart.
 SINDRI_API bool traced_call_has_run();
 
+/// Returns `fn` as a compiled function. Nothing is traced before the first call (MindSpore: mindspore.jit).
 SINDRI_API CompiledFn compile(TensorFn fn, CompileOptions opts = {});
 
 }  // namespace sindri

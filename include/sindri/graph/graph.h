@@ -1,5 +1,6 @@
-// Graph: the traced form of a function. An arena of nodes and values named by integers, in SSA form: no op mutates; state
-// enters as a value and leaves as a value. Passes read and rewrite it through the functions here, which keep users in step.
+// Graph: the traced form of a function. Nodes and values are stored in arrays, named by integers, in SSA form: no op mutates, and
+// state enters and leaves as values. Passes read and rewrite it through the functions below, which keep the lists of users
+// consistent.
 //
 //   graph "step" {
 //     %0 = input : f32[32, 784]
@@ -26,19 +27,20 @@ namespace sindri {
 
 using ValueId = int32_t;
 using NodeId = int32_t;
-inline constexpr int32_t kNoId = -1;
+inline constexpr int32_t kNoId = -1;  ///< no value or node
 
-/// A Parameter that the function reads or assigns: its value on entry and, where it changes, on exit.
+/// A Parameter that the function reads or assigns: its value on entry and, if it changes, on exit.
 struct StateBinding {
-  Parameter* param = nullptr;  ///< null in a graph that was parsed without parameters
+  Parameter* param = nullptr;  ///< null in a graph parsed without parameters
   std::string name;
-  ValueId read = kNoId;  ///< always there, though it may have no users
+  ValueId read = kNoId;  ///< always set, though it may have no users
   ValueId written = kNoId;  ///< kNoId: unchanged
 };
 
-/// A traced function: values and the ops that make them, in an order in which they can run.
+/// A traced function: values and the ops that compute them, in an executable order.
 class SINDRI_API Graph {
  public:
+  /// Origin of a value.
   enum class Kind : uint8_t { kInput, kState, kConstant, kResult, kErased };
   /// One tensor of the graph.
   struct Value {
@@ -60,30 +62,31 @@ class SINDRI_API Graph {
   explicit Graph(std::string graph_name = "fn", Device device = {}) : name(std::move(graph_name)), device_(device) {}
   Device device() const { return device_; }
 
+  /// Adds an input. Throws DeviceError if the meta is on another device than the graph.
   ValueId add_input(const TensorMeta& meta);
-  /// One per Parameter; `param` may be null (tests, parsed text).
+  /// Adds a state; one per Parameter. `param` may be null (tests, parsed text). Throws DeviceError as add_input does.
   ValueId add_state(Parameter* param, std::string state_name, const TensorMeta& meta);
-  /// Throws DeviceError for an input or a state that is on another device than the graph.
+  /// Adds a constant. Throws InternalError if the tensor has no data.
   ValueId add_constant(const Tensor& value);
 
-  /// Adds a node in front of `before` (kNoId: at the end) and returns its id. Output metas come from infer and the layout rule;
-  /// an input whose layout the op does not take gets a to_layout node in front. Throws what infer throws.
+  /// Adds a node before `before` (kNoId: at the end) and returns its id. Output metas come from infer and the layout rule; an
+  /// input in a layout that the op does not accept gets a to_layout node first. Throws what infer throws.
   NodeId append(const OpDef& op, Attrs attrs, Span<const ValueId> in, std::string scope = {}, NodeId before = kNoId);
-  /// Everything that reads `from` (nodes, outputs, states) reads `to` instead. Their metas must be equal.
+  /// Makes everything that reads `from` (nodes, outputs, states) read `to`. Throws InternalError unless their metas are equal.
   void replace_uses(ValueId from, ValueId to);
-  /// Removes a node whose results nothing reads.
+  /// Removes a node whose results nothing reads. Throws InternalError if one is read.
   void erase(NodeId n);
-  /// Gives the nodes another program order, of the same ones. The caller sees to it that every value is made before it is read.
+  /// Sets another program order of the same nodes. The caller ensures that every value is computed before it is read.
   void reorder(std::vector<NodeId> order) { order_ = std::move(order); }
-  /// Removes a constant or a state that nothing reads or writes.
+  /// Removes a constant or a state that nothing reads or writes. Throws InternalError if it is in use.
   void erase_unused(ValueId v);
 
   const Node& node(NodeId n) const { return nodes_[static_cast<size_t>(n)]; }
   const Value& value(ValueId v) const { return values_[static_cast<size_t>(v)]; }
-  /// Live nodes in program order: every value is made before it is read.
+  /// Live nodes in program order: every value is computed before it is read.
   const std::vector<NodeId>& order() const { return order_; }
   size_t num_values() const { return values_.size(); }
-  /// True when the value is returned or written to a state.
+  /// Whether the value is returned or written to a state.
   bool leaves(ValueId v) const;
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& constants() const { return constants_; }
@@ -92,8 +95,8 @@ class SINDRI_API Graph {
   void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
   void set_written(size_t state, ValueId v) { states_[state].written = v; }
 
-  /// The printed form, values numbered in order of appearance; parse_graph reads it back. Constants of more than 16 elements
-  /// appear as pool[i] with a hash of their bytes; they are appended to `pool` when it is given.
+  /// The printed form, with values numbered in order of appearance; parse_graph reads it back. Constants of more than 16 elements
+  /// appear as pool[i] with a hash of their bytes, and are appended to `pool` if it is given.
   std::string text(std::vector<Tensor>* pool = nullptr) const;
 
   std::string name;
@@ -109,12 +112,12 @@ class SINDRI_API Graph {
   std::vector<StateBinding> states_;
 };
 
-/// Reads the printed form. `pool` holds the large constants, in the order text() gave them; `params` (may be empty) the
-/// parameters of the states, in order. Throws ValueError with line and column, and what infer throws.
+/// Parses the printed form. `pool` holds the large constants in the order in which text() appended them; `params` (may be empty)
+/// the states' parameters, in order. Throws ValueError with line and column, and what infer throws.
 SINDRI_API Graph parse_graph(std::string_view text, Span<const Tensor> pool = {}, Span<Parameter* const> params = {});
 
-/// Checks that the graph is legal: every value made before it is read, metas as infer gives them, users, states and constants in
-/// step. Throws InternalError naming the first offence; `after` says what made the graph.
+/// Checks that the graph is legal: every value is computed before it is read, metas agree with infer, and users, states and
+/// constants are consistent. Throws InternalError naming the first violation; `after` names what made the graph.
 SINDRI_API void verify_graph(const Graph& graph, const std::string& after);
 
 }  // namespace sindri

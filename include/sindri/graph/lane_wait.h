@@ -1,11 +1,12 @@
-// How long this runtime's programs have waited for their communication lane: what steps of one rank take because of others.
+// Time that this runtime's programs have waited for their communication lane: the part of a rank's steps that is due to other
+// ranks.
 #pragma once
 
 #include "sindri/export.h"
 
 namespace sindri {
 
-/// Seconds in all so far. Calls on the lane that nobody had to wait for count nothing.
+/// Total seconds so far. Calls on the lane that nothing had to wait for do not count.
 SINDRI_API double seconds_waited_for_lane();
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// Graph passes: each rewrites a graph into one that computes the same values. Their order is fixed in src/graph/compile.cc.
+// Graph passes: each rewrites a graph into one that computes the same values. src/graph/compile.cc fixes their order.
 #pragma once
 
 #include <memory>
@@ -10,30 +10,33 @@
 
 namespace sindri {
 
-/// What a pass may know besides the graph.
+/// Inputs of a pass besides the graph.
 struct PassContext {
-  std::string dump_dir;  ///< text of the graph before and after each pass goes here; empty: nowhere
-  std::string dump_prefix = "fn";  ///< start of those file names
+  std::string dump_dir;  ///< folder for the graph's text before and after each pass; empty: none
+  std::string dump_prefix = "fn";  ///< prefix of the dumps' file names
   bool verify = false;  ///< check the graph after each pass
-  std::vector<std::string> disabled = {};  ///< pass names to leave out; "all" for every one, "rounding" for those that do not keep bits
+  std::vector<std::string> disabled = {};  ///< passes to skip; "all": every one, "rounding": those that may change rounding
 };
 
 /// A rewrite of graphs, by name.
 class SINDRI_API Pass {
  public:
   virtual ~Pass() = default;
+  /// Name of the pass, for dumps and PassContext::disabled.
   virtual const char* name() const = 0;
-  /// False when results may differ in the last bits (other order of sums, fewer roundings). Disabled together by the name "rounding".
+  /// Whether results are bitwise identical. False if the last bits may differ (another order of sums, fewer roundings); the name
+  /// "rounding" disables all of these.
   virtual bool keeps_bits() const { return true; }
-  /// Returns true when it changed the graph.
+  /// Rewrites the graph. Returns whether it changed.
   virtual bool run(Graph& graph, const PassContext& context) = 0;
 };
+/// Passes in the order in which they run.
 using PassList = std::vector<std::unique_ptr<Pass>>;
 
-/// The passes compile runs, in order.
+/// The passes that compile() runs, in order.
 SINDRI_API PassList default_passes();
-/// Runs them in order, leaving out disabled ones; dumps and verifies as the context says.
-/// Throws SettingsError when `disabled` names no known pass, IoError when a dump cannot be written.
+/// Runs the passes in order, except disabled ones; dumps and verifies as the context says. Throws SettingsError if `disabled`
+/// names an unknown pass, IoError if a dump cannot be written.
 SINDRI_API void run_passes(Graph& graph, const PassList& passes, const PassContext& context);
 
 }  // namespace sindri

@@ -1,5 +1,5 @@
-// Attributes of an op: a plain struct whose fields are listed once. That list gives equality and hash (CSE, kernel cache),
-// text (printed graphs, errors), parsing (text graphs, Python keywords) and documentation.
+// Attributes of an op: a plain struct whose fields are listed once. The list provides equality and hash (CSE, kernel cache), text
+// (printed graphs, errors), parsing (text graphs, Python keywords) and documentation.
 //
 //   struct Conv2dAttrs {
 //     std::vector<int64_t> stride = {1, 1};
@@ -32,26 +32,30 @@ struct AttrField {
   AttrValue value;
   bool operator==(const AttrField& o) const;
 };
+/// The fields of an attribute struct, in the order of its list.
 using AttrFields = std::vector<AttrField>;
 
+/// Text of a field's value, as in printed graphs.
 SINDRI_API std::string attr_value_text(const AttrValue& v);
+/// Hash of names and values.
 SINDRI_API size_t hash_fields(const AttrFields& f);
 /// Copies the fields of `given` over `into` by name. Throws ValueError for an unknown name and DTypeError for a wrong type.
 SINDRI_API void merge_fields(AttrFields* into, const AttrFields& given, const char* type_name);
 
 class Attrs;
-/// Everything the system knows of one attribute struct.
+/// Everything known of one attribute struct.
 struct AttrsType {
   const char* name;  ///< "Conv2dAttrs"
-  Attrs (*make)(const AttrFields& given);  ///< defaults, with the given fields replaced
+  Attrs (*make)(const AttrFields& given);  ///< returns defaults with the given fields replaced
 };
 
-/// A value of some attribute struct, type-erased. Copies share it; it never changes.
+/// A value of any attribute struct, type-erased. Copies share the value, which never changes.
 class SINDRI_API Attrs {
  public:
   Attrs();  ///< no attributes
+  /// Holds a copy of an attribute struct T.
   template <class T> static Attrs of(T value);
-  /// The struct. Throws InternalError when this holds another type.
+  /// The attribute struct. Throws InternalError if this holds another type.
   template <class T> const T& as() const {
     check(type_tag<T>());
     return *static_cast<const T*>(box_->value.get());
@@ -59,7 +63,7 @@ class SINDRI_API Attrs {
   const AttrFields& fields() const { return box_->fields; }
   size_t hash() const { return box_->hash; }
   bool operator==(const Attrs& o) const { return box_ == o.box_ || (box_->hash == o.box_->hash && box_->tag == o.box_->tag && box_->fields == o.box_->fields); }
-  /// "{stride=[2, 2], groups=1}"; empty string without fields.
+  /// "{stride=[2, 2], groups=1}"; an empty string without fields.
   std::string text() const;
 
  private:
@@ -94,6 +98,7 @@ template <class T> Attrs Attrs::of(T value) {
   return Attrs(std::move(box));
 }
 
+/// Description of the attribute struct T.
 template <class T> AttrsType attrs_type() {
   return {T::attrs_name(), [](const AttrFields& given) {
             T value{};
@@ -105,7 +110,7 @@ template <class T> AttrsType attrs_type() {
 }
 
 namespace detail {
-// Equal fields stand for the same computation: unlike with ==, 0 and -0 are two values, and NaN is the same as itself.
+// Equal fields mean the same computation. Unlike with ==, 0 and -0 differ, and NaN equals itself.
 template <class T> bool same_value(const T& a, const T& b) { return a == b; }
 inline bool same_value(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 inline bool same_value(const std::vector<double>& a, const std::vector<double>& b) {

@@ -1,8 +1,8 @@
-// bind: the one function every tensor operation passes through, and the interpreters stacked behind it.
+// bind: the function through which every tensor operation passes, and the stack of interpreters that it calls.
 //
 //   TapeTrace (below, then records)  ->  EagerTrace (pick kernel, allocate, run)  |  GraphTrace (append node)
 //
-// Interpreters form a stack per thread. bind() calls the top one; each calls the one below it, or ends the chain.
+// Each thread has a stack of interpreters. bind() calls the top one; each calls the one below it or ends the chain.
 #pragma once
 
 #include <span>
@@ -17,16 +17,17 @@ namespace sindri {
 
 class Parameter;
 
-/// One interpreter.
+/// An interpreter of ops.
 class SINDRI_API Trace {
  public:
   virtual ~Trace() = default;
+  /// Runs, records or appends the op and returns its outputs. `below` is the next interpreter; null at the bottom.
   virtual std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) = 0;
-  /// The parameter's value as seen here: eager, the stored tensor; graph, the state's symbolic value.
+  /// The parameter's value as this interpreter sees it: the stored tensor in eager mode, the state's symbolic value in a trace.
   virtual Tensor read(Parameter& p, Trace* below);
-  /// Eager: swaps the stored value; graph: binds the value to the state slot.
+  /// Assigns the parameter: replaces the stored value in eager mode, binds the value to the state slot in a trace.
   virtual void assign(Parameter& p, const Tensor& v, Trace* below);
-  /// The interpreter this one was pushed on; null at the bottom.
+  /// The interpreter below this one; null at the bottom.
   Trace* below() const { return below_; }
 
  private:
@@ -37,7 +38,7 @@ class SINDRI_API Trace {
   Trace* below_ = nullptr;
 
  protected:
-  // Calls the interpreter under this one.
+  // Call the interpreter below this one.
   static std::vector<Tensor> apply_below(Trace* below, const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
     return below->apply(op, attrs, in, below->below_);
   }
@@ -57,7 +58,7 @@ class SINDRI_API TraceScope {
   Trace* previous_;
 };
 
-/// Takes the top interpreter off for the life of the scope, so that what runs inside is seen only by those below it.
+/// Removes the top interpreter for the life of the scope, so that only those below it see what runs inside.
 class SINDRI_API BelowScope {
  public:
   BelowScope();
@@ -69,24 +70,25 @@ class SINDRI_API BelowScope {
   Trace* previous_;
 };
 
-/// Runs, records or appends `op`, according to the interpreters in force. Errors carry op, inputs and Cell path.
+/// Runs, records or appends `op`, depending on the active interpreters. Throws ValueError for an undefined input, and what infer
+/// throws; errors name the op, its inputs and the Cell path.
 SINDRI_API std::vector<Tensor> bind(const OpDef& op, Attrs attrs, Span<const Tensor> in);
 inline std::vector<Tensor> bind(const OpDef& op, Attrs attrs, std::initializer_list<Tensor> in) {
   return bind(op, std::move(attrs), Span<const Tensor>(in.begin(), in.size()));
 }
-/// For ops with one output.
+/// bind() for ops with one output.
 inline Tensor bind_one(const OpDef& op, Attrs attrs, std::initializer_list<Tensor> in) { return bind(op, std::move(attrs), in)[0]; }
 
-/// The interpreter on top of this thread's stack (the eager one when nothing is pushed).
+/// The top interpreter of this thread's stack: the eager one if nothing is pushed.
 SINDRI_API Trace& current_trace();
-/// True while a graph is being traced on this thread.
+/// Whether a graph is being traced on this thread.
 SINDRI_API bool is_tracing_graph();
-/// True where nothing but the eager interpreter sees what this thread runs: no tape records, no graph is traced, nothing is cast.
+/// Whether only the eager interpreter sees what this thread runs: no tape records, no graph is traced, nothing is cast.
 SINDRI_API bool is_eager();
 
-/// Path of Cells being constructed, for messages and profiles: "ResNet/layer1.0.conv2". Empty outside any Cell.
+/// Path of the Cells under construction, for messages and profiles: "ResNet/layer1.0.conv2". Empty outside any Cell.
 SINDRI_API std::string current_scope();
-/// While it lives, ops of this thread belong to that name inside the names around it.
+/// Adds a name to the scope of this thread's ops for the life of the object, inside the names around it.
 class SINDRI_API NameScope {
  public:
   explicit NameScope(std::string name);

@@ -1,4 +1,4 @@
-// Functions of the host as a part of graphs: what a program prints, for example, at every run.
+// Host functions as part of graphs, for example to print at every run.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace sindri {
 
-/// Gets the values of a host_call's operands, on the CPU. May throw: the run fails then.
+/// Receives the values of a host_call's operands, on the CPU. If it throws, the run fails.
 using HostFunction = std::function<void(Span<const Tensor>)>;
 
-/// Calls `f` with the operands' values when the program gets here: at once in eager code, at each run of a graph that is traced, in program order with the
-/// other calls. Gradients and mixed precision do not see it. The graph keeps `f`. Throws DeviceError for an operand on another device than the CPU.
-/// `number` says what the call does: two calls of one number must do the same with their operands, and a call that is traced again must have the number that
-/// it had before.
+/// Calls `f` with the operands' values when execution reaches it: at once in eager mode, at each run of a traced graph, in
+/// program order with other host calls. Gradients and mixed precision ignore the call. The graph keeps `f`. Throws DeviceError
+/// for an operand that is not on the CPU. `number` identifies the call's effect: two calls with one number must do the same with
+/// their operands, and a call that is traced again must have the same number as before.
 SINDRI_API void host_call(Span<const Tensor> in, int64_t number, HostFunction f);
 
 }  // namespace sindri

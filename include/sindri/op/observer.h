@@ -1,4 +1,4 @@
-// Observers of kernel runs: profilers and timelines see every kernel that the eager or the graph interpreter calls.
+// Observers of kernel runs. Profilers and timelines see every kernel that the eager or the graph interpreter calls.
 #pragma once
 
 #include <chrono>
@@ -9,33 +9,35 @@
 
 namespace sindri {
 
-/// One kernel run. Everything it refers to lives during the call of the observer only.
+/// One kernel run. Its references are valid only during the observer's call.
 struct KernelEvent {
   const OpDef& op;
   const Attrs& attrs;
   const char* kernel;  ///< name of the KernelDef
-  Span<const TensorMeta> in, out;  ///< as the kernel received them
-  uint32_t prepared;  ///< bit i: input i came in the form that Kernel::prepare makes
+  Span<const TensorMeta> in, out;  ///< metas as the kernel received them
+  uint32_t prepared;  ///< bit i: input i was in the form that Kernel::prepare writes
   const std::string& scope;  ///< path of the Cell that made the op
-  int64_t bytes;  ///< read and written, as planned: each operand and result once, and what the kernel says it moves in addition
-  std::chrono::steady_clock::time_point begin, end;
+  int64_t bytes;  ///< planned traffic: each operand and result once, and the kernel's extra_bytes
+  std::chrono::steady_clock::time_point begin, end;  ///< start and end of the run
 };
 
-/// Told of every kernel that runs, while it is set.
+/// Receives every kernel run while it is set.
 class SINDRI_API KernelObserver {
  public:
   virtual ~KernelObserver() = default;
-  /// Called behind each kernel, on the thread that ran it; several threads may call at once. Must not throw.
+  /// Called after each kernel, on the thread that ran it; several threads may call at once. Must not throw.
   virtual void on_kernel(const KernelEvent& event) = 0;
-  /// Called behind each wait of the host for a device, on the thread that waited: "item", "synchronize" (sindri/device/device.h, WaitObserver). Never
-  /// on the CPU, whose work is done when a call returns. While kernels are observed each of them runs alone, so waits find little left. Must not throw.
+  /// Called after each wait of the host for a device, on the thread that waited: "item", "synchronize" (sindri/device/device.h,
+  /// WaitObserver). Never called on the CPU, whose work has finished when a call returns. Observed kernels run one at a time, so
+  /// little is left to wait for. Must not throw.
   virtual void on_wait(const char* /*what*/, std::chrono::steady_clock::time_point /*begin*/, std::chrono::steady_clock::time_point /*end*/) {}
 };
 
-/// The observer in force in this runtime (sindri/core/runtime.h), or null. SINDRI_TIMELINE=FILE puts a Timeline in force from the start, in all of them.
+/// This runtime's observer (sindri/core/runtime.h), or null. SINDRI_TIMELINE=FILE sets a Timeline in every runtime from the
+/// start.
 SINDRI_API KernelObserver* kernel_observer();
 
-/// Puts an observer in force in this runtime for the life of the scope (in place of the one before, which then returns). Scopes must nest.
+/// Sets an observer in this runtime for the life of the scope; the previous one is restored at its end. Scopes must nest.
 class SINDRI_API ObserveKernels {
  public:
   explicit ObserveKernels(KernelObserver& observer);

@@ -8,7 +8,9 @@
 
 namespace sindri {
 
+/// Arguments or results of a function of tensors.
 using TensorList = std::vector<Tensor>;
+/// A function of tensors.
 using TensorFn = std::function<TensorList(std::span<const Tensor>)>;
 
 }  // namespace sindri
