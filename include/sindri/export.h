@@ -1,4 +1,4 @@
-// Marks the symbols that libsindri exports; everything else stays hidden.
+// Marks the symbols that libsindri exports; all others are hidden.
 #pragma once
 #if defined(_WIN32)
 #error "Sindri supports Linux only"

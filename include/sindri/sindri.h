@@ -1,4 +1,4 @@
-// Everything a program that trains needs.
+// The whole public interface for training programs.
 #pragma once
 
 #include "sindri/autograd/grad.h"

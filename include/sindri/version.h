@@ -1,4 +1,4 @@
-// Version of the library; kept equal to project(VERSION) by a check at configure time.
+// Version of the library. A check at configure time keeps it equal to project(VERSION).
 #pragma once
 #define SINDRI_VERSION_MAJOR 0
 #define SINDRI_VERSION_MINOR 1

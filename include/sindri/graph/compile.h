@@ -63,7 +63,7 @@ class SINDRI_API CompiledFn {
   /// Text of the optimized graph of the latest compiled signature; of all its segments if the function evaluates conditions.
   /// Throws ValueError before the first call.
   std::string graph_text() const;
-  /// Figures of the latest signature. Throws ValueError before the first call.
+  /// Figures of the latest signature; all zero before the first call.
   ExecutableInfo info() const;
   /// Memory use of the latest signature (of its largest segment). Throws ValueError before the first call.
   MemoryReport memory_report() const;

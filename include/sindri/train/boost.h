@@ -1,9 +1,10 @@
-// BoostAlgorithm: what a training algorithm says of itself and does to a TrainStep. Algorithms register by name; the core names none.
+// BoostAlgorithm: the interface of training algorithms, which change a TrainStep. Algorithms register by name; the core does not
+// name any.
 //
 //   ModelOptions o;
 //   o.algorithms = {train::boosts().make("grad_accumulation", {{"step", 4}})};
 //
-// docs/contributing.md, "A training algorithm", shows how one is written.
+// docs/contributing.md, "A training algorithm", shows how to write one.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,40 +20,44 @@
 
 namespace sindri::train {
 
-/// What an algorithm finds when a step is built. Parameters are owned by others and outlive it.
+/// Inputs of an algorithm when a step is built. Others own the parameters, which outlive it.
 struct BuildContext {
   std::vector<Parameter*> parameters = {};  ///< trained, in the order of gradients and updates
-  std::vector<std::pair<std::string, Parameter*>> network_state = {};  ///< every parameter and moving average of the network, by path
-  /// Of each batch norm: its moving averages, and the weight that a step leaves to their old value.
+  std::vector<std::pair<std::string, Parameter*>> network_state = {};  ///< all parameters and moving statistics of the network, by path
+  /// A moving mean or variance of a batch norm, and the weight of its old value in a step.
   struct MovingAverage {
     Parameter* parameter;
     double momentum;
-    Parameter* mean = nullptr;  ///< of a variance: the moving mean beside it
+    Parameter* mean = nullptr;  ///< of a variance: the same layer's moving mean
   };
   std::vector<MovingAverage> moving_averages = {};
-  std::vector<const Parameter*> grouped_weights = {};  ///< of convolutions with several groups (depthwise ones have as many as channels)
-  nn::Cell* network = nullptr;  ///< null where the network is defined in Python
-  optim::Optimizer* optimizer = nullptr;  ///< likewise
-  /// Between `gradients` and `reduce_gradients` of a step that collects (TrainStep::collect), gradients are so many lists of the parameters' ones, one
-  /// behind the other: a list for each virtual rank of this process (data_parallel.h).
+  std::vector<const Parameter*> grouped_weights = {};  ///< of convolutions with several groups (depthwise ones have one group per channel)
+  nn::Cell* network = nullptr;  ///< null if the network is defined in Python
+  optim::Optimizer* optimizer = nullptr;  ///< null if it is defined in Python
+  /// Number of gradient lists between `gradients` and `reduce_gradients` of a step that collects (TrainStep::collect): one for
+  /// each virtual rank of this process (data_parallel.h), concatenated.
   int64_t gradient_lists = 1;
-  double gradient_sum = 1;  ///< behind `reduce_gradients` they are so many times those of the loss: of several ranks the sum, where no mean was asked for
-  double loss_scale = 1;  ///< by which the optimizer divides gradients, beside their inv_scale: in stages they are so many times too large
+  /// Ratio of the gradients after `reduce_gradients` to those of the loss: above 1 if several ranks' gradients are summed rather
+  /// than averaged.
+  double gradient_sum = 1;
+  /// Factor by which the optimizer divides gradients, in addition to their inv_scale. In stages gradients are too large by this
+  /// factor.
+  double loss_scale = 1;
 };
 
-/// The weights of the network's convolutions that have several groups.
+/// The weights of the network's convolutions with several groups.
 SINDRI_API std::vector<const Parameter*> grouped_weights(nn::Cell& network);
-/// The numbers of `parameters` in the order in which the network has them, from its input on; an optimizer has them by its groups. Those that the network does not
-/// have come last.
+/// Indices into `parameters` in the order in which the network has them, from its input on; an optimizer orders them by its
+/// groups. Parameters that the network does not have come last.
 SINDRI_API std::vector<size_t> network_order(const BuildContext& context);
 
-/// Names and values of columns.
+/// Names and values of metrics.csv columns.
 using EventColumns = std::vector<std::pair<std::string, double>>;
 
-/// When on_event is called; always before the callbacks of that name.
+/// Occasions of on_event, which is always called before the callbacks' function of that name.
 enum class Event { kBegin, kEpochBegin, kStepBegin, kStepEnd, kEpochEnd, kEnd };
 
-/// A training algorithm. It wraps stages when the step is built; it may watch the loop; it owns its state.
+/// A training algorithm. It wraps stages when the step is built, may observe the loop, and owns its state.
 class SINDRI_API BoostAlgorithm {
  public:
   BoostAlgorithm() = default;
@@ -60,29 +65,32 @@ class SINDRI_API BoostAlgorithm {
   BoostAlgorithm(const BoostAlgorithm&) = delete;
   BoostAlgorithm& operator=(const BoostAlgorithm&) = delete;
 
-  /// The name it is registered under.
+  /// The name under which it is registered.
   virtual std::string name() const = 0;
-  /// Why it would change nothing, as it is set; empty: it does its work. One that is idle is not applied.
+  /// Why it has no effect with its present settings; empty if it has. An idle algorithm is not applied.
   virtual std::string idle() const { return ""; }
-  /// Steps whose gradients it collects for one update.
+  /// Number of steps whose gradients it collects for one update.
   virtual int64_t steps_per_update() const { return 1; }
-  /// Changes the network, before its parameters are asked for: by whoever makes a network to train or to evaluate with this algorithm.
+  /// Changes the network before its parameters are read. Called by code that makes a network to train or evaluate with this
+  /// algorithm.
   virtual void prepare(nn::Cell& network) { (void)network; }
   /// Wraps stages. Called once; `step` outlives the algorithm's use and keeps its address.
   virtual void apply(TrainStep& step, const BuildContext& context) = 0;
+  /// Called at each event of the training loop.
   virtual void on_event(Event, TrainState&) {}
-  /// What checkpoints keep, under names of its own; there after apply().
+  /// Parameters that checkpoints hold, under the algorithm's own names; available after apply().
   virtual std::vector<Parameter*> state() { return {}; }
-  /// What each rank has for itself while training, of state() and of the optimizer's: a training that goes on in the same process leaves it as it is.
+  /// The part of state(), and of the optimizer's state, that each rank keeps separately while training. A run that continues in
+  /// the same process leaves it unchanged.
   virtual std::vector<Parameter*> own_state() { return {}; }
-  /// Of state() what follows something that forward writes, as batch norm's moving averages, and so differs between ranks: before evaluation and checkpoints all have
-  /// the first virtual rank's, which is the same in every layout.
+  /// The part of state() that follows values written by forward, such as batch norm's moving statistics, and so differs between
+  /// ranks. Before evaluations and checkpoints all ranks receive the first virtual rank's, which is the same in every layout.
   virtual std::vector<Parameter*> follows_forward() { return {}; }
-  /// Columns of metrics.csv at the end of an epoch.
+  /// Columns for metrics.csv at the end of an epoch.
   virtual EventColumns columns(const TrainState&) const { return {}; }
-  /// What the run's report follows over time, by step (Optimizer::Measure); asked at the end of an epoch. Those of one group are drawn together.
+  /// Curves for the run's report, by step (Optimizer::Measure); read at the end of an epoch. Curves of one group share a plot.
   virtual std::vector<optim::Optimizer::Measure> measures() const { return {}; }
-  /// Pairs of a parameter of the network and another value for it, to evaluate or save the network with; empty: it has none (yet).
+  /// Pairs of a network parameter and another value for it, with which the network can be evaluated or saved. Empty: none (yet).
   virtual std::vector<std::pair<Parameter*, Parameter*>> other_weights() { return {}; }
 
  private:
@@ -92,39 +100,42 @@ class SINDRI_API BoostAlgorithm {
 };
 using BoostAlgorithmPtr = std::shared_ptr<BoostAlgorithm>;
 
-/// How an algorithm stands to others, by names, which need not be registered.
+/// Relations to other algorithms, by names, which need not be registered.
 struct BoostFacts {
-  std::vector<std::string> excludes = {};  ///< those it cannot be used beside
-  std::vector<std::string> precedes = {};  ///< those that must be applied after it, so that they wrap it
-  /// Whether it has other_weights(); its state holds them under `<its name>.<parameter>`, and eval_weights may name it.
+  std::vector<std::string> excludes = {};  ///< algorithms that it cannot be combined with
+  std::vector<std::string> precedes = {};  ///< algorithms that must be applied after it, so that they wrap it
+  /// Whether it has other_weights(). Its state then holds them as `<its name>.<parameter>`, and eval_weights may name it.
   bool keeps_weights = false;
-  /// Of such a one: the entry of its state that counts how often weights were taken in. While it is 0, what it holds are no weights to use.
+  /// If so: the state entry that counts how often weights were accumulated. While it is 0, the stored weights are not usable.
   std::string weights_count = "";
 };
+/// Makes an algorithm from its settings.
 using MakeBoost = BoostAlgorithmPtr(const SettingValues& settings);
 
-/// The training algorithms by name. Settings files have each as the section `boost.<name>`, so its name is in lower case.
+/// The training algorithms by name. Each is the section `boost.<name>` in settings files, so names are lower case.
 SINDRI_API Registry<MakeBoost, BoostFacts>& boosts();
-/// Throws ValueError where no algorithm that keeps weights (BoostFacts) is registered under that name, with those that are.
+/// Throws ValueError, with the valid names, unless an algorithm that keeps weights (BoostFacts) is registered under that name.
 SINDRI_API void check_keeps_weights(const std::string& name);
 
-/// The algorithms in the order in which they are applied: as given, but each behind those that must precede it. Throws ValueError for a null
-/// one, two of one name, two of which one excludes the other, and orders that contradict each other.
+/// The algorithms in order of application: as given, but each after those that must precede it. Throws ValueError for a null one,
+/// two of one name, two of which one excludes the other, and contradictory orders.
 SINDRI_API std::vector<BoostAlgorithmPtr> in_order(const std::vector<BoostAlgorithmPtr>& algorithms);
-/// Steps whose gradients go into one update; idle algorithms collect none.
+/// Number of steps whose gradients go into one update; idle algorithms do not collect.
 SINDRI_API int64_t steps_per_update(const std::vector<BoostAlgorithmPtr>& algorithms);
-/// Says on rank 0, where that is so, that none of the steps from `first` up to `end` ends with an update: a training that is shorter than a group of
-/// accumulated steps. Behind Event::kBegin.
+/// Warns on rank 0 if none of the steps from `first` up to `end` ends with an update, because the run is shorter than a group of
+/// accumulated steps. Call after Event::kBegin.
 SINDRI_API void warn_without_updates(const TrainStep& step, int64_t first, int64_t end);
-/// Orders them and applies those that are not idle; of the others rank 0 warns, as they were asked for. Returns the ones applied, to be kept as long as the step is used: its stages refer to them.
-/// Throws ValueError as in_order, and for one that is part of another step.
+/// Orders the algorithms and applies those that are not idle; rank 0 warns about the idle ones. Returns the applied ones. Keep
+/// them as long as the step is used, since its stages refer to them. Throws ValueError as in_order does, and for an algorithm
+/// that belongs to another step.
 SINDRI_API std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext& context, const std::vector<BoostAlgorithmPtr>& algorithms);
-/// What batch norm's moving averages are to be for the weights that the network has now: for each of `moving` the mean, over up to `batches` batches of the
-/// training data and all virtual ranks, of the statistics of one part of a batch (Izmailov et al. 2018, section 3.2). The moving averages and the random
-/// state are then as before. Empty where no data can be opened. Collective: all ranks get the same. Throws as forward does.
+/// Batch norm statistics for the network's current weights: for each of `moving` the mean, over up to `batches` batches of the
+/// training data and all virtual ranks, of the statistics of one part of a batch (Izmailov et al. 2018, section 3.2). Restores
+/// the moving statistics and the random state. Empty if no data can be opened. Collective: all ranks receive the same result.
+/// Throws what forward throws.
 SINDRI_API TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state,
                                           int64_t batches);
-/// While it lives, the network has the other weights of an algorithm (BoostAlgorithm::other_weights).
+/// Gives the network an algorithm's other weights (BoostAlgorithm::other_weights) for the life of the object.
 class SINDRI_API OtherWeights {
  public:
   explicit OtherWeights(BoostAlgorithm& algorithm);

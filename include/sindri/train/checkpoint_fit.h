@@ -1,4 +1,4 @@
-// Which entries of a checkpoint fit which parameters: one rule for C++ networks and Python's.
+// Matching of a checkpoint's entries with parameters: the same rule for networks in C++ and in Python.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,32 +14,34 @@
 
 namespace sindri::train {
 
-/// A parameter that wants a value.
+/// A parameter to be loaded.
 struct WantedParam {
   std::string name;
   DType dtype;
   Shape shape;
 };
-/// What fits, in the parameters' types and shapes, and what does not.
+/// The matching values, in the parameters' types and shapes, and a report.
 struct CheckpointFit {
-  LoadReport report;  ///< names as the parameters have them, those left over in alphabetical order
+  LoadReport report;  ///< names as the parameters have them; the remaining ones in alphabetical order
   std::vector<std::pair<std::string, Tensor>> values;
 };
-/// Matches entries with parameters by name, as load_param_into_net does; assigns nothing. Strict: types must agree, else widths of floats and of
-/// integers are cast.
+/// Matches entries with parameters by name, as load_param_into_net does, without assigning. Strict: types must be equal.
+/// Otherwise widths of floats and of integers are cast.
 SINDRI_API CheckpointFit fit_checkpoint(const std::vector<WantedParam>& params, const std::vector<CheckpointEntry>& entries, bool strict);
 
-/// What a checkpoint of a training holds beside Parameters: the random state and the position.
+/// Entries of a training checkpoint besides its Parameters: random state and position.
 SINDRI_API std::vector<CheckpointEntry> training_state_entries(const TrainPosition& position);
-/// A position, and values for parameters and the random state ("sindri.rng_state").
+/// A position, with values for parameters and the random state ("sindri.rng_state").
 struct ReadState {
   TrainPosition position;
   std::vector<std::pair<std::string, Tensor>> values;
 };
-/// Reads a training's checkpoint; of a folder the newest good one. Errors as load_training_state has them; with others_allowed the file may hold
-/// more than the training wants. A table of learning rates of another length is left out. dec_key and dec_mode: of an encrypted file (cipher.h); no key:
-/// it is none. `more`: what is wanted beside, once it is known what the file holds (optim::Optimizer::expect_state).
+/// Returns further parameters to load, given the file's entries.
 using MoreWanted = std::function<std::vector<WantedParam>(const std::vector<CheckpointEntry>& entries)>;
+/// Reads a training checkpoint, or the newest good one of a folder. others_allowed: the file may hold more than the run expects.
+/// A table of learning rates of another length is omitted. dec_key and dec_mode: for an encrypted file (cipher.h); an empty key:
+/// not encrypted. `more`: further parameters that depend on the file's contents (optim::Optimizer::expect_state). Throws as
+/// load_training_state does.
 SINDRI_API ReadState read_training_state(const std::string& path, std::vector<WantedParam> wanted, bool others_allowed, const std::string& dec_key = "",
                                          const std::string& dec_mode = "AES-GCM", const MoreWanted& more = {});
 

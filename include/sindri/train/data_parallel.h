@@ -1,11 +1,12 @@
-// Data-parallel training: each rank computes gradients of its own part of a batch, and all ranks make the same update with their mean.
+// Data-parallel training: each rank computes the gradients of its part of a batch, and all ranks make the same update with their
+// mean.
 //
 //   ModelOptions o;
-//   o.data_parallel = DataParallelOptions{};     // Model does the rest; in a world of one rank with one virtual rank nothing is added to a step
+//   o.data_parallel = DataParallelOptions{};     // Model does the rest; one rank with one virtual rank adds nothing to a step
 //
-// The unit is the virtual rank: rank s of n computes the k = V/n micro-batches of virtual ranks s·k … s·k + k - 1, which lie one behind the other in its
-// batch, and everything is added up along one fixed tree over virtual ranks (docs/design/distributed.md). So any number of ranks, on any number of
-// hosts, gives the same bits as long as V stays the same.
+// The unit is the virtual rank: of V virtual ranks, rank s of n computes the k = V/n micro-batches s·k … s·k + k - 1,
+// concatenated in its batch. Everything is summed along one fixed tree over virtual ranks (docs/design/distributed.md). So
+// results are bitwise identical for any number of ranks on any number of hosts, as long as V stays the same.
 #pragma once
 
 #include <cstdint>
@@ -22,51 +23,57 @@
 
 namespace sindri::train {
 
-/// Setting dist.* of the same name each.
+/// Options of data-parallel training. Each is the setting dist.* of the same name.
 struct DataParallelOptions {
-  int64_t virtual_ranks = 0;  ///< a multiple of the number of ranks; 0: that number
+  int64_t virtual_ranks = 0;  ///< a multiple of the number of ranks; 0: the number of ranks
   bool gradients_mean = true;  ///< false: gradients are the sum over virtual ranks
-  /// Last parameter of each bucket but the last one: [85, 160] with 161 parameters are 0-85 and 86-160. Empty: one bucket. Unset: by size.
+  /// Last parameter of each bucket except the last bucket: [85, 160] with 161 parameters gives 0-85 and 86-160. Empty: one
+  /// bucket. Unset: by size.
   std::optional<std::vector<int64_t>> all_reduce_fusion_config = {};
   double bucket_mb = 0;  ///< size of automatic buckets in MiB; 0: 25 with NCCL, 4 within a host, 8 between hosts
-  std::string grad_compression = "none";  ///< none, bf16, fp16: what travels between ranks. Left out where ranks share memory (mpi on one host)
-  bool overlap = true;  ///< a bucket is reduced as soon as its last gradient is there; false: behind the backward pass. The same bits
-  bool strict_order = true;  ///< sums along the fixed tree; needs powers of two. false: any order that is fixed for a layout
+  /// none, bf16 or fp16: type of the values transmitted between ranks. Ignored if ranks share memory (mpi on one host).
+  std::string grad_compression = "none";
+  /// Reduces a bucket as soon as its last gradient is computed; false: after the backward pass, with bitwise identical results.
+  bool overlap = true;
+  /// Sums along the fixed tree, which needs powers of two; false: any order that is fixed for a layout.
+  bool strict_order = true;
   int64_t replica_check_steps = 1000;  ///< steps between comparisons of the parameters' hashes; 0: only with merge()
-  bool parameter_broadcast = true;  ///< ranks begin with rank 0's parameters, moving averages and state of the training
-  std::string bn_sync = "off";  ///< off, or train: batch norm's statistics are those of all ranks' batches
-  bool local_loss = false;  ///< DataParallel::local_loss() is asked for (dist.loss_scope local)
-  std::string bn_merge = "mean";  ///< what evaluation and checkpoints have for moving averages: mean over virtual ranks, or rank0 (of virtual rank 0)
+  bool parameter_broadcast = true;  ///< ranks start with rank 0's parameters, moving statistics and training state
+  std::string bn_sync = "off";  ///< off, or train: batch norm uses the statistics of all ranks' batches
+  bool local_loss = false;  ///< make DataParallel::local_loss() available (dist.loss_scope local)
+  /// Moving statistics for evaluation and checkpoints: mean over virtual ranks, or rank0 (of virtual rank 0).
+  std::string bn_merge = "mean";
 };
 
-/// A range of parameters whose gradients are reduced by one call.
+/// A range of parameters whose gradients one call reduces.
 struct GradientBucket {
   int64_t first, last;  ///< both inclusive
   int64_t bytes;
 };
 
-/// Buckets in the order of their reduction: the last parameters first, as backward gives their gradients first. One bucket has one type. Throws
-/// ValueError for a fusion list that does not fit.
+/// Buckets in the order of their reduction: the last parameters first, since backward computes their gradients first. A bucket
+/// has one element type. Throws ValueError for an invalid fusion list.
 SINDRI_API std::vector<GradientBucket> gradient_buckets(const std::vector<TensorMeta>& parameters, const DataParallelOptions& options,
                                                         const comm::Communicator& communicator);
-/// Virtual ranks of all ranks. Throws CommError (kLayout) for a number that the layout cannot have, saying which it could.
+/// Number of virtual ranks of all ranks. Throws CommError (kLayout), naming possible numbers, if the layout does not allow it.
 SINDRI_API int64_t virtual_ranks(const DataParallelOptions& options, const comm::Communicator& communicator);
-/// Throws ValueError for a setting out of its range, by its name.
+/// Throws ValueError, naming the option, for a value out of range.
 SINDRI_API void check_data_parallel(const DataParallelOptions& options);
-/// The ranks' gradients put together, in new tensors: by ops, so in graphs as well. `gradients` are this rank's sums over its virtual ranks, one per
-/// parameter; the mean is over all virtual ranks. What DistributedGradReducer does.
+/// Reduces the ranks' gradients into new tensors (MindSpore: DistributedGradReducer). Uses ops, so it works in graphs, too.
+/// `gradients` are this rank's sums over its virtual ranks, one per parameter; the mean is over all virtual ranks.
 SINDRI_API TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptions& options, comm::Communicator& communicator);
 
-/// Where the random numbers of a virtual rank begin: the third member of the key of ops::rng_state(), which counts samples of the global batch.
+/// First random number of a virtual rank: the third member of the key of ops::rng_state(), which counts samples of the global
+/// batch.
 SINDRI_API int64_t sample_offset(int64_t virtual_rank);
 
 /// Tensors by name.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// What a run's ranks must agree in before the first step, beside what the step itself knows: lines "name: value".
+/// Lines "name: value" in which a run's ranks must agree before the first step, in addition to those of the step itself.
 using PlanLines = std::vector<std::string>;
 
-/// A training step that is one of several. Made by apply_data_parallel; outlives the step's use.
+/// A data-parallel training step. Made by apply_data_parallel; must outlive the step's use.
 class SINDRI_API DataParallel {
  public:
   ~DataParallel();
@@ -75,70 +82,74 @@ class SINDRI_API DataParallel {
 
   const DataParallelOptions& options() const;
   comm::Communicator& communicator() const;
-  /// V, k = V/n, and the first of this rank's.
+  /// V, k = V/n, and the first virtual rank of this rank.
   int64_t virtual_ranks() const;
   int64_t virtual_per_rank() const;
   int64_t first_virtual_rank() const;
   /// Whether anything is added to a step: more than one virtual rank.
   bool active() const { return virtual_ranks() > 1; }
   const std::vector<GradientBucket>& buckets() const;
-  /// The lines that are compared, this step's own ones behind those of `more`.
+  /// The lines to compare: those of `more`, then the step's own.
   PlanLines plan(const PlanLines& more = {}) const;
 
-  // Collective calls of the host: all ranks make them, in the same order.
+  // Collective calls on the host: all ranks make them, in the same order.
 
-  /// Before the first step. Compares plans (CommError kCommMismatch with the first line that differs, its values and who has them), then gives all
-  /// ranks rank 0's parameters, state of the network and `state` (optimizer, loss scale, algorithms, counters), and every virtual rank the network's
-  /// moving averages.
+  /// Call before the first step. Compares plans, then gives all ranks rank 0's parameters, network state and `state` (optimizer,
+  /// loss scale, algorithms, counters), and every virtual rank the network's moving statistics. Throws CommError (kCommMismatch)
+  /// with the first line that differs, its values and their ranks.
   void begin(const PlanLines& more, const std::vector<Parameter*>& state);
-  /// The kernels that rank 0 measures as fastest while `compile` runs there become those of all ranks, which then run it: alternatives may differ in
-  /// the last bits.
+  /// Runs `compile` on rank 0, gives all ranks the kernels that it measured as fastest, and then runs it on the others:
+  /// alternatives may differ in the last bits.
   void share_kernel_choices(const std::function<void()>& compile);
-  /// Compares the parameters' hashes. CommError kReplicas names the ranks that differ from most, and the first parameter.
+  /// Compares the parameters' hashes. Throws CommError (kReplicas) naming the ranks that differ from most, and the first
+  /// parameter that differs.
   void check_replicas();
-  /// Notes whether this rank's own gradients were finite; every replica_check_steps: check_replicas(). `step` counts from 1.
+  /// Records whether this rank's gradients were finite, and calls check_replicas() every replica_check_steps. `step` counts from
+  /// 1.
   void after_step(int64_t step);
-  /// Where gradients were first not finite, up to now: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
+  /// Where gradients were first not finite, so far: "rank 2 (of 'conv1.weight', at step 17)". Empty: nowhere.
   std::string nonfinite_ranks();
-  /// Gives the network, on every rank, the merged moving averages. Virtual ranks continue with them: at the end of a training.
+  /// Gives the network the merged moving statistics on every rank. Virtual ranks continue with them; call it at the end of a run.
   void merge_moving_averages();
-  /// The same while the result lives, for an evaluation or a checkpoint. Then every virtual rank has its own moving averages again, so that neither
-  /// changes the training.
+  /// Merges the moving statistics while the result lives, for an evaluation or a checkpoint. Afterwards every virtual rank has
+  /// its own again, so neither changes the training.
   std::shared_ptr<void> merged();
-  /// With them all ranks take over the first one's values of these.
+  /// Adds state that all ranks copy from the first whenever moving statistics are merged.
   void copy_from_first(const std::vector<Parameter*>& state);
-  /// Gives every virtual rank the mean of what they have collected for the next update (TrainStep::collected): before a checkpoint within a group of
-  /// steps, and where a training ends there. They go on from there.
+  /// Gives every virtual rank the mean of the gradients collected for the next update (TrainStep::collected), and continues from
+  /// it. Call it before a checkpoint within a group of steps, and if a run ends there.
   void merge_collected();
-  /// Gives all virtual ranks of this process what the network has.
+  /// Gives all virtual ranks of this process the network's moving statistics.
   void give_moving_averages();
-  /// State that each group of ranks has for itself (TrainStep::ranks_per_group), beside what forward writes.
+  /// Adds state that each group of ranks keeps separately (TrainStep::ranks_per_group), besides what forward writes.
   void keep_of_groups(const std::vector<Parameter*>& state);
-  /// On rank 0 what virtual ranks and groups have each for themselves, for a checkpoint (TrainPosition::of_ranks); elsewhere nothing.
+  /// On rank 0: the separate states of virtual ranks and groups, for a checkpoint (TrainPosition::of_ranks). Empty on other
+  /// ranks.
   NamedTensors of_ranks();
-  /// Gives it back: the next begin() hands each virtual rank and group its own. What was saved in another layout is not used; for groups rank 0 warns.
+  /// Sets the states that the next begin() gives back to each virtual rank and group. States saved in another layout are not
+  /// used; for groups rank 0 warns.
   void restore_of_ranks(NamedTensors saved);
-  /// Whether any rank says so.
+  /// Whether `flag` is true on any rank. `what` names the call.
   bool any(bool flag, const char* what);
 
-  // The stop flag, which travels with the loss of every step.
+  // The stop flag, which is transmitted with the loss of every step.
 
-  /// This rank asks for the end of the training; the next step takes it to all.
+  /// Requests the end of the run on this rank; the next step transmits the request to all.
   void request_stop();
-  /// Whether the last step that ran brought a request, of whichever rank: the same answer on all.
+  /// Whether the last step carried a request from any rank. All ranks get the same answer.
   bool stop_agreed();
-  /// With DataParallelOptions::local_loss: that of this rank's own part of the last step's batch; waits for it.
+  /// The loss of this rank's part of the last batch, with DataParallelOptions::local_loss; waits for it.
   double local_loss() const;
 
  private:
   friend SINDRI_API std::shared_ptr<DataParallel> apply_data_parallel(TrainStep&, const BuildContext&, const DataParallelOptions&, comm::Communicator&);
   DataParallel();
   struct State;
-  std::shared_ptr<State> state_;  // the stages hold it, too
+  std::shared_ptr<State> state_;  // shared with the stages
 };
 
-/// Makes a step the data-parallel one: behind the algorithms (apply_boosts), so that each virtual rank runs what they make of `gradients`. Throws
-/// ValueError as check_data_parallel and gradient_buckets, CommError (kLayout) for what the layout cannot do.
+/// Makes a step data-parallel. Call it after apply_boosts, so that each virtual rank runs the algorithms' `gradients`. Throws
+/// ValueError as check_data_parallel and gradient_buckets do, and CommError (kLayout) if the layout does not support it.
 SINDRI_API std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildContext& context, const DataParallelOptions& options,
                                                              comm::Communicator& communicator);
 

@@ -1,6 +1,6 @@
-// Loss scale: the seed of backward is multiplied by it and gradients are divided by it again, so that small gradients survive a
-// half type of narrow range. The scale and its counters are state inside the step; no step waits for the host to look at it.
-// (MindSpore: mindspore.train.loss_scale_manager)
+// Loss scale: the seed of the backward pass is multiplied by it and gradients are divided by it afterwards, so that small
+// gradients survive in a half type of narrow range. The scale and its counters are state inside the step; no step waits for the
+// host to read them. (MindSpore: mindspore.train.loss_scale_manager)
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,37 +12,40 @@
 
 namespace sindri::train {
 
-// The rules, each once for C++ and Python. MindSpore has three that adapt a scale; they agree on when a scale changes, but not on what they
-// count: the cell in the step and the manager differ in what a growth does to `last`, the scaler counts clean steps only.
+// The rules, shared by C++ and Python. MindSpore has three that adapt a scale. They agree on when a scale changes, but not on
+// what they count: the cell in the step and the manager differ in what growth does to `last`, and the scaler counts only clean
+// steps.
 
-/// 1/scale for these gradients: float32, float64 where one of them is.
+/// 1/scale for these gradients: float32, or float64 if one of them is.
 SINDRI_API Tensor inverse_scale(const Tensor& scale, const TensorList& gradients);
 
-/// DynamicLossScaleUpdateCell, written with ops. scale: float32; current, the number of the step (from 1), and last, that of the last overflow
-/// or growth: int32.
+/// State of MindSpore's DynamicLossScaleUpdateCell, written with ops. scale: float32 scalar. current: number of the step, from 1.
+/// last: number of the step of the last overflow or growth. Both are int32.
 struct LossScaleState {
   Tensor scale, current, last;
 };
-/// After a step. overflow (bool scalar): the scale is divided by factor, not below 1. After `window` steps in a row without it is multiplied,
-/// not above 2^126.
+/// The state after a step. overflow (bool scalar): divides the scale by `factor`, but not below 1. After `window` consecutive
+/// steps without overflow the scale is multiplied by `factor`, but not above 2^126.
 SINDRI_API LossScaleState next_loss_scale(const LossScaleState& s, const Tensor& overflow, double factor, int64_t window);
 
-/// amp.DynamicLossScaler, written with ops. counter (int32): clean steps since the scale changed.
+/// State of MindSpore's amp.DynamicLossScaler, written with ops. counter (int32): clean steps since the scale changed.
 struct LossScalerState {
   Tensor scale, counter;
 };
-/// After a step whose gradients were finite (bool scalar) or not: as above, but a scale whose product is not finite stays.
+/// The state after a step; `finite` (bool scalar) says whether its gradients were. As next_loss_scale, except that the scale
+/// stays if the product is not finite.
 SINDRI_API LossScalerState next_loss_scaler(const LossScalerState& s, const Tensor& finite, double factor, int64_t window);
 
-/// DynamicLossScaleManager as MindSpore's callers drive it, on the host. last_overflow: the step of the last overflow, growths apart;
-/// overflows: how many in a row. An overflow multiplies the scale by `decrease`, growth by `increase`.
+/// State of MindSpore's DynamicLossScaleManager as its callers drive it, on the host. last_overflow: step of the last overflow,
+/// not counting growth; overflows: number of consecutive overflows. An overflow multiplies the scale by `decrease`, growth by
+/// `increase`.
 struct SINDRI_API LossScaleCount {
   double scale;
   int64_t current = 1, last_overflow = 0, overflows = 0;
   void next(bool overflow, double increase, double decrease, int64_t window);
 };
 
-/// The loss scale of a training, and how it adapts.
+/// The loss scale of a run and the rule that adapts it (MindSpore: LossScaleManager).
 class SINDRI_API LossScaleManager {
  public:
   LossScaleManager() = default;
@@ -52,23 +55,24 @@ class SINDRI_API LossScaleManager {
 
   /// The scale of the next step.
   virtual double get_loss_scale() const = 0;
-  /// Whether a step whose gradients overflow is left out. Otherwise gradients are not looked at, and the optimizer must have been
-  /// given the same loss_scale, by which it divides.
+  /// Whether a step whose gradients overflow is skipped. If not, gradients are not checked, and the optimizer must have the same
+  /// loss_scale, by which it divides.
   virtual bool get_drop_overflow_update() const = 0;
-  /// float32 scalar, for the step being run or traced.
+  /// The scale as a float32 scalar, for the step being run or traced.
   virtual Tensor scale() const = 0;
-  /// After a step: `finite` (bool scalar) says whether its gradients were. Written with ops, so it is part of the step.
+  /// Adapts the scale after a step; `finite` (bool scalar) says whether its gradients were. Written with ops, so it is part of
+  /// the step.
   virtual void update(const Tensor& finite) = 0;
   /// As update, from the host (MindSpore's name).
   void update_loss_scale(bool overflow) { update(Tensor::scalar(overflow ? 0 : 1, DType::kBool)); }
-  /// What a checkpoint must carry; empty when nothing changes.
+  /// State that checkpoints hold; empty if the scale is fixed.
   virtual std::vector<Parameter*> state() { return {}; }
 };
 
-/// One scale for the whole training.
+/// A constant scale (MindSpore: FixedLossScaleManager).
 class SINDRI_API FixedLossScaleManager final : public LossScaleManager {
  public:
-  /// Throws ValueError unless loss_scale is positive and, as its inverse, a normal float32.
+  /// Throws ValueError unless loss_scale is positive and both it and its inverse are normal float32 numbers.
   explicit FixedLossScaleManager(double loss_scale = 128.0, bool drop_overflow_update = true);
   double get_loss_scale() const override { return loss_scale_; }
   bool get_drop_overflow_update() const override { return drop_; }
@@ -80,7 +84,8 @@ class SINDRI_API FixedLossScaleManager final : public LossScaleManager {
   bool drop_;
 };
 
-/// A step that overflows is left out; the scale follows next_loss_scale. State: scale_sense, current_iterator_step, last_overflow_iterator_step.
+/// A scale that follows next_loss_scale and skips steps that overflow (MindSpore: DynamicLossScaleManager). State: scale_sense,
+/// current_iterator_step, last_overflow_iterator_step.
 class SINDRI_API DynamicLossScaleManager final : public LossScaleManager {
  public:
   /// Throws ValueError for init_loss_scale outside [1, 2^126], scale_factor <= 1 or scale_window < 1.
