@@ -43,7 +43,7 @@ class Callback;
 /// Values of metrics by name.
 using MetricValues = std::map<std::string, double>;
 
-/// Steps without an update since the run began.
+/// Steps without an update since training began; a resumed run continues the counts.
 struct StepCounts {
   int64_t skipped = 0;  ///< skipped because the loss or a gradient was not finite (NanPolicy::kSkip)
   int64_t overflow = 0;  ///< skipped by the loss scale because a gradient overflowed

@@ -1,4 +1,5 @@
-// The learning-rate range test (Smith 2017, arXiv:1506.01186): the rate rises exponentially from step to step, and the curve of the loss shows which rates train.
+// The learning-rate range test (Smith 2017, arXiv:1506.01186): the rate rises exponentially from step to step, and the loss curve
+// shows which rates train.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,26 +10,26 @@
 
 namespace sindri::train {
 
-/// The rates of a range test and the losses that came of them; `sindri train --lr-find` and Python's train.lr_find use it.
+/// The rates of a range test and the resulting losses, for `sindri train --lr-find` and Python's train.lr_find.
 class SINDRI_API LrRange {
  public:
-  /// `steps` rates from `first` to `last`, each a constant factor above the one before. The test ends early when the running mean of the loss exceeds
-  /// `stop_factor` times its least value. Throws ValueError unless 0 < first < last, steps >= 10 and stop_factor > 1.
+  /// `steps` rates from `first` to `last` in geometric progression. The test ends early when the running mean of the loss exceeds
+  /// `stop_factor` times its minimum. Throws ValueError unless 0 < first < last, steps >= 10 and stop_factor > 1.
   LrRange(double first, double last, int64_t steps, double stop_factor = 4);
 
   int64_t steps() const { return steps_; }
-  /// Of step i, from 0.
+  /// Rate of step i, from 0.
   double rate(int64_t i) const;
-  /// Takes the loss of the next step, computed before its update. False: the test is over, because this was the last step, or the loss is not finite or has run
-  /// away. A loss that is not finite is not kept.
+  /// Adds the loss of the next step, computed before its update. Returns false when the test is over: this was the last step, or
+  /// the loss is not finite or has diverged. A loss that is not finite is not kept.
   bool add(double loss);
   const std::vector<double>& losses() const { return losses_; }
-  /// Means over neighbouring steps (a 25th of all to each side), as many as there are losses.
+  /// Means over neighbouring steps (a 25th of all steps to each side), one for each loss.
   std::vector<double> smoothed() const;
-  /// The rate at which the smoothed loss falls fastest over the logarithm of the rate, before its least value. Empty where the loss never falls by at least 2 %,
-  /// or fewer than 10 steps were made.
+  /// The rate at which the smoothed loss falls fastest with the logarithm of the rate, before its minimum. Empty if the loss
+  /// never falls by at least 2 %, or after fewer than 10 steps.
   std::optional<double> suggestion() const;
-  /// Columns step, lr, loss, smoothed.
+  /// CSV text with the columns step, lr, loss, smoothed.
   std::string csv() const;
 
  private:

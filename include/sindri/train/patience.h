@@ -1,4 +1,5 @@
-// When a watched number counts as no longer getting better: the rule behind EarlyStopping and ReduceLROnPlateau, in C++ and Python.
+// Patience: decides when a monitored value has stopped improving. The rule of EarlyStopping and ReduceLROnPlateau, in C++ and
+// Python.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -9,18 +10,19 @@
 
 namespace sindri::train {
 
-/// Sees the number once an epoch, or once an evaluation where an evaluation is watched.
+/// Receives the value once per epoch, or once per evaluation if an evaluation is monitored.
 struct Patience {
   bool larger_is_better = false;
-  double min_delta = 0;  ///< at least 0: what a better number must exceed the best one by
-  int64_t patience = 0;  ///< epochs without one that are let pass
-  std::optional<double> baseline = {};  ///< a better number that does not beat this one as well counts as none
-  int64_t wait = 0;  ///< epochs since the last that counted
+  double min_delta = 0;  ///< a value counts as better if it exceeds the best one by more than this; at least 0
+  int64_t patience = 0;  ///< number of epochs without a better value that are tolerated
+  std::optional<double> baseline = {};  ///< a better value counts only if it beats this one, too
+  int64_t wait = 0;  ///< epochs since the last value that counted
   int64_t cooldown = 0;  ///< epochs that are not counted, as after a reduction
   double best = larger_is_better ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
 
+  /// Whether `value` is better than `other` by more than min_delta.
   bool beats(double value, double other) const { return larger_is_better ? value - min_delta > other : value + min_delta < other; }
-  /// True when the number is better than all before it; `exhausted` tells the rest.
+  /// Receives a value and returns whether it is better than all before; exhausted() then says whether the patience is used up.
   bool see(double value) {
     if (cooldown > 0) {
       --cooldown;
@@ -35,7 +37,7 @@ struct Patience {
   bool exhausted() const { return wait > 0 && wait >= patience; }
   /// best, wait and cooldown as JSON, for a resumed run.
   SINDRI_API std::string state() const;
-  /// Throws ValueError for a text that state() did not give.
+  /// Restores what state() returned. Throws ValueError for another text.
   SINDRI_API void load_state(const std::string& text);
 };
 

@@ -1,4 +1,4 @@
-// TrainStep: one training step as a function of tensors, cut into stages that algorithms wrap or replace.
+// TrainStep: one training step as a function of tensors, divided into stages that algorithms wrap or replace.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,13 +17,13 @@
 
 namespace sindri::train {
 
-/// What a step reports.
+/// Result of a step.
 struct StepResult {
   Tensor loss;  ///< unscaled, scalar float32
-  Tensor finite = {};  ///< bool scalar: false when the step was left out; undefined where steps never are (TrainStepOptions)
+  Tensor finite = {};  ///< bool scalar: false if the step was skipped; undefined if steps never are (TrainStepOptions)
 };
 
-/// A stage that knows whether it is still the default one, so that defaults that lie side by side may be done in one go.
+/// A stage that records whether it was replaced, so that adjacent default stages can run as one.
 template <class Signature> class Stage : public std::function<Signature> {
  public:
   using Function = std::function<Signature>;
@@ -35,29 +35,31 @@ template <class Signature> class Stage : public std::function<Signature> {
     replaced_ = true;
     return *this;
   }
+  /// Sets the default, without marking the stage as replaced.
   void set_default(Function f) { Function::operator=(std::move(f)); }
+  /// Whether the stage was wrapped or replaced.
   bool replaced() const { return replaced_; }
 
  private:
   bool replaced_ = false;
 };
 
-/// What a guard found: bool scalars.
+/// Result of a guard: bool scalars.
 struct Verdict {
-  Tensor skip;  ///< the update must be left out
-  Tensor finite = {};  ///< its opposite, where that is at hand
+  Tensor skip;  ///< whether the update must be skipped
+  Tensor finite = {};  ///< its negation, if already computed; else undefined
 };
 
-/// Stages are values: they are wrapped or replaced at build time, never edited. The default `run` calls them in order:
+/// Stages are values: they are wrapped or replaced when the step is built, never edited. The default `run` calls them in order:
 ///
-///   restore     = snapshot()              // guarded steps: what forward writes, to be taken back where the step is left out
-///   loss, grads = gradients(batch)        // forward on a tape (casts of mixed precision above it), loss scale, backward; uses on request
-///   grads       = collect(grads)          // null: hands on every step's; without a value the step ends here, without an update
+///   restore     = snapshot()              // guarded steps: values that forward writes, to restore if the step is skipped
+///   loss, grads = gradients(batch)        // forward on a tape (under casts of mixed precision), loss scale, backward; uses on request
+///   grads       = collect(grads)          // null: passes every step's gradients; if it returns none, the step ends without an update
 ///   grads       = reduce_gradients(grads) // mean over ranks; identity on one
-///   loss        = reduce_loss(loss)       // null: as it is; where gradients are collected, before that
-///   grads.skip  = guard(grads, loss)      // guarded steps: whether something is not finite, under a loss scale or skip_nonfinite
+///   loss        = reduce_loss(loss)       // null: unchanged; runs before collect if gradients are collected
+///   grads.skip  = guard(grads, loss)      // guarded steps: whether a value is not finite, under a loss scale or skip_nonfinite
 ///   restore(grads.skip)
-///   grads       = transform_gradients(grads)  // natural gradient; clipping and centralisation are the optimizer's
+///   grads       = transform_gradients(grads)  // natural gradient; clipping and centralisation belong to the optimizer
 ///   update(grads):
 ///     updates   = compute_updates(grads)  // the optimizer's rule: the new value of each parameter
 ///     updates   = reduce_updates(updates) // identity
@@ -65,69 +67,75 @@ struct Verdict {
 ///   after_apply(grads.skip)               // null: nothing; averages of the weights
 ///   adapt(finite)                         // a loss scale
 ///
-/// Under a loss scale gradients stay scaled until the update: grads.inv_scale rides along. A stage that makes new Gradients hands
-/// inv_scale and skip on; one that unscales clears inv_scale. Uses of Parameters (grads.uses) say themselves what they are
-/// scaled by. Where none of the three parts of `update` is wrapped, each parameter is
-/// written as soon as its new value is there.
+/// Under a loss scale gradients stay scaled until the update, and grads.inv_scale accompanies them. A stage that makes new
+/// Gradients passes on inv_scale and skip; one that unscales clears inv_scale. Uses of Parameters (grads.uses) carry their own
+/// scale. If none of the three parts of `update` is wrapped, each parameter is written as soon as its new value is computed.
 ///
-/// `gradients` may be wrapped by one that calls it more than once, at other values of the parameters. That one gives back what the further passes wrote,
-/// sets the number of the next random op back (ops::set_rng_instance) where they must draw the same, and returns the loss to report. The guard sees
-/// the gradients that it returns and no others; a `skip` set there is lost where `collect` makes new ones.
+/// A wrapper of `gradients` may call it more than once, at other values of the parameters. It then restores what the further
+/// passes wrote, resets the number of the next random op (ops::set_rng_instance) if they must draw the same numbers, and returns
+/// the loss to report. The guard sees only the gradients that the wrapper returns; a `skip` set there is lost if `collect` makes
+/// new ones.
 ///
-/// In GRAPH_MODE `run` is traced once per variant and replayed; in PYNATIVE_MODE it is called. A variant is what the host knows of a
-/// step before it runs: choices of stages (add_choice, chosen), and the optimizer's own (`variant`).
+/// In GRAPH_MODE `run` is traced once per variant and replayed; in PYNATIVE_MODE it is called. A variant is what the host knows
+/// of a step before it runs: choices of stages (add_choice, chosen), and the optimizer's own (`variant`).
 struct SINDRI_API TrainStep {
   using Batch = TensorList;
   using Restore = std::function<void(const Tensor& skip)>;
   std::function<Tensor(const Batch&)> forward;  ///< network and loss
-  std::function<Restore()> snapshot;  ///< null: nothing is taken back
+  std::function<Restore()> snapshot;  ///< null: nothing is restored
   std::function<std::pair<Tensor, Gradients>(TrainStep&, const Batch&)> gradients;  ///< calls forward
-  /// `finite`: whether this step's loss and gradients are; undefined where steps are never left out.
+  /// `finite`: whether this step's loss and gradients are finite; undefined if steps are never skipped.
   std::function<std::optional<Gradients>(TrainStep&, Gradients, const Tensor& finite)> collect;
-  /// What `collect` holds between steps, sums or means of gradients: the Parameters of each virtual rank of this process, list behind list
-  /// (BuildContext::gradient_lists). Before a checkpoint every list gets the mean over all virtual ranks; whoever collects keeps the first one in its state.
+  /// Parameters in which `collect` keeps sums or means of gradients between steps: one list for each virtual rank of this
+  /// process, concatenated (BuildContext::gradient_lists). Before a checkpoint every list receives the mean over all virtual
+  /// ranks; the collecting algorithm keeps the first list in its state.
   std::vector<Parameter*> collected = {};
   std::function<Gradients(Gradients)> reduce_gradients;
-  std::function<Tensor(const Tensor& loss)> reduce_loss;  ///< null: the loss is this process's own
-  /// `decides`: this is the look that the update depends on, not one at gradients that are collected. Null: steps are never left out.
+  std::function<Tensor(const Tensor& loss)> reduce_loss;  ///< null: the loss of this process
+  /// `decides`: the update depends on this check; false for a check of gradients that are being collected. Null: steps are never
+  /// skipped.
   std::function<Verdict(const Gradients&, const Tensor& loss, bool decides)> guard;
   std::function<Gradients(Gradients)> transform_gradients;
   Stage<optim::Updates(const Gradients&)> compute_updates;
   Stage<optim::Updates(optim::Updates)> reduce_updates;
   Stage<void(const optim::Updates&)> apply_updates;
   std::function<void(TrainStep&, const Gradients&)> update;  ///< calls the three above
-  std::function<void(TrainStep&, const Tensor& skip)> after_apply;  ///< skip: bool scalar, true where the update was left out; or undefined
-  std::function<void(const Tensor& finite)> adapt;  ///< of guarded steps; null: nothing adapts
+  std::function<void(TrainStep&, const Tensor& skip)> after_apply;  ///< skip: bool scalar, true if the update was skipped; or undefined
+  std::function<void(const Tensor& finite)> adapt;  ///< guarded steps only; null: nothing adapts
   std::function<int(int64_t update)> variant;  ///< the optimizer's choice of a compiled graph for the update of this number
-  int current_variant = 0;  ///< what `variant` gave for the step which runs or is traced now; the runner sets it, stages read it
+  int current_variant = 0;  ///< result of `variant` for the step being run or traced; the runner sets it, stages read it
   std::function<StepResult(TrainStep&, const Batch&)> run;  ///< default: run_stages as one step of the random ops
 
   std::vector<Parameter*> parameters = {};  ///< trained, in the order of gradients
-  std::function<std::vector<Parameter*>(size_t parameter)> state_of;  ///< the optimizer's state of one; null: not known
-  bool wants_uses = false;  ///< backward is asked for ParamUse; before anything runs
-  /// Of each parameter, whether it is left out from now on: it has no gradient, and backward ends where only such ones lie before. Empty: none is. Algorithms set
-  /// it for a step, within `gradients`.
+  std::function<std::vector<Parameter*>(size_t parameter)> state_of;  ///< the optimizer's state of a parameter; null: not known
+  bool wants_uses = false;  ///< request ParamUse from the backward pass; set before anything runs
+  /// For each parameter, whether it is excluded from now on: it has no gradient, and backward stops where only excluded
+  /// parameters remain. Empty: none is excluded. Algorithms set it for a step, within `gradients`.
   std::vector<bool> left_out = {};
-  /// Ranks that follow each other, among which gradients are put together: 0 all. An algorithm that has its own way between such groups sets it.
+  /// Number of consecutive ranks that reduce gradients among themselves; 0: all. Set by an algorithm that synchronises such
+  /// groups in another way.
   int64_t ranks_per_group = 0;
   int64_t steps_per_update = 1;  ///< steps whose gradients are collected for one update
-  int64_t steps_before = 0;  ///< steps of earlier trainings of the same network, from which schedules of this one go on
-  int64_t last_step = -1;  ///< number of the step that the running training is planned to end with, as updates() takes it; -1: not known
-  /// The number of the update that a step goes into.
+  int64_t steps_before = 0;  ///< steps of earlier runs of the same network, at which this run's schedules continue
+  int64_t last_step = -1;  ///< number of the planned last step of the current run, as for updates(); -1: not known
+  /// Number of the update that a step contributes to.
   int64_t update_of(int64_t step) const { return (step + steps_before) / steps_per_update; }
-  std::function<bool(int64_t update)> needs_whole;  ///< whether an update needs the gradients of all parameters, so that none may be left out; null: none does
+  /// Whether an update needs the gradients of all parameters, so that none may be excluded (left_out). Null: no update does.
+  std::function<bool(int64_t update)> needs_whole;
   std::function<bool(int64_t step)> updates_at;  ///< whether a step ends with an update; null: every step
 
+  /// Chooses for the step of that number.
   using Choose = std::function<int(const TrainStep&, int64_t step)>;
-  /// A choice of 0 … count-1 that the host makes for every step, from 0 on. Returns the number to ask chosen() with. Throws ValueError for
-  /// count < 2.
+  /// Adds a choice among 0 … count-1, which the host makes for every step, from 0 on. Returns its number for chosen(). Throws
+  /// ValueError for count < 2.
   size_t add_choice(int count, Choose choose);
-  /// The choice of the step that runs or is traced.
+  /// The choice for the step being run or traced.
   int chosen(size_t choice) const { return choices_.at(choice).now; }
-  /// All choices of a step, and the optimizer's, as one number.
+  /// All choices for a step, and the optimizer's, as one number.
   int variant_at(int64_t step) const;
-  /// What chosen() answers from now on, and current_variant.
+  /// Sets the results of chosen(), and current_variant, from a number of variant_at().
   void set_variant(int number);
+  /// Whether a step ends with an update.
   bool updates(int64_t step) const { return !updates_at || updates_at(step); }
 
  private:
@@ -139,35 +147,38 @@ struct SINDRI_API TrainStep {
   std::vector<Choice> choices_;
 };
 
-/// A snapshot of these: brings back the values of now where `skip` is true, by ops, of those that were assigned meanwhile.
+/// Takes a snapshot of the parameters' values. The result restores, by ops and if `skip` is true, the values of those assigned
+/// since.
 SINDRI_API TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters);
 
-/// Calls the stages of a step in their order, but `run`.
+/// Calls the stages of a step, except `run`, in order.
 SINDRI_API StepResult run_stages(TrainStep& step, const TrainStep::Batch& batch);
 
-/// Precision, loss scale, and what a step that is not finite does.
+/// Precision, loss scale, and treatment of steps that are not finite.
 struct TrainStepOptions {
-  double loss_scale = 1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale. Not beside a manager
-  bool skip_nonfinite = false;  ///< a step whose loss or a gradient is NaN or infinite leaves every parameter and all optimizer state as they were
-  /// The batch is cut into so many parts along its first dimension, and their gradients are averaged, in the order of the parts: memory for
-  /// one part. Right where the loss is a mean over samples; batch norm sees each part by itself.
+  double loss_scale = 1;  ///< multiplies the seed of backward; the optimizer divides by its own loss_scale. Not together with a manager
+  /// Skips steps whose loss or a gradient is NaN or infinite: all parameters and all optimizer state stay unchanged.
+  bool skip_nonfinite = false;
+  /// Number of equal parts of the batch along its first dimension. Their gradients are averaged in order, with memory for one
+  /// part. Correct if the loss is a mean over samples; batch norm sees each part separately.
   int64_t micro_batches = 1;
   amp::Options amp = {};  ///< of the forward pass; parameters, gradients and optimizer state are float32 at every level
   std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;
 };
 
-/// The default stages around a network with loss (inputs: the batch's columns; output: a scalar loss) and an optimizer. Both
-/// must outlive the step. Throws ValueError for amp options that do not fit the network (amp::check) or a loss scale that the
-/// optimizer's own contradicts.
+/// Makes a step with the default stages from a network with loss (inputs: the batch's columns; output: a scalar loss) and an
+/// optimizer. Both must outlive the step. Throws ValueError for amp options that do not suit the network (amp::check) and for a
+/// loss scale that contradicts the optimizer's own.
 SINDRI_API TrainStep make_train_step(nn::Cell& net_with_loss, optim::Optimizer& optimizer, const TrainStepOptions& options = {});
 
-/// Runs a TrainStep according to the context's mode; compiles in GRAPH_MODE.
+/// Runs a TrainStep in the context's mode; compiles it in GRAPH_MODE.
 class SINDRI_API StepRunner {
  public:
   /// `step` is kept by reference and must outlive the runner.
   explicit StepRunner(TrainStep& step, CompileOptions options = {});
+  /// Runs the step of that number, from 0.
   StepResult operator()(const TrainStep::Batch& batch, int64_t step_index);
-  /// GRAPH_MODE: compiles what that step needs, and runs nothing.
+  /// Compiles in GRAPH_MODE what that step needs, and runs nothing.
   void prepare(const TrainStep::Batch& batch, int64_t step_index);
   const CompiledFn& compiled() const { return compiled_; }
 
