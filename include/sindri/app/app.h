@@ -1,4 +1,4 @@
-// What the `sindri` program does, as C++ calls: each verb of the command line is one function here.
+// The verbs of the `sindri` program as C++ functions.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,86 +10,94 @@
 
 namespace sindri::app {
 
-/// What a training takes besides its settings.
+/// Options of a training run besides its settings.
 struct TrainRequest {
-  std::string program = "sindri";  ///< as it was called, in words of a shell, for the commands that a run suggests
+  std::string program = "sindri";  ///< how the program was called, as shell words, for the commands that a run suggests
   std::string command_line;  ///< recorded in env.json
   bool resume = false;  ///< continue from the newest good checkpoint of train.run_dir
-  std::string checkpoint;  ///< start from these weights, all of which must fit, or resume from this file when `resume`; see also train.init_from
-  bool allow_batch_change = false;  ///< resume with another number of samples per step: the position in the data is kept by samples
-  bool dry_run = false;  ///< open the data, build the net, run two steps, report memory and time, write nothing
+  /// Weights to start from, all of which must match; with `resume` the file to resume from. See also train.init_from.
+  std::string checkpoint;
+  /// Allows a resume with another number of samples per step; the position in the data is then kept by samples.
+  bool allow_batch_change = false;
+  bool dry_run = false;  ///< open the data, build the network, run two steps, report memory and time, write nothing
   bool quiet = false;  ///< plain lines instead of a live progress line
-  /// A file: trains some steps with rising learning rates, writes the curve of the loss there as CSV and prints a suggestion for lr.max; no run folder.
+  /// Path of a CSV file: trains some steps with rising learning rates, writes the loss curve there and prints a suggestion for
+  /// lr.max. Makes no run folder.
   std::string lr_find;
 };
 
-/// What a training left behind.
+/// Results of a training run.
 struct TrainReport {
-  std::string run_dir, checkpoint, metrics_file, picture;
-  std::string best_checkpoint;  ///< of the best evaluation, where it is kept (train.early_stop, checkpoint.keep_best)
-  std::string page;  ///< report.html; empty on other ranks than 0 and where nothing was trained
+  std::string run_dir, checkpoint, metrics_file, picture;  ///< paths of the run folder, checkpoint, metrics file and plot (report.png)
+  std::string best_checkpoint;  ///< of the best evaluation, if it is kept (train.early_stop, checkpoint.keep_best)
+  std::string page;  ///< report.html; empty on ranks other than 0 and if nothing was trained
   train::MetricValues metrics;  ///< of the last evaluation
   double train_seconds = 0, samples_per_second = 0;
-  int stopped_by_signal = 0;  ///< 0, or SIGINT, SIGTERM, SIGHUP; then run_dir is empty when nothing had begun
-  std::string resume_command;  ///< set when stopped
+  int stopped_by_signal = 0;  ///< 0, or SIGINT, SIGTERM, SIGHUP; run_dir is empty if training had not started
+  std::string resume_command;  ///< set if the run was stopped
 };
 
-/// Trains as the settings say and leaves a run folder (quality: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
-/// metrics.csv, log.txt, checkpoints/, TensorBoard events, report.png). SIGINT, SIGTERM, SIGUSR1 and SIGHUP finish the step, save, write resume.json and
-/// return. A process that is one of several (settings dist.*) is joined with the others (comm::init): all return the same report, rank 0 writes the folder.
+/// Trains with the given settings and writes a run folder: config.resolved.yaml, env.json, repro.json, metrics.jsonl,
+/// metrics.csv, log.txt, checkpoints/, TensorBoard events and report.png. SIGINT, SIGTERM, SIGUSR1 and SIGHUP finish the step,
+/// save, write resume.json and return. A process that is one of several ranks (settings dist.*) joins the others (comm::init);
+/// all return the same report, and rank 0 writes the folder.
 SINDRI_API TrainReport train(const Settings& settings, const TrainRequest& request);
 
-/// Metrics of a checkpoint on the evaluation data; of several ranks, each of which takes a part of it, all have those of the whole.
+/// Evaluates a checkpoint on the evaluation data. With several ranks each evaluates a part of the data and all return the metrics
+/// of the whole.
 SINDRI_API train::MetricValues evaluate(const Settings& settings, const std::string& checkpoint);
 
-/// One classified image.
+/// Prediction for one image.
 struct Prediction {
   std::string file;
   std::vector<std::pair<std::string, double>> classes;  ///< names and probabilities, best first
 };
-/// The `top` most probable classes of each image. `images`: files; folders, for the images that lie in them; patterns such as "photos/*.jpg"; "-" for an
-/// image on the standard input. A file that is no image is a DataError that names it, or with data.on_corrupt other than fail left out with a warning.
-/// `each` sees every prediction as soon as it is there.
+/// The `top` most probable classes of each image. `images`: files; folders, for the images directly in them; patterns such as
+/// "photos/*.jpg"; "-" for an image on standard input. `each` receives every prediction as soon as it is computed. Throws
+/// DataError that names a file which is not an image; if data.on_corrupt is not fail, such files are skipped with a warning.
 SINDRI_API std::vector<Prediction> predict(const Settings& settings, const std::string& checkpoint, const std::vector<std::string>& images, int top = 5,
                                            const std::function<void(const Prediction&)>& each = nullptr);
 
-/// Table of cells with output shapes, parameters and multiply-adds, and the totals. Without a name: of the settings' net, else the list of all nets.
+/// Table of cells with output shapes, parameters and multiply-adds, and the totals, for the named network or else for that of the
+/// settings; without either, the list of all networks.
 SINDRI_API std::string summary(const std::string& net, const Settings& settings, bool all_cells = false);
 
-/// One line per op with its kernels, in the order in which they are asked, or all that the registry knows of one op. Throws ValueError for
-/// an unknown name.
+/// One line per op with its kernels in order of selection; for a name, everything that the registry knows of that op. Throws
+/// ValueError for an unknown name.
 SINDRI_API std::string ops(const std::string& name = "");
-/// docs/ops.md: the table of all ops with attributes, defaults, and what they compute.
+/// Text of docs/ops.md: a table of all ops with attributes, defaults and formulas.
 SINDRI_API std::string ops_markdown();
 
-/// doctor_text(examine()), see inspect.h.
+/// Text of `sindri doctor`: doctor_text(examine()), see inspect.h.
 SINDRI_API std::string doctor();
-/// What the program looks at before a verb: SINDRI_ variables with a value that means nothing (SettingsError) or a name that nothing reads
-/// (a warning), and a limit of address space that is too low for any work (DeviceError). Under such a limit it also starts the kernels'
-/// threads and tells malloc to use one arena.
+/// Checks the environment before a verb runs. Throws SettingsError for SINDRI_ variables with an invalid value and DeviceError
+/// for an address space limit that is too low for any work; warns of SINDRI_ variables with unknown names. Under such a limit it
+/// also starts the kernels' threads and makes malloc use one arena.
 SINDRI_API void check_environment();
 
-/// Loads the libraries that SINDRI_LIBRARIES names, whose registrars add training algorithms. Throws SettingsError where one cannot be loaded.
+/// Loads the libraries named in SINDRI_LIBRARIES, whose registrars add training algorithms. Throws SettingsError if one cannot be
+/// loaded.
 SINDRI_API void load_libraries();
 
-/// "sindri 0.1.0", with a newline.
+/// Version line: "sindri 0.1.0", with a newline.
 SINDRI_API std::string version_text();
 
-/// The settings file (config.resolved.yaml) of the run folder that holds the checkpoint; empty when there is none. Throws
-/// CheckpointError when the checkpoint does not exist.
+/// The settings file (config.resolved.yaml) of the run folder that holds the checkpoint; empty if there is none. Throws
+/// CheckpointError if the checkpoint does not exist.
 SINDRI_API std::string settings_file_of(const std::string& checkpoint);
 
-/// The settings file that is installed (or stands in the sources) under a name: "quickstart", or a file of configs/ without its ".yaml". Throws
-/// SettingsError with the nearest name where there is none.
+/// Path of the settings file that is installed (or in the source tree) under a name: "quickstart", or a file in configs/ without
+/// ".yaml". Throws SettingsError with the nearest name if there is none.
 SINDRI_API std::string named_settings_file(const std::string& name);
 
-/// The folder of the launch scripts (run_stage_1.sh, run_node1.sh, ...) and the example rank tables, absolute. Throws IoError if they are not installed.
+/// Absolute path of the folder with the launch scripts (run_stage_1.sh, run_node1.sh, ...) and the example rank tables. Throws
+/// IoError if they are not installed.
 SINDRI_API std::string scripts_folder();
 
-/// The folder of the documentation, absolute: README.md lists its pages. Throws IoError if it is not installed.
+/// Absolute path of the documentation, whose README.md lists the pages. Throws IoError if it is not installed.
 SINDRI_API std::string docs_folder();
 
-/// `text` as one word of a shell command line: quoted where it must be.
+/// `text` as one word of a shell command line, quoted if necessary.
 SINDRI_API std::string shell_word(const std::string& text);
 
 }  // namespace sindri::app

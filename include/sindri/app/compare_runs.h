@@ -1,4 +1,4 @@
-// Run folders beside each other: how many epochs and seconds each took to a loss and an accuracy.
+// Comparison of run folders: epochs and seconds that each run took to reach a loss and an accuracy.
 #pragma once
 
 #include <optional>
@@ -9,40 +9,43 @@
 
 namespace sindri::app {
 
-/// What a run folder says of its epochs.
+/// Values by epoch from a run folder.
 struct RunHistory {
   std::string folder;
-  std::string optimizer;  ///< by its name in settings
-  std::vector<int64_t> epochs = {};  ///< numbers, rising
-  std::vector<double> train_loss = {}, accuracy = {}, eval_loss = {};  ///< NaN where an epoch has none
-  std::vector<double> steps = {};  ///< up to the end of each epoch
-  std::vector<double> seconds = {};  ///< of training, evaluations left out, up to the end of each epoch
+  std::string optimizer;  ///< its name in the settings
+  std::vector<int64_t> epochs = {};  ///< numbers, ascending
+  std::vector<double> train_loss = {}, accuracy = {}, eval_loss = {};  ///< NaN for an epoch without the value
+  std::vector<double> steps = {};  ///< total at the end of each epoch
+  std::vector<double> seconds = {};  ///< of training without evaluations, up to the end of each epoch
 };
 
-/// Reads metrics.jsonl and config.resolved.yaml of a run folder; of an epoch that was run twice the later. Throws IoError where they are not there,
-/// DataError for a folder without a finished epoch.
+/// Reads metrics.jsonl and config.resolved.yaml of a run folder. For an epoch that was run twice the later values count. Throws
+/// IoError if a file is missing, DataError for a folder without a finished epoch.
 SINDRI_API RunHistory read_run_history(const std::string& folder);
 
-/// How far a run came.
+/// What a run reached, and when.
 struct RunGoal {
-  double final_loss = 0, best_accuracy = 0;  ///< best_accuracy NaN without evaluations
-  std::optional<int64_t> epochs_to_loss = {}, epochs_to_accuracy = {};
-  std::optional<double> seconds_to_loss = {}, seconds_to_accuracy = {};
+  double final_loss = 0, best_accuracy = 0;  ///< best_accuracy: NaN without evaluations
+  std::optional<int64_t> epochs_to_loss = {}, epochs_to_accuracy = {};  ///< unset if not reached
+  std::optional<double> seconds_to_loss = {}, seconds_to_accuracy = {};  ///< unset if not reached
 };
 
-/// Runs, what they are measured by, and how far each came.
+/// Runs, the goals they are compared by, and what each reached.
 struct RunComparison {
   std::vector<RunHistory> runs = {};
-  double loss = 0, accuracy = 0;  ///< accuracy NaN where a run has no evaluations
+  double loss = 0, accuracy = 0;  ///< the goals; accuracy: NaN if a run has no evaluations
   std::vector<RunGoal> goals = {};
 };
 
-/// Without a goal given: the highest of the runs' last training losses, the lowest of their best accuracies, which all reach. Throws ValueError for fewer than
-/// two folders, and as read_run_history.
+/// Compares runs. The default goals are those that all runs reach: the highest of their final training losses and the lowest of
+/// their best accuracies. Throws ValueError for fewer than two folders, and as read_run_history does.
 SINDRI_API RunComparison compare_runs(const std::vector<std::string>& folders, std::optional<double> loss = {}, std::optional<double> accuracy = {});
+/// The comparison as a table for the terminal.
 SINDRI_API std::string comparison_text(const RunComparison& c);
+/// The comparison as JSON.
 SINDRI_API std::string comparison_json(const RunComparison& c);
-/// Curves of training loss and accuracy against epochs, steps or seconds, as a PNG. Throws ValueError for another word, IoError.
+/// Plots training loss and accuracy against epochs, steps or seconds, as a PNG. Throws ValueError for another value of `against`,
+/// and IoError.
 SINDRI_API void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against = "epochs");
 
 }  // namespace sindri::app

@@ -1,5 +1,5 @@
-// The settings dist.* as what comm::init and the training step take: for programs, and for Python, whose settings are those of the environment
-// (SINDRI_DIST_…).
+// Conversion of the settings dist.* to options of comm::init and of the training step, for programs and for Python, whose
+// settings come from the environment (SINDRI_DIST_…).
 #pragma once
 
 #include "sindri/app/settings.h"
@@ -9,9 +9,9 @@
 
 namespace sindri::app {
 
-/// What comm::init wants.
+/// Options for comm::init.
 SINDRI_API comm::Options comm_options(const Settings& s);
-/// What train::apply_data_parallel wants.
+/// Options for train::apply_data_parallel.
 SINDRI_API train::DataParallelOptions data_parallel_options(const Settings& s);
 
 }  // namespace sindri::app

@@ -1,4 +1,4 @@
-// What an evaluation finds class by class, and the forms in which people and programs read it.
+// Evaluation by class, as text, JSON and plot.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace sindri::app {
 
-/// One class among the others. Shares without a sample to count are 0, as in scikit-learn's classification_report.
+/// Scores of one class. Shares without samples are 0, as in scikit-learn's classification_report.
 struct ClassScore {
   std::string name;
-  double precision = 0;  ///< right ones among those that were taken for this class
-  double recall = 0;  ///< samples of the class that were found
-  double f1 = 0;  ///< harmonic mean of the two
+  double precision = 0;  ///< share of correct samples among those predicted as this class
+  double recall = 0;  ///< share of the class's samples that were predicted as it
+  double f1 = 0;  ///< harmonic mean of precision and recall
   int64_t support = 0;  ///< samples of the class
-  int64_t predicted = 0;  ///< samples that were taken for it
+  int64_t predicted = 0;  ///< samples predicted as the class
 };
 
-/// What an evaluation found: metrics, and per class where that was asked for.
+/// Result of an evaluation: metrics and, if requested, values by class.
 struct Evaluation {
   std::string checkpoint;
   train::MetricValues metrics;
@@ -31,23 +31,25 @@ struct Evaluation {
   int64_t samples = 0;
 };
 
-/// Scores of counts [true class][predicted class]. Throws ValueError where they are no square, or where names do not fit.
+/// Scores from counts [true class][predicted class]. Throws ValueError if the matrix is not square or does not match the names.
 SINDRI_API std::vector<ClassScore> class_scores(const std::vector<std::vector<int64_t>>& confusion, const std::vector<std::string>& names);
 
-/// Evaluates a checkpoint on the evaluation data and counts by class. Of several ranks all get the whole. Throws SettingsError for more than 4,096
-/// classes, whose table of pairs nobody reads.
+/// Evaluates a checkpoint on the evaluation data and counts by class. With several ranks all return the counts of the whole.
+/// Throws SettingsError for more than 4,096 classes, whose confusion matrix would be unreadable.
 SINDRI_API Evaluation evaluate_classes(const Settings& settings, const std::string& checkpoint);
 
-/// The classes as lines: name, precision, recall, f1, support; their plain mean and the one weighted by support below. At most `width` columns.
+/// Table of the classes: name, precision, recall, f1, support, followed by their plain and support-weighted means. At most
+/// `width` columns.
 SINDRI_API std::string class_table(const Evaluation& evaluation, int width = 80);
-/// The matrix as lines, true classes down and predicted ones across, by number; in blocks of columns where it is wider than `width`.
+/// The confusion matrix as text, true classes down and predicted classes across, by number; in blocks of columns if it is wider
+/// than `width`.
 SINDRI_API std::string confusion_table(const Evaluation& evaluation, int width = 80);
-/// All of it as one JSON object: checkpoint, samples, metrics, classes, macro_average, weighted_average, confusion.
+/// The evaluation as a JSON object: checkpoint, samples, metrics, classes, macro_average, weighted_average, confusion.
 SINDRI_API std::string evaluation_json(const Evaluation& evaluation);
-/// The matrix and the shares of the classes as a PNG. Throws IoError.
+/// Plots the confusion matrix and the classes' scores as a PNG. Throws IoError.
 SINDRI_API void write_evaluation_picture(const Evaluation& evaluation, const std::string& title, const std::string& path);
 
-/// Predictions as one JSON array of {"file", "classes": [{"name", "probability"}]}, in their order.
+/// Predictions as a JSON array of {"file", "classes": [{"name", "probability"}]}, in order.
 SINDRI_API std::string predictions_json(const std::vector<Prediction>& predictions);
 
 }  // namespace sindri::app

@@ -1,4 +1,4 @@
-// What the verbs summary and doctor find, for programs: the same as their --json.
+// Results of the verbs summary and doctor for programs; the same as their --json output.
 #pragma once
 
 #include <cstdint>
@@ -12,46 +12,48 @@
 
 namespace sindri::app {
 
-/// A Cell of a net.
+/// A Cell of a network.
 struct CellSummary {
-  std::string name;  ///< with those it lies in, as in checkpoints ("layer1.0.conv1"); empty: the net
+  std::string name;  ///< path as in checkpoints ("layer1.0.conv1"); empty: the network
   std::string kind;  ///< its class
-  std::string output;  ///< shape of what it gives for one sample; empty where it is not called
-  int64_t parameters = 0;  ///< elements, of Cells within included
-  int64_t multiply_adds = 0;  ///< of convolutions and matrix products for one sample, of Cells within included
+  std::string output;  ///< shape of its output for one sample; empty if it is not called
+  int64_t parameters = 0;  ///< elements, including inner Cells
+  int64_t multiply_adds = 0;  ///< of convolutions and matrix products for one sample, including inner Cells
 };
 /// A network's layers, parameters and multiply-adds, as `sindri summary` shows them.
 struct NetSummary {
   std::string net, input;  ///< name, and shape of a sample
-  std::vector<CellSummary> cells;  ///< outermost first, in the order of the net
+  std::vector<CellSummary> cells;  ///< outermost first, in the network's order
   int64_t parameters = 0, buffers = 0, multiply_adds = 0;
 };
-/// Nothing is computed: the net is called with shapes alone. Throws ValueError for an unknown net, SettingsError.
+/// Summarises a network by calling it with shapes only; nothing is computed. Throws ValueError for an unknown network, and
+/// SettingsError.
 SINDRI_API NetSummary summarize(const std::string& net, const Settings& settings);
-/// As JSON, with a newline.
+/// The summary as JSON, with a newline.
 SINDRI_API std::string summary_json(const NetSummary& s);
 
-/// Names and shapes of the weights that a training with these settings trains, in the network's order. Throws SettingsError where the number of classes is left
-/// to the data.
+/// Names and shapes of the weights that a run with these settings trains, in the network's order. Throws SettingsError if the
+/// number of classes is to be read from the data.
 SINDRI_API std::vector<std::pair<std::string, Shape>> trained_weights(const Settings& settings);
 
-/// One thing that doctor looked at.
+/// One result of `sindri doctor`.
 struct Finding {
   enum Verdict { kFact, kOk, kWarn, kFail };
   Verdict verdict = kFact;
   std::string name, text;
-  std::string fix = {};  ///< what to do; of warnings and failures always there
+  std::string fix = {};  ///< what to do; always set for warnings and failures
 };
-/// What `sindri doctor` found on this machine.
+/// Results of `sindri doctor` on this machine.
 struct SINDRI_API DoctorReport {
   std::vector<Finding> findings;
-  Finding::Verdict verdict() const;  ///< the worst of them; kOk when there is nothing to complain about
+  Finding::Verdict verdict() const;  ///< the worst verdict; kOk if nothing is wrong
 };
-/// Looks at processor, memory, disk, limits, devices and data as a training on this machine would find them. Changes nothing: what can be written is found
-/// by asking, not by writing.
+/// Examines processor, memory, disk, limits, devices and data as a training run on this machine would find them. Changes nothing:
+/// it queries permissions instead of writing files.
 SINDRI_API DoctorReport examine();
-/// A line for each finding with its verdict in front, the fix below it, and a line that counts them.
+/// A line for each finding, preceded by its verdict and followed by the fix, and a line with the counts.
 SINDRI_API std::string doctor_text(const DoctorReport& r);
+/// The report as JSON.
 SINDRI_API std::string doctor_json(const DoctorReport& r);
 
 }  // namespace sindri::app

@@ -1,4 +1,5 @@
-// `sindri msrun`, also installed as `msrun`: MindSpore's launcher as a front end of app::launch. docs/guide/distributed.md, "msrun".
+// `sindri msrun`, also installed as `msrun`: MindSpore's launcher as a front end of app::launch. docs/guide/distributed.md,
+// "msrun".
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ struct MsrunRequest {
   int local_worker_num = 8;  ///< ranks started on this host
   std::string master_addr = "127.0.0.1";  ///< host of rank 0, for jobs on several hosts
   int master_port = 8118;
-  int node_rank = -1;  ///< place of this host; -1: the only one
+  int node_rank = -1;  ///< index of this host; -1: the only one
   std::string log_dir;  ///< folder of worker_<rank>.log and scheduler.log; empty: the current one
   bool join = false;  ///< wait for the workers and return the job's exit code
   int cluster_time_out = 600;  ///< seconds until all ranks have joined; negative: no limit
@@ -27,13 +28,15 @@ struct MsrunRequest {
   std::string launcher;  ///< path of the `sindri` program
 };
 
-/// The launch that the arguments stand for. Throws SettingsError for arguments that contradict each other and for a script that does not exist.
+/// The launch request that the arguments correspond to. Throws SettingsError for arguments that contradict each other and for a
+/// script that does not exist.
 SINDRI_API LaunchRequest msrun_launch(const MsrunRequest& request);
 
-/// Starts the workers. With `join` the job's exit code; otherwise 0 at once, and the launcher continues in the background with its messages in scheduler.log.
+/// Starts the workers. With `join` it returns the job's exit code; otherwise it returns 0 at once, and the launcher continues in
+/// the background with its messages in scheduler.log.
 SINDRI_API int msrun(const MsrunRequest& request);
 
-/// The Python that runs scripts: SINDRI_PYTHON, else `python` or `python3` in PATH.
+/// The Python interpreter for scripts: SINDRI_PYTHON, else `python` or `python3` in PATH.
 SINDRI_API std::string python_interpreter();
 
 }  // namespace sindri::app

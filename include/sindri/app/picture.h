@@ -1,4 +1,4 @@
-// The picture of a run: curves over epochs and a confusion matrix, as a PNG.
+// Plots of a run as PNG: curves over epochs, a confusion matrix, and measured values by step.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace sindri::app {
 
-/// One value per epoch, or step; NaN leaves a gap (an epoch without evaluation).
+/// One value per epoch or step; NaN leaves a gap (an epoch without evaluation).
 struct Curve {
   std::string name;
   std::vector<double> values;
-  std::vector<double> at = {};  ///< where each value lies, rising, from 0; empty: at 1, 2, 3, …
+  std::vector<double> at = {};  ///< position of each value, ascending, from 0; empty: 1, 2, 3, …
 };
 
-/// Curves and a confusion matrix, as report.png draws them.
+/// Content of the plot report.png: curves and a confusion matrix.
 struct RunPicture {
   std::string title;
-  std::string unit = "epoch";  ///< of what the values of curves are drawn against
-  std::vector<Curve> loss;  ///< where accuracy is empty too, the matrix has the page to itself
+  std::string unit = "epoch";  ///< unit of the horizontal axis
+  std::vector<Curve> loss;  ///< if accuracy is empty, too, the matrix fills the page
   std::vector<Curve> accuracy;  ///< shares 0..1
-  std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts, square; empty: left out
+  std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts, square; empty: omitted
   std::vector<std::string> class_names;  ///< empty: 0, 1, 2, …
 };
 
-/// Writes the picture in one step (a previous file stays whole on failure). Throws ValueError for a matrix that is not square or
-/// names that do not fit it, IoError when the file cannot be written.
+/// Writes the plot atomically: a previous file stays intact on failure. Throws ValueError for a matrix that is not square or does
+/// not match the names, IoError if the file cannot be written.
 SINDRI_API void write_picture(const RunPicture& picture, const std::string& path);
 
 /// A value at some steps.
@@ -36,13 +36,13 @@ struct MeasureCurve {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< (step, value)
 };
-/// Curves drawn together, on a logarithmic scale; values that are not above 0 leave gaps.
+/// Curves of one plot, on a logarithmic scale; values that are not above 0 leave gaps.
 struct MeasureChart {
   std::string title;
   std::vector<MeasureCurve> curves;
 };
-/// Writes charts side by side in one step, curves coloured in their order, with the names of the first, the last and those between as far as there is
-/// room. `unit`: of the steps. Throws IoError.
+/// Writes plots side by side, atomically. Curves are coloured in their order, and the first, the last and as many others as fit
+/// are labelled. `unit` is the unit of the steps. Throws IoError.
 SINDRI_API void write_measures(const std::vector<MeasureChart>& charts, const std::string& unit, const std::string& path);
 
 }  // namespace sindri::app

@@ -1,4 +1,4 @@
-// What `sindri ranktable` does, as C++ calls: tables are generated, joined, checked and shown.
+// `sindri ranktable` as C++ functions: rank tables are generated, merged, checked and shown.
 #pragma once
 
 #include <string>
@@ -10,33 +10,33 @@
 
 namespace sindri::app {
 
-/// What `sindri ranktable generate` is asked for.
+/// Options of `sindri ranktable generate`.
 struct GenerateRequest {
-  std::string device_num;  ///< "[0,8)": logical devices, the end excluded
-  std::string visible_devices;  ///< "4,5,6,7": the device behind each logical number; empty: the same numbers
+  std::string device_num;  ///< "[0,8)": range of logical devices, without its end
+  std::string visible_devices;  ///< "4,5,6,7": the device of each logical number; empty: the same numbers
   std::string server_ip;  ///< empty: the address of the default route
-  std::string device_ips;  ///< "a,b,...", one a device; empty: those of `conf`, else the server's
+  std::string device_ips;  ///< "a,b,...", one per device; empty: those of `conf`, else the server's
   std::string conf;  ///< file with lines `address_<device>=<ip>`
-  bool strict_groups = false;  ///< a range across device 4 has to be [0,8), as eight-card servers in two groups of four want it
+  bool strict_groups = false;  ///< require [0,8) for a range that crosses device 4, as for eight-card servers with two groups of four
 };
 
-/// The table of one server. Throws SettingsError saying which argument does not fit.
+/// Generates the table of one server. Throws SettingsError that names the invalid argument.
 SINDRI_API comm::RankTable generate_rank_table(const GenerateRequest& request);
-/// Its usual name: hccl_<n>p_<devices>_<server>.json.
+/// The usual file name of a generated table: hccl_<n>p_<devices>_<server>.json.
 SINDRI_API std::string generated_name(const comm::RankTable& table);
 
-/// The servers of all files in the order of the arguments (or of their addresses), ranks numbered from 0 in that order. Throws SettingsError for a file
-/// with errors and for a server that stands in two (RT11).
+/// Merges the servers of all files in the order of the arguments, or of their addresses, and numbers the ranks from 0 in that
+/// order. Throws SettingsError for a file with errors, and for a server that is in two files (RT11).
 SINDRI_API comm::RankTable merge_rank_tables(const std::vector<std::string>& files, bool by_address = false);
-/// hccl_<servers>s_<ranks>p.json.
+/// The usual file name of a merged table: hccl_<servers>s_<ranks>p.json.
 SINDRI_API std::string merged_name(const comm::RankTable& table);
 
-/// One line a rank: rank, server, local rank, device, address.
+/// One line per rank: rank, server, local rank, device, address.
 SINDRI_API std::string show_rank_table(const comm::RankTable& table);
-/// Warnings, notes and "FILE: 16 ranks on 2 servers, no errors", a line each. Throws SettingsError with every problem. RANK_SIZE, RANK_ID, … of the
-/// environment are compared with the table where they are set.
+/// Warnings, notes and "FILE: 16 ranks on 2 servers, no errors", one per line. RANK_SIZE, RANK_ID, … of the environment are
+/// compared with the table if they are set. Throws SettingsError with every problem.
 SINDRI_API std::string check_rank_table_report(const std::string& file);
-/// Writes the file whole or not at all. Throws IoError.
+/// Writes the file atomically. Throws IoError.
 SINDRI_API void write_rank_table(const comm::RankTable& table, const std::string& path);
 
 }  // namespace sindri::app

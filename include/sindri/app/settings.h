@@ -1,5 +1,5 @@
-// Settings of a training run: one declarative table of names, types, defaults and ranges, filled from a YAML file, then the
-// environment, then --set arguments; later wins, and every value remembers where it came from.
+// Settings of a training run: a declarative table of names, types, defaults and ranges. Values come from a YAML file, then the
+// environment, then --set arguments. Later ones win, and every value remembers its origin.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ using sindri::SettingSpec;
 using sindri::SettingType;
 using sindri::SettingValue;
 
-/// Values for every name of the table.
+/// Values for all names of the table.
 ///
 ///   Settings s;                                   // defaults
 ///   s.load_yaml("configs/digits.yaml");
@@ -28,33 +28,37 @@ using sindri::SettingValue;
 ///   s.set("train.epochs=3");
 ///   s.validate();
 ///
-/// In the environment "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__"; "dist.backend" is SINDRI_DIST_BACKEND too. Other variables without
-/// "__" are not settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), but for SINDRI_DEVICE_TARGET and SINDRI_DEVICE_ID. Errors are SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
+/// The environment variable for "train.epochs" is SINDRI_TRAIN__EPOCHS: upper case, dots as "__". For "dist.backend" it may also
+/// be SINDRI_DIST_BACKEND. Other variables without "__" are not settings (SINDRI_LOG, SINDRI_NUM_THREADS, …), except
+/// SINDRI_DEVICE_TARGET and SINDRI_DEVICE_ID. Functions throw SettingsError with kSettings, kUnknownSetting or kDuplicateSetting;
 /// `where` is file:line:column, the variable, or the --set argument.
 class SINDRI_API Settings {
  public:
   Settings();
 
-  /// The table, in the order it is printed: that of settings_schema.cc with what registered things declare (SettingSpec::chosen_by), then
-  /// those of the registered algorithms (boost.h). The default of a thing's row names whose it is where they differ.
+  /// The table in printed order: the rows of settings_schema.cc with the settings of registered things (SettingSpec::chosen_by),
+  /// then those of the registered algorithms (boost.h). If things have different defaults for a row, the row names the thing of
+  /// each.
   static const std::vector<SettingSpec>& schema();
-  /// The registry that a setting chooses from ("optimizer.name"). Throws InternalError for another setting.
+  /// The registry from which a setting chooses ("optimizer.name"). Throws InternalError for another setting.
   static const RegistryBase& registry_of(const std::string& chooser);
-  /// The registry whose things a section ("boost") switches on beside each other; null for other sections.
+  /// The registry whose things a section ("boost") enables independently; null for other sections.
   static const RegistryBase* switched_registry(const std::string& section);
 
-  /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. If `configs/NAME.yaml` does not exist, reads the
-  /// installed example of that name. Throws SettingsError if there is no such file, IoError if it cannot be read.
+  /// Reads a file: at most 1 MB, depth 64, UTF-8; no anchors, aliases, tags or duplicate keys. If `configs/NAME.yaml` does not
+  /// exist, reads the installed example of that name. Throws SettingsError if there is no such file, IoError if it cannot be
+  /// read.
   void load_yaml(const std::string& path);
-  /// The same for text in memory; `origin` stands for the file name in messages.
+  /// Reads text in memory; `origin` replaces the file name in messages.
   void load_yaml_text(const std::string& text, const std::string& origin);
   /// Reads SINDRI_SECTION__KEY variables of this process.
   void load_environment();
-  /// The same for "NAME=value" strings.
+  /// Reads "NAME=value" strings as variables.
   void load_environment(const std::vector<std::string>& variables);
-  /// One "section.key=value", as --set takes it; `flag` is named where it came from.
+  /// Sets one value from "section.key=value", the form of --set. `flag` becomes its origin.
   void set(const std::string& assignment, const std::string& flag = "--set");
-  /// Rules between settings (Nesterov needs a momentum, warm-up fits into the epochs, what is set belongs to the optimizer chosen, …).
+  /// Checks rules between settings (Nesterov needs a momentum, warm-up fits into the epochs, given settings belong to the chosen
+  /// optimizer, …).
   void validate() const;
 
   bool get_bool(const std::string& name) const;
@@ -64,30 +68,30 @@ class SINDRI_API Settings {
   std::vector<double> get_floats(const std::string& name) const;
   std::vector<int64_t> get_ints(const std::string& name) const;
 
-  /// The texts of a list of them, such as names of parts ("train.freeze").
+  /// The texts in a list of texts, such as names of parts ("train.freeze").
   std::vector<std::string> get_texts(const std::string& name) const;
 
-  SettingValue get(const std::string& name) const;  ///< of whatever type
+  SettingValue get(const std::string& name) const;  ///< of any type
 
-  /// The value as set() takes it.
+  /// The value as set() accepts it.
   std::string value_text(const std::string& name) const;
-  /// The settings of the thing that `chooser` names ("optimizer.name"), those that were not given at its own defaults. Throws ValueError as
-  /// RegistryBase::values.
+  /// The settings of the thing chosen by `chooser` ("optimizer.name"), with its own defaults for those not given. Throws
+  /// ValueError as RegistryBase::values does.
   SettingValues chosen(const std::string& chooser) const;
-  /// The settings of a thing that is switched on beside others, in `section` ("boost.average"), whose last part is its name.
+  /// The settings in `section` ("boost.average"), whose last part is the name of a thing that is enabled independently of others.
   std::map<std::string, SettingValue> switched(const std::string& section, const RegistryBase& registry) const;
 
-  /// "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
+  /// Origin of a value: "default", "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS" or "--set".
   const std::string& origin(const std::string& name) const;
   bool is_default(const std::string& name) const { return origin(name) == "default"; }
-  /// What --print-config shows: YAML as from to_yaml, with the origin of each value behind it ("  epochs: 3   # digits.yaml:3:11").
+  /// Text for --print-config: the YAML of to_yaml() with the origin after each value ("  epochs: 3   # digits.yaml:3:11").
   std::string print() const;
   /// All values as YAML that load_yaml reads back to the same values.
   std::string to_yaml() const;
-  /// xxh64 of the settings that the trained weights depend on (SettingSpec::changes_result; of algorithms those that are on), 16 hex
-  /// digits: the settings hash of repro.json and checkpoints.
+  /// The settings hash of repro.json and checkpoints: xxh64, as 16 hex digits, of the settings that affect trained weights
+  /// (SettingSpec::changes_result; of algorithms, only enabled ones).
   std::string hash() const;
-  /// Markdown of the table (docs/settings.md is its output, compared by a test).
+  /// Markdown of the table: the text of docs/settings.md, which a test compares.
   static std::string schema_markdown();
 
  private:
@@ -95,7 +99,7 @@ class SINDRI_API Settings {
   struct Slot {
     Value value;
     std::string origin = "default";
-    bool own_default = false;  // not given: that of the thing chosen holds
+    bool own_default = false;  // not given: the chosen thing's default applies
   };
   struct Source;
   void assign(const std::string& name, const Source& source);
@@ -116,15 +120,16 @@ class SINDRI_API Settings {
   std::map<std::string, Slot> slots_;
 };
 
-/// The half type of train.amp_dtype: what it names, or with auto f16 for networks of convolutions with batch norm on CUDA devices, else bf16. The network is known
-/// by model.name, so one that a program makes itself counts as another.
+/// The half type of train.amp_dtype. auto gives f16 for convolutional networks with batch norm on CUDA devices, else bf16. The
+/// network is recognised by model.name, so one that a program makes itself gets bf16.
 SINDRI_API std::string half_type(const Settings& settings);
-/// Whether loss_scale.type auto is a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is a scale already.
+/// Whether loss_scale.type auto gives a dynamic scale: that of the amp level with its half type, unless optimizer.loss_scale is
+/// already a scale.
 SINDRI_API bool scales_by_default(const Settings& settings);
-/// The training algorithms that the settings switch on (`boost.<name>.enabled`), in the order of their names.
+/// The training algorithms that the settings enable (`boost.<name>.enabled`), in order of their names.
 SINDRI_API std::vector<train::BoostAlgorithmPtr> make_boosts(const Settings& settings);
-/// A line for every registered algorithm: those that are active in their order, with what they wrap and their settings, and why each of the
-/// others is not.
+/// A line for every registered algorithm: the active ones in order, with the stages they wrap and their settings, and for each of
+/// the others why it is not active.
 SINDRI_API std::string explain_boosts(const Settings& settings);
 
 }  // namespace sindri::app
