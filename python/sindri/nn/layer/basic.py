@@ -1,4 +1,4 @@
-"""Dense, dropout, and layers that reshape, pad or measure."""
+"""Dense and dropout layers, and layers that reshape, pad or compute norms."""
 from __future__ import annotations
 
 import math
@@ -22,11 +22,11 @@ __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten", "Unflatt
            "Tril", "Triu", "Roll", "L1Regularizer", "BiDense", "Unfold"]
 
 _ops = _core.ops
-Init = Any  # an alias, a number, an Initializer or a Tensor
+Init = Any  # a name, a number, an Initializer or a Tensor
 
 
 def dense_inits(weight_init: Init, bias_init: Init, fan_in: int) -> Tuple[Init, Init]:
-    """None stands for what the era draws by default: U(±1/sqrt(fan_in)) for both weight and bias in era 2, N(0, 0.01) and zeros in era 1."""
+    """Replaces None by the default of MindSpore's major version: U(±1/sqrt(fan_in)) for weight and bias in era 2, N(0, 0.01) and zeros in era 1."""
     old = context.era() == 1
     if weight_init is None:
         weight_init = "normal" if old else HeUniform(math.sqrt(5))
@@ -36,12 +36,33 @@ def dense_inits(weight_init: Init, bias_init: Init, fan_in: int) -> Tuple[Init, 
 
 
 class Dense(Cell):
-    """y = activation(x·Wᵀ + b): x [..., in_channels] -> [..., out_channels].
+    """Fully connected layer: y = activation(x·Wᵀ + b).
 
-    Parameters `weight` [out, in] and with `has_bias` `bias` [out]; both from U(±1/sqrt(in)) unless told otherwise (with SINDRI_MINDSPORE_ERA=1 from
-    N(0, 0.01) and zeros). `activation` is a name for `get_activation` or a Cell.
-    Raises TypeError for wrong types, ValueError for sizes below 1, a weight of another shape and an input whose last dimension is not in_channels,
-    KeyError for an unknown activation.
+    Input: x [..., in_channels]. Output: [..., out_channels].
+
+    By default `weight` [out_channels, in_channels] and `bias` [out_channels] are drawn from U(±1/sqrt(in_channels)); with
+    SINDRI_MINDSPORE_ERA=1, `weight` is drawn from N(0, 0.01) and `bias` is zeros.
+
+    Args:
+        in_channels (int): The size of the input's last dimension.
+        out_channels (int): The size of the output's last dimension.
+        weight_init (str, float, Initializer, Tensor): How `weight` is initialised. Default: None, as above.
+        bias_init (str, float, Initializer, Tensor): How `bias` is initialised. Default: None, as above.
+        has_bias (bool): Whether the layer has a bias. Default: True.
+        activation (str, Cell): A name for `get_activation`, or a Cell. Default: None.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, a given weight has another shape, or the input's last dimension is not `in_channels`.
+        KeyError: If the activation is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.Dense(3, 2, weight_init="ones", bias_init="zeros", activation="relu")
+        >>> print(net(ms.Tensor([[1.0, 2.0, 3.0], [-1.0, -1.0, 0.0]])))
+        [[6. 6.]
+         [0. 0.]]
     """
 
     def __init__(self, in_channels: int, out_channels: int, weight_init: Init = None, bias_init: Init = None, has_bias: bool = True,
@@ -86,7 +107,7 @@ class Dense(Cell):
 
 
 class _DropoutBase(Cell):
-    """Keeps an element (or a channel) with probability keep_prob and scales it by 1/keep_prob; the identity unless training."""
+    """Base of dropout layers: keeps an element or channel with probability keep_prob and scales it by 1/keep_prob; the identity in inference."""
 
     def __init__(self, keep_prob: float, p: Optional[float]) -> None:
         super().__init__()
@@ -103,10 +124,25 @@ class _DropoutBase(Cell):
 
 
 class Dropout(_DropoutBase):
-    """In training, zeroes elements and scales the kept ones by 1/keep_prob; otherwise the identity.
+    """Zeroes random elements in training and scales the others by 1/keep_prob; the identity in inference.
 
-    The first argument is the probability to KEEP; `p`, when given, the probability to drop. `dtype` is stored only.
-    Raises ValueError for keep_prob outside (0, 1] and p outside [0, 1), TypeError for what is no number.
+    Args:
+        keep_prob (float): The probability to keep an element, in (0, 1]. Default: 0.5.
+        p (float): The probability to drop an element, in [0, 1); overrides `keep_prob`. Default: None.
+        dtype (DType): Stored without effect. Default: float32.
+
+    Raises:
+        TypeError: If a probability is not a number, or `keep_prob` is an int other than 1.
+        ValueError: If a probability is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> dropout = ms.nn.Dropout(p=0.5)
+        >>> print(dropout(ms.Tensor([1.0, 2.0])))
+        [1. 2.]
+        >>> y = dropout.set_train()(ms.ops.ones((100,), ms.float32))
+        >>> sorted(set(y.asnumpy().tolist()))
+        [0.0, 2.0]
     """
 
     def __init__(self, keep_prob: float = 0.5, p: Optional[float] = None, dtype: Any = mstype.float32) -> None:
@@ -118,12 +154,12 @@ class Dropout(_DropoutBase):
 
 
 class _ChannelDropout(_DropoutBase):
-    """Dropout of whole channels (axis 1) of an input with `_ranks` dimensions."""
+    """Dropout of whole channels (axis 1) of a batched input; `_ranks` lists the accepted ranks."""
 
     _ranks: Tuple[int, ...] = ()
 
     def __init__(self, p: float = 0.5) -> None:
-        if p == 1:  # all is dropped: the engine's mask knows no keep probability of 0
+        if p == 1:  # the dropout kernel accepts no keep probability of 0
             Cell.__init__(self)
             self.keep_prob, self.p = 0.0, 1.0
         else:
@@ -143,25 +179,78 @@ class _ChannelDropout(_DropoutBase):
 
 
 class Dropout1d(_ChannelDropout):
-    """Drops whole channels of [N, C, L] or [C, L] with probability p in training."""
+    """Zeroes random channels of an input [N, C, L] or [C, L] in training; the identity in inference.
+
+    Args:
+        p (float): The probability to drop a channel, in [0, 1]. Default: 0.5.
+
+    Raises:
+        TypeError: If `p` is not a number.
+        ValueError: If `p` is out of range, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Dropout1d(0.5).set_train()(ms.ops.ones((2, 3, 4), ms.float32)).shape
+        (2, 3, 4)
+    """
 
     _ranks = (2, 3)
 
 
 class Dropout2d(_ChannelDropout):
-    """Drops whole channels of [N, C, H, W] or [C, H, W] with probability p in training."""
+    """Zeroes random channels of an input [N, C, H, W] or [C, H, W] in training; the identity in inference.
+
+    Args:
+        p (float): The probability to drop a channel, in [0, 1]. Default: 0.5.
+
+    Raises:
+        TypeError: If `p` is not a number.
+        ValueError: If `p` is out of range, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Dropout2d(0.5).set_train()(ms.ops.ones((2, 3, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4)
+    """
 
     _ranks = (3, 4)
 
 
 class Dropout3d(_ChannelDropout):
-    """Drops whole channels of [N, C, D, H, W] or [C, D, H, W] with probability p in training."""
+    """Zeroes random channels of an input [N, C, D, H, W] or [C, D, H, W] in training; the identity in inference.
+
+    Args:
+        p (float): The probability to drop a channel, in [0, 1]. Default: 0.5.
+
+    Raises:
+        TypeError: If `p` is not a number.
+        ValueError: If `p` is out of range, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Dropout3d(0.5).set_train()(ms.ops.ones((2, 3, 4, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4, 4)
+    """
 
     _ranks = (4, 5)
 
 
 class Flatten(Cell):
-    """The dimensions start_dim to end_dim as one; by default all but axis 0. Raises TypeError or ValueError for axes out of range."""
+    """Flattens the dimensions from start_dim to end_dim into one; by default all except axis 0.
+
+    Args:
+        start_dim (int): The first dimension to flatten. Default: 1.
+        end_dim (int): The last dimension to flatten. Default: -1.
+
+    Raises:
+        TypeError: If an argument is not an int.
+        ValueError: If an axis is out of range, or `start_dim` comes after `end_dim`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Flatten()(ms.ops.ones((2, 3, 4), ms.float32)).shape
+        (2, 12)
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -177,7 +266,21 @@ class Flatten(Cell):
 
 
 class Unflatten(Cell):
-    """Dimension `axis` in the shape `unflattened_size` (one size may be -1)."""
+    """Splits one dimension into several.
+
+    Args:
+        axis (int): The dimension to split.
+        unflattened_size (tuple, list): Its new sizes; one may be -1.
+
+    Raises:
+        TypeError: If `unflattened_size` is not a tuple or list of ints.
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Unflatten(1, (3, -1))(ms.ops.ones((2, 12), ms.float32)).shape
+        (2, 3, 4)
+    """
 
     def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -195,7 +298,17 @@ class Unflatten(Cell):
 
 
 class Identity(Cell):
-    """The input. Arguments of the constructor are taken and have no effect."""
+    """Returns its input.
+
+    Args:
+        *args: Ignored.
+        **kwargs: Ignored.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Identity()(ms.Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -205,9 +318,20 @@ class Identity(Cell):
 
 
 class ClipByNorm(Cell):
-    """`(x, clip_norm)`: x scaled so that its L2 norm (over `axis`; None: all) is at most clip_norm, a number or a tensor; keeps the type.
+    """Scales x so that its L2 norm is at most clip_norm; called as `(x, clip_norm)`, where clip_norm is a number or a Tensor.
 
-    Raises TypeError for another axis.
+    The output has x's type.
+
+    Args:
+        axis (int, tuple): The dimensions of each norm. Default: None, all.
+
+    Raises:
+        TypeError: If `axis` is not None, an int or a tuple of ints.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ClipByNorm()(ms.Tensor([3.0, 4.0]), 1.0).asnumpy().round(4))
+        [0.6 0.8]
     """
 
     def __init__(self, axis: Any = None) -> None:
@@ -225,7 +349,20 @@ class ClipByNorm(Cell):
 
 
 class Norm(Cell):
-    """L2 norm over `axis` (empty: all)."""
+    """L2 norm over some dimensions.
+
+    Args:
+        axis (int, tuple): The dimensions. Default: (), all.
+        keep_dims (bool): Whether they are kept with size 1. Default: False.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Norm(axis=1)(ms.Tensor([[3.0, 4.0], [6.0, 8.0]])))
+        [ 5. 10.]
+    """
 
     def __init__(self, axis: Union[int, Tuple[int, ...]] = (), keep_dims: bool = False) -> None:
         super().__init__()
@@ -240,9 +377,27 @@ class Norm(Cell):
 
 
 class OneHot(Cell):
-    """Called with indices: on_value where the new dimension `axis` (of size `depth`) counts the index, off_value elsewhere.
+    """One-hot vectors of integer indices.
 
-    An index out of range gives off_value throughout.
+    The output has a new dimension of size `depth`. It is `on_value` at the index and `off_value` elsewhere; an index out of range gives
+    only `off_value`.
+
+    Args:
+        axis (int): The position of the new dimension; -1 is the last. Default: -1.
+        depth (int): The number of classes. Default: 1.
+        on_value (float): The value at the index. Default: 1.0.
+        off_value (float): The value elsewhere. Default: 0.0.
+        dtype (DType): The type of the output. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `depth` is below 1 or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.OneHot(depth=3)(ms.Tensor([0, 2])))
+        [[1. 0. 0.]
+         [0. 0. 1.]]
     """
 
     def __init__(self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = mstype.float32) -> None:
@@ -255,7 +410,7 @@ class OneHot(Cell):
             check_float("OneHot", "a value", v)
 
     def construct(self, indices: Tensor) -> Tensor:
-        if self.dtype is mstype.int64 and any(is_long(v) for v in self._values):  # the engine's op takes floats
+        if self.dtype is mstype.int64 and any(is_long(v) for v in self._values):  # the op takes floats
             on, off = (filled((), v, self.dtype) for v in self._values)
             y = _ops.where(_ops.one_hot(indices, self.depth, 1.0, 0.0, mstype.bool_), on, off)
         else:
@@ -269,9 +424,20 @@ class OneHot(Cell):
 
 
 class Pad(Cell):
-    """Pads with zeros ('CONSTANT') or mirrored, without ('REFLECT') or with ('SYMMETRIC') the edge; paddings: (before, after) per dimension.
+    """Pads every dimension, with zeros or mirrored values.
 
-    Raises TypeError for paddings of another kind, ValueError for an unknown mode and negative paddings.
+    Args:
+        paddings (tuple): (before, after) for each dimension.
+        mode (str): "CONSTANT" pads with zeros, "REFLECT" mirrors without the edge, "SYMMETRIC" with it. Default: "CONSTANT".
+
+    Raises:
+        TypeError: If `paddings` is not a tuple or list of pairs of ints.
+        ValueError: If the mode is unknown, a padding is negative or an entry is not a pair.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Pad(((0, 0), (1, 2)), mode="SYMMETRIC")(ms.Tensor([[1.0, 2.0, 3.0]])))
+        [[1. 1. 2. 3. 3. 2.]]
     """
 
     def __init__(self, paddings: Sequence[Sequence[int]], mode: str = "CONSTANT") -> None:
@@ -302,19 +468,52 @@ class _Triangle(Cell):
 
 
 class Tril(_Triangle):
-    """Zeros above diagonal k of the last two dimensions: `(x, k=0)`."""
+    """Zeroes the elements above diagonal k of the last two dimensions; called as `(x, k=0)`.
+
+    Raises:
+        ValueError: If the input has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Tril()(ms.Tensor([[1, 2], [3, 4]])))
+        [[1 0]
+         [3 4]]
+    """
 
     _mask = staticmethod(np.tril)
 
 
 class Triu(_Triangle):
-    """Zeros below diagonal k of the last two dimensions: `(x, k=0)`."""
+    """Zeroes the elements below diagonal k of the last two dimensions; called as `(x, k=0)`.
+
+    Raises:
+        ValueError: If the input has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Triu()(ms.Tensor([[1, 2], [3, 4]])))
+        [[1 2]
+         [0 4]]
+    """
 
     _mask = staticmethod(np.triu)
 
 
 class Roll(Cell):
-    """Elements moved on by `shift` along `axis`, those that fall off coming back at the front; ints or equally long tuples of them."""
+    """Rolls elements along dimensions; those shifted past the end reappear at the start.
+
+    Args:
+        shift (int, tuple): By how many places to roll.
+        axis (int, tuple): The dimension of each shift.
+
+    Raises:
+        ValueError: If `shift` and `axis` have different lengths.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Roll(1, 0)(ms.Tensor([1, 2, 3])))
+        [3 1 2]
+    """
 
     def __init__(self, shift: Union[int, Tuple[int, ...]], axis: Union[int, Tuple[int, ...]]) -> None:
         super().__init__()
@@ -334,7 +533,20 @@ class Roll(Cell):
 
 
 class L1Regularizer(Cell):
-    """scale·sum(|weights|). Raises ValueError unless scale is above 0."""
+    """L1 penalty: scale·sum(|weights|).
+
+    Args:
+        scale (float): The factor, above 0.
+
+    Raises:
+        TypeError: If `scale` is not a number.
+        ValueError: If `scale` is not above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.L1Regularizer(0.5)(ms.Tensor([1.0, -3.0])))
+        2.0
+    """
 
     def __init__(self, scale: float) -> None:
         super().__init__()
@@ -345,10 +557,28 @@ class L1Regularizer(Cell):
 
 
 class BiDense(Cell):
-    """y = x1·W·x2 + b, a bilinear form per output: x1 [..., in1_channels], x2 [..., in2_channels] -> [..., out_channels].
+    """Bilinear layer: y = x1·W·x2 + b, one bilinear form per output.
 
-    Parameters `weight` [out, in1, in2] and with `has_bias` `bias` [out], both from U(±1/sqrt(in1)) unless told otherwise. Raises TypeError for wrong
-    types, ValueError for sizes below 1 and inputs that do not fit.
+    Inputs: x1 [..., in1_channels], x2 [..., in2_channels]. Output: [..., out_channels].
+
+    Args:
+        in1_channels (int): The size of x1's last dimension.
+        in2_channels (int): The size of x2's last dimension.
+        out_channels (int): The size of the output's last dimension.
+        weight_init (str, float, Initializer, Tensor): How `weight` [out, in1, in2] is initialised. Default: None, U(±1/sqrt(in1)).
+        bias_init (str, float, Initializer, Tensor): How `bias` [out] is initialised. Default: None, U(±1/sqrt(in1)).
+        has_bias (bool): Whether the layer has a bias. Default: True.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, or the inputs have other shapes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.BiDense(2, 3, 4)
+        >>> net(ms.ops.ones((5, 2), ms.float32), ms.ops.ones((5, 3), ms.float32)).shape
+        (5, 4)
     """
 
     def __init__(self, in1_channels: int, in2_channels: int, out_channels: int, weight_init: Init = None, bias_init: Init = None,
@@ -383,9 +613,25 @@ class BiDense(Cell):
 
 
 class Unfold(Cell):
-    """Windows of [N, C, H, W] as columns [N, kh·kw·C, OH, OW], the channels of an element side by side.
+    """Extracts windows of an input [N, C, H, W] as columns [N, kh·kw·C, OH, OW].
 
-    ksizes, strides and rates (dilation) are [1, rows, columns, 1]; padding 'same' or 'valid'. Raises TypeError or ValueError for others.
+    The channels of one window element are adjacent.
+
+    Args:
+        ksizes (tuple, list): The window, [1, rows, columns, 1].
+        strides (tuple, list): The distance between windows, [1, rows, columns, 1].
+        rates (tuple, list): The dilation, [1, rows, columns, 1].
+        padding (str): "same" or "valid", in upper or lower case. Default: "valid".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a list has another form, the padding is unknown or the input does not have 4 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> unfold = ms.nn.Unfold([1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1])
+        >>> unfold(ms.ops.ones((1, 3, 4, 4), ms.float32)).shape
+        (1, 12, 2, 2)
     """
 
     def __init__(self, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str = "valid") -> None:

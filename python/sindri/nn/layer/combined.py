@@ -1,4 +1,4 @@
-"""A convolution or a dense layer together with its batch normalisation and activation."""
+"""Convolution and dense layers combined with batch normalisation and an activation."""
 from __future__ import annotations
 
 from typing import Any, Callable, Union
@@ -18,7 +18,7 @@ Activation = Union[None, str, Cell, Primitive]
 
 
 class _BnAct(Cell):
-    """What both share: the optional steps behind the layer."""
+    """Base of both: the optional steps after the layer."""
 
     def _steps(self, has_bn: bool, norm: Callable[[], Cell], activation: Activation, alpha: float, after_fake: bool) -> None:
         who = self.cls_name
@@ -41,9 +41,37 @@ class _BnAct(Cell):
 
 
 class Conv2dBnAct(_BnAct):
-    """Conv2d, then BatchNorm2d where has_bn, then the activation: a name ('leakyrelu' takes alpha), a Cell or a Primitive.
+    """Conv2d, then optionally BatchNorm2d, then an optional activation.
 
-    after_fake concerns quantisation and is stored only. Raises TypeError for another activation, and as Conv2d.
+    Args:
+        in_channels (int): As in Conv2d.
+        out_channels (int): As in Conv2d.
+        kernel_size (int, tuple): As in Conv2d.
+        stride (int, tuple): As in Conv2d. Default: 1.
+        pad_mode (str): As in Conv2d. Default: "same".
+        padding (int, tuple): As in Conv2d. Default: 0.
+        dilation (int, tuple): As in Conv2d. Default: 1.
+        group (int): As in Conv2d. Default: 1.
+        has_bias (bool): As in Conv2d. Default: False.
+        weight_init (str, float, Initializer, Tensor): How the weight is initialised. Default: "normal".
+        bias_init (str, float, Initializer, Tensor): How the bias is initialised. Default: "zeros".
+        has_bn (bool): Whether batch normalisation follows. Default: False.
+        momentum (float): The momentum of batch normalisation. Default: 0.997.
+        eps (float): The epsilon of batch normalisation. Default: 1e-5.
+        activation (str, Cell, Primitive): The activation. Default: None.
+        alpha (float): The slope of the activation "leakyrelu". Default: 0.2.
+        after_fake (bool): Concerns quantisation; stored without effect. Default: True.
+
+    Raises:
+        TypeError: If `activation` has another type, or as in Conv2d.
+        ValueError: As in Conv2d.
+        KeyError: If the activation is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.Conv2dBnAct(3, 8, 3, has_bn=True, activation="relu")
+        >>> net(ms.ops.ones((1, 3, 4, 4), ms.float32)).shape
+        (1, 8, 4, 4)
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same", padding: Any = 0,
@@ -59,7 +87,31 @@ class Conv2dBnAct(_BnAct):
 
 
 class DenseBnAct(_BnAct):
-    """Dense, then BatchNorm1d where has_bn, then the activation; as Conv2dBnAct."""
+    """Dense, then optionally BatchNorm1d, then an optional activation.
+
+    Args:
+        in_channels (int): As in Dense.
+        out_channels (int): As in Dense.
+        weight_init (str, float, Initializer, Tensor): How the weight is initialised. Default: "normal".
+        bias_init (str, float, Initializer, Tensor): How the bias is initialised. Default: "zeros".
+        has_bias (bool): As in Dense. Default: True.
+        has_bn (bool): Whether batch normalisation follows. Default: False.
+        momentum (float): The momentum of batch normalisation. Default: 0.9.
+        eps (float): The epsilon of batch normalisation. Default: 1e-5.
+        activation (str, Cell, Primitive): The activation. Default: None.
+        alpha (float): The slope of the activation "leakyrelu". Default: 0.2.
+        after_fake (bool): Concerns quantisation; stored without effect. Default: True.
+
+    Raises:
+        TypeError: If `activation` has another type, or as in Dense.
+        ValueError: As in Dense.
+        KeyError: If the activation is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.DenseBnAct(3, 8, has_bn=True, activation="relu")(ms.ops.ones((2, 3), ms.float32)).shape
+        (2, 8)
+    """
 
     def __init__(self, in_channels: int, out_channels: int, weight_init: Init = "normal", bias_init: Init = "zeros", has_bias: bool = True,
                  has_bn: bool = False, momentum: float = 0.9, eps: float = 1e-5, activation: Activation = None, alpha: float = 0.2,

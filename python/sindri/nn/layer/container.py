@@ -28,10 +28,10 @@ def _index(i: Any, n: Any, where: Any) -> Any:
 
 
 class _Numbered(Cell):
-    """What both containers share: children named '0', '1', …, renamed when the list changes."""
+    """Base of SequentialCell and CellList: children named '0', '1', …, renamed when the list changes."""
 
     def _renumber(self, cells: Any) -> None:
-        """Takes `cells` as the children. Names are replaced, a prefix put in front by an outer Cell stays."""
+        """Replaces the children by `cells` and renames them; a prefix set by an outer Cell is kept."""
         prefix = self._outer_prefix()
         for name in list(self._cells):
             self.__dict__.pop(name, None)
@@ -87,7 +87,17 @@ class _Numbered(Cell):
         self._renumber(cells)
 
     def append(self, cell: Cell) -> Self:
-        """Adds a Cell at the end. Returns self. Raises TypeError for another object."""
+        """Appends a Cell.
+
+        Args:
+            cell (Cell): The Cell.
+
+        Returns:
+            The container itself.
+
+        Raises:
+            TypeError: If `cell` is not a Cell.
+        """
         _check_cell(cell, f"{type(self).__name__}.append")
         prefix, name = self._outer_prefix(), str(len(self._cells))
         self._cells[name] = cell
@@ -99,7 +109,16 @@ class _Numbered(Cell):
         return self
 
     def insert(self, index: int, cell: Cell) -> None:
-        """Puts a Cell before position `index`; those behind move up, names included."""
+        """Inserts a Cell before a position; the following Cells move up and are renamed.
+
+        Args:
+            index (int): The position.
+            cell (Cell): The Cell.
+
+        Raises:
+            TypeError: If `index` is not an int or `cell` is not a Cell.
+            IndexError: If the position is out of range.
+        """
         _check_cell(cell, f"{type(self).__name__}.insert")
         cells = list(self._cells.values())
         if index != len(cells):
@@ -108,7 +127,17 @@ class _Numbered(Cell):
         self._renumber(cells)
 
     def extend(self, cells: Iterable[Cell]) -> Self:
-        """Adds Cells at the end. Returns self. Raises TypeError for anything else."""
+        """Appends several Cells.
+
+        Args:
+            cells (list, tuple, CellList): The Cells.
+
+        Returns:
+            The container itself.
+
+        Raises:
+            TypeError: If `cells` has another type or contains another object.
+        """
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"expected a list of Cells, got {type(cells).__name__} | {type(self).__name__}.extend")
         for cell in cells:
@@ -117,7 +146,28 @@ class _Numbered(Cell):
 
 
 class SequentialCell(_Numbered):
-    """Cells one after the other: SequentialCell(a, b, …), a list of them, or an OrderedDict name -> Cell. Raises TypeError for anything else."""
+    """Runs Cells in sequence: each receives the output of the one before it.
+
+    Args:
+        *args: The Cells, a list or tuple of them, or an OrderedDict of name to Cell.
+
+    Raises:
+        TypeError: If a member is not a Cell.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.SequentialCell(nn.Dense(4, 3), nn.ReLU())
+        >>> net
+        SequentialCell<
+          (0): Dense<input_channels=4, output_channels=3, has_bias=True>
+          (1): ReLU<>
+          >
+        >>> net(ms.ops.ones((2, 4), ms.float32)).shape
+        (2, 3)
+        >>> net.append(nn.Dense(3, 1))[2].weight.name
+        '2.weight'
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -129,16 +179,43 @@ class SequentialCell(_Numbered):
                 setattr(self, str(i), _check_cell(cell, "SequentialCell"))
 
     def construct(self, x: Any) -> Any:
-        """Each Cell takes what the one before it returned."""
+        """Passes x through the Cells in sequence.
+
+        Args:
+            x: The input of the first Cell.
+
+        Returns:
+            The output of the last Cell.
+        """
         for cell in self._cells.values():
             x = cell(x)
         return x
 
 
 class CellList(_Numbered):
-    """A list of Cells as one Cell; it cannot be called. Raises TypeError for members that are no Cells."""
+    """A list of Cells that is itself a Cell; it cannot be called.
 
-    __cell_as_list__ = True  # vmap takes it for a list of functions
+    Args:
+        *args: The Cells, or a list, tuple or CellList of them.
+        auto_prefix (bool): Whether the members' Parameters are renamed. Default: True.
+
+    Raises:
+        TypeError: If a member is not a Cell.
+
+    Examples:
+        >>> import sindri as ms
+        >>> layers = ms.nn.CellList([ms.nn.ReLU(), ms.nn.Tanh()])
+        >>> layers.append(ms.nn.Sigmoid())
+        CellList<
+          (0): ReLU<>
+          (1): Tanh<>
+          (2): Sigmoid<>
+          >
+        >>> len(layers)
+        3
+    """
+
+    __cell_as_list__ = True  # vmap treats it as a list of functions
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
@@ -149,10 +226,23 @@ class CellList(_Numbered):
 
 
 class CellDict(Cell):
-    """A dict of Cells as one Cell, from a dict or pairs of name and Cell; it cannot be called. Parameters are named by the keys.
+    """A dict of Cells that is itself a Cell; it cannot be called. Parameters are named after the keys.
 
-    Raises TypeError for keys that are not str and for members that are no Cells, or containers; KeyError for an empty key, one with a dot, or the name of
-    an attribute.
+    Args:
+        *args: One dict, CellDict or list of (name, Cell).
+        auto_prefix (bool): Whether the members' Parameters are renamed. Default: True.
+
+    Raises:
+        TypeError: If a key is not a str, or a member is not a Cell or is a container of Cells.
+        KeyError: If a key is empty, contains a dot or is the name of an attribute.
+
+    Examples:
+        >>> import sindri as ms
+        >>> cells = ms.nn.CellDict({"dense": ms.nn.Dense(2, 3), "act": ms.nn.ReLU()})
+        >>> list(cells.keys())
+        ['dense', 'act']
+        >>> cells["act"]
+        ReLU<>
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -196,25 +286,43 @@ class CellDict(Cell):
             del self[key]
 
     def pop(self, key: str) -> Cell:
-        """Removes a member and returns it. Raises KeyError."""
+        """Removes a member and returns it.
+
+        Args:
+            key (str): The key.
+
+        Returns:
+            Cell.
+
+        Raises:
+            KeyError: If there is no such member.
+        """
         cell = self[key]
         del self[key]
         return cell
 
     def keys(self) -> KeysView[str]:
-        """The keys, in the order of insertion."""
+        """Returns a view of the keys, in order of insertion."""
         return self._cells.keys()
 
     def values(self) -> ValuesView[Cell]:
-        """The members."""
+        """Returns a view of the members."""
         return self._cells.values()
 
     def items(self) -> ItemsView[str, Cell]:
-        """Pairs of key and member."""
+        """Returns a view of the pairs (key, member)."""
         return self._cells.items()
 
     def update(self, cells: Any) -> None:
-        """Adds or replaces members, from a dict, a CellDict or pairs of name and Cell. Raises TypeError, or ValueError for what is no pair."""
+        """Adds or replaces members.
+
+        Args:
+            cells (dict, CellDict, Iterable): The members, or pairs (name, Cell).
+
+        Raises:
+            TypeError: If `cells` has another type.
+            ValueError: If an entry is not a pair.
+        """
         if isinstance(cells, (Mapping, CellDict)):
             cells = cells.items()
         if not isinstance(cells, Iterable):

@@ -22,7 +22,7 @@ _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
 def check_format(who: str, data_format: Any) -> bool:
-    """Whether the format is 'NHWC', which wants the context's device_target to be 'GPU'. Raises ValueError otherwise."""
+    """Returns whether the format is 'NHWC'. Raises ValueError for 'NHWC' if the context's device_target is not 'GPU', and for another format."""
     check_choice(who, "data_format", data_format, ("NCHW", "NHWC"))
     if data_format == "NHWC" and context.get_context("device_target") != "GPU":
         fail(ValueError, f"{who}: data_format 'NHWC' goes with device_target 'GPU' only, got {context.get_context('device_target')!r}", "use 'NCHW'")
@@ -30,7 +30,7 @@ def check_format(who: str, data_format: Any) -> bool:
 
 
 class _Conv(Cell):
-    """What convolutions share: checked sizes and channels, weight and bias."""
+    """Base of convolutions: checks sizes and channels, creates weight and bias."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Tuple[int, int], stride: Tuple[int, int], pad_mode: str, padding: Any,
                  dilation: Tuple[int, int], group: int, has_bias: bool, weight_init: Init, bias_init: Init, data_format: str = "NCHW",
@@ -72,18 +72,48 @@ class _Conv(Cell):
                 f"weight_init={self.weight_init}, bias_init={self.bias_init}, format={self.format}")
 
     def _grouped_weights(self) -> List[Any]:
-        """The weight, where there are several groups."""
+        """Returns the weight if there are several groups."""
         return [self.weight] if self.group > 1 else []
 
 
 class Conv2d(_Conv):
-    """x [N, in, H, W] -> [N, out, OH, OW] (cross-correlation).
+    """2D convolution (cross-correlation).
 
-    pad_mode 'same' (the default): output ceil(size/stride), the odd padding goes to the bottom and right; 'valid': none; 'pad': `padding` zeros (an
-    int or top, bottom, left, right). Parameters `weight` [out, in/group, kh, kw] and with `has_bias` `bias` [out]; both from U(±1/sqrt(fan_in)) unless
-    told otherwise, fan_in = in/group·kh·kw (with SINDRI_MINDSPORE_ERA=1 from N(0, 0.01) and zeros). data_format 'NHWC' (device_target 'GPU' only)
-    transposes around the convolution; its weight is [out, kh, kw, in/group]. Raises TypeError for wrong types, ValueError for padding with 'same' or 'valid', sizes below
-    1, channels that are no multiples of group, 'NHWC' off the GPU and an input of another rank.
+    Input: x [N, in_channels, H, W]. Output: [N, out_channels, OH, OW].
+
+    By default `weight` [out, in/group, kh, kw] and `bias` [out] are drawn from U(±1/sqrt(fan_in)) with fan_in = in/group·kh·kw; with
+    SINDRI_MINDSPORE_ERA=1, `weight` is drawn from N(0, 0.01) and `bias` is zeros.
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int, tuple): The height and width of the kernel.
+        stride (int, tuple): The distance between windows. Default: 1.
+        pad_mode (str): "same" pads so that the output has size ceil(size/stride), an odd element at the bottom and right; "valid" does not
+            pad; "pad" adds `padding` zeros. Default: "same".
+        padding (int, tuple): The zeros added with `pad_mode` "pad": an int or (top, bottom, left, right). Default: 0.
+        dilation (int, tuple): The distance between kernel elements. Default: 1.
+        group (int): The number of groups; both channel counts are multiples of it. Default: 1.
+        has_bias (bool): Whether the layer has a bias. Default: False.
+        weight_init (str, float, Initializer, Tensor): How `weight` is initialised. Default: None, as above.
+        bias_init (str, float, Initializer, Tensor): How `bias` is initialised. Default: None, as above.
+        data_format (str): "NCHW" or "NHWC". "NHWC" needs device_target "GPU" and transposes around the convolution; its weight is
+            [out, kh, kw, in/group]. Default: "NCHW".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If padding is given with "same" or "valid", a size is below 1, a channel count is not a multiple of `group`, "NHWC" is
+            used without the GPU, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.Conv2d(3, 8, 3, stride=2)
+        >>> net(ms.ops.ones((1, 3, 7, 7), ms.float32)).shape
+        (1, 8, 4, 4)
+        >>> net = ms.nn.Conv2d(1, 1, 2, pad_mode="valid", weight_init="ones")
+        >>> print(net(ms.Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]])))
+        [[[[12. 16.]]]]
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Union[int, Tuple[int, int]], stride: Union[int, Tuple[int, int]] = 1,
@@ -113,12 +143,12 @@ class Conv2d(_Conv):
 
 
 def _line(who: str, name: str, value: Any) -> Tuple[int, int]:
-    """A size of one dimension as that of a picture of one row."""
+    """Returns a size of one dimension as that of an image with one row."""
     return 1, sizes(who, name, value, 1)[0]
 
 
 def _line_padding(who: str, pad_mode: str, padding: Any) -> Any:
-    """(0, 0, before, after) of a padding of one dimension: an int or a tuple of two."""
+    """Returns a padding of one dimension, an int or a tuple of two, as (0, 0, before, after)."""
     if isinstance(padding, (tuple, list)):
         if len(padding) not in (1, 2):
             fail(ValueError, f"{who}: padding must be an int or (before, after), got {tuple(padding)!r}")
@@ -127,7 +157,34 @@ def _line_padding(who: str, pad_mode: str, padding: Any) -> Any:
 
 
 class Conv1d(_Conv):
-    """x [N, in, L] -> [N, out, OL]; arguments and defaults as Conv2d. `weight` is [out, in/group, 1, k]."""
+    """1D convolution (cross-correlation).
+
+    Input: x [N, in_channels, L]. Output: [N, out_channels, OL]. `weight` is [out, in/group, 1, k].
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int): The size of the kernel.
+        stride (int): The distance between windows. Default: 1.
+        pad_mode (str): "same", "valid" or "pad", as in Conv2d. Default: "same".
+        padding (int, tuple): The zeros added with `pad_mode` "pad": an int or (before, after). Default: 0.
+        dilation (int): The distance between kernel elements. Default: 1.
+        group (int): The number of groups. Default: 1.
+        has_bias (bool): Whether the layer has a bias. Default: False.
+        weight_init (str, float, Initializer, Tensor): As in Conv2d; a Tensor may be [out, in/group, k]. Default: None.
+        bias_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: As in Conv2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.Conv1d(1, 1, 2, pad_mode="valid", weight_init="ones")
+        >>> print(net(ms.Tensor([[[1.0, 2.0, 3.0]]])))
+        [[[3. 5.]]]
+    """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0,
                  dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = None, bias_init: Init = None,
@@ -150,7 +207,7 @@ class Conv1d(_Conv):
 
 
 def _transposed_size(pad_mode: str, size: int, kernel: int, stride: int, dilation: int, pads: Tuple[int, int]) -> int:
-    """The size from which a convolution of these settings would have made `size`."""
+    """Returns the input size for which a convolution with these settings returns `size`."""
     window = dilation * (kernel - 1) + 1
     if pad_mode == "same":
         return size * stride
@@ -176,10 +233,39 @@ class _ConvTranspose(_Conv):
 
 
 class Conv2dTranspose(_ConvTranspose):
-    """x [N, in, h, w] -> [N, out, H, W], the transpose of Conv2d; `weight` is [in, out/group, kh, kw].
+    """Transposed 2D convolution.
 
-    H is h·stride with pad_mode 'same', h·stride + max(window - stride, 0) with 'valid', (h - 1)·stride + window - pads + output_padding with 'pad',
-    window = dilation·(kernel - 1) + 1. Raises as Conv2d, and ValueError for output_padding without 'pad' or not below stride or dilation.
+    Input: x [N, in_channels, h, w]. Output: [N, out_channels, H, W]. `weight` is [in, out/group, kh, kw].
+
+    With window = dilation·(kernel - 1) + 1, H is
+
+    - h·stride with `pad_mode` "same",
+    - h·stride + max(window - stride, 0) with "valid",
+    - (h - 1)·stride + window - pads + output_padding with "pad".
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int, tuple): The height and width of the kernel.
+        stride (int, tuple): The stride of the convolution. Default: 1.
+        pad_mode (str): "same", "valid" or "pad". Default: "same".
+        padding (int, tuple): With `pad_mode` "pad", the zeros removed from the output: an int or (top, bottom, left, right). Default: 0.
+        output_padding (int, tuple): With `pad_mode` "pad", rows and columns added to the output. Default: 0.
+        dilation (int, tuple): The distance between kernel elements. Default: 1.
+        group (int): The number of groups. Default: 1.
+        has_bias (bool): Whether the layer has a bias. Default: False.
+        weight_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        bias_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: As in Conv2d, and if `output_padding` is given without "pad" or is not below the stride or the dilation.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Conv2dTranspose(3, 8, 4, stride=2)(ms.ops.ones((1, 3, 5, 5), ms.float32)).shape
+        (1, 8, 10, 10)
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Union[int, Tuple[int, int]], stride: Union[int, Tuple[int, int]] = 1,
@@ -205,7 +291,33 @@ class Conv2dTranspose(_ConvTranspose):
 
 
 class Conv1dTranspose(_ConvTranspose):
-    """x [N, in, l] -> [N, out, L], the transpose of Conv1d; `weight` is [in, out/group, 1, k]. Sizes and errors as Conv2dTranspose."""
+    """Transposed 1D convolution.
+
+    Input: x [N, in_channels, l]. Output: [N, out_channels, L], with L as H in Conv2dTranspose. `weight` is [in, out/group, 1, k].
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int): The size of the kernel.
+        stride (int): The stride of the convolution. Default: 1.
+        pad_mode (str): "same", "valid" or "pad". Default: "same".
+        padding (int, tuple): With `pad_mode` "pad", the zeros removed from the output: an int or (before, after). Default: 0.
+        dilation (int): The distance between kernel elements. Default: 1.
+        group (int): The number of groups. Default: 1.
+        has_bias (bool): Whether the layer has a bias. Default: False.
+        weight_init (str, float, Initializer, Tensor): As in Conv2d; a Tensor may be [in, out/group, k]. Default: None.
+        bias_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: As in Conv2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Conv1dTranspose(3, 8, 4, stride=2)(ms.ops.ones((1, 3, 5), ms.float32)).shape
+        (1, 8, 10)
+    """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same", padding: Any = 0,
                  dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Init = None, bias_init: Init = None,

@@ -1,4 +1,4 @@
-"""Convolutions and pooling of volumes [N, C, D, H, W]."""
+"""Convolution and pooling of volumes [N, C, D, H, W]."""
 from __future__ import annotations
 
 from typing import Any, Callable, Sequence, Union
@@ -18,7 +18,7 @@ Size3 = Union[int, Sequence[int]]
 
 
 class _Conv3d(_Conv):
-    """What both share: sizes of three dimensions, the bias."""
+    """Base of both: checks sizes of three dimensions, adds the bias."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3, pad_mode: str, padding: Any, dilation: Size3, group: int,
                  has_bias: bool, weight_init: Init, bias_init: Init, data_format: str, transposed: bool, dtype: Any) -> None:
@@ -35,9 +35,33 @@ class _Conv3d(_Conv):
 
 
 class Conv3d(_Conv3d):
-    """x [N, in, D, H, W] -> [N, out, OD, OH, OW]; arguments and defaults as Conv2d, padding also (head, tail, top, bottom, left, right).
+    """3D convolution (cross-correlation).
 
-    Parameters `weight` [out, in/group, kd, kh, kw] and with has_bias `bias` [out]. Raises as Conv2d; data_format must be 'NCDHW'.
+    Input: x [N, in_channels, D, H, W]. Output: [N, out_channels, OD, OH, OW]. `weight` is [out, in/group, kd, kh, kw], `bias` [out].
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int, tuple): The depth, height and width of the kernel.
+        stride (int, tuple): The distance between windows. Default: 1.
+        pad_mode (str): "same", "valid" or "pad", as in Conv2d. Default: "same".
+        padding (int, tuple): The zeros added with `pad_mode` "pad": an int or (head, tail, top, bottom, left, right). Default: 0.
+        dilation (int, tuple): The distance between kernel elements. Default: 1.
+        group (int): The number of groups. Default: 1.
+        has_bias (bool): Whether the layer has a bias. Default: False.
+        weight_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        bias_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        data_format (str): "NCDHW". Default: "NCDHW".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: As in Conv2d, and if `data_format` is not "NCDHW".
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Conv3d(3, 8, 3, stride=2)(ms.ops.ones((1, 3, 4, 6, 6), ms.float32)).shape
+        (1, 8, 2, 3, 3)
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
@@ -52,9 +76,35 @@ class Conv3d(_Conv3d):
 
 
 class Conv3dTranspose(_Conv3d):
-    """x [N, in, D, H, W] -> [N, out, OD, OH, OW], the way back from a Conv3d: 'same' gives the sizes times stride; output_padding (with pad_mode
-    'pad') adds rows behind. `weight` is [in, out/group, kd, kh, kw]. Raises as Conv3d, and ValueError for output_padding with another mode
-    or not below stride or dilation.
+    """Transposed 3D convolution.
+
+    Input: x [N, in_channels, D, H, W]. Output: [N, out_channels, OD, OH, OW]. `weight` is [in, out/group, kd, kh, kw]. With `pad_mode` "same"
+    the output's sizes are the input's times the stride.
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int, tuple): The depth, height and width of the kernel.
+        stride (int, tuple): The stride of the convolution. Default: 1.
+        pad_mode (str): "same", "valid" or "pad". Default: "same".
+        padding (int, tuple): As in Conv3d; these zeros are removed from the output. Default: 0.
+        dilation (int, tuple): The distance between kernel elements. Default: 1.
+        group (int): The number of groups. Default: 1.
+        output_padding (int, tuple): With `pad_mode` "pad", elements added at the end of each output dimension. Default: 0.
+        has_bias (bool): Whether the layer has a bias. Default: False.
+        weight_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        bias_init (str, float, Initializer, Tensor): As in Conv2d. Default: None.
+        data_format (str): "NCDHW". Default: "NCDHW".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: As in Conv3d, and if `output_padding` is given without "pad" or is not below the stride or the dilation.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Conv3dTranspose(3, 8, 2, stride=2)(ms.ops.ones((1, 3, 2, 3, 3), ms.float32)).shape
+        (1, 8, 4, 6, 6)
     """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Size3, stride: Size3 = 1, pad_mode: str = "same", padding: Any = 0,
@@ -75,7 +125,7 @@ class Conv3dTranspose(_Conv3d):
 
 
 class _Pool3d(Cell):
-    """What both share: window, stride and pads."""
+    """Base of both: window, stride and pads."""
 
     def __init__(self, kernel_size: Size3, stride: Size3, pad_mode: str, padding: Any, ceil_mode: bool) -> None:
         super().__init__()
@@ -85,7 +135,7 @@ class _Pool3d(Cell):
         self.padding, self.ceil_mode = padding, check_bool(who, "ceil_mode", ceil_mode)
 
     def _pooled(self, x: Tensor, pool: Callable[[Tensor], Any]) -> Any:
-        """pool of x as [N, C, D, H, W]."""
+        """Applies pool to x as [N, C, D, H, W]."""
         rank = len(x.shape)
         if rank not in (4, 5):
             fail(ValueError, f"{self.cls_name}: the input must have 4 or 5 dimensions, got shape {tuple(x.shape)}")
@@ -102,10 +152,26 @@ class _Pool3d(Cell):
 
 
 class MaxPool3d(_Pool3d):
-    """Maxima of windows of [N, C, D, H, W] or [C, D, H, W]; pad_mode as MaxPool2d.
+    """3D max pooling of an input [N, C, D, H, W] or [C, D, H, W].
 
-    return_indices (with pad_mode 'pad'): (maxima, their int64 places in the flat volume). Raises ValueError for return_indices with another
-    mode, for a dilation other than 1 (not supported) and inputs of another rank.
+    Args:
+        kernel_size (int, tuple): The depth, height and width of the window. Default: 1.
+        stride (int, tuple): The distance between windows. Default: 1.
+        pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
+        padding (int, tuple): The padding with `pad_mode` "pad". Default: 0.
+        dilation (int, tuple): 1; other values are not supported. Default: 1.
+        return_indices (bool): Whether to return (maxima, their int64 positions in the flattened volume); needs `pad_mode` "pad".
+            Default: False.
+        ceil_mode (bool): Whether output sizes are rounded up. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `return_indices` is given without "pad", `dilation` is not 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.MaxPool3d(2, stride=2)(ms.ops.ones((1, 3, 4, 6, 6), ms.float32)).shape
+        (1, 3, 2, 3, 3)
     """
 
     def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size3 = 1,
@@ -123,10 +189,25 @@ class MaxPool3d(_Pool3d):
 
 
 class AvgPool3d(_Pool3d):
-    """Means of windows of [N, C, D, H, W] or [C, D, H, W]; what is padded counts with count_include_pad.
+    """3D average pooling of an input [N, C, D, H, W] or [C, D, H, W].
 
-    divisor_override, an int above 0, divides the sums instead of the count. Raises TypeError or ValueError for another one, and for inputs
-    of another rank.
+    Args:
+        kernel_size (int, tuple): The depth, height and width of the window. Default: 1.
+        stride (int, tuple): The distance between windows. Default: 1.
+        pad_mode (str): "same", "valid" or "pad". Default: "valid".
+        padding (int, tuple): The padding with `pad_mode` "pad". Default: 0.
+        ceil_mode (bool): Whether output sizes are rounded up. Default: False.
+        count_include_pad (bool): Whether padded elements count. Default: True.
+        divisor_override (int): Divides the sums instead of the number of elements; above 0. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `divisor_override` is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.AvgPool3d(2, stride=2)(ms.ops.ones((1, 3, 4, 6, 6), ms.float32)).shape
+        (1, 3, 2, 3, 3)
     """
 
     def __init__(self, kernel_size: Size3 = 1, stride: Size3 = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,

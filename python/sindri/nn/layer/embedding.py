@@ -1,4 +1,4 @@
-"""Embeddings: rows of a table."""
+"""Embedding layers: rows of a table."""
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -21,11 +21,28 @@ _ops = _core.ops
 
 
 class Embedding(Cell):
-    """ids of any shape -> ids.shape + [embedding_size]: rows of the parameter `embedding_table` [vocab_size, embedding_size], from N(0, 0.01).
+    """Looks up rows of a table: ids of any shape -> ids.shape + [embedding_size].
 
-    With use_one_hot the rows are a product with one-hot vectors. The row padding_idx starts as zeros.
-    Raises TypeError for wrong types; ValueError for sizes below 1, a padding_idx outside the vocabulary, and (without use_one_hot) an id out of
-    range.
+    The Parameter is `embedding_table` [vocab_size, embedding_size].
+
+    Args:
+        vocab_size (int): The number of rows.
+        embedding_size (int): The size of a row.
+        use_one_hot (bool): Whether rows are computed as a product with one-hot vectors. Default: False.
+        embedding_table (str, float, Initializer, Tensor): How the table is initialised. Default: "normal", N(0, 0.01).
+        dtype (DType): The type of the table. Default: float32.
+        padding_idx (int): The row that is initialised to zeros. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, `padding_idx` is outside the vocabulary or, without `use_one_hot`, an id is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> table = ms.Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+        >>> print(ms.nn.Embedding(3, 2, embedding_table=table)(ms.Tensor([2, 0])))
+        [[4. 5.]
+         [0. 1.]]
     """
 
     def __init__(self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Init = "normal", dtype: Any = mstype.float32,
@@ -57,11 +74,34 @@ class Embedding(Cell):
 
 
 class EmbeddingLookup(Cell):
-    """indices of any shape -> indices.shape + [embedding_size]: rows of the parameter `embedding_table`; an index out of range is an error.
+    """Looks up rows of a table: indices of any shape -> indices.shape + [embedding_size].
 
-    max_norm clips the L2 norm of every row looked up. target, slice_mode, manual_shapes and sparse are hints for placing the table and stored only.
-    vocab_cache_size (MindSpore 1) above 0 keeps part of the table on a parameter server: NotYetError. Raises TypeError or ValueError for wrong
-    sizes, targets and slice modes.
+    The Parameter is `embedding_table` [vocab_size, embedding_size]. An index out of range is an error.
+
+    Args:
+        vocab_size (int): The number of rows.
+        embedding_size (int): The size of a row.
+        param_init (str, float, Initializer, Tensor): How the table is initialised. Default: "normal".
+        target (str): Where to place the table, "CPU" or "DEVICE"; stored without effect. Default: "CPU".
+        slice_mode (str): How to split the table: "batch_slice", "field_slice", "table_row_slice" or "table_column_slice"; stored without
+            effect. Default: "batch_slice".
+        manual_shapes (tuple): Stored without effect. Default: None.
+        max_norm (float): The largest L2 norm of a returned row; longer rows are scaled. Default: None.
+        sparse (bool): Stored without effect. Default: True.
+        dtype (DType): The type of the table. Default: float32.
+        vocab_cache_size (int): The rows cached on a parameter server (MindSpore 1); only 0 is available. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, or the target or slice mode is unknown.
+        NotYetError: If `vocab_cache_size` is above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> table = ms.Tensor([[3.0, 4.0], [0.5, 0.0]])
+        >>> print(ms.nn.EmbeddingLookup(2, 2, param_init=table, max_norm=1.0)(ms.Tensor([0, 1])).asnumpy().round(4))
+        [[0.6 0.8]
+         [0.5 0. ]]
     """
 
     BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"

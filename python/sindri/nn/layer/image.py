@@ -1,4 +1,4 @@
-"""Layers on images: crops, gradients, quality measures and changes of size."""
+"""Image layers: crops, gradients, quality measures and resizing."""
 from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple
@@ -29,7 +29,7 @@ def _check_images(who: str, *images: Tensor) -> None:
 
 
 def _as_float(who: str, image: Tensor, max_val: float) -> Tuple[Tensor, float]:
-    """The image and max_val in float32; uint8 images lie in 0..1 then."""
+    """Returns the image and max_val in float32; uint8 images are scaled to 0..1."""
     if image.dtype == mstype.uint8:
         return _ops.div(_ops.cast(image, mstype.float32), 255.0), max_val / 255.0
     if image.dtype not in (mstype.float16, mstype.float32, mstype.float64):
@@ -38,7 +38,20 @@ def _as_float(who: str, image: Tensor, max_val: float) -> Tuple[Tensor, float]:
 
 
 class CentralCrop(Cell):
-    """The middle of images [C, H, W] or [N, C, H, W], central_fraction of both sides. Raises ValueError unless it is in (0, 1]."""
+    """Crops the centre of images [C, H, W] or [N, C, H, W].
+
+    Args:
+        central_fraction (float): The fraction of both sides to keep, in (0, 1].
+
+    Raises:
+        TypeError: If `central_fraction` is not a float.
+        ValueError: If it is outside (0, 1], or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.CentralCrop(0.5)(ms.ops.ones((3, 8, 8), ms.float32)).shape
+        (3, 4, 4)
+    """
 
     def __init__(self, central_fraction: float) -> None:
         super().__init__()
@@ -56,7 +69,18 @@ class CentralCrop(Cell):
 
 
 class ImageGradients(Cell):
-    """(dy, dx) of images [N, C, H, W]: the next pixel less this one, 0 at the far edge."""
+    """Returns (dy, dx) of images [N, C, H, W]: the next pixel minus this one, 0 at the last row or column.
+
+    Raises:
+        ValueError: If the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> dy, dx = ms.nn.ImageGradients()(ms.Tensor([[[[1.0, 2.0], [4.0, 8.0]]]]))
+        >>> print(dy)
+        [[[[3. 6.]
+           [0. 0.]]]]
+    """
 
     def construct(self, images: Tensor) -> Tuple[Tensor, Tensor]:
         _check_images("ImageGradients", images)
@@ -75,7 +99,7 @@ class ImageGradients(Cell):
 
 
 class _Similarity(Cell):
-    """Means of the structural terms in a Gaussian window, per image and channel."""
+    """Base of SSIM and MSSSIM: means of the structural terms in a Gaussian window, per image and channel."""
 
     def __init__(self, max_val: float, filter_size: int, filter_sigma: float, k1: float, k2: float) -> None:
         super().__init__()
@@ -97,7 +121,7 @@ class _Similarity(Cell):
         return _ops.reshape(out, (n, c) + tuple(out.shape[-2:]))
 
     def _terms(self, a: Tensor, b: Tensor, max_val: float) -> Tuple[Tensor, Tensor]:
-        """([n, c] similarity, [n, c] its part by contrast and structure)."""
+        """Returns (similarity [N, C], its contrast and structure term [N, C])."""
         if min(a.shape[-2:]) < self.filter_size:
             fail(ValueError, f"{self.cls_name}: images of {tuple(a.shape[-2:])} pixels are smaller than filter_size {self.filter_size}")
         c1, c2 = (self.k1 * max_val) ** 2, (self.k2 * max_val) ** 2
@@ -111,7 +135,25 @@ class _Similarity(Cell):
 
 
 class SSIM(_Similarity):
-    """[N]: structural similarity of two batches of images [N, C, H, W]. Raises ValueError for other shapes and images below filter_size."""
+    """Structural similarity of two batches of images [N, C, H, W]; returns [N].
+
+    Args:
+        max_val (float): The largest possible pixel value. Default: 1.0.
+        filter_size (int): The size of the Gaussian window. Default: 11.
+        filter_sigma (float): Its standard deviation. Default: 1.5.
+        k1 (float): The constant of the luminance term. Default: 0.01.
+        k2 (float): The constant of the contrast term. Default: 0.03.
+
+    Raises:
+        TypeError: If an argument has another type, or the images have different types.
+        ValueError: If the images have different shapes or another rank, or are smaller than `filter_size`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> image = ms.ops.ones((2, 3, 16, 16), ms.float32)
+        >>> print(ms.nn.SSIM()(image, image).asnumpy().round(4))
+        [1. 1.]
+    """
 
     def __init__(self, max_val: float = 1.0, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
@@ -123,9 +165,27 @@ class SSIM(_Similarity):
 
 
 class MSSSIM(_Similarity):
-    """[N]: structural similarity over as many scales as power_factors, each half the size of the one before.
+    """Multi-scale structural similarity of two batches of images [N, C, H, W]; returns [N].
 
-    Raises as SSIM, and TypeError or ValueError unless power_factors holds at least one number and numbers only.
+    There is one scale per power factor, each half the size of the previous one.
+
+    Args:
+        max_val (float): The largest possible pixel value. Default: 1.0.
+        power_factors (tuple, list): The exponent of each scale. Default: (0.0448, 0.2856, 0.3001, 0.2363, 0.1333).
+        filter_size (int): The size of the Gaussian window. Default: 11.
+        filter_sigma (float): Its standard deviation. Default: 1.5.
+        k1 (float): The constant of the luminance term. Default: 0.01.
+        k2 (float): The constant of the contrast term. Default: 0.03.
+
+    Raises:
+        TypeError: As SSIM, and if `power_factors` is not a tuple or list of numbers.
+        ValueError: As SSIM, and if `power_factors` is empty.
+
+    Examples:
+        >>> import sindri as ms
+        >>> image = ms.ops.ones((1, 3, 32, 32), ms.float32)
+        >>> print(ms.nn.MSSSIM(power_factors=(0.5, 0.5))(image, image).asnumpy().round(4))
+        [1.]
     """
 
     def __init__(self, max_val: float = 1.0, power_factors: Sequence[float] = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size: int = 11,
@@ -152,7 +212,21 @@ class MSSSIM(_Similarity):
 
 
 class PSNR(Cell):
-    """[N]: 10·log10(max_val²/mean squared difference) of two batches of images [N, C, H, W]."""
+    """Peak signal-to-noise ratio of two batches of images [N, C, H, W]: 10·log10(max_val²/mean squared difference); returns [N].
+
+    Args:
+        max_val (float): The largest possible pixel value. Default: 1.0.
+
+    Raises:
+        TypeError: If an argument has another type, or the images have different types.
+        ValueError: If `max_val` is not above 0, or the images have different shapes or another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> a, b = ms.ops.ones((1, 1, 2, 2), ms.float32), ms.ops.zeros((1, 1, 2, 2), ms.float32)
+        >>> print(ms.nn.PSNR()(a, b * 0.9 + a * 0.9).asnumpy().round(3))
+        [20.]
+    """
 
     def __init__(self, max_val: float = 1.0) -> None:
         super().__init__()
@@ -167,9 +241,20 @@ class PSNR(Cell):
 
 
 class ResizeBilinear(Cell):
-    """(x, size=None, scale_factor=None, align_corners=False): [N, C, H, W] resized to size (H, W) or by an int scale_factor.
+    """Resizes images [N, C, H, W] bilinearly; called as `(x, size=None, scale_factor=None, align_corners=False)`.
 
-    half_pixel_centers: pixels are squares, not points. Raises ValueError unless exactly one of size and scale_factor is given.
+    `size` is (H, W), `scale_factor` an int.
+
+    Args:
+        half_pixel_centers (bool): Whether pixels are squares rather than points. Default: False.
+
+    Raises:
+        ValueError: Unless exactly one of size and scale_factor is given.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ResizeBilinear()(ms.Tensor([[[[0.0, 4.0]]]]), size=(1, 4)))
+        [[[[0. 2. 4. 4.]]]]
     """
 
     def __init__(self, half_pixel_centers: bool = False) -> None:
@@ -187,7 +272,20 @@ class ResizeBilinear(Cell):
 
 
 class PixelShuffle(Cell):
-    """Channels into space: [..., C·r², H, W] to [..., C, H·r, W·r]; see ops.pixel_shuffle."""
+    """Moves channels into space: [..., C·r², H, W] -> [..., C, H·r, W·r]; see `ops.pixel_shuffle`.
+
+    Args:
+        upscale_factor (int): The factor r.
+
+    Raises:
+        TypeError: If `upscale_factor` is not an int.
+        ValueError: If `upscale_factor` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.PixelShuffle(2)(ms.ops.ones((1, 8, 3, 3), ms.float32)).shape
+        (1, 2, 6, 6)
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -198,7 +296,20 @@ class PixelShuffle(Cell):
 
 
 class PixelUnshuffle(Cell):
-    """Space into channels, the way back from PixelShuffle."""
+    """Moves space into channels, the inverse of PixelShuffle: [..., C, H·r, W·r] -> [..., C·r², H, W].
+
+    Args:
+        downscale_factor (int): The factor r.
+
+    Raises:
+        TypeError: If `downscale_factor` is not an int.
+        ValueError: If `downscale_factor` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.PixelUnshuffle(2)(ms.ops.ones((1, 2, 6, 6), ms.float32)).shape
+        (1, 8, 3, 3)
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -209,7 +320,21 @@ class PixelUnshuffle(Cell):
 
 
 class ChannelShuffle(Cell):
-    """Channel j of each of `groups` groups becomes neighbour of the others' channel j."""
+    """Interleaves the channels of groups: the channels at position j of all groups become neighbours.
+
+    Args:
+        groups (int): The number of groups.
+
+    Raises:
+        TypeError: If `groups` is not an int.
+        ValueError: If `groups` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> x = ms.Tensor([[[[0.0]], [[1.0]], [[2.0]], [[3.0]]]])
+        >>> print(ms.nn.ChannelShuffle(2)(x).asnumpy().ravel())
+        [0. 2. 1. 3.]
+    """
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -220,7 +345,24 @@ class ChannelShuffle(Cell):
 
 
 class Upsample(Cell):
-    """ops.interpolate with these arguments."""
+    """Resizes the input with `ops.interpolate`.
+
+    Args:
+        size (int, tuple): The output size. Default: None.
+        scale_factor (float, tuple): The factor of the size. Default: None.
+        mode (str): The interpolation. Default: "nearest".
+        align_corners (bool): Whether the corners of input and output are aligned. Default: None.
+        recompute_scale_factor (bool): Whether the factor is computed again from the rounded sizes. Default: None.
+
+    Raises:
+        TypeError: As `ops.interpolate`.
+        ValueError: As `ops.interpolate`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Upsample(size=(1, 4))(ms.Tensor([[[[0.0, 4.0]]]])))
+        [[[[0. 0. 4. 4.]]]]
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
                  recompute_scale_factor: Optional[bool] = None) -> None:

@@ -1,4 +1,4 @@
-"""Layers of plain arithmetic."""
+"""Arithmetic layers."""
 from __future__ import annotations
 
 from typing import Optional, Sequence, Tuple, Union
@@ -27,7 +27,20 @@ def _axes(who: str, axis: Optional[Axis]) -> Tuple[int, ...]:
 
 
 class ReduceLogSumExp(Cell):
-    """log(sum(e^x)) over `axis` (empty: all), without overflow."""
+    """Computes log(sum(e^x)) over some dimensions, without overflow.
+
+    Args:
+        axis (int, tuple): The dimensions; () is all.
+        keep_dims (bool): Whether they are kept with size 1. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ReduceLogSumExp(1)(ms.Tensor([[0.0, 0.0]])).asnumpy().round(4))
+        [0.6931]
+    """
 
     def __init__(self, axis: Axis, keep_dims: bool = False) -> None:
         super().__init__()
@@ -39,9 +52,23 @@ class ReduceLogSumExp(Cell):
 
 
 class Range(Cell):
-    """The numbers start, start + delta, … below limit (limit None: from 0 below start), int32 of ints and float32 else.
+    """Returns the sequence start, start + delta, … below limit; called without arguments.
 
-    Raises TypeError for what is no number, ValueError for delta 0.
+    The type is int32 if all arguments are ints, else float32.
+
+    Args:
+        start (int, float): The first value; if `limit` is None, the limit, and the sequence starts at 0.
+        limit (int, float): The limit, not included. Default: None.
+        delta (int, float): The increment. Default: 1.
+
+    Raises:
+        TypeError: If an argument is not a number.
+        ValueError: If `delta` is 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.Range(1, 8, 2)())
+        [1 3 5 7]
     """
 
     def __init__(self, start: float, limit: Optional[float] = None, delta: float = 1) -> None:
@@ -61,7 +88,22 @@ class Range(Cell):
 
 
 class CosineSimilarity(Cell):
-    """x1·x2/max(|x1|·|x2|, eps) along `dim`."""
+    """Cosine similarity x1·x2/max(|x1|·|x2|, eps) along a dimension.
+
+    Args:
+        dim (int): The dimension. Default: 1.
+        eps (float): The smallest product of the norms, at least 0. Default: 1e-8.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `eps` is negative.
+
+    Examples:
+        >>> from sindri.nn.layer.math import CosineSimilarity
+        >>> import sindri as ms
+        >>> print(CosineSimilarity()(ms.Tensor([[3.0, 4.0]]), ms.Tensor([[4.0, 3.0]])).asnumpy().round(4))
+        [0.96]
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
@@ -78,7 +120,20 @@ class CosineSimilarity(Cell):
 
 
 class MatMul(Cell):
-    """Product over the last two dimensions, each operand transposed there if asked; leading dimensions broadcast, vectors as in NumPy."""
+    """Matrix product over the last two dimensions; leading dimensions broadcast, vectors are treated as in NumPy.
+
+    Args:
+        transpose_x1 (bool): Whether x1 is transposed in its last two dimensions. Default: False.
+        transpose_x2 (bool): Whether x2 is transposed in its last two dimensions. Default: False.
+
+    Raises:
+        TypeError: If an argument is not a bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MatMul()(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([1.0, 1.0])))
+        [3. 7.]
+    """
 
     def __init__(self, transpose_x1: bool = False, transpose_x2: bool = False) -> None:
         super().__init__()
@@ -94,7 +149,21 @@ class MatMul(Cell):
 
 
 class Moments(Cell):
-    """Mean and (biased) variance over `axis` (None: all), a tuple of two."""
+    """Returns (mean, biased variance) over some dimensions.
+
+    Args:
+        axis (int, tuple): The dimensions. Default: None, all.
+        keep_dims (bool): Whether they are kept with size 1. Default: None, False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> mean, variance = ms.nn.Moments(axis=1)(ms.Tensor([[1.0, 3.0]]))
+        >>> print(mean, variance)
+        [2.] [1.]
+    """
 
     def __init__(self, axis: Optional[Axis] = None, keep_dims: Optional[bool] = None) -> None:
         super().__init__()
@@ -113,7 +182,17 @@ class Moments(Cell):
 
 
 class MatInverse(Cell):
-    """Inverse of the matrices in the last two dimensions. Raises ValueError for a singular one."""
+    """Inverts the matrices in the last two dimensions.
+
+    Raises:
+        ValueError: If a matrix is singular.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MatInverse()(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
 
     def construct(self, a: Tensor) -> Tensor:
         return _ops.inverse(a)
