@@ -1,4 +1,4 @@
-"""Batch, layer and group normalisation."""
+"""Batch, instance, layer and group normalisation."""
 from __future__ import annotations
 
 import math
@@ -23,7 +23,7 @@ _add, _mul = _ops.add, _ops.mul
 
 
 class _BatchNorm(Cell):
-    """Normalises every channel by the batch's mean and variance in training, by the moving ones otherwise; see BatchNorm2d."""
+    """Normalises each channel by the batch's mean and variance in training, otherwise by the moving statistics; see BatchNorm2d."""
 
     _ranks: Tuple[int, ...] = ()
 
@@ -44,13 +44,13 @@ class _BatchNorm(Cell):
         shape = (self.num_features,)
         self.gamma_init, self.beta_init = gamma_init, beta_init
         self.moving_mean_init, self.moving_var_init = moving_mean_init, moving_var_init
-        # Drawn in the order of the C++ layer, so that random initial values have its bits; registered in MindSpore's order.
+        # Drawn in the order of the C++ layer, so that random initial values are bitwise identical to it; registered in MindSpore's order.
         gamma, beta = initializer(gamma_init, shape, dtype).init_data(), initializer(beta_init, shape, dtype).init_data()
         self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), name="mean", requires_grad=False)
         self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), name="variance", requires_grad=False)
         self.gamma = Parameter(gamma, name="gamma", requires_grad=affine)
         self.beta = Parameter(beta, name="beta", requires_grad=affine)
-        # Set by mixed precision: the op reads and writes half activations beside float32 parameters, without casts around it.
+        # Set by mixed precision: the op reads and writes half-precision activations with float32 parameters, without casts around it.
         self._mixed = False
 
     def construct(self, x: Tensor) -> Tensor:
@@ -82,9 +82,9 @@ class _BatchNorm(Cell):
         return y
 
     def _update_moving(self, mean: Tensor, var: Tensor, factor: float) -> None:
-        """factor: by which the variance is the unbiased one."""
+        """Updates the moving statistics; `factor` is the ratio of the unbiased variance to `var`."""
         if _core.is_casting():
-            with _core.FullPrecisionScope():  # a mean moves by less than a half type can tell
+            with _core.FullPrecisionScope():  # the mean moves by less than a half type can represent
                 self._blend(mean, var, factor)
         else:
             self._blend(mean, var, factor)
@@ -101,28 +101,102 @@ class _BatchNorm(Cell):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of [N, C] or [N, C, L]; parameters and errors as BatchNorm2d."""
+    """Batch normalisation of an input [N, C] or [N, C, L].
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): Added to the variance; above 0. Default: 1e-5.
+        momentum (float): The weight of the old value in the moving statistics, in [0, 1]. Default: 0.9.
+        affine (bool): Whether gamma and beta are trained. Default: True.
+        gamma_init (str, float, Initializer, Tensor): How gamma is initialised. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): How beta is initialised. Default: "zeros".
+        moving_mean_init (str, float, Initializer, Tensor): How the moving mean is initialised. Default: "zeros".
+        moving_var_init (str, float, Initializer, Tensor): How the moving variance is initialised. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm2d. Default: None.
+        data_format (str): As in BatchNorm2d. Default: "NCHW".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: As in BatchNorm2d.
+        ValueError: As in BatchNorm2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> norm = ms.nn.BatchNorm1d(1).set_train()
+        >>> print(norm(ms.Tensor([[1.0], [3.0]])).asnumpy().round(3).ravel())
+        [-1.  1.]
+        >>> print(norm.moving_mean.asnumpy().round(3))
+        [0.2]
+    """
 
     _ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of [N, C, H, W].
+    """Batch normalisation of an input [N, C, H, W].
 
-    Parameters `gamma`, `beta` (trained if `affine`) and `moving_mean`, `moving_variance`, each [num_features]. In training
-    moving = momentum·moving + (1 - momentum)·batch, the batch variance being the unbiased one there: momentum is the weight of the OLD value
-    (PyTorch's is 1 minus it). use_batch_statistics None follows the training flag, True and False fix it: the moving values move whenever the batch's are
-    used. data_format 'NHWC' (device_target 'GPU' only) normalises the last axis. Raises TypeError for wrong types; ValueError for num_features below
-    1, momentum outside [0, 1], eps not above 0, 'NHWC' off the GPU, and inputs of another rank or number of channels.
+    In training mode it normalises by the mean and variance of the batch and updates the moving statistics:
+    moving = momentum·moving + (1 - momentum)·batch, with the unbiased batch variance. In inference mode it normalises by the moving
+    statistics. `momentum` is the weight of the old value; PyTorch's is 1 minus it.
+
+    Parameters, each [num_features]: `gamma` and `beta`, trained if `affine`, and `moving_mean` and `moving_variance`.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): Added to the variance; above 0. Default: 1e-5.
+        momentum (float): The weight of the old value in the moving statistics, in [0, 1]. Default: 0.9.
+        affine (bool): Whether gamma and beta are trained. Default: True.
+        gamma_init (str, float, Initializer, Tensor): How gamma is initialised. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): How beta is initialised. Default: "zeros".
+        moving_mean_init (str, float, Initializer, Tensor): How the moving mean is initialised. Default: "zeros".
+        moving_var_init (str, float, Initializer, Tensor): How the moving variance is initialised. Default: "ones".
+        use_batch_statistics (bool): Whether the batch's statistics are used, and the moving ones updated; None follows the training flag.
+            Default: None.
+        data_format (str): "NCHW", or "NHWC" to normalise the last axis; "NHWC" needs device_target "GPU". Default: "NCHW".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_features` is below 1, `momentum` is outside [0, 1], `eps` is not above 0, "NHWC" is used without the GPU, or the
+            input has another rank or number of channels.
+
+    Examples:
+        >>> import sindri as ms
+        >>> norm = ms.nn.BatchNorm2d(3)
+        >>> norm(ms.ops.ones((2, 3, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4)
+        >>> [p.name for p in norm.trainable_params()]
+        ['gamma', 'beta']
     """
 
     _ranks = (4,)
 
 
 class BatchNorm3d(Cell):
-    """Batch normalisation of [N, C, D, H, W] by a BatchNorm2d, `bn2d`: its parameters are `bn2d.gamma` and so on, as in MindSpore's files.
+    """Batch normalisation of an input [N, C, D, H, W].
 
-    Arguments and errors as BatchNorm2d, without data_format.
+    A BatchNorm2d named `bn2d` computes it. So the Parameters are `bn2d.gamma` and so on, as in MindSpore's checkpoints.
+
+    Args:
+        num_features (int): As in BatchNorm2d.
+        eps (float): As in BatchNorm2d. Default: 1e-5.
+        momentum (float): As in BatchNorm2d. Default: 0.9.
+        affine (bool): As in BatchNorm2d. Default: True.
+        gamma_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "zeros".
+        moving_mean_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "zeros".
+        moving_var_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm2d. Default: None.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: As in BatchNorm2d.
+        ValueError: As in BatchNorm2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.BatchNorm3d(3)(ms.ops.ones((2, 3, 4, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4, 4)
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True, gamma_init: Init = "ones",
@@ -140,11 +214,33 @@ class BatchNorm3d(Cell):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation of [N, C] or [N, C, H, W] over the ranks of a group: mean and variance are those of all its ranks' batches, which may differ in
-    size. process_groups None: one group of all ranks; else lists of ranks, of which each rank uses the one it is in, and a rank in none its own batch. All ranks
-    make the layer at the same time. A group of one rank is BatchNorm2d.
+    """Batch normalisation of an input [N, C] or [N, C, H, W] over the ranks of a group.
 
-    Raises TypeError unless process_groups is None or a list of lists of ranks, ValueError for ranks that are not there or named twice.
+    Mean and variance are those of the batches of all ranks in the group; the batches may differ in size. All ranks create the layer at the
+    same time. In a group of one rank it is BatchNorm2d.
+
+    Args:
+        num_features (int): As in BatchNorm2d.
+        eps (float): As in BatchNorm2d. Default: 1e-5.
+        momentum (float): As in BatchNorm2d. Default: 0.9.
+        affine (bool): As in BatchNorm2d. Default: True.
+        gamma_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "zeros".
+        moving_mean_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "zeros".
+        moving_var_init (str, float, Initializer, Tensor): As in BatchNorm2d. Default: "ones".
+        use_batch_statistics (bool): As in BatchNorm2d. Default: None.
+        process_groups (list): Lists of ranks. Each rank uses the list that contains it, or its own batch if there is none. Default: None,
+            one group of all ranks.
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If `process_groups` is not None or a list of lists of ranks, or as in BatchNorm2d.
+        ValueError: If a rank does not exist or is named twice, or as in BatchNorm2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.SyncBatchNorm(3)(ms.ops.ones((2, 3, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4)
     """
 
     _ranks = (2, 4)
@@ -180,8 +276,21 @@ class SyncBatchNorm(_BatchNorm):
 
 
 def normalize_over_ranks(x: Tensor, gamma: Optional[Tensor], beta: Optional[Tensor], eps: float, group: str) -> Tuple[Tensor, Tensor, Tensor]:
-    """(x [N, C, ...] normalised by the mean and variance of all ranks' batches, the mean, the unbiased variance), in float32 at least. Sums travel twice:
-    for the mean, then for the squares around it. Their gradients are sums over ranks, too, so that of x sees all ranks' losses."""
+    """Normalises x [N, C, ...] by the mean and variance of all ranks' batches.
+
+    Computes in float32 at least. There are two all-reduces: of the sums for the mean, then of the squared differences from it. Their
+    gradients are sums over ranks too, so that the gradient of x contains all ranks' losses.
+
+    Args:
+        x (Tensor): The input.
+        gamma (Tensor): The scale [C], or None.
+        beta (Tensor): The shift [C], or None.
+        eps (float): Added to the variance.
+        group (str): The group of ranks.
+
+    Returns:
+        (Normalised x, mean [C], unbiased variance [C]).
+    """
     axes, features = tuple(i for i in range(len(x.shape)) if i != 1), x.shape[1]
     channels = (1, features) + (1,) * (len(x.shape) - 2)
     wide = mstype.float64 if x.dtype == mstype.float64 else mstype.float32
@@ -200,7 +309,7 @@ def normalize_over_ranks(x: Tensor, gamma: Optional[Tensor], beta: Optional[Tens
 
 
 def _sync_group(process_groups: Optional[Sequence[Sequence[int]]], count: int) -> Optional[str]:
-    """The engine's name of the group that this rank's statistics are of; None where that is this rank alone."""
+    """Returns the engine's name of the group whose statistics this rank uses; None if that is this rank alone."""
     if count == 1:
         return None
     if process_groups is None:
@@ -211,16 +320,15 @@ def _sync_group(process_groups: Optional[Sequence[Sequence[int]]], count: int) -
     name = "sync_batch_norm_" + "_".join(map(str, own))
     try:
         get_group_size(name)
-    except ValueError:  # of the first layer with it
+    except ValueError:  # the first layer with this group
         create_group(name, own)
     return name
 
 
 class _InstanceNorm(Cell):
-    """Normalises every sample and channel over the dimensions behind them, then scales by `gamma` and shifts by `beta`, each [C].
+    """Normalises each sample and channel over the remaining dimensions, then scales by `gamma` and shifts by `beta`, each [C].
 
-    Statistics always come from the input; the moving values are there under BatchNorm's names and stay as they are.
-    Raises ValueError for inputs of another rank or number of channels.
+    Statistics always come from the input. The moving statistics exist under BatchNorm's names and do not change.
     """
 
     _rank = 0
@@ -246,7 +354,7 @@ class _InstanceNorm(Cell):
         y = _ops.reshape(_ops.layer_norm(_ops.reshape(x, (-1, width)), ones, zeros, 1, self.eps), shape)
         channels = (1, self.num_features) + (1,) * (self._rank - 2)
         y = _ops.add(_ops.mul(y, _ops.reshape(self.gamma, channels)), _ops.reshape(self.beta, channels))
-        return _ops.cast(y, x.dtype)  # half inputs meet float32 parameters
+        return _ops.cast(y, x.dtype)  # half-precision inputs meet float32 parameters
 
     def extend_repr(self) -> str:
         return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, beta={self.beta}, "
@@ -254,33 +362,109 @@ class _InstanceNorm(Cell):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of [N, C, L]."""
+    """Instance normalisation of an input [N, C, L].
+
+    Each sample and channel is normalised over the remaining dimensions. The statistics always come from the input; the moving statistics
+    exist under BatchNorm's names and do not change.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): Added to the variance; above 0. Default: 1e-5.
+        momentum (float): Stored without effect; in [0, 1]. Default: 0.1.
+        affine (bool): Whether gamma and beta are trained. Default: True.
+        gamma_init (str, float, Initializer, Tensor): How gamma is initialised. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): How beta is initialised. Default: "zeros".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a value is out of range, or the input has another rank or number of channels.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.InstanceNorm1d(1)(ms.Tensor([[[1.0, 3.0]]])).asnumpy().round(3))
+        [[[-1.  1.]]]
+    """
 
     _rank = 3
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of [N, C, H, W]."""
+    """Instance normalisation of an input [N, C, H, W].
+
+    Args:
+        num_features (int): As in InstanceNorm1d.
+        eps (float): As in InstanceNorm1d. Default: 1e-5.
+        momentum (float): As in InstanceNorm1d. Default: 0.1.
+        affine (bool): As in InstanceNorm1d. Default: True.
+        gamma_init (str, float, Initializer, Tensor): As in InstanceNorm1d. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): As in InstanceNorm1d. Default: "zeros".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: As in InstanceNorm1d.
+        ValueError: As in InstanceNorm1d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.InstanceNorm2d(3)(ms.ops.ones((2, 3, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4)
+    """
 
     _rank = 4
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of [N, C, D, H, W]."""
+    """Instance normalisation of an input [N, C, D, H, W].
+
+    Args:
+        num_features (int): As in InstanceNorm1d.
+        eps (float): As in InstanceNorm1d. Default: 1e-5.
+        momentum (float): As in InstanceNorm1d. Default: 0.1.
+        affine (bool): As in InstanceNorm1d. Default: True.
+        gamma_init (str, float, Initializer, Tensor): As in InstanceNorm1d. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): As in InstanceNorm1d. Default: "zeros".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: As in InstanceNorm1d.
+        ValueError: As in InstanceNorm1d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.InstanceNorm3d(3)(ms.ops.ones((2, 3, 4, 4, 4), ms.float32)).shape
+        (2, 3, 4, 4, 4)
+    """
 
     _rank = 5
 
 
 def _in_type_of(x: Tensor, *parameters: Tensor) -> Tuple[Tensor, ...]:
-    """The parameters of a normalisation as x is computed: as they are, or float64 for a float64 input."""
+    """Returns the parameters of a normalisation in x's compute type: float64 for a float64 input, otherwise unchanged."""
     return tuple(_ops.cast(p, x.dtype) if x.dtype is mstype.float64 and p.dtype is not mstype.float64 else p for p in parameters)
 
 
 class LayerNorm(Cell):
-    """Normalises over the dimensions from begin_norm_axis on, then scales by `gamma` and shifts by `beta` (both of normalized_shape, trained).
+    """Layer normalisation: normalises the last dimensions, then scales by `gamma` and shifts by `beta`.
 
-    gamma and beta cover the dimensions from begin_params_axis on. epsilon is 1e-7 (PyTorch: 1e-5).
-    Raises TypeError unless normalized_shape is a tuple or list, ValueError for sizes below 1, epsilon not above 0 and inputs that do not end in it.
+    Args:
+        normalized_shape (tuple, list): The shape of gamma and beta, which are trained; the input's shape ends in it.
+        begin_norm_axis (int): The first dimension to normalise. Default: -1.
+        begin_params_axis (int): The first dimension that gamma and beta cover. Default: -1.
+        gamma_init (str, float, Initializer, Tensor): How gamma is initialised. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): How beta is initialised. Default: "zeros".
+        epsilon (float): Added to the variance; above 0. Default: 1e-7 (PyTorch: 1e-5).
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If `normalized_shape` is not a tuple or list, or another argument has another type.
+        ValueError: If a size is below 1, `epsilon` is not above 0 or the input's shape does not end in `normalized_shape`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LayerNorm((2,))(ms.Tensor([[1.0, 3.0], [0.0, 8.0]])).asnumpy().round(4))
+        [[-1.  1.]
+         [-1.  1.]]
     """
 
     def __init__(self, normalized_shape: Sequence[int], begin_norm_axis: int = -1, begin_params_axis: int = -1, gamma_init: Init = "ones",
@@ -308,7 +492,7 @@ class LayerNorm(Cell):
         if norm_axis == params_axis:
             gamma, beta = _in_type_of(x, self.gamma, self.beta)
             return _ops.layer_norm(x, gamma, beta, norm_axis, self.epsilon)
-        # Statistics over other dimensions than the parameters': normalise plainly, then scale.
+        # The statistics cover other dimensions than the parameters: normalise without them, then scale.
         ones, zeros = _in_type_of(x, *(_ops.full(shape[norm_axis:], v, self.gamma.dtype) for v in (1.0, 0.0)))
         y = _ops.add(_ops.mul(_ops.layer_norm(x, ones, zeros, norm_axis, self.epsilon), self.gamma), self.beta)
         return _ops.cast(y, x.dtype)
@@ -325,9 +509,25 @@ class LayerNorm(Cell):
 
 
 class GroupNorm(Cell):
-    """Normalises [N, C, ...] over each of num_groups groups of channels, then scales by `gamma` and shifts by `beta`, each [C].
+    """Group normalisation of an input [N, C, ...]: normalises each group of channels, then scales by `gamma` and shifts by `beta`, each [C].
 
-    Raises ValueError when num_channels is no multiple of num_groups and for inputs of another rank or number of channels.
+    Args:
+        num_groups (int): The number of groups.
+        num_channels (int): The number of channels C, a multiple of `num_groups`.
+        eps (float): Added to the variance; above 0. Default: 1e-5.
+        affine (bool): Whether gamma and beta are trained. Default: True.
+        gamma_init (str, float, Initializer, Tensor): How gamma is initialised. Default: "ones".
+        beta_init (str, float, Initializer, Tensor): How beta is initialised. Default: "zeros".
+        dtype (DType): The type of the Parameters. Default: float32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_channels` is not a multiple of `num_groups`, or the input has another rank or number of channels.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.GroupNorm(2, 4)(ms.ops.ones((1, 4, 3, 3), ms.float32)).shape
+        (1, 4, 3, 3)
     """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, gamma_init: Init = "ones",

@@ -15,10 +15,10 @@ Padding = Union[int, Sequence[int]]
 
 
 class _Pad(Cell):
-    """Pads `_dims` dimensions, the last one first: padding is one int for every side or (left, right, top, bottom, …).
+    """Pads `_dims` dimensions, the last one first: padding is one int for all sides or (left, right, top, bottom, …).
 
-    Raises TypeError unless padding is an int or a tuple, ValueError for a wrong count, negative numbers where the mode takes none or that
-    cut more than there is, and inputs of another rank.
+    Raises TypeError if padding is not an int or a tuple. Raises ValueError for a wrong number of paddings, negative ones that the mode does
+    not accept or that crop more than the input has, and inputs of another rank.
     """
 
     _dims, _mode = 1, "constant"
@@ -43,7 +43,7 @@ class _Pad(Cell):
 
 
 class _ConstantPad(_Pad):
-    """Pads with one number."""
+    """Pads with a constant."""
 
     def __init__(self, padding: Padding, value: Any) -> None:
         super().__init__(padding)
@@ -55,58 +55,192 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """The last dimension padded with value; negative numbers cut."""
+    """Pads the last dimension with a constant; negative paddings crop.
+
+    Args:
+        padding (int, tuple): (left, right), or one int for both.
+        value (float): The constant.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If the number of paddings is wrong, or they crop more than the input has.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ConstantPad1d((1, 2), 9.0)(ms.Tensor([[1.0, 2.0]])))
+        [[9. 1. 2. 9. 9.]]
+    """
 
 
 class ConstantPad2d(_ConstantPad):
-    """The last two dimensions padded with value; negative numbers cut."""
+    """Pads the last two dimensions with a constant; negative paddings crop.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom), or one int for all.
+        value (float): The constant.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If the number of paddings is wrong, or they crop more than the input has.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.ConstantPad2d((1, 1, 2, 0), 9.0)(ms.ops.ones((1, 3, 4, 4), ms.float32)).shape
+        (1, 3, 6, 6)
+    """
 
     _dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """The last three dimensions padded with value; negative numbers cut."""
+    """Pads the last three dimensions with a constant; negative paddings crop.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom, head, tail), or one int for all.
+        value (float): The constant.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If the number of paddings is wrong, or they crop more than the input has.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.ConstantPad3d(1, 9.0)(ms.ops.ones((1, 3, 4, 4, 4), ms.float32)).shape
+        (1, 3, 6, 6, 6)
+    """
 
     _dims = 3
 
 
 class ZeroPad2d(_Pad):
-    """The last two dimensions padded with zeros; negative numbers cut."""
+    """Pads the last two dimensions with zeros; negative paddings crop.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom), or one int for all.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If the number of paddings is wrong, or they crop more than the input has.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ZeroPad2d((1, 0, 0, 1))(ms.Tensor([[[[1.0, 2.0]]]])))
+        [[[[0. 1. 2.]
+           [0. 0. 0.]]]]
+    """
 
     _dims = 2
 
 
 class ReflectionPad1d(_Pad):
-    """[N, C, W] or [C, W] mirrored at both ends, without the end itself."""
+    """Pads [N, C, W] or [C, W] with values mirrored at both ends; the end itself is not repeated.
+
+    Args:
+        padding (int, tuple): (left, right), or one int for both; at least 0.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If a padding is negative, their number is wrong or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ReflectionPad1d((1, 2))(ms.Tensor([[1.0, 2.0, 3.0]])))
+        [[2. 1. 2. 3. 2. 1.]]
+    """
 
     _mode, _ranks = "reflect", (2, 3)
 
 
 class ReflectionPad2d(_Pad):
-    """[N, C, H, W] or [C, H, W] mirrored at its sides, without the side itself."""
+    """Pads [N, C, H, W] or [C, H, W] with values mirrored at the sides; the side itself is not repeated.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom), or one int for all; at least 0.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If a padding is negative, their number is wrong or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.ReflectionPad2d(1)(ms.ops.ones((1, 3, 4, 4), ms.float32)).shape
+        (1, 3, 6, 6)
+    """
 
     _dims, _mode, _ranks = 2, "reflect", (3, 4)
 
 
 class ReflectionPad3d(_Pad):
-    """[N, C, D, H, W] or [C, D, H, W] mirrored at its sides, without the side itself."""
+    """Pads [N, C, D, H, W] or [C, D, H, W] with values mirrored at the sides; the side itself is not repeated.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom, head, tail), or one int for all; at least 0.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If a padding is negative, their number is wrong or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.ReflectionPad3d(1)(ms.ops.ones((1, 3, 4, 4, 4), ms.float32)).shape
+        (1, 3, 6, 6, 6)
+    """
 
     _dims, _mode, _ranks = 3, "reflect", (4, 5)
 
 
 class ReplicationPad1d(_Pad):
-    """[N, C, W] or [C, W] with its ends repeated."""
+    """Pads [N, C, W] or [C, W] by repeating the values at the ends.
+
+    Args:
+        padding (int, tuple): (left, right), or one int for both; at least 0.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If a padding is negative, their number is wrong or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.ReplicationPad1d((1, 2))(ms.Tensor([[1.0, 2.0, 3.0]])))
+        [[1. 1. 2. 3. 3. 3.]]
+    """
 
     _mode, _ranks = "replicate", (2, 3)
 
 
 class ReplicationPad2d(_Pad):
-    """[N, C, H, W] or [C, H, W] with its sides repeated."""
+    """Pads [N, C, H, W] or [C, H, W] by repeating the values at the sides.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom), or one int for all; at least 0.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If a padding is negative, their number is wrong or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.ReplicationPad2d(1)(ms.ops.ones((1, 3, 4, 4), ms.float32)).shape
+        (1, 3, 6, 6)
+    """
 
     _dims, _mode, _ranks = 2, "replicate", (3, 4)
 
 
 class ReplicationPad3d(_Pad):
-    """[N, C, D, H, W] or [C, D, H, W] with its sides repeated."""
+    """Pads [N, C, D, H, W] or [C, D, H, W] by repeating the values at the sides.
+
+    Args:
+        padding (int, tuple): (left, right, top, bottom, head, tail), or one int for all; at least 0.
+
+    Raises:
+        TypeError: If `padding` is not an int or a tuple of ints.
+        ValueError: If a padding is negative, their number is wrong or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.ReplicationPad3d(1)(ms.ops.ones((1, 3, 4, 4, 4), ms.float32)).shape
+        (1, 3, 6, 6, 6)
+    """
 
     _dims, _mode, _ranks = 3, "replicate", (4, 5)

@@ -1,4 +1,4 @@
-"""Pooling over windows of one or two dimensions."""
+"""Pooling over windows of one, two or three dimensions."""
 from __future__ import annotations
 
 from typing import Any, Callable, Optional, Tuple, Union
@@ -23,12 +23,12 @@ Size2 = Union[int, Tuple[int, int]]
 
 
 class _Pool(Cell):
-    """Checked window, step and padding of a pooling layer over two dimensions."""
+    """Checked window, stride and padding of a pooling layer over two dimensions."""
 
     def __init__(self, kernel_size: Size2, stride: Size2, pad_mode: str, padding: Any, ceil_mode: bool, data_format: str) -> None:
         super().__init__()
         who = self.cls_name
-        mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode  # 1.x scripts write 'SAME' too
+        mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode  # MindSpore 1.x scripts also write 'SAME'
         self.kernel_size, self.stride = kernel_size, stride
         self.pad_mode, self.padding, self.ceil_mode, self.format = pad_mode, padding, check_bool(who, "ceil_mode", ceil_mode), data_format
         self._kernel, self._step = sizes(who, "kernel_size", kernel_size, 2), sizes(who, "stride", stride, 2)
@@ -60,12 +60,28 @@ class _Pool(Cell):
 
 
 class MaxPool2d(_Pool):
-    """Maximum of each window: x [N, C, H, W] -> [N, C, OH, OW], or [C, H, W] -> [C, OH, OW].
+    """2D max pooling: x [N, C, H, W] -> [N, C, OH, OW], or [C, H, W] -> [C, OH, OW].
 
-    The stride is 1 unless given (PyTorch: the kernel size). pad_mode 'valid' (the default), 'same' (pads with -inf, as Conv2d) or 'pad' with
-    `padding`, at most half the kernel. With pad_mode 'pad' also dilation, and return_indices: (maxima, their int64 places in the flat image). The
-    fourth argument may be data_format, as in MindSpore 1. Raises TypeError or ValueError for sizes, padding and modes out of range, and for dilation
-    and return_indices with another mode.
+    Args:
+        kernel_size (int, tuple): The height and width of the window. Default: 1.
+        stride (int, tuple): The distance between windows. Default: 1 (PyTorch: the kernel size).
+        pad_mode (str): "valid" does not pad; "same" pads with -inf as Conv2d does; "pad" pads by `padding`. Default: "valid".
+        padding (int, tuple): The padding with `pad_mode` "pad", at most half the kernel; or the data format, as in MindSpore 1. Default: 0.
+        dilation (int, tuple): The distance between window elements; needs `pad_mode` "pad" if not 1. Default: 1.
+        return_indices (bool): Whether to return (maxima, their int64 positions in the flattened image); needs `pad_mode` "pad".
+            Default: False.
+        ceil_mode (bool): Whether output sizes are rounded up; not with "same". Default: False.
+        data_format (str): "NCHW", or "NHWC" with device_target "GPU". Default: "NCHW".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size, padding or mode is out of range, or `dilation` or `return_indices` is given with another mode.
+
+    Examples:
+        >>> import sindri as ms
+        >>> x = ms.Tensor([[[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]])
+        >>> print(ms.nn.MaxPool2d(2, stride=2)(x))
+        [[[[6. 8.]]]]
     """
 
     def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Size2 = 1,
@@ -86,9 +102,28 @@ class MaxPool2d(_Pool):
 
 
 class AvgPool2d(_Pool):
-    """Average of each window: x [N, C, H, W] -> [N, C, OH, OW]; stride, padding and errors as MaxPool2d.
+    """2D average pooling: x [N, C, H, W] -> [N, C, OH, OW], or [C, H, W] -> [C, OH, OW].
 
-    count_include_pad counts the zeros of pad_mode 'pad' ('same' never counts its own); divisor_override divides the sums instead of the count.
+    Args:
+        kernel_size (int, tuple): The height and width of the window. Default: 1.
+        stride (int, tuple): The distance between windows. Default: 1 (PyTorch: the kernel size).
+        pad_mode (str): "valid", "same" or "pad", as in MaxPool2d. Default: "valid".
+        padding (int, tuple): The zeros added with `pad_mode` "pad", at most half the kernel; or the data format, as in MindSpore 1.
+            Default: 0.
+        ceil_mode (bool): Whether output sizes are rounded up; not with "same". Default: False.
+        count_include_pad (bool): Whether the zeros of `pad_mode` "pad" count; those of "same" never count. Default: True.
+        divisor_override (int): Divides the sums instead of the number of elements; above 0. Default: None.
+        data_format (str): "NCHW", or "NHWC" with device_target "GPU". Default: "NCHW".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size, padding or mode is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> x = ms.Tensor([[[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]])
+        >>> print(ms.nn.AvgPool2d(2, stride=2)(x))
+        [[[[3.5 5.5]]]]
     """
 
     def __init__(self, kernel_size: Size2 = 1, stride: Size2 = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
@@ -109,7 +144,7 @@ class AvgPool2d(_Pool):
 
 
 class _Pool1d(Cell):
-    """Pooling of [N, C, L] or [C, L] as that of a picture of one row."""
+    """Pools [N, C, L] or [C, L] as an image with one row."""
 
     def __init__(self, kernel_size: int, stride: int, pad_mode: str, padding: Any, make: Callable[..., Cell]) -> None:
         super().__init__()
@@ -138,7 +173,26 @@ class _Pool1d(Cell):
 
 
 class MaxPool1d(_Pool1d):
-    """Maximum of each window of [N, C, L] or [C, L]; arguments as MaxPool2d."""
+    """1D max pooling: x [N, C, L] -> [N, C, OL], or [C, L] -> [C, OL].
+
+    Args:
+        kernel_size (int): The size of the window. Default: 1.
+        stride (int): The distance between windows. Default: 1.
+        pad_mode (str): "valid", "same" or "pad", as in MaxPool2d. Default: "valid".
+        padding (int, tuple): The padding with `pad_mode` "pad": an int or (before, after). Default: 0.
+        dilation (int): The distance between window elements; needs `pad_mode` "pad" if not 1. Default: 1.
+        return_indices (bool): Whether to return (maxima, their int64 positions); needs `pad_mode` "pad". Default: False.
+        ceil_mode (bool): Whether output sizes are rounded up. Default: False.
+
+    Raises:
+        TypeError: As in MaxPool2d.
+        ValueError: As in MaxPool2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MaxPool1d(2, stride=2)(ms.Tensor([[[1.0, 3.0, 2.0, 4.0]]])))
+        [[[3. 4.]]]
+    """
 
     def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: int = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -147,7 +201,25 @@ class MaxPool1d(_Pool1d):
 
 
 class AvgPool1d(_Pool1d):
-    """Average of each window of [N, C, L] or [C, L]; arguments as AvgPool2d."""
+    """1D average pooling: x [N, C, L] -> [N, C, OL], or [C, L] -> [C, OL].
+
+    Args:
+        kernel_size (int): The size of the window. Default: 1.
+        stride (int): The distance between windows. Default: 1.
+        pad_mode (str): "valid", "same" or "pad", as in MaxPool2d. Default: "valid".
+        padding (int, tuple): The zeros added with `pad_mode` "pad": an int or (before, after). Default: 0.
+        ceil_mode (bool): Whether output sizes are rounded up. Default: False.
+        count_include_pad (bool): Whether the zeros of `pad_mode` "pad" count. Default: True.
+
+    Raises:
+        TypeError: As in AvgPool2d.
+        ValueError: As in AvgPool2d.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.AvgPool1d(2, stride=2)(ms.Tensor([[[1.0, 3.0, 2.0, 4.0]]])))
+        [[[2. 3.]]]
+    """
 
     def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
@@ -155,9 +227,19 @@ class AvgPool1d(_Pool1d):
 
 
 class AdaptiveAvgPool2d(Cell):
-    """Average over output_size windows that cover [.., H, W] evenly, as in PyTorch; None in output_size keeps that dimension.
+    """Averages over output_size windows that cover [N, C, H, W] or [C, H, W] evenly, as in PyTorch.
 
-    Takes [N, C, H, W] or [C, H, W]. Raises TypeError or ValueError for sizes below 1 and another rank.
+    Args:
+        output_size (int, tuple): The output's height and width; None keeps the input's.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.AdaptiveAvgPool2d((2, None))(ms.ops.ones((1, 3, 5, 7), ms.float32)).shape
+        (1, 3, 2, 7)
     """
 
     def __init__(self, output_size: Union[int, Tuple[Optional[int], Optional[int]]]) -> None:
@@ -179,7 +261,20 @@ class AdaptiveAvgPool2d(Cell):
 
 
 class AdaptiveAvgPool1d(Cell):
-    """Average over output_size windows that cover the last dimension of [N, C, L] or [C, L] evenly."""
+    """Averages over output_size windows that cover the last dimension of [N, C, L] or [C, L] evenly.
+
+    Args:
+        output_size (int): The output's length.
+
+    Raises:
+        TypeError: If `output_size` is not an int.
+        ValueError: If it is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.AdaptiveAvgPool1d(2)(ms.Tensor([[[1.0, 3.0, 2.0, 4.0]]])))
+        [[[2. 3.]]]
+    """
 
     def __init__(self, output_size: int) -> None:
         super().__init__()
@@ -195,7 +290,7 @@ class AdaptiveAvgPool1d(Cell):
 
 
 class _Adaptive(Cell):
-    """What adaptive pooling over `_rank` dimensions shares: a size of the output for each, None keeping the input's."""
+    """Base of adaptive pooling over `_rank` dimensions: one output size for each; None keeps the input's size."""
 
     _rank = 1
 
@@ -217,9 +312,19 @@ class _Adaptive(Cell):
 
 
 class AdaptiveAvgPool3d(_Adaptive):
-    """Average over output_size windows that cover [N, C, D, H, W] or [C, D, H, W] evenly; None in output_size keeps that dimension.
+    """Averages over output_size windows that cover [N, C, D, H, W] or [C, D, H, W] evenly.
 
-    Raises TypeError or ValueError for sizes below 1 and another rank.
+    Args:
+        output_size (int, tuple): The output's depth, height and width; None keeps the input's.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.AdaptiveAvgPool3d(2)(ms.ops.ones((1, 3, 4, 5, 6), ms.float32)).shape
+        (1, 3, 2, 2, 2)
     """
 
     _rank = 3
@@ -239,12 +344,38 @@ class _AdaptiveMax(_Adaptive):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax):
-    """Maxima over output_size windows that cover the last dimension of [N, C, L] or [C, L] evenly. Errors as AdaptiveAvgPool3d."""
+    """Maxima over output_size windows that cover the last dimension of [N, C, L] or [C, L] evenly.
+
+    Args:
+        output_size (int): The output's length; None keeps the input's.
+
+    Raises:
+        TypeError: If `output_size` is not an int.
+        ValueError: If it is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.AdaptiveMaxPool1d(2)(ms.Tensor([[[1.0, 3.0, 2.0, 4.0]]])))
+        [[[3. 4.]]]
+    """
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax):
-    """Maxima over output_size windows that cover [N, C, H, W] or [C, H, W] evenly; None in output_size keeps that dimension. return_indices: (maxima,
-    their int64 places in the flat image). Errors as AdaptiveAvgPool3d."""
+    """Maxima over output_size windows that cover [N, C, H, W] or [C, H, W] evenly.
+
+    Args:
+        output_size (int, tuple): The output's height and width; None keeps the input's.
+        return_indices (bool): Whether to return (maxima, their int64 positions in the flattened image). Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.AdaptiveMaxPool2d(2)(ms.ops.ones((1, 3, 5, 7), ms.float32)).shape
+        (1, 3, 2, 2)
+    """
 
     _rank = 2
 
@@ -254,13 +385,27 @@ class AdaptiveMaxPool2d(_AdaptiveMax):
 
 
 class AdaptiveMaxPool3d(AdaptiveMaxPool2d):
-    """As AdaptiveMaxPool2d of [N, C, D, H, W] or [C, D, H, W]."""
+    """Maxima over output_size windows that cover [N, C, D, H, W] or [C, D, H, W] evenly.
+
+    Args:
+        output_size (int, tuple): The output's depth, height and width; None keeps the input's.
+        return_indices (bool): Whether to return (maxima, their int64 positions in the flattened volume). Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.AdaptiveMaxPool3d(2)(ms.ops.ones((1, 3, 4, 5, 6), ms.float32)).shape
+        (1, 3, 2, 2, 2)
+    """
 
     _rank = 3
 
 
 class _MaxUnpool(Cell):
-    """Maxima put back to the places that pooling with return_indices gave."""
+    """Places maxima at the positions that pooling with return_indices returned."""
 
     _rank = 1
 
@@ -274,23 +419,71 @@ class _MaxUnpool(Cell):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Of [N, C, L] or [C, L]; see ops.max_unpool1d."""
+    """Inverts max pooling of [N, C, L] or [C, L]; called as `(x, indices, output_size=None)`, see `ops.max_unpool1d`.
+
+    Args:
+        kernel_size (int): The size of the window.
+        stride (int): The distance between windows. Default: None, the kernel size.
+        padding (int): The padding of the pooling. Default: 0.
+
+    Raises:
+        TypeError: As `ops.max_unpool1d`.
+        ValueError: As `ops.max_unpool1d`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MaxUnpool1d(2)(ms.Tensor([[[3.0, 4.0]]]), ms.Tensor([[[1, 3]]])))
+        [[[0. 3. 0. 4.]]]
+    """
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Of [N, C, H, W] or [C, H, W]; see ops.max_unpool2d."""
+    """Inverts max pooling of [N, C, H, W] or [C, H, W]; called as `(x, indices, output_size=None)`, see `ops.max_unpool2d`.
+
+    Args:
+        kernel_size (int, tuple): The height and width of the window.
+        stride (int, tuple): The distance between windows. Default: None, the kernel size.
+        padding (int, tuple): The padding of the pooling. Default: 0.
+
+    Raises:
+        TypeError: As `ops.max_unpool2d`.
+        ValueError: As `ops.max_unpool2d`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> pool, x = ms.nn.MaxPool2d(2, 2, pad_mode="pad", return_indices=True), ms.Tensor([[[[1.0, 2.0], [4.0, 3.0]]]])
+        >>> print(ms.nn.MaxUnpool2d(2)(*pool(x)))
+        [[[[0. 0.]
+           [4. 0.]]]]
+    """
 
     _rank = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Of [N, C, D, H, W] or [C, D, H, W]; see ops.max_unpool3d."""
+    """Inverts max pooling of [N, C, D, H, W] or [C, D, H, W]; called as `(x, indices, output_size=None)`, see `ops.max_unpool3d`.
+
+    Args:
+        kernel_size (int, tuple): The depth, height and width of the window.
+        stride (int, tuple): The distance between windows. Default: None, the kernel size.
+        padding (int, tuple): The padding of the pooling. Default: 0.
+
+    Raises:
+        TypeError: As `ops.max_unpool3d`.
+        ValueError: As `ops.max_unpool3d`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> pool = ms.nn.MaxPool3d(2, 2, pad_mode="pad", return_indices=True)
+        >>> ms.nn.MaxUnpool3d(2)(*pool(ms.ops.ones((1, 1, 2, 4, 4), ms.float32))).shape
+        (1, 1, 2, 4, 4)
+    """
 
     _rank = 3
 
 
 class _LPPool(Cell):
-    """The settings of power-mean pooling."""
+    """The arguments of power-mean pooling."""
 
     def __init__(self, norm_type: float, kernel_size: Size2, stride: Optional[Size2] = None, ceil_mode: bool = False) -> None:
         super().__init__()
@@ -298,14 +491,46 @@ class _LPPool(Cell):
 
 
 class LPPool1d(_LPPool):
-    """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, L] or [C, L]; stride None: kernel_size. Raises TypeError, ValueError."""
+    """Power-mean pooling: (sum of x^norm_type)^(1/norm_type) over windows of [N, C, L] or [C, L].
+
+    Args:
+        norm_type (float): The exponent.
+        kernel_size (int): The size of the window.
+        stride (int): The distance between windows. Default: None, the kernel size.
+        ceil_mode (bool): Whether output sizes are rounded up. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a value is out of range, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LPPool1d(2.0, 2)(ms.Tensor([[[3.0, 4.0, 6.0, 8.0]]])))
+        [[[ 5. 10.]]]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return lp_pool1d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool2d(_LPPool):
-    """(sum of x^norm_type)^(1/norm_type) over windows of [N, C, H, W] or [C, H, W]; stride None: kernel_size. Raises TypeError, ValueError."""
+    """Power-mean pooling: (sum of x^norm_type)^(1/norm_type) over windows of [N, C, H, W] or [C, H, W].
+
+    Args:
+        norm_type (float): The exponent.
+        kernel_size (int, tuple): The height and width of the window.
+        stride (int, tuple): The distance between windows. Default: None, the kernel size.
+        ceil_mode (bool): Whether output sizes are rounded up. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a value is out of range, or the input has another rank.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.LPPool2d(2.0, (1, 2))(ms.Tensor([[[[3.0, 4.0]]]])))
+        [[[[5.]]]]
+    """
 
     def construct(self, x: Tensor) -> Tensor:
         return lp_pool2d(x, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)

@@ -1,4 +1,4 @@
-"""Recurrent layers. Not there yet: constructing one raises NotYetError."""
+"""Recurrent layers. They are not available yet: constructing one raises NotYetError."""
 from __future__ import annotations
 
 from typing import Any
@@ -16,24 +16,48 @@ class _NotYet(Cell):
 
 
 class LSTM(_NotYet):
-    """Long short-term memory over a sequence."""
+    """Long short-term memory over a sequence; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class GRU(_NotYet):
-    """Gated recurrent unit over a sequence."""
+    """Gated recurrent units over a sequence; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class RNN(_NotYet):
-    """Plain recurrent layer over a sequence."""
+    """Simple recurrent layer over a sequence; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class LSTMCell(_NotYet):
-    """One step of an LSTM."""
+    """One step of an LSTM; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class GRUCell(_NotYet):
-    """One step of a GRU."""
+    """One step of a GRU; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class RNNCell(_NotYet):
-    """One step of a plain recurrent layer."""
+    """One step of a simple recurrent layer; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """

@@ -1,5 +1,8 @@
-"""Losses and their base class. The arithmetic is that of the C++ library's rules (include/sindri/nn/registry.h); here are MindSpore's arguments,
-checks and attributes. A rule gives terms, which get_loss reduces, or the loss itself where it reduces by weight."""
+"""Losses and their base class.
+
+The arithmetic is that of the C++ library's rules (include/sindri/nn/registry.h); this module adds MindSpore's arguments, checks and
+attributes. A rule returns terms, which get_loss reduces, or the loss itself if the reduction is weighted.
+"""
 from __future__ import annotations
 
 from typing import Any, Callable, Optional, Tuple
@@ -21,7 +24,7 @@ __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss
            "TripletMarginWithDistanceLoss", "CTCLoss"]
 
 _ops, _rule = _core.ops, _core.loss_rule
-ABOVE_ZERO = 1e-30  # of numbers that must be above 0: the bound of the library's rules
+ABOVE_ZERO = 1e-30  # for values that must be above 0: the bound of the library's rules
 
 
 def _reduce_mean(x: Tensor, axis: Any = ()) -> Tensor:
@@ -33,7 +36,22 @@ def _reduce_sum(x: Tensor, axis: Any = ()) -> Tensor:
 
 
 class LossBase(Cell):
-    """Base of losses. reduction: 'mean', 'sum' or 'none'; ValueError otherwise. A subclass defines construct(logits, labels)."""
+    """Base class of losses. A subclass defines `construct(logits, labels)` and reduces its terms with `get_loss`.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is another value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> class CubeLoss(ms.nn.LossBase):
+        ...     def construct(self, logits, labels):
+        ...         return self.get_loss(ms.ops.abs(logits - labels) ** 3)
+        >>> print(CubeLoss()(ms.Tensor([1.0, 3.0]), ms.Tensor([0.0, 1.0])))
+        4.5
+    """
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -46,15 +64,32 @@ class LossBase(Cell):
         self.mul, self.cast = _ops.mul, _ops.cast
 
     def get_axis(self, x: Tensor) -> Tuple[int, ...]:
-        """All axes of x."""
+        """Returns all axes of x.
+
+        Args:
+            x (Tensor): The tensor.
+
+        Returns:
+            Tuple of int.
+        """
         return tuple(range(len(x.shape)))
 
     def _divisor(self, label: np.ndarray) -> Optional[float]:
-        """What the mean of a batch divides by, so that the means of batches of any sizes make up that of all samples; None: the loss is a sum."""
+        """Returns the divisor of a batch's mean, so that means of batches of any size combine to the mean of all samples; None if the loss is a sum."""
         return None if self.reduction == "sum" else float(label.shape[0]) if label.ndim else 1.0
 
     def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
-        """weights·x, reduced over all axes as the constructor says; half types are reduced in float32 and come back in their own."""
+        """Reduces weights·x over all axes as the constructor's `reduction` says.
+
+        Half types are reduced in float32 and the result is cast back.
+
+        Args:
+            x (Tensor): The terms.
+            weights (float, Tensor): The factor. Default: 1.0.
+
+        Returns:
+            Tensor: a scalar, or weights·x with reduction "none".
+        """
         how = "none" if not self.reduce else "mean" if self.average else "sum"
         return _core.reduce_loss(x, weights, 1.0, how) if isinstance(weights, Tensor) else _core.reduce_loss(x, None, weights, how)
 
@@ -67,7 +102,19 @@ class _Loss(LossBase):
 
 
 class L1Loss(LossBase):
-    """|logits - labels|; the shapes broadcast."""
+    """Absolute error |logits - labels|; the shapes broadcast.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is another value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.L1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 4.0])))
+        1.5
+    """
 
     _terms = _rule("l1")
 
@@ -76,11 +123,35 @@ class L1Loss(LossBase):
 
 
 class MAELoss(L1Loss):
-    """|logits - labels|; the shapes broadcast."""
+    """Absolute error |logits - labels|; the shapes broadcast.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is another value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MAELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 4.0])))
+        1.5
+    """
 
 
 class MSELoss(LossBase):
-    """(logits - labels)²; the shapes broadcast."""
+    """Squared error (logits - labels)²; the shapes broadcast.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is another value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 4.0])))
+        2.5
+    """
 
     _terms = _rule("mse")
 
@@ -89,7 +160,13 @@ class MSELoss(LossBase):
 
 
 class RMSELoss(LossBase):
-    """Square root of the mean of (logits - labels)²."""
+    """Square root of the mean of (logits - labels)².
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.RMSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 1.0])))
+        1.0
+    """
 
     _loss = _rule("rmse")
 
@@ -101,7 +178,21 @@ class RMSELoss(LossBase):
 
 
 class SmoothL1Loss(LossBase):
-    """0.5d²/beta where d = |logits - labels| is below beta, d - 0.5beta elsewhere. The reduction is 'none' unless given."""
+    """Smooth L1 loss: 0.5d²/beta if d = |logits - labels| is below beta, else d - 0.5beta.
+
+    Args:
+        beta (float): The threshold, above 0. Default: 1.0.
+        reduction (str): "mean", "sum" or "none". Default: "none".
+
+    Raises:
+        TypeError: If `beta` is not a number.
+        ValueError: If `beta` is not above 0, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.SmoothL1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.5, 4.0])))
+        [0.125 1.5  ]
+    """
 
     _terms = _rule("smooth_l1")
 
@@ -114,7 +205,21 @@ class SmoothL1Loss(LossBase):
 
 
 class HuberLoss(LossBase):
-    """0.5d² where d = |logits - labels| is at most delta, delta·(d - 0.5delta) elsewhere."""
+    """Huber loss: 0.5d² if d = |logits - labels| is at most delta, else delta·(d - 0.5delta).
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        delta (float): The threshold, above 0. Default: 1.0.
+
+    Raises:
+        TypeError: If `delta` is not a number.
+        ValueError: If `delta` is not above 0, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.HuberLoss("none")(ms.Tensor([1.0, 2.0]), ms.Tensor([0.5, 4.0])))
+        [0.125 1.5  ]
+    """
 
     _terms = _rule("huber")
 
@@ -127,7 +232,19 @@ class HuberLoss(LossBase):
 
 
 class SoftMarginLoss(LossBase):
-    """log(1 + e^(-labels·logits)), labels of -1 and 1."""
+    """Soft margin loss log(1 + e^(-labels·logits)) with labels -1 and 1.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is another value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.SoftMarginLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])).asnumpy().round(4))
+        0.6931
+    """
 
     _terms = _rule("soft_margin")
 
@@ -136,9 +253,24 @@ class SoftMarginLoss(LossBase):
 
 
 class SoftmaxCrossEntropyWithLogits(LossBase):
-    """-sum(labels·log softmax(logits)) per row: logits [N, C] -> [N], or its reduction ('none' unless given).
+    """Cross entropy of softmax(logits): -sum(labels·log softmax(logits)) per row.
 
-    sparse: labels are class indices [N], int32 or int64; otherwise probabilities [N, C]. An index outside [0, C) raises RuntimeError.
+    Inputs: logits [N, C]; labels [N] of class indices (int32 or int64) if `sparse`, else probabilities [N, C]. Output: [N], or its reduction.
+
+    Args:
+        sparse (bool): Whether labels are class indices. Default: False.
+        reduction (str): "mean", "sum" or "none". Default: "none".
+
+    Raises:
+        TypeError: If `sparse` is not a bool.
+        ValueError: If `reduction` is unknown.
+        RuntimeError: If an index is outside [0, C).
+
+    Examples:
+        >>> import sindri as ms
+        >>> loss = ms.nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        >>> print(loss(ms.Tensor([[0.0, 0.0], [0.0, 0.0]]), ms.Tensor([0, 1])).asnumpy().round(4))
+        0.6931
     """
 
     _of_classes, _of_probabilities = _rule("softmax_cross_entropy"), _rule("softmax_cross_entropy_dense")
@@ -158,19 +290,34 @@ def _check_class_weight(who: str, weight: Any) -> Optional[Tensor]:
 
 
 def _weighted_divisor(loss: Any, label: np.ndarray) -> Optional[float]:
-    """The divisor of losses with class weights and an ignored label."""
+    """Returns the divisor of losses with class weights and an ignored label."""
     if loss.reduction != "mean":
         return LossBase._divisor(loss, label)
     return _core.label_weight(label, None if loss.weight is None else loss.weight.asnumpy(), loss.ignore_index)
 
 
 class CrossEntropyLoss(LossBase):
-    """Cross entropy of softmax(logits): logits [N, C] or [N, C, d...] (or [C] of one sample), labels class indices or probabilities of logits' shape.
+    """Cross entropy of softmax(logits), with class weights, an ignored label and label smoothing.
 
-    weight: a factor per class, [C]. Rows labelled ignore_index count nothing. label_smoothing s: 1 - s + s/C on the label, s/C on the others. The
-    mean of indices divides by the summed weights of the labels that are not ignored, that of probabilities by their number.
-    Raises TypeError or ValueError for arguments out of range and for shapes that do not go together, RuntimeError for an index that is
-    neither a class nor ignore_index.
+    Inputs: logits [N, C], [N, C, d...] or, for one sample, [C]; labels are class indices or probabilities of logits' shape. The mean over
+    indices divides by the sum of the weights of labels that are not ignored; the mean over probabilities divides by their number.
+
+    Args:
+        weight (Tensor): A factor per class, [C]. Default: None.
+        ignore_index (int): Rows with this label do not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        label_smoothing (float): s in [0, 1]: the target is 1 - s + s/C for the label and s/C for other classes. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, or the shapes do not match.
+        RuntimeError: If an index is neither a class nor `ignore_index`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> logits = ms.Tensor([[2.0, 0.0], [0.0, 2.0]])
+        >>> print(ms.nn.CrossEntropyLoss()(logits, ms.Tensor([0, 1])).asnumpy().round(4))
+        0.1269
     """
 
     _loss = _rule("cross_entropy")
@@ -190,10 +337,25 @@ class CrossEntropyLoss(LossBase):
 
 
 class NLLLoss(LossBase):
-    """-weight[label]·logits[label] per row: logits are log probabilities [N, C] or [N, C, d...], labels class indices [N] or [N, d...].
+    """Negative log likelihood: -weight[label]·logits[label] per row.
 
-    Rows labelled ignore_index count nothing; the mean divides by the summed weights of the others. Another index outside [0, C) raises
-    RuntimeError.
+    Inputs: logits are log probabilities [N, C] or [N, C, d...], labels class indices [N] or [N, d...]. The mean divides by the sum of the
+    weights of labels that are not ignored.
+
+    Args:
+        weight (Tensor): A factor per class, [C]. Default: None.
+        ignore_index (int): Rows with this label do not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `weight` does not have one dimension, or `reduction` is unknown.
+        RuntimeError: If another index is outside [0, C).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.NLLLoss()(ms.Tensor([[-0.5, -1.0], [-2.0, -0.25]]), ms.Tensor([0, 1])))
+        0.375
     """
 
     _loss = _rule("nll")
@@ -211,9 +373,23 @@ class NLLLoss(LossBase):
 
 
 class BCELoss(LossBase):
-    """-(labels·log(logits) + (1 - labels)·log(1 - logits))·weight, logits being probabilities; logarithms are taken of p + 1e-12, as MindSpore
-    does: 27.63 for a certain mistake (PyTorch: 100). Half types are computed in float32, in which 1e-12 is not 0. Raises ValueError when logits and
-    labels differ in shape, and for logits outside [0, 1]."""
+    """Binary cross entropy of probabilities: -(labels·log(logits) + (1 - labels)·log(1 - logits))·weight.
+
+    As in MindSpore, logarithms are taken of p + 1e-12, so that a certain mistake costs 27.63 (PyTorch: 100). Half types are computed in
+    float32, in which 1e-12 is not 0.
+
+    Args:
+        weight (Tensor): A factor that broadcasts to logits. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If logits and labels differ in shape, or logits are outside [0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.BCELoss()(ms.Tensor([0.5, 0.5]), ms.Tensor([1.0, 0.0])).asnumpy().round(4))
+        0.6931
+    """
 
     _terms = _rule("binary_cross_entropy")
 
@@ -226,10 +402,21 @@ class BCELoss(LossBase):
 
 
 class BCEWithLogitsLoss(LossBase):
-    """Binary cross entropy of sigmoid(logits), computed without overflow.
+    """Binary cross entropy of sigmoid(logits), without overflow: -(pos_weight·y·log σ(x) + (1 - y)·log(1 - σ(x)))·weight.
 
-    -(pos_weight·y·log σ(x) + (1 - y)·log(1 - σ(x)))·weight; weight and pos_weight broadcast, missing ones are ones.
-    Raises ValueError when logits and labels differ in shape, TypeError for Parameters as weights.
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        weight (Tensor): A factor that broadcasts to logits. Default: None, ones.
+        pos_weight (Tensor): A factor of positive labels that broadcasts to logits. Default: None, ones.
+
+    Raises:
+        TypeError: If a weight is not a Tensor or is a Parameter.
+        ValueError: If logits and labels differ in shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.BCEWithLogitsLoss()(ms.Tensor([0.0, 0.0]), ms.Tensor([1.0, 0.0])).asnumpy().round(4))
+        0.6931
     """
 
     _terms = _rule("binary_cross_entropy_with_logits")
@@ -246,8 +433,20 @@ class BCEWithLogitsLoss(LossBase):
 
 
 class KLDivLoss(LossBase):
-    """labels·(log(labels) - logits), logits being log probabilities; reduction 'batchmean' divides the sum by the batch size. Raises ValueError when
-    logits and labels differ in shape."""
+    """Kullback-Leibler divergence labels·(log(labels) - logits), where logits are log probabilities.
+
+    Args:
+        reduction (str): "mean", "sum", "none" or "batchmean", which divides the sum by the batch size. Default: "mean".
+
+    Raises:
+        ValueError: If logits and labels differ in shape, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> logits = ms.ops.log(ms.Tensor([[0.5, 0.5]]))
+        >>> print(ms.nn.KLDivLoss("batchmean")(logits, ms.Tensor([[1.0, 0.0]])).asnumpy().round(4))
+        0.6931
+    """
 
     _terms = _rule("kl_div")
 
@@ -261,7 +460,24 @@ class KLDivLoss(LossBase):
 
 
 class CosineEmbeddingLoss(LossBase):
-    """1 - cos where labels are 1, max(cos - margin, 0) where they are -1; cos is that of the rows of two tensors [N, D]."""
+    """Cosine embedding loss: 1 - cos for labels 1, max(cos - margin, 0) for labels -1.
+
+    cos is the cosine similarity of the rows of two tensors [N, D]; called as `(x1, x2, labels)`.
+
+    Args:
+        margin (float): The margin, in [-1, 1]. Default: 0.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If `margin` is not a number.
+        ValueError: If `margin` is outside [-1, 1], or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> a, b = ms.Tensor([[1.0, 0.0], [0.0, 1.0]]), ms.Tensor([[0.0, 1.0], [0.0, 1.0]])
+        >>> print(ms.nn.CosineEmbeddingLoss(reduction="none")(a, b, ms.Tensor([1.0, -1.0])).asnumpy().round(4))
+        [1. 1.]
+    """
 
     _terms = _rule("cosine_embedding")
 
@@ -274,7 +490,22 @@ class CosineEmbeddingLoss(LossBase):
 
 
 class MarginRankingLoss(LossBase):
-    """max(0, -target·(input1 - input2) + margin), target 1 or -1."""
+    """Margin ranking loss max(0, -target·(input1 - input2) + margin) with targets 1 and -1; called as `(input1, input2, target)`.
+
+    Args:
+        margin (float): The margin. Default: 0.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If `margin` is not a number.
+        ValueError: If `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> loss = ms.nn.MarginRankingLoss(margin=0.5, reduction="none")
+        >>> print(loss(ms.Tensor([1.0, 2.0]), ms.Tensor([2.0, 1.0]), ms.Tensor([1.0, 1.0])))
+        [1.5 0. ]
+    """
 
     _terms = _rule("margin_ranking")
 
@@ -287,7 +518,21 @@ class MarginRankingLoss(LossBase):
 
 
 class HingeEmbeddingLoss(LossBase):
-    """logits where labels are 1, max(0, margin - logits) where they are -1."""
+    """Hinge embedding loss: logits for labels 1, max(0, margin - logits) for labels -1.
+
+    Args:
+        margin (float): The margin. Default: 1.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If `margin` is not a number.
+        ValueError: If `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.HingeEmbeddingLoss(reduction="none")(ms.Tensor([0.25, 0.25]), ms.Tensor([1.0, -1.0])))
+        [0.25 0.75]
+    """
 
     _terms = _rule("hinge_embedding")
 
@@ -300,7 +545,20 @@ class HingeEmbeddingLoss(LossBase):
 
 
 class DiceLoss(LossBase):
-    """1 - 2·sum(logits·label)/(sum(logits²) + sum(label²) + smooth). Raises ValueError unless smooth is above 0 and the shapes are one."""
+    """Dice loss 1 - 2·sum(logits·label)/(sum(logits²) + sum(label²) + smooth).
+
+    Args:
+        smooth (float): Added to the denominator; above 0. Default: 1e-5.
+
+    Raises:
+        TypeError: If `smooth` is not a number.
+        ValueError: If `smooth` is not above 0, or the shapes differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.DiceLoss()(ms.Tensor([1.0, 1.0]), ms.Tensor([1.0, 0.0])).asnumpy().round(4))
+        0.3333
+    """
 
     _loss = _rule("dice")
 
@@ -313,7 +571,24 @@ class DiceLoss(LossBase):
 
 
 class MultiClassDiceLoss(LossBase):
-    """Mean of DiceLoss over the classes (axis 1) but ignore_indiex, of activation(logits); weights [C, ...] multiply the classes' losses."""
+    """Mean of the DiceLoss of activation(logits) over the classes (axis 1).
+
+    Args:
+        weights (Tensor): Factors of the classes' losses, with 2 dimensions, [C, ...]. Default: None.
+        ignore_indiex (int): A class that is omitted. Default: None.
+        activation (str, Cell): The activation, or None for none. Default: "softmax".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `weights` does not have 2 dimensions.
+        KeyError: If the activation is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> label = ms.Tensor([[1.0, 0.0], [0.0, 1.0]])
+        >>> print(ms.nn.MultiClassDiceLoss(activation=None)(label, label).asnumpy().round(4))
+        0.0
+    """
 
     _loss = _rule("multi_class_dice")
 
@@ -336,7 +611,24 @@ class MultiClassDiceLoss(LossBase):
 
 
 class FocalLoss(LossBase):
-    """-(1 - p)^gamma·log(p) of p = softmax(logits): logits [N, C, d...], labels class indices [N, 1, d...] or one-hot [N, C, d...]; weight [C]."""
+    """Focal loss -(1 - p)^gamma·log(p) with p = softmax(logits).
+
+    Inputs: logits [N, C, d...]; labels are class indices [N, 1, d...] or one-hot [N, C, d...].
+
+    Args:
+        weight (Tensor): A factor per class, [C]. Default: None.
+        gamma (float): The exponent. Default: 2.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If `gamma` is not a float or `weight` is not a Tensor.
+        ValueError: If `weight` does not have one dimension, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.FocalLoss()(ms.Tensor([[[0.0], [0.0]]]), ms.Tensor([[[1]]])).asnumpy().round(4))
+        0.1733
+    """
 
     _terms = _rule("focal")
 
@@ -350,7 +642,23 @@ class FocalLoss(LossBase):
 
 
 class PoissonNLLLoss(LossBase):
-    """exp(input) - target·input, or without log_input input - target·log(input + eps); full adds Stirling's term for targets above 1."""
+    """Poisson negative log likelihood: exp(input) - target·input, or input - target·log(input + eps) without `log_input`.
+
+    Args:
+        log_input (bool): Whether the input is the logarithm of the rate. Default: True.
+        full (bool): Whether to add Stirling's term for targets above 1. Default: False.
+        eps (float): Added to the rate in the logarithm. Default: 1e-8.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.PoissonNLLLoss()(ms.Tensor([0.0]), ms.Tensor([2.0])))
+        1.0
+    """
 
     _terms = _rule("poisson_nll")
 
@@ -364,7 +672,22 @@ class PoissonNLLLoss(LossBase):
 
 
 class GaussianNLLLoss(LossBase):
-    """0.5·(log(max(var, eps)) + (logits - labels)²/max(var, eps)), with full plus 0.5·log(2π): (logits, labels, var)."""
+    """Gaussian negative log likelihood 0.5·(log(max(var, eps)) + (logits - labels)²/max(var, eps)); called as `(logits, labels, var)`.
+
+    Args:
+        full (bool): Whether to add 0.5·log(2π). Default: False.
+        eps (float): The smallest variance, above 0. Default: 1e-6.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `eps` is not above 0, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.GaussianNLLLoss()(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([1.0])))
+        2.0
+    """
 
     _terms = _rule("gaussian_nll")
 
@@ -377,7 +700,25 @@ class GaussianNLLLoss(LossBase):
 
 
 class MultiMarginLoss(LossBase):
-    """The mean over classes of max(0, margin - x[target] + x[class])^p, p 1 or 2, times weight[target]: (x [N, C], target [N])."""
+    """Multi-class margin loss: the mean over classes of max(0, margin - x[target] + x[class])^p, times weight[target].
+
+    Inputs: x [N, C], target [N]. A `weight` given to the call replaces the constructor's.
+
+    Args:
+        p (int): The exponent, 1 or 2. Default: 1.
+        margin (float): The margin. Default: 1.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        weight (Tensor): A factor per class, [C]. Default: None.
+
+    Raises:
+        TypeError: If `margin` is not a number.
+        ValueError: If `p` is neither 1 nor 2, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MultiMarginLoss()(ms.Tensor([[0.0, 0.5]]), ms.Tensor([1])))
+        0.25
+    """
 
     _terms = _rule("multi_margin")
 
@@ -392,7 +733,22 @@ class MultiMarginLoss(LossBase):
 
 
 class MultiLabelSoftMarginLoss(LossBase):
-    """The mean over classes of the binary cross entropy of sigmoid(x) and target, times weight [C]: (x [N, C], target [N, C] of 0 and 1)."""
+    """Mean over classes of the binary cross entropy of sigmoid(x) and target, times weight.
+
+    Inputs: x [N, C], target [N, C] of 0 and 1.
+
+    Args:
+        weight (Tensor): A factor per class, [C]. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MultiLabelSoftMarginLoss()(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[1.0, 0.0]])).asnumpy().round(4))
+        0.6931
+    """
 
     _terms = _rule("multilabel_soft_margin")
 
@@ -405,8 +761,21 @@ class MultiLabelSoftMarginLoss(LossBase):
 
 
 class MultilabelMarginLoss(LossBase):
-    """sum over the classes y of a sample and all others i of max(0, 1 - (x[y] - x[i])), divided by C: x [N, C] or [C], target of x's shape, class
-    numbers up to the first -1."""
+    """Multi-label margin loss: the sum of max(0, 1 - (x[y] - x[i])) over the classes y of a sample and all other classes i, divided by C.
+
+    Inputs: x [N, C] or [C]; target of x's shape holds class indices up to the first -1.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.nn.MultilabelMarginLoss()(ms.Tensor([[0.0, 0.5]]), ms.Tensor([[1, -1]], ms.int32)))
+        0.25
+    """
 
     _terms = _rule("multilabel_margin")
 
@@ -415,8 +784,27 @@ class MultilabelMarginLoss(LossBase):
 
 
 class TripletMarginLoss(LossBase):
-    """max(0, |x - positive| - |x - negative| + margin) in the p-norm; swap takes the nearer of x and positive to negative. A margin given to the call
-    holds where the constructor's is 1."""
+    """Triplet loss max(0, |x - positive| - |x - negative| + margin) in the p-norm; called as `(x, positive, negative, margin=1.0)`.
+
+    The call's margin applies if the constructor's is 1.
+
+    Args:
+        p (int): The order of the norm, at least 1. Default: 2.
+        swap (bool): Whether the distance to negative is that of the nearer of x and positive. Default: False.
+        eps (float): Added for numerical stability. Default: 1e-6.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        margin (float): The margin, above 0. Default: 1.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `p` is below 1, `margin` is not above 0 or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> x, positive, negative = ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0]]), ms.Tensor([[0.0, 2.0]])
+        >>> print(ms.nn.TripletMarginLoss()(x, positive, negative).asnumpy().round(3))
+        4.0
+    """
 
     _terms = _rule("triplet_margin")
 
@@ -432,8 +820,24 @@ class TripletMarginLoss(LossBase):
 
 
 class TripletMarginWithDistanceLoss(LossBase):
-    """max(0, d(x, positive) - d(x, negative) + margin) for a function d of two tensors (None: the 2-norm of the difference along the last dimension);
-    swap takes the nearer of x and positive to negative."""
+    """Triplet loss max(0, d(x, positive) - d(x, negative) + margin) with a distance function d.
+
+    Args:
+        distance_function (Callable): A function of two tensors. Default: None, the 2-norm of the difference along the last dimension.
+        swap (bool): Whether the distance to negative is that of the nearer of x and positive. Default: False.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        margin (float): The margin, above 0. Default: 1.0.
+
+    Raises:
+        TypeError: If `distance_function` is not callable, or another argument has another type.
+        ValueError: If `margin` is not above 0, or `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> x, positive, negative = ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0]]), ms.Tensor([[0.0, 2.0]])
+        >>> print(ms.nn.TripletMarginWithDistanceLoss()(x, positive, negative).asnumpy().round(3))
+        4.0
+    """
 
     def __init__(self, distance_function: Optional[Callable[[Tensor, Tensor], Tensor]] = None, swap: bool = False, reduction: str = "mean",
                  margin: float = 1.0) -> None:
@@ -454,9 +858,26 @@ class TripletMarginWithDistanceLoss(LossBase):
 
 
 class CTCLoss(LossBase):
-    """The negative log likelihood of label sequences with any repeats and blanks (Graves et al. 2006): log_probs [T, N, C], targets [N, S] or one after
-    the other, lengths of each sample's steps and labels; or one sample's log_probs [T, C] and targets [S]. The mean divides each sample's loss by its
-    number of labels first. zero_infinity: 0, without gradient, where the steps are too few. The gradient is that by log_probs as they are.
+    """Connectionist temporal classification: the negative log likelihood of label sequences with any repeats and blanks (Graves et al. 2006).
+
+    Inputs: log_probs [T, N, C], targets [N, S] or concatenated, and each sample's numbers of steps and labels; or one sample's log_probs
+    [T, C] and targets [S]. The mean first divides each sample's loss by its number of labels. The gradient is taken with respect to log_probs
+    as given.
+
+    Args:
+        blank (int): The index of the blank. Default: 0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        zero_infinity (bool): Whether the loss is 0, without gradient, if there are too few steps. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `reduction` is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> log_probs = ms.ops.log_softmax(ms.ops.zeros((2, 1, 2), ms.float32))
+        >>> print(ms.nn.CTCLoss()(log_probs, ms.Tensor([[1]]), ms.Tensor([2]), ms.Tensor([1])).asnumpy().round(4))
+        0.2877
     """
 
     _loss = _rule("ctc")
