@@ -7,7 +7,8 @@
 //   std::vector<Tensor> columns;
 //   do { while (it->next(&columns)) { … } } while (it->next_epoch());
 //
-// What a row holds depends on (seed, pass, position, row id) only: never on workers, queue depth, shards or where a run resumed.
+// A row's contents depend only on (seed, pass, position, row id): never on workers, queue depth, shards or the point of
+// a resume.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@
 
 namespace sindri::dataset {
 
-/// One row cannot be read, decoded or transformed. Functions of the caller's throw it to say so.
+/// Error of a row that cannot be read, decoded or transformed. Your functions throw it to report such a row.
 class SINDRI_API BadSample : public DataError {
  public:
   explicit BadSample(std::string message, std::string where = {}, std::string fix = {})
@@ -35,20 +36,23 @@ class SINDRI_API BadSample : public DataError {
       : DataError(code, std::move(message), std::move(where), std::move(fix)) {}
 };
 
-/// What is known of a column before any row is read.
+/// Facts about a column that are known before any row is read.
 struct ColumnInfo {
   std::string name;
   DType dtype = DType::kUInt8;
-  /// Shape of one row's value (with the batch dimension behind batch()); -1 where it varies. Empty and rank_known = false: nothing known.
+  /// Shape of one row's value, with the batch dimension after batch(); -1 if a dimension varies. If rank_known is
+  /// false, nothing is known.
   Shape shape;
   bool rank_known = true;
   bool dtype_known = true;
+  /// Whether type and all dimensions are known.
   bool fully_known() const;
 };
 
-/// Which rows of a source are read, in which order. Sizes are per shard.
+/// Selects and orders the rows of a source. Sizes are per shard.
 class SINDRI_API Sampler {
  public:
+  /// Order of the rows. Each kind uses the fields that its function below sets.
   enum class Kind { kSequential, kRandom, kDistributed, kSubset, kSubsetRandom };
   Kind kind = Kind::kSequential;
   std::optional<int64_t> num_samples;
@@ -58,166 +62,188 @@ class SINDRI_API Sampler {
   bool shuffle = true;
   bool pad = true;
   std::vector<int64_t> indices;
+  /// Text for messages and fingerprints.
   std::string str() const;
 };
-/// Rows in their order, from start_index on.
+/// Rows in order, from start_index on. Throws ValueError for a negative start and num_samples < 1.
 SINDRI_API Sampler SequentialSampler(std::optional<int64_t> start_index = {}, std::optional<int64_t> num_samples = {});
-/// A new permutation each pass; with replacement, independent draws.
+/// A new permutation in each pass; with replacement, independent draws. Throws ValueError for num_samples < 1.
 SINDRI_API Sampler RandomSampler(bool replacement = false, std::optional<int64_t> num_samples = {});
-/// pad = false: no row appears twice, shards differ by at most one row (for sharded evaluation). offset: -1 for none.
+/// Every num_shards-th row. With pad, shards are equally long, and the first rows appear again if needed; without, no
+/// row appears twice and shards differ by at most one row (for sharded evaluation). `offset` is the shard of the first
+/// row; -1 for none. Throws ValueError for numbers out of range.
 SINDRI_API Sampler DistributedSampler(int64_t num_shards, int64_t shard_id, bool shuffle = true, std::optional<int64_t> num_samples = {}, int64_t offset = -1,
                                       bool pad = true);
-/// These rows, in this order.
+/// These rows, in this order. Throws ValueError for negative indices and num_samples < 1.
 SINDRI_API Sampler SubsetSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
-/// These rows, in a new order each pass.
+/// These rows, in a new order in each pass. Throws as SubsetSampler.
 SINDRI_API Sampler SubsetRandomSampler(std::vector<int64_t> indices, std::optional<int64_t> num_samples = {});
 
-/// Where map() reads and writes.
+/// Columns and workers of map().
 struct MapOptions {
-  /// Columns handed to the first operation; none: the first column.
+  /// Columns passed to the first operation; empty: the first column.
   std::vector<std::string> input_columns = {};
-  /// Names of the results; none: as input_columns.
+  /// Names of the results; empty: input_columns.
   std::vector<std::string> output_columns = {};
-  /// 0: min(8, usable cores). Clamped to the usable cores.
+  /// 0: min(8, usable cores). Limited to the usable cores.
   int num_parallel_workers = 0;
 };
-/// drop_remainder leaves out a last batch that is not full.
+/// Options of batch().
 struct BatchOptions {
-  bool drop_remainder = false;
-  int num_parallel_workers = 0;
+  bool drop_remainder = false;  ///< drops a last batch that is not full
+  int num_parallel_workers = 0;  ///< as in MapOptions
 };
 
-/// What to do with a row that cannot be read, decoded or transformed.
+/// Treatment of a row that cannot be read, decoded or transformed.
 enum class OnCorrupt {
-  kFail,  ///< the run ends with an error that names the file
-  kReplace,  ///< the next good row of the same order stands in, with its own random draws
-  kSkip,  ///< the row vanishes and later ones move up; shards are refilled from the start of their order
+  kFail,  ///< ends the run with an error that names the file
+  kReplace,  ///< replaces the row by the next good row of the same order, with that row's random draws
+  kSkip,  ///< drops the row; later rows move up, and shards are refilled from the start of their order
 };
 
-/// How a pipeline is read.
+/// How an iterator reads a pipeline.
 struct IteratorOptions {
-  /// How many epochs will be asked for; -1: no end. Batches of a next epoch are prepared while one ends.
+  /// Number of epochs that will be read; -1: no limit. Batches of the next epoch are prepared while one ends.
   int64_t num_epochs = -1;
-  /// Where to begin: epoch number and batch within it (as load_state does).
+  /// First epoch, and first batch within it (as load_state sets them).
   int64_t start_epoch = 0;
   int64_t start_batch = 0;
-  /// Unset: set_seed()'s if that was called, else drawn from the system (unsharded) or 0 (sharded).
+  /// Unset: the seed of set_seed() if it was called, else one drawn from the system (unsharded) or 0 (sharded).
   std::optional<int64_t> seed = {};
+  /// Treatment of rows that cannot be read, decoded or transformed.
   OnCorrupt on_corrupt = OnCorrupt::kFail;
-  /// Distinct bad rows tolerated; -1: 100 or 0.1 % of the rows, the larger.
+  /// Number of distinct bad rows that are tolerated; -1: 100 or 0.1 % of the rows, whichever is larger.
   int64_t max_corrupt = -1;
-  /// Finished batches kept ready.
+  /// Number of finished batches kept ready.
   int prefetch = 2;
-  /// 0: as the pipeline's operations ask, within the usable cores. Otherwise exactly this many.
+  /// Number of worker threads; 0: as the pipeline's operations request, within the usable cores.
   int num_workers = 0;
-  /// Upper bound in bytes on what the pipeline may hold; 0: half of the machine's (or control group's) memory.
+  /// Upper limit in bytes of the pipeline's memory; 0: half of the machine's (or control group's) memory.
   int64_t memory_limit = 0;
 };
 
-/// One bad row met so far.
+/// A bad row found so far.
 struct BadRow {
-  int64_t row_id = 0;
+  int64_t row_id = 0;  ///< index of the row in its source
   std::string name;  ///< file or record
   std::string reason;
 };
-/// What a pipeline did so far.
+/// Counters of a pipeline since its start.
 struct Stats {
-  int64_t rows = 0;  ///< rows made, prefetched ones included
-  int64_t batches = 0;  ///< batches handed to the consumer
+  int64_t rows = 0;  ///< rows read, prefetched ones included
+  int64_t batches = 0;  ///< batches returned to the consumer
   int64_t rows_padded = 0;  ///< rows repeated per pass so that shards are equally long
   int64_t decoded_full = 0;  ///< whole images decoded
-  int64_t decoded_window = 0;  ///< only the part that a crop needs decoded
-  int64_t decode_warnings = 0;  ///< damage the JPEG library could ignore (extraneous bytes before a marker)
-  int64_t bytes_read = 0;  ///< of files
-  int64_t replaced = 0;  ///< rows that another one stood in for
-  int64_t pool_overflow = 0;  ///< blocks made because the consumer held more than the pool has
-  int64_t blocks = 0, block_bytes = 0;
-  int workers = 0;
-  double busy_seconds = 0;  ///< summed over workers
+  int64_t decoded_window = 0;  ///< images of which only the part that a crop needs was decoded
+  int64_t decode_warnings = 0;  ///< damage that the JPEG library could ignore (extraneous bytes before a marker)
+  int64_t bytes_read = 0;  ///< bytes read from files
+  int64_t replaced = 0;  ///< rows replaced by another
+  int64_t pool_overflow = 0;  ///< blocks allocated because the consumer held more than the pool has
+  int64_t blocks = 0, block_bytes = 0;  ///< blocks of the pool, and bytes of each
+  int workers = 0;  ///< worker threads
+  double busy_seconds = 0;  ///< time that workers spent on rows, summed over workers
   double consumer_wait_seconds = 0;  ///< time spent inside next() without a batch ready
-  std::vector<BadRow> bad_samples;
-  std::string str() const;  ///< one line
+  std::vector<BadRow> bad_samples;  ///< bad rows found so far
+  std::string str() const;  ///< the counters as one line
 };
 
-/// Reads a pipeline. Nothing runs before the first next(); the destructor stops and joins every worker. For one thread at a time.
-/// It belongs to the process that reads it first: one forked later can make its own, and is refused this one.
+/// Reads a pipeline. Nothing runs before the first next(); the destructor stops and joins every worker. Use it from one
+/// thread at a time. It belongs to the process that reads it first: a process forked later cannot use it and creates
+/// its own.
 class SINDRI_API Iterator {
  public:
   virtual ~Iterator() = default;
-  /// The next batch (or row, without batch()), one tensor per column. False at the end of the epoch, again and again until next_epoch().
-  /// The tensors stay valid for as long as they are held. Errors of workers are thrown here with their own type.
+  /// Stores the next batch (or row, without batch()), one tensor per column, and returns true. Returns false at the end
+  /// of the epoch until next_epoch() is called. The tensors stay valid as long as they are held. Errors of workers are
+  /// thrown here with their own type.
   virtual bool next(std::vector<Tensor>* columns) = 0;
-  /// Waits at most `seconds` for a batch; true when next() will not block. Workers start if they have not.
+  /// Waits at most `seconds` for a batch and returns whether next() will not block. Starts the workers if necessary.
   virtual bool wait(double seconds) = 0;
-  /// Moves to the next epoch (dropping what is left of this one). False when num_epochs are done.
+  /// Moves to the next epoch and drops the rest of this one. Returns false after num_epochs.
   virtual bool next_epoch() = 0;
-  /// Epoch being read, and batches of it handed out.
+  /// Number of the epoch being read.
   virtual int64_t epoch() const = 0;
+  /// Number of batches of this epoch that were returned.
   virtual int64_t batch() const = 0;
-  /// Small JSON: where the consumer stands, and a fingerprint of the pipeline.
+  /// The consumer's position and a fingerprint of the pipeline, as a short JSON text.
   virtual std::string state_dict() const = 0;
-  /// Continues from a state; the next batch is bit for bit what it would have been. Throws DataError naming the field that differs
-  /// when the state belongs to another pipeline. Only before the first next().
+  /// Continues from a state: the next batch is bitwise identical to the one that would have followed. Call it before
+  /// the first next(). Throws DataError, naming the field that differs, if the state belongs to another pipeline.
   virtual void load_state(const std::string& json) = 0;
+  /// Counters so far.
   virtual Stats stats() const = 0;
   /// Seed in use.
   virtual int64_t seed() const = 0;
 };
 
-/// What an iterator says in a process that was forked after it had been read: make a new one there. Throws DataError.
+/// Throws the DataError of an iterator that is used in a process forked after it was first read: create a new iterator
+/// there.
 [[noreturn]] SINDRI_API void throw_read_elsewhere(int64_t process);
 
 struct Node;
 
-/// A pipeline up to some operation. Each has one consumer: the pipeline is a tree. Made by the sources' make() and by the methods below.
+/// A pipeline up to some operation, created by the sources' make() and the methods below. Each has one consumer, so
+/// that the pipeline is a tree; a second consumer throws ValueError. The methods throw ValueError for arguments out of
+/// range.
 class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
  public:
   using Ptr = std::shared_ptr<Dataset>;
   explicit Dataset(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
-  /// Applies operations in order to the input columns of every row (of every batch, behind batch()).
+  /// Applies operations in sequence to the input columns of every row (after batch(), of every batch).
   Ptr map(std::vector<Transform> operations, MapOptions options = {});
+  /// Combines batch_size consecutive rows into batches.
   Ptr batch(int64_t batch_size, BatchOptions options = {});
-  /// Mixes within a window of buffer_size rows: each output is a uniform slot of it. 1 keeps the order.
+  /// Shuffles within a window of buffer_size rows: each output is a uniformly drawn row of it. 1 keeps the order.
   Ptr shuffle(int64_t buffer_size);
-  /// No count: without end, get_dataset_size() is -1.
+  /// Repeats the rows count times; unset: without end, and get_dataset_size() is -1.
   Ptr repeat(std::optional<int64_t> count = {});
+  /// Skips the first count rows or batches.
   Ptr skip(int64_t count);
-  /// -1 takes everything.
+  /// Keeps the first count rows or batches; -1 keeps all.
   Ptr take(int64_t count = -1);
+  /// Renames columns.
   Ptr rename(std::vector<std::string> input_columns, std::vector<std::string> output_columns);
   /// Keeps these columns, in this order.
   Ptr project(std::vector<std::string> columns);
-  /// Rows side by side; as long as the shortest.
+  /// Joins the columns of several datasets, row by row, up to the end of the shortest.
   static Ptr zip(const std::vector<Ptr>& datasets);
-  /// This one's rows, then the other's. Columns must agree.
+  /// Appends the rows of another dataset. Columns must agree.
   Ptr concat(const Ptr& other);
 
-  /// Batches (rows, without batch()) per epoch; -1 for an endless repeat. Throws DataError(kDataEmpty) when it is 0.
+  /// Number of batches (without batch(), rows) per epoch; -1 for an endless repeat. Throws DataError (kDataEmpty) if it
+  /// is 0.
   int64_t get_dataset_size() const;
-  /// 1 without batch().
+  /// Rows per batch; 1 without batch().
   int64_t get_batch_size() const;
+  /// Product of the repeats; 1 without repeat(), -1 for an endless one.
   int64_t get_repeat_count() const;
+  /// Names of the columns that next() returns.
   std::vector<std::string> get_col_names() const;
-  /// Names, element types and shapes of what next() gives.
+  /// Names, element types and shapes of the columns that next() returns.
   std::vector<ColumnInfo> columns() const;
-  /// Folder name -> label for image folders, empty for other sources.
+  /// Labels by folder name for image folders; empty for other sources.
   std::map<std::string, int32_t> get_class_indexing() const;
+  /// Number of classes of the source, if known.
   std::optional<int64_t> num_classes() const;
-  /// Tells whether the files behind a pipeline are those of another time, wherever they lie: "sizes:HEX times:HEX" of their names, sizes and
-  /// times of last change (of at most some 50,000 image files), or "contents:HEX" of all their bytes. Binary sets and tables are always read
-  /// in full.
+  /// Identifies the pipeline's files, so that changed files are recognised wherever they are stored: "sizes:HEX
+  /// times:HEX" of their names, sizes and modification times (of at most about 50,000 image files), or "contents:HEX"
+  /// of all their bytes. Binary datasets and tables are always read completely. Throws IoError if a file cannot be
+  /// read.
   std::string fingerprint(bool contents = false) const;
+  /// Creates an iterator. Throws ValueError for options out of range.
   std::unique_ptr<Iterator> create_iterator(IteratorOptions options = {}) const;
 
+  /// The pipeline's internal node.
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
   std::shared_ptr<Node> node_;
 };
 
-// What every source accepts. num_samples caps the rows per shard, after shuffling. shuffle unset means shuffled when there is no
-// sampler. num_shards and shard_id come together; a sampler excludes shuffle, num_shards and shard_id.
+// Options of every source. num_samples limits the rows per shard, after shuffling. With shuffle unset, rows are
+// shuffled unless there is a sampler. num_shards and shard_id are given together; a sampler excludes shuffle,
+// num_shards and shard_id.
 #define SINDRI_DATASET_SOURCE_OPTIONS \
   std::optional<int64_t> num_samples = {}; \
   int num_parallel_workers = 0; \
@@ -226,86 +252,94 @@ class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
   std::optional<int64_t> num_shards = {}; \
   std::optional<int64_t> shard_id = {};
 
-/// root/class/file; columns image (uint8 file bytes, or [H, W, 3] with decode) and label (int32). Classes are sorted by byte value.
+/// Images in class folders, root/class/file. Columns are image (uint8 file bytes, or [H, W, 3] with decode) and label
+/// (int32). Classes are sorted by byte value (MindSpore: dataset.ImageFolderDataset).
 struct SINDRI_API ImageFolderDataset {
-  /// Folder, order, shard and decoding.
+  /// Options of the source.
   struct Options {
     std::string dataset_dir = {};
     SINDRI_DATASET_SOURCE_OPTIONS
-    /// Suffixes with dot, case-sensitive; none: .jpg .jpeg .png .bmp .webp .tif .tiff in any case, no dot files.
+    /// Suffixes with a dot, case-sensitive. Empty: .jpg .jpeg .png .bmp .webp .tif .tiff in any case, except hidden
+    /// files.
     std::vector<std::string> extensions = {};
-    /// Without extensions: every file of a class folder that is no dot file, whatever its suffix.
+    /// Without extensions: reads every file of a class folder except hidden files, whatever its suffix.
     bool any_extension = false;
-    /// Folder -> label; folders not named are left out.
+    /// Labels by folder name; other folders are skipped. Empty: numbers in sorted order.
     std::map<std::string, int32_t> class_indexing = {};
-    bool decode = false;
-    /// false: a class without images is an error; true: it keeps its index, with a warning.
+    bool decode = false;  ///< decodes images to uint8 [H, W, 3]
+    /// false: a class without images throws; true: it keeps its label, with a warning.
     bool allow_empty_classes = true;
   };
+  /// Creates the source. Files are listed on first use, not here; the same holds for the sources below.
   static Dataset::Ptr make(Options options);
 };
 
-/// data_batch_*.bin and test_batch.bin: image uint8 [32, 32, 3], label int32. usage: "train", "test" or "all" (also "").
+/// CIFAR-10's data_batch_*.bin and test_batch.bin: image uint8 [32, 32, 3], label int32 (MindSpore:
+/// dataset.Cifar10Dataset).
 struct SINDRI_API Cifar10Dataset {
-  /// Folder of the binary files, part, order and shard.
+  /// Options of the source.
   struct Options {
-    std::string dataset_dir = {};
-    std::string usage = {};
+    std::string dataset_dir = {};  ///< folder of the binary files
+    std::string usage = {};  ///< "train", "test" or "all" (also "")
     SINDRI_DATASET_SOURCE_OPTIONS
   };
   static Dataset::Ptr make(Options options);
 };
-/// train.bin and test.bin: image, coarse_label, fine_label.
+/// CIFAR-100's train.bin and test.bin: image uint8 [32, 32, 3], coarse_label and fine_label (MindSpore:
+/// dataset.Cifar100Dataset).
 struct SINDRI_API Cifar100Dataset {
   using Options = Cifar10Dataset::Options;
   static Dataset::Ptr make(Options options);
 };
-/// idx files: image uint8 [28, 28, 1], label int32.
+/// MNIST's idx files: image uint8 [28, 28, 1], label int32 (MindSpore: dataset.MnistDataset).
 struct SINDRI_API MnistDataset {
   using Options = Cifar10Dataset::Options;
   static Dataset::Ptr make(Options options);
 };
-/// As MnistDataset: the same files and columns.
+/// Fashion-MNIST, with the files and columns of MnistDataset.
 struct SINDRI_API FashionMnistDataset {
   using Options = Cifar10Dataset::Options;
   static Dataset::Ptr make(Options options);
 };
 
-/// The 1,797 handwritten digits of dataset/digits: image uint8 [8, 8, 1] with values 0 to 16, label int32. Every fifth sample is the
-/// test set. dataset_file: the CSV file, packed or not, or its folder; empty: dataset/digits/digits.csv.gz.
+/// The 1,797 handwritten digits of dataset/digits: image uint8 [8, 8, 1] with values 0 to 16, label int32. Every fifth
+/// sample belongs to the test set.
 struct SINDRI_API DigitsDataset {
-  /// File, part, order and shard.
+  /// Options of the source.
   struct Options {
-    std::string dataset_file = {};
+    std::string dataset_file = {};  ///< CSV file, compressed or not, or its folder; empty: dataset/digits/digits.csv.gz
     std::string usage = {};  ///< "train", "test" or "all" (also "")
     SINDRI_DATASET_SOURCE_OPTIONS
   };
   static Dataset::Ptr make(Options options);
 };
 
-/// Tensors in memory, sliced along dimension 0. Nothing is copied.
+/// Tensors in memory, sliced along dimension 0 without copies (MindSpore: dataset.NumpySlicesDataset).
 struct SINDRI_API NumpySlicesDataset {
-  /// Names of the columns, order and shard.
+  /// Options of the source.
   struct Options {
-    std::vector<std::pair<std::string, Tensor>> columns = {};
+    std::vector<std::pair<std::string, Tensor>> columns = {};  ///< names and tensors of the columns
     SINDRI_DATASET_SOURCE_OPTIONS
   };
   static Dataset::Ptr make(Options options);
 };
 
-/// Rows from a function. Random access: `row` and `size`. Sequential: `rows`, called once per pass, gives a function that fills one
-/// row and returns false at the end; it takes no sampler, shuffle or shards, and is counted by one extra pass unless `size` is given.
+/// Rows from a function (MindSpore: dataset.GeneratorDataset). For random access give `row` and `size`. For sequential
+/// access give `rows`: it is called once per pass and returns a function that fills one row and returns false at the
+/// end. A sequential source takes no sampler, shuffle or shards; unless `size` is given, one extra pass counts its
+/// rows. Calls of `row` are serialised unless num_parallel_workers is above 1.
 struct SINDRI_API GeneratorDataset {
+  /// The values of one row, one per column.
   using Row = std::vector<Tensor>;
-  /// Columns, number of rows, order and shard.
+  /// Options of the source.
   struct Options {
-    std::function<Row(int64_t)> row = {};
-    /// Instead of row: it is also told the pass over the source, from 0.
+    std::function<Row(int64_t)> row = {};  ///< returns the row of this index
+    /// Used instead of row: also receives the number of the pass over the source, from 0.
     std::function<Row(int64_t, int64_t)> row_of_pass = {};
-    std::function<std::function<bool(Row*)>()> rows = {};
-    std::optional<int64_t> size = {};
-    std::vector<std::string> column_names = {};
-    /// Element types to convert to; none: as the first row has them.
+    std::function<std::function<bool(Row*)>()> rows = {};  ///< returns the function that reads one pass
+    std::optional<int64_t> size = {};  ///< number of rows
+    std::vector<std::string> column_names = {};  ///< required
+    /// Element types to convert to; empty: those of the first row.
     std::vector<DType> column_types = {};
     SINDRI_DATASET_SOURCE_OPTIONS
   };
@@ -313,19 +347,21 @@ struct SINDRI_API GeneratorDataset {
 };
 #undef SINDRI_DATASET_SOURCE_OPTIONS
 
-/// A data set found below a folder.
+/// A dataset found in a folder.
 struct FoundData {
   enum class Kind { kImageFolder, kCifar10, kCifar100, kMnist };
   Kind kind = Kind::kImageFolder;
-  std::string dir;  ///< what to give as dataset_dir
+  std::string dir;  ///< value for dataset_dir
   std::string usage;  ///< "train" or "test"; empty for image folders
+  /// Text for messages, such as "CIFAR-10 binary".
   const char* kind_name() const;
 };
-/// Looks below `root` for the data of `usage` ("train" or "eval"): CIFAR binaries, MNIST idx files, or class folders under the names
-/// train and ilsvrc, or val, validation_preprocess, ilsvrc_eval, validation, eval and test; also root itself when it holds them.
-/// Throws DataError(kDataMissing) that lists what was looked for and what is there.
+/// Finds the data for `usage` ("train" or "eval") in `root`: CIFAR binaries, MNIST idx files, or class folders in
+/// folders named train and ilsvrc, or val, validation_preprocess, ilsvrc_eval, validation, eval and test; also root
+/// itself if it contains them. Throws DataError (kDataMissing), listing what was looked for and what is there;
+/// ValueError for another usage.
 SINDRI_API FoundData find_data(const std::string& root, const std::string& usage);
-/// The matching source with default columns.
+/// Creates the matching source with default columns.
 SINDRI_API Dataset::Ptr open_data(const FoundData& found, std::optional<bool> shuffle = {}, std::optional<int64_t> num_shards = {},
                                   std::optional<int64_t> shard_id = {});
 

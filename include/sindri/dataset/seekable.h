@@ -1,4 +1,5 @@
-// A store of JPEG files of which a window can be decoded without what lies above and beside it: the same pictures, with restart markers.
+// A store of JPEG files in which a window can be decoded without the parts above and next to it: the same images, with
+// restart markers.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +9,22 @@
 
 namespace sindri::dataset {
 
-/// What prepare_seekable() did, in files and bytes.
+/// Results of prepare_seekable(), in files and bytes.
 struct SeekableReport {
-  int64_t files = 0;
-  int64_t rewritten = 0;  // JPEG files that have markers now
-  int64_t unsuited = 0;  // copied as they are: other formats, progressive, CMYK or damaged JPEG files
-  int64_t kept = 0;  // there already, made of the same source
-  int64_t orphaned = 0;  // there without a source: it was removed or renamed; they stay
+  int64_t files = 0;  ///< files below `source`
+  int64_t rewritten = 0;  // JPEG files that now have markers
+  int64_t unsuited = 0;  // copied unchanged: other formats, progressive, CMYK or damaged JPEG files
+  int64_t kept = 0;  // already there, made from the same source
+  int64_t orphaned = 0;  // there without a source, which was removed or renamed; they stay
   int64_t bytes_in = 0, bytes_out = 0;
 };
 
-/// Writes all files below `source` (symbolic links are followed for files) to the same places below `destination`, JPEG files with restart markers
-/// about every 32 pixels and without loss: coefficients and texts stay as they are, any reader opens them. Files of which the source has the size and
-/// the content that they were made of stay, so a run that was interrupted goes on; `.seekable.jsonl` there says what each was made of. A file has its
-/// name once it is on disk. workers 0: min(8, usable cores). Throws IoError; ValueError where one folder lies inside the other.
+/// Copies all files below `source` (symbolic links to files are followed) to the same places below `destination`. JPEG
+/// files get restart markers about every 32 pixels, without loss: coefficients and texts stay unchanged, and any reader
+/// opens them. Files whose source still has the size and content they were made from are kept, so a second call
+/// continues an interrupted one; `.seekable.jsonl` in the destination lists what each file was made from. A file gets
+/// its name once it is on disk. workers 0: min(8, usable cores). Throws IoError, or ValueError if one folder is inside
+/// the other.
 SINDRI_API SeekableReport prepare_seekable(const std::string& source, const std::string& destination, int workers = 0);
 
 }  // namespace sindri::dataset

@@ -1,4 +1,5 @@
-// Transforms of one row's columns: the handle every transform shares, and those that are not about images (MindSpore: dataset.transforms).
+// Transforms of one row's columns: the handle that all transforms share, and transforms that are not specific to images
+// (MindSpore: dataset.transforms).
 #pragma once
 
 #include <cstdint>
@@ -16,21 +17,25 @@ namespace sindri::dataset {
 
 class RowOp;
 
-/// A handle to one immutable operation on a row. Transforms hold no state that changes between rows: randomness comes from
-/// (seed, pass, position, row id) alone, so a row looks the same for any number of workers.
+/// Handle of one immutable operation on a row. Transforms have no state that changes between rows: random numbers
+/// depend on (seed, pass, position, row id) alone, so a row is the same for any number of workers.
 class SINDRI_API Transform {
  public:
   explicit Transform(std::shared_ptr<const RowOp> op);
-  /// Applies it to one tensor. A random transform then draws from a stream of its own: keyed by set_seed(), its place among the random
-  /// transforms called by hand in this process, and its calls so far.
+  /// Applies the transform to one tensor. A random transform then draws from a separate stream, keyed by set_seed(),
+  /// its number among the random transforms called directly in this process, and its number of calls so far. Throws
+  /// BadSample for an unsuitable tensor.
   Tensor operator()(const Tensor& input) const;
-  /// Applies it to the values of one row, one tensor for each of its outputs; a random one draws from `key` alone.
+  /// Applies the transform to the values of one row and returns one tensor per output. A random transform draws from
+  /// `key` alone.
   std::vector<Tensor> apply(const std::vector<Tensor>& inputs, uint64_t key) const;
+  /// Whether the transform draws random numbers.
   bool random() const;
-  /// How many values it takes (0: any number) and gives.
+  /// Number of input values (0: any) and of outputs.
   std::pair<int, int> columns() const;
-  /// "Resize(size=256, interpolation=LINEAR)".
+  /// Text for messages and fingerprints: "Resize(size=256, interpolation=LINEAR)".
   std::string str() const;
+  /// The operation.
   const std::shared_ptr<const RowOp>& op() const { return op_; }
 
  private:
@@ -41,35 +46,37 @@ class SINDRI_API Transform {
 
 namespace transforms {
 
-/// Converts to another element type: to bool anything that is not zero; from floats to integers toward zero, saturating.
+/// Converts to another element type: to bool, anything that is not 0 is true; floats to integers round toward zero and
+/// saturate.
 class SINDRI_API TypeCast : public Transform {
  public:
   explicit TypeCast(DType output_type);
 };
 
-/// Integer label [] -> [num_classes], or [N] -> [N, num_classes] after batch. Without smoothing the input's element type, else float32:
-/// 1 - rate + rate / num_classes at the label, rate / num_classes elsewhere. A label outside [0, num_classes) is a bad sample.
+/// One-hot labels: integer label [] -> [num_classes], or after batch [N] -> [N, num_classes]. Without smoothing they
+/// keep the input's element type. With smoothing_rate they are float32: 1 - rate + rate / num_classes at the label,
+/// rate / num_classes elsewhere. A label outside [0, num_classes) is a bad sample.
 class SINDRI_API OneHot : public Transform {
  public:
   explicit OneHot(int64_t num_classes, double smoothing_rate = 0.0);
 };
 
-/// Holds the place of a transform that is carried out later, such as on a device: changes nothing, and has its text, so that a pipeline's saved state
-/// belongs to the pipeline with either.
+/// Placeholder of a transform that is applied later, for example on a device. It changes nothing and has the
+/// transform's text, so that a pipeline's saved state matches the pipeline with either.
 class SINDRI_API Deferred : public Transform {
  public:
-  /// Throws ValueError for one that is random or has several columns.
+  /// Throws ValueError for a transform that is random or has several columns.
   explicit Deferred(const Transform& transform);
 };
 
-/// A function of the caller's: all input columns in, all output columns out. Throw BadSample to mark the row as bad; any other
-/// exception ends the run and reaches next() unchanged. Runs on worker threads, several at once.
+/// Your function: it receives all input columns and returns all output columns. It throws BadSample to mark the row as
+/// bad; any other exception ends the run and reaches next() unchanged. Runs on worker threads, several at once.
 class SINDRI_API Function : public Transform {
  public:
   using Fn = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
-  /// Gets random numbers that depend on (seed, pass, position) only.
+  /// Also receives random numbers that depend on (seed, pass, position) only.
   using RandomFn = std::function<std::vector<Tensor>(const std::vector<Tensor>&, PhiloxSequence&)>;
-  /// `name` stands for the function in messages and in the fingerprint that guards resuming.
+  /// `name` identifies the function in messages and in the fingerprint that protects resuming.
   Function(std::string name, Fn fn, int num_outputs = 1);
   Function(std::string name, RandomFn fn, int num_outputs = 1);
 };
