@@ -20,7 +20,7 @@ enum class Casts : uint8_t {
 
 /// A precision policy under the name that settings files and Python use.
 struct SINDRI_API NamedPolicy {
-  std::string name, doc;
+  std::string name, doc;  ///< as find_policy knows it; one line of documentation
   Casts casts = Casts::kNone;
   Level level = Level::kO0;  ///< level that the policy applies
   /// kCells: classes of Cells that run in half and whose outputs are float32 again; all others run in float32. Empty:

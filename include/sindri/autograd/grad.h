@@ -25,9 +25,9 @@ struct Rearrangement {
 /// One use of a Parameter by an op, from which curvature is estimated (K-FAC, THOR). The use's contribution to the
 /// Parameter's gradient depends on operands and output_grad alone: output_gradᵀ·input for a dense layer.
 struct SINDRI_API ParamUse {
-  Parameter* param = nullptr;
+  Parameter* param = nullptr;  ///< the Parameter that is used
   const OpDef* op = nullptr;  ///< null: a function with a custom gradient (custom_gradient)
-  Attrs attrs = {};
+  Attrs attrs = {};  ///< attributes of op
   size_t operand = 0;  ///< index of the Parameter in operands
   TensorList operands = {};  ///< all inputs of the op as it read them: in the half type if mixed precision cast them
   /// ops from the Parameter to operands[operand], in order; empty: the Parameter's value itself
@@ -71,10 +71,9 @@ struct Gradients {
   /// Takes one list of tensors for each part of this rank and returns their means over all parts of all ranks. They are
   /// added in the order of the gradients, in one reduction. Empty: there is one part.
   std::function<TensorList(const std::vector<TensorList>&)> mean_over_parts = {};
-  /// Group of ops::all_reduce with the ranks that have parts, for work that they share; this rank's number and their
-  /// number follow.
+  /// Group of ops::all_reduce with the ranks that have parts, for work that they share.
   std::string group = {};
-  int rank = 0, ranks = 1;
+  int rank = 0, ranks = 1;  ///< number of this rank in the group, and size of the group
 };
 
 /// What a tape keeps in addition to the values that its gradient rules read.
@@ -89,6 +88,7 @@ struct TapeOptions {
 ///   Gradients g = tape.backward({loss}, {}, {x}, params);
 class SINDRI_API Tape final : public Trace {
  public:
+  /// A gradient rule: gradients of the inputs, from inputs, outputs and the outputs' gradients.
   using VjpFn = std::function<TensorList(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout)>;
   /// An empty tape. It records only inside a TraceScope.
   explicit Tape(TapeOptions options = {});

@@ -30,6 +30,7 @@ namespace sindri::dataset {
 /// Error of a row that cannot be read, decoded or transformed. Your functions throw it to report such a row.
 class SINDRI_API BadSample : public DataError {
  public:
+  /// `where` names the file or record, `fix` what to do about it.
   explicit BadSample(std::string message, std::string where = {}, std::string fix = {})
       : DataError(ErrorCode::kDataCorrupt, std::move(message), std::move(where), std::move(fix)) {}
   BadSample(ErrorCode code, std::string message, std::string where = {}, std::string fix = {})
@@ -43,8 +44,8 @@ struct ColumnInfo {
   /// Shape of one row's value, with the batch dimension after batch(); -1 if a dimension varies. If rank_known is
   /// false, nothing is known.
   Shape shape;
-  bool rank_known = true;
-  bool dtype_known = true;
+  bool rank_known = true;  ///< whether the number of dimensions is known
+  bool dtype_known = true;  ///< whether the element type is known
   /// Whether type and all dimensions are known.
   bool fully_known() const;
 };
@@ -126,7 +127,7 @@ struct IteratorOptions {
 struct BadRow {
   int64_t row_id = 0;  ///< index of the row in its source
   std::string name;  ///< file or record
-  std::string reason;
+  std::string reason;  ///< what is wrong with the row
 };
 /// Counters of a pipeline since its start.
 struct Stats {
@@ -187,6 +188,7 @@ struct Node;
 /// range.
 class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
  public:
+  /// Shared ownership of a pipeline.
   using Ptr = std::shared_ptr<Dataset>;
   explicit Dataset(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
@@ -257,7 +259,7 @@ class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
 struct SINDRI_API ImageFolderDataset {
   /// Options of the source.
   struct Options {
-    std::string dataset_dir = {};
+    std::string dataset_dir = {};  ///< folder of the class folders
     SINDRI_DATASET_SOURCE_OPTIONS
     /// Suffixes with a dot, case-sensitive. Empty: .jpg .jpeg .png .bmp .webp .tif .tiff in any case, except hidden
     /// files.

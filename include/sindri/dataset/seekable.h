@@ -16,7 +16,7 @@ struct SeekableReport {
   int64_t unsuited = 0;  // copied unchanged: other formats, progressive, CMYK or damaged JPEG files
   int64_t kept = 0;  // already there, made from the same source
   int64_t orphaned = 0;  // there without a source, which was removed or renamed; they stay
-  int64_t bytes_in = 0, bytes_out = 0;
+  int64_t bytes_in = 0, bytes_out = 0;  ///< bytes read from `source` and written to the store
 };
 
 /// Copies all files below `source` (symbolic links to files are followed) to the same places below `destination`. JPEG

@@ -21,6 +21,7 @@ class RowOp;
 /// depend on (seed, pass, position, row id) alone, so a row is the same for any number of workers.
 class SINDRI_API Transform {
  public:
+  /// Used by transforms' implementations.
   explicit Transform(std::shared_ptr<const RowOp> op);
   /// Applies the transform to one tensor. A random transform then draws from a separate stream, keyed by set_seed(),
   /// its number among the random transforms called directly in this process, and its number of calls so far. Throws
@@ -73,6 +74,7 @@ class SINDRI_API Deferred : public Transform {
 /// bad; any other exception ends the run and reaches next() unchanged. Runs on worker threads, several at once.
 class SINDRI_API Function : public Transform {
  public:
+  /// Returns the output columns for the input columns of a row.
   using Fn = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
   /// Also receives random numbers that depend on (seed, pass, position) only.
   using RandomFn = std::function<std::vector<Tensor>(const std::vector<Tensor>&, PhiloxSequence&)>;

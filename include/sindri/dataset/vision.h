@@ -13,8 +13,8 @@ namespace sindri::dataset::vision {
 
 /// Interpolation as in OpenCV. kLinear uses two taps, without antialiasing when shrinking.
 enum class Inter { kNearest, kLinear, kCubic, kArea };
-inline constexpr Inter kBilinear = Inter::kLinear;
-inline constexpr Inter kBicubic = Inter::kCubic;
+inline constexpr Inter kBilinear = Inter::kLinear;  ///< MindSpore's name of kLinear
+inline constexpr Inter kBicubic = Inter::kCubic;  ///< MindSpore's name of kCubic
 
 /// Source of padding pixels: a constant, the edge pixel, or reflection without (kReflect) or with (kSymmetric) the edge
 /// pixel.
@@ -60,7 +60,7 @@ struct RandomCropOptions {
   bool pad_if_needed = false;
   /// One value per channel, or one for all.
   std::vector<int64_t> fill_value = {0};
-  Border padding_mode = Border::kConstant;
+  Border padding_mode = Border::kConstant;  ///< where the padding's pixels come from
 };
 /// Pads, then crops [h, w] at a uniformly drawn position.
 class SINDRI_API RandomCrop : public Transform {

@@ -27,6 +27,7 @@ SINDRI_ACTIVATION(HSigmoid);  ///< relu6(x + 3)/6
 /// x if x > 0, else alpha·x (MindSpore: nn.LeakyReLU).
 class SINDRI_API LeakyReLU final : public Cell {
  public:
+  /// `alpha` is the slope below 0.
   explicit LeakyReLU(double alpha = 0.2) : Cell("LeakyReLU"), alpha_(alpha) {}
   static std::shared_ptr<LeakyReLU> make(double alpha = 0.2) { return std::make_shared<LeakyReLU>(alpha); }
   Tensor construct(const Tensor& x) override;
@@ -39,6 +40,7 @@ class SINDRI_API LeakyReLU final : public Cell {
 /// x if x > 0, else alpha·(exp(x) - 1) (MindSpore: nn.ELU).
 class SINDRI_API ELU final : public Cell {
  public:
+  /// `alpha` is the negative of the limit for x -> -inf.
   explicit ELU(double alpha = 1.0) : Cell("ELU"), alpha_(alpha) {}
   static std::shared_ptr<ELU> make(double alpha = 1.0) { return std::make_shared<ELU>(alpha); }
   Tensor construct(const Tensor& x) override;

@@ -44,6 +44,7 @@ class SINDRI_API Cell {
   /// one tensor per output tensor, zeros where there is no gradient; bprop returns one gradient per input tensor. As in
   /// MindSpore 1.x, parameters read inside then get no gradient.
   virtual bool has_bprop() const { return false; }
+  /// Gradients of the inputs of a Cell with has_bprop; see there.
   virtual TensorList bprop(Span<const Tensor> in, Span<const Tensor> out, Span<const Tensor> dout);
 
   /// Calls the Cell: runs the forward pass in a scope of its name, which error messages, graphs and profiles show.
@@ -164,6 +165,7 @@ using CellPtr = std::shared_ptr<Cell>;
 /// Calls `fn` with the output of every Cell called on this thread during its lifetime (summaries, probes).
 class SINDRI_API CallObserver {
  public:
+  /// Receives the Cell and its output.
   using Fn = std::function<void(const Cell& cell, const Value& out)>;
   explicit CallObserver(Fn fn);
   ~CallObserver();

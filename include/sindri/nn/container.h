@@ -13,7 +13,9 @@ namespace sindri::nn {
 /// returns its input.
 class SINDRI_API SequentialCell final : public Cell {
  public:
+  /// Cells in order of their calls. Throws ValueError for a null Cell.
   explicit SequentialCell(std::vector<CellPtr> cells = {});
+  /// Cells with names. Throws ValueError for a null Cell, and for a name that is empty, repeated or contains a dot.
   explicit SequentialCell(std::vector<std::pair<std::string, CellPtr>> cells);
   static std::shared_ptr<SequentialCell> make(std::vector<CellPtr> cells) { return std::make_shared<SequentialCell>(std::move(cells)); }
   /// Takes Cells of different classes: SequentialCell::make(nn::Flatten::make(), nn::Dense::make({…})).
@@ -33,6 +35,7 @@ class SINDRI_API SequentialCell final : public Cell {
 /// A list of Cells with children "0", "1", … (MindSpore: nn.CellList). Calling it throws ValueError.
 class SINDRI_API CellList final : public Cell {
  public:
+  /// Cells in order. Throws ValueError for a null Cell.
   explicit CellList(std::vector<CellPtr> cells = {});
   static std::shared_ptr<CellList> make(std::vector<CellPtr> cells = {}) { return std::make_shared<CellList>(std::move(cells)); }
   Value construct_values(Span<const Value> in) override;
@@ -49,7 +52,7 @@ class SINDRI_API CellList final : public Cell {
 
 /// Options of Flatten: the dimensions to merge.
 struct FlattenOptions {
-  int64_t start_dim = 1, end_dim = -1;
+  int64_t start_dim = 1, end_dim = -1;  ///< first and last dimension to merge; negative ones count from the end
 };
 
 /// Merges dimensions start_dim to end_dim; by default all but the first (MindSpore: nn.Flatten).

@@ -21,9 +21,9 @@ struct Conv2dOptions {
   Pad4 padding = 0;  ///< zeros at top, bottom, left, right; with pad_mode "pad" only
   Size2 dilation = 1;  ///< rows, columns
   int64_t group = 1;  ///< channels are divided into this many groups
-  bool has_bias = false;
-  Init weight_init = "normal";
-  Init bias_init = "zeros";
+  bool has_bias = false;  ///< adds a bias per output channel
+  Init weight_init = "normal";  ///< initial values of the weight
+  Init bias_init = "zeros";  ///< initial values of the bias
 };
 
 /// 2-D convolution, x [N, in, H, W] -> [N, out, OH, OW] (MindSpore: nn.Conv2d). Parameters weight [out, in/group, kh,

@@ -12,9 +12,9 @@ namespace sindri::nn {
 struct DenseOptions {
   int64_t in_channels = 0;  ///< required
   int64_t out_channels = 0;  ///< required
-  Init weight_init = "normal";
-  Init bias_init = "zeros";
-  bool has_bias = true;
+  Init weight_init = "normal";  ///< initial values of the weight
+  Init bias_init = "zeros";  ///< initial values of the bias
+  bool has_bias = true;  ///< adds a bias
   std::string activation = "";  ///< name for get_activation; empty: none
 };
 

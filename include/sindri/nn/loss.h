@@ -95,7 +95,7 @@ class SINDRI_API RuleLoss : public LossBase {
 /// Options of SoftmaxCrossEntropyWithLogits.
 struct SoftmaxCrossEntropyOptions {
   bool sparse = false;  ///< labels are class indices [N] int32 or int64, else probabilities [N, C]
-  std::string reduction = "none";
+  std::string reduction = "none";  ///< "mean", "sum" or "none"
 };
 
 /// -log softmax(logits) at the label, for logits [N, C] -> [N], or its reduction (MindSpore:
@@ -110,7 +110,7 @@ class SINDRI_API SoftmaxCrossEntropyWithLogits final : public RuleLoss {
 /// Options of CrossEntropySmooth.
 struct CrossEntropySmoothOptions {
   bool sparse = true;  ///< labels are class indices [N], else probabilities [N, C]
-  std::string reduction = "mean";
+  std::string reduction = "mean";  ///< "mean", "sum" or "none"
   double smooth_factor = 0;  ///< f: from 0 to 1 - 1/C
   int64_t num_classes = 1000;  ///< C: at least 2; the logits must have this many classes
 };
@@ -120,6 +120,7 @@ struct CrossEntropySmoothOptions {
 class SINDRI_API CrossEntropySmooth final : public RuleLoss {
  public:
   using Options = CrossEntropySmoothOptions;
+  /// Throws ValueError for fewer than 2 classes and a smooth_factor out of range.
   explicit CrossEntropySmooth(Options o);
   static std::shared_ptr<CrossEntropySmooth> make(Options o) { return std::make_shared<CrossEntropySmooth>(std::move(o)); }
   Tensor compute(const Tensor& logits, const Tensor& labels) override;
@@ -132,7 +133,7 @@ class SINDRI_API CrossEntropySmooth final : public RuleLoss {
 struct CrossEntropyLossOptions {
   Tensor weight = {};  ///< [C], weight per class; undefined: ones
   int64_t ignore_index = -100;  ///< label whose rows count nothing
-  std::string reduction = "mean";
+  std::string reduction = "mean";  ///< "mean", "sum" or "none"
   double label_smoothing = 0;  ///< share of the target spread over all classes
 };
 
@@ -142,13 +143,14 @@ struct CrossEntropyLossOptions {
 class SINDRI_API CrossEntropyLoss final : public RuleLoss {
  public:
   using Options = CrossEntropyLossOptions;
+  /// Throws ShapeError for a weight that is not [C].
   explicit CrossEntropyLoss(Options o);
   static std::shared_ptr<CrossEntropyLoss> make(Options o = {}) { return std::make_shared<CrossEntropyLoss>(std::move(o)); }
 };
 
 /// Options of losses that have only a reduction.
 struct ReductionOptions {
-  std::string reduction = "mean";
+  std::string reduction = "mean";  ///< "mean", "sum" or "none"
 };
 
 /// Squared error (logits - labels)² (MindSpore: nn.MSELoss).
@@ -169,7 +171,7 @@ class SINDRI_API L1Loss final : public RuleLoss {
 
 /// Options of BCEWithLogitsLoss.
 struct BCEWithLogitsLossOptions {
-  std::string reduction = "mean";
+  std::string reduction = "mean";  ///< "mean", "sum" or "none"
   Tensor weight = {};  ///< factor per element, broadcast; undefined: ones
   Tensor pos_weight = {};  ///< factor on the positive term, broadcast; undefined: ones
 };
@@ -188,6 +190,7 @@ class SINDRI_API BCEWithLogitsLoss final : public RuleLoss {
 /// float32.
 class SINDRI_API WithLossCell final : public Cell {
  public:
+  /// Throws ValueError if one of the two is null.
   WithLossCell(CellPtr backbone, CellPtr loss_fn);
   static std::shared_ptr<WithLossCell> make(CellPtr backbone, CellPtr loss_fn) {
     return std::make_shared<WithLossCell>(std::move(backbone), std::move(loss_fn));

@@ -168,21 +168,27 @@ class SINDRI_API ClassCounts : public Metric {
   std::map<std::string, std::vector<double>> counts() const override;
 
  protected:
+  /// Throws ValueError for another eval_type.
   explicit ClassCounts(const char* name, const std::string& eval_type);
   void add(const std::vector<Tensor>& inputs) override;
   void archive(CountArchive& counts) override { counts.same(classes_)(true_positives_)(predicted_)(actual_); }
   /// of_hits·hits / (of_predicted·predicted + of_actual·actual) for each class; 0 if the divisor is 0. Throws
   /// ValueError before any update.
   std::vector<double> rate(double of_hits, double of_predicted, double of_actual) const;
+  /// Name of the class, for messages.
   const char* name_;
+  /// Whether counts are per sample (eval_type "multilabel").
   bool multilabel_;
+  /// Number of classes; 0 before the first batch.
   int64_t classes_ = 0;
+  /// Counts of each class or sample.
   std::vector<int64_t> true_positives_, predicted_, actual_;
 };
 
 /// True positives divided by predicted positives; 0 if nothing was predicted (MindSpore: train.Precision).
 class SINDRI_API Precision final : public ClassCounts {
  public:
+  /// Throws ValueError for another eval_type.
   explicit Precision(const std::string& eval_type = "classification") : ClassCounts("Precision", eval_type) {}
   std::vector<double> eval() const override { return rate(1, 1, 0); }
 };
@@ -190,6 +196,7 @@ class SINDRI_API Precision final : public ClassCounts {
 /// True positives divided by actual positives; 0 if there are none (MindSpore: train.Recall).
 class SINDRI_API Recall final : public ClassCounts {
  public:
+  /// Throws ValueError for another eval_type.
   explicit Recall(const std::string& eval_type = "classification") : ClassCounts("Recall", eval_type) {}
   std::vector<double> eval() const override { return rate(1, 0, 1); }
 };

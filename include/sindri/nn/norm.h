@@ -15,10 +15,10 @@ struct BatchNormOptions {
   double eps = 1e-5;  ///< added to the variance
   double momentum = 0.9;  ///< weight of the OLD moving value (PyTorch's momentum is 1 - this)
   bool affine = true;  ///< false: gamma and beta are not trained
-  Init gamma_init = "ones";
-  Init beta_init = "zeros";
-  Init moving_mean_init = "zeros";
-  Init moving_var_init = "ones";
+  Init gamma_init = "ones";  ///< initial values of gamma
+  Init beta_init = "zeros";  ///< initial values of beta
+  Init moving_mean_init = "zeros";  ///< initial values of moving_mean
+  Init moving_var_init = "ones";  ///< initial values of moving_variance
   /// Unset: batch statistics in training, moving statistics otherwise. Set: always batch (true) or moving (false)
   /// statistics.
   std::optional<bool> use_batch_statistics = std::nullopt;
@@ -85,8 +85,8 @@ struct LayerNormOptions {
   Shape normalized_shape = {};  ///< required: shape of gamma and beta
   int64_t begin_norm_axis = -1;  ///< first dimension of the statistics, which extend to the last
   int64_t begin_params_axis = -1;  ///< first dimension of gamma and beta
-  Init gamma_init = "ones";
-  Init beta_init = "zeros";
+  Init gamma_init = "ones";  ///< initial values of gamma
+  Init beta_init = "zeros";  ///< initial values of beta
   double epsilon = 1e-7;  ///< added to the variance (PyTorch: 1e-5)
 };
 

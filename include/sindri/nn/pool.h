@@ -64,6 +64,7 @@ struct AdaptiveAvgPool2dOptions {
 class SINDRI_API AdaptiveAvgPool2d final : public Cell {
  public:
   using Options = AdaptiveAvgPool2dOptions;
+  /// Throws ValueError for a missing size.
   explicit AdaptiveAvgPool2d(Options o);
   static std::shared_ptr<AdaptiveAvgPool2d> make(Options o) { return std::make_shared<AdaptiveAvgPool2d>(o); }
   Tensor construct(const Tensor& x) override;

@@ -12,12 +12,15 @@ namespace sindri::nn {
 /// An input or output of a Cell: a tensor, a tuple, list or dict of values, or nothing.
 class SINDRI_API Value {
  public:
-  enum class Kind { kNone, kTensor, kTuple, kList, kDict };
+  enum class Kind { kNone, kTensor, kTuple, kList, kDict };  ///< kNone: nothing
+  /// Nothing.
   Value() = default;
   Value(Tensor t) : kind_(Kind::kTensor), tensor_(std::move(t)) {}  // NOLINT(google-explicit-constructor)
   /// A tuple, list or dict of these items. dict throws ValueError for a repeated key.
   static Value tuple(std::vector<Value> items);
+  /// A list of these items.
   static Value list(std::vector<Value> items);
+  /// A dict of these items, in order. Throws ValueError for a repeated key.
   static Value dict(std::vector<std::pair<std::string, Value>> items);
 
   /// Kind of the value.

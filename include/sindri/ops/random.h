@@ -30,6 +30,7 @@ SINDRI_API void end_rng_step();
 /// part starts. So one graph serves the part at any position in a step.
 class SINDRI_API RngPart {
  public:
+  /// Starts the part at the step's current instance.
   RngPart();
   /// Calls end(0) unless the part has ended, which means that it threw before it ran.
   ~RngPart();

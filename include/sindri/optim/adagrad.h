@@ -34,7 +34,7 @@ class SINDRI_API Adagrad final : public Optimizer {
 /// Options of Adadelta, with MindSpore's defaults.
 struct AdadeltaOptions {
   LearningRate learning_rate = 1.0;
-  double rho = 0.9, epsilon = 1e-6;
+  double rho = 0.9, epsilon = 1e-6;  ///< decay of the averages; added to squares under the roots
   double loss_scale = 1;  ///< gradients are divided by it
   WeightDecay weight_decay = 0;  ///< added to the gradient
   GradClip grad_clip = {};

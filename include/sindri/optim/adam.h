@@ -9,7 +9,7 @@ namespace sindri::optim {
 /// Options of Adam, with MindSpore's defaults.
 struct AdamOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< decay rates of the moments; added to the divisor
   WeightDecay weight_decay = 0;  ///< added to the gradient
   double loss_scale = 1;  ///< gradients are divided by it
   bool use_nesterov = false;  ///< Nesterov momentum in the first moment
@@ -50,7 +50,7 @@ class SINDRI_API LazyAdam final : public Adam {
 /// Options of AdamWeightDecay, with MindSpore's defaults.
 struct AdamWeightDecayOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;  ///< decay rates of the moments; added to the divisor
   WeightDecay weight_decay = 0;  ///< decoupled: part of the step, not of the gradient
   GradClip grad_clip = {};
 };
@@ -76,7 +76,7 @@ class SINDRI_API AdamWeightDecay final : public Optimizer {
 /// Options of AdaMax, with MindSpore's defaults.
 struct AdaMaxOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;  ///< decay rates of the moments; added to the divisor
   WeightDecay weight_decay = 0;  ///< added to the gradient
   double loss_scale = 1;  ///< gradients are divided by it
   GradClip grad_clip = {};

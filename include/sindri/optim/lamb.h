@@ -11,7 +11,7 @@ namespace sindri::optim {
 /// Options of Lamb, with MindSpore's defaults.
 struct LambOptions {
   LearningRate learning_rate = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-6;  ///< decay rates of the moments; added to the divisor
   WeightDecay weight_decay = 0;  ///< decoupled: part of the direction
   GradClip grad_clip = {};
 };
@@ -42,7 +42,7 @@ class SINDRI_API Lamb final : public Optimizer {
 
 /// Options of LARS, with MindSpore's defaults.
 struct LARSOptions {
-  double epsilon = 1e-5, coefficient = 0.001;
+  double epsilon = 1e-5, coefficient = 0.001;  ///< added to the divisor; factor of the ratio of norms
   bool use_clip = false;  ///< the factor is min(factor/lr, 1) with the wrapped optimizer's learning rate lr
   /// Selects the parameters whose gradients are rescaled. Unset: those whose names contain neither "LayerNorm" nor
   /// "bias".

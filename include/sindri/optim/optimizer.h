@@ -176,7 +176,7 @@ class SINDRI_API Optimizer {
   /// A value that a run's report plots over time.
   struct Measure {
     std::string group;  ///< measures of one group share a plot
-    std::string name;
+    std::string name;  ///< name within the group
     double value = 0;
   };
   /// Latest measures, read on the host.

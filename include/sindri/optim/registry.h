@@ -20,7 +20,7 @@ struct Course {
   double learning_rate = 0.1;  ///< at step 0
   int64_t steps = 0;  ///< number of steps; 0: unknown
   int64_t warmup_steps = 0;  ///< updates of the warm-up before step 0
-  double steps_per_epoch = 1;
+  double steps_per_epoch = 1;  ///< updates per epoch
 };
 /// Makes a schedule from its course and settings.
 using MakeSchedule = std::shared_ptr<LearningRateSchedule>(const Course& course, const SettingValues& settings);

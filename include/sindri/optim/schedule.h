@@ -81,6 +81,7 @@ class SINDRI_API NamedSchedule : public LearningRateSchedule {
   double rate(int64_t step) const final { return schedule_->rate(step); }
 
  protected:
+  /// `rule` is the schedule's registered name.
   NamedSchedule(const char* rule, double learning_rate, const std::map<std::string, SettingValue>& settings);
 
  private:
@@ -132,20 +133,26 @@ class SINDRI_API CosineDecayLR final : public NamedSchedule {
 /// milestones rise and there is one per rate.
 SINDRI_API std::vector<double> piecewise_constant_rates(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
 SINDRI_API std::vector<float> piecewise_constant_lr(const std::vector<int64_t>& milestone, const std::vector<double>& learning_rates);
+/// lr·decay_rate^(e/decay_epoch), as ExponentialDecayLR.
 SINDRI_API std::vector<float> exponential_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
                                                    bool is_stair = false);
+/// lr·exp(-decay_rate·e), as NaturalExpDecayLR.
 SINDRI_API std::vector<float> natural_exp_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
                                                    bool is_stair = false);
+/// lr/(1 + decay_rate·e/decay_epoch), as InverseDecayLR.
 SINDRI_API std::vector<float> inverse_decay_lr(double learning_rate, double decay_rate, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch,
                                                bool is_stair = false);
+/// A cosine from max_lr to min_lr, as CosineDecayLR.
 SINDRI_API std::vector<float> cosine_decay_lr(double min_lr, double max_lr, int64_t total_step, int64_t step_per_epoch, int64_t decay_epoch);
+/// A polynomial from learning_rate to end_learning_rate, as PolynomialDecayLR.
 SINDRI_API std::vector<float> polynomial_decay_lr(double learning_rate, double end_learning_rate, int64_t total_step, int64_t step_per_epoch,
                                                   int64_t decay_epoch, double power, bool update_decay_epoch = false);
+/// A linear warm-up to learning_rate, as WarmUpLR.
 SINDRI_API std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t step_per_epoch, int64_t warmup_epoch);
 
 /// Options of get_lr, named as in lr_generator of MindSpore's ResNet scripts.
 struct LrOptions {
-  double lr_init = 0, lr_end = 0, lr_max = 0.1;
+  double lr_init = 0, lr_end = 0, lr_max = 0.1;  ///< initial rate, final rate of the linear mode, rate after the warm-up
   int64_t warmup_epochs = 0, total_epochs = 0, steps_per_epoch = 0;
   std::string lr_decay_mode = "linear";  ///< steps, poly, cosine or linear
 };

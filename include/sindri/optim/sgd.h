@@ -9,8 +9,8 @@ namespace sindri::optim {
 /// Options of SGD, with MindSpore's defaults.
 struct SGDOptions {
   LearningRate learning_rate = 0.1;
-  double momentum = 0;
-  double dampening = 0;
+  double momentum = 0;  ///< factor of the velocity
+  double dampening = 0;  ///< share by which the velocity reduces the gradient after the first step
   WeightDecay weight_decay = 0;  ///< added to the gradient
   bool decay_all = false;  ///< without groups, decays beta and gamma too, as MindSpore 1 does
   bool nesterov = false;  ///< p -= lr·(g + momentum·v); needs momentum > 0 and dampening 0

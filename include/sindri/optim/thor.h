@@ -113,7 +113,7 @@ class SINDRI_API Thor final : public Optimizer {
 
   /// Curvature of one parameter.
   struct Curvature {
-    std::string param;
+    std::string param;  ///< name of the parameter
     std::string kind;  ///< "matmul", "conv2d" or "embedding"
     int64_t a_dim = 0, g_dim = 0;  ///< widths of the factors
     int64_t bytes = 0;  ///< memory of the inverses
