@@ -105,8 +105,8 @@ class SINDRI_API CellScope {
 SINDRI_API std::function<std::shared_ptr<void>()> capture();
 
 /// Marks `t` as the result of a cast that the user wrote. Ops of the Cell in force (to_float) then read it in its type
-/// instead of casting it to the Cell's type, and so for their results, until a Cell casts its inputs. Without a Cell's
-/// type in force this has no effect.
+/// instead of casting it to the Cell's type. The same holds for the results of these ops, until a Cell casts its
+/// inputs. Without a Cell's type in force this has no effect.
 SINDRI_API void hold_type(const Tensor& t);
 /// Turns hold_type on (the default) or off for the whole process. Off, every op of a Cell casts, as in MindSpore 1.
 SINDRI_API void set_casts_hold(bool on);

@@ -37,9 +37,9 @@ struct SINDRI_API ParamUse {
   Tensor output_grad = {};
   Tensor loss_scale = {};  ///< floating scalar by which output_grad is multiplied; undefined: 1. Set by a TrainStep
 
-  /// The other operand that the Parameter is combined with: the other factor of a matrix product or multiplication, a
-  /// convolution's input, an embedding's ids, or for gamma of layer and batch norm the normalised input (before scale
-  /// and shift), in float32 or wider. Undefined if there is none (a bias, beta).
+  /// The operand that the Parameter is combined with, in float32 or wider: the other factor of a matrix product or
+  /// multiplication, a convolution's input, or an embedding's ids. For gamma of layer and batch norm it is the
+  /// normalised input, before scale and shift. Undefined if there is none (a bias, beta).
   Tensor input() const;
   /// output_grad / loss_scale, in float32 if output_grad has a half type. Undefined if output_grad is.
   Tensor unscaled_output_grad() const;

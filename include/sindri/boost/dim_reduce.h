@@ -37,10 +37,10 @@ SINDRI_API Subspace principal_components(const std::vector<std::string>& files, 
 /// Writes the components in NumPy's format, float32 [k, n] in C order, and PATH.json with names, shapes, ratios and
 /// checksums. Each file is written whole or not at all.
 SINDRI_API void save_subspace(const std::string& path, const Subspace& subspace, const Columns& columns);
-/// Reads k rows of a subspace; further rows are dropped. Throws IoError if the file cannot be read, ValueError for
-/// another element type or order, another number of columns, fewer than k rows, rows that are not orthonormal to 1e-3,
-/// and other names or shapes in the JSON (which may be missing), CheckpointError if a checksum in the JSON does not
-/// match.
+/// Reads k rows of a subspace; further rows are dropped. Throws IoError if the file cannot be read. Throws ValueError
+/// for another element type or order, another number of columns, fewer than k rows, rows that are not orthonormal to
+/// 1e-3, and other names or shapes in the JSON (which may be missing). Throws CheckpointError if a checksum in the JSON
+/// does not match.
 SINDRI_API Subspace load_subspace(const std::string& path, const Columns& columns, int64_t k);
 
 }  // namespace sindri::boost

@@ -228,10 +228,9 @@ class SINDRI_API Dataset : public std::enable_shared_from_this<Dataset> {
   std::map<std::string, int32_t> get_class_indexing() const;
   /// Number of classes of the source, if known.
   std::optional<int64_t> num_classes() const;
-  /// Identifies the pipeline's files, so that changed files are recognised wherever they are stored: "sizes:HEX
-  /// times:HEX" of their names, sizes and modification times (of at most about 50,000 image files), or "contents:HEX"
-  /// of all their bytes. Binary datasets and tables are always read completely. Throws IoError if a file cannot be
-  /// read.
+  /// Identifies the contents of the pipeline's files, wherever they are stored, so that changes are noticed. "sizes:HEX
+  /// times:HEX" covers their names, sizes and modification times (of at most about 50,000 image files), "contents:HEX"
+  /// all their bytes. Binary datasets and tables are always read completely. Throws IoError if a file cannot be read.
   std::string fingerprint(bool contents = false) const;
   /// Creates an iterator. Throws ValueError for options out of range.
   std::unique_ptr<Iterator> create_iterator(IteratorOptions options = {}) const;

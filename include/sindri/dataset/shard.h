@@ -30,9 +30,9 @@ SINDRI_API int64_t shard_size(const ShardSpec& spec, int64_t rows);
 /// Index, among `rows` rows, of row `i` of these shards.
 SINDRI_API int64_t shard_row(const ShardSpec& spec, int64_t rows, int64_t i);
 /// Keeps the rows of these shards; place it before batch() and after a shuffle. O(1) per row. The state of its iterator
-/// does not depend on the shards, so any rank, of any number of ranks, that reads as many rows of all shards per batch
-/// can continue from it. Throws ValueError for inconsistent numbers, and on first use of the data for sources whose
-/// rows can only be read in sequence.
+/// does not depend on which shards were read: any rank, of any number of ranks, can continue from it if it reads as
+/// many rows of all shards per batch. Throws ValueError for inconsistent numbers, and on first use of the data for
+/// sources whose rows can only be read in sequence.
 SINDRI_API Dataset::Ptr shard(const Dataset::Ptr& data, const ShardSpec& spec);
 
 }  // namespace sindri::dataset

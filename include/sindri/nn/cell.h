@@ -94,7 +94,7 @@ class SINDRI_API Cell {
   /// Every Cell once: ("", this) first, then dotted paths.
   std::vector<std::pair<std::string, Cell*>> cells_and_names();
   /// Parameters with requires_grad, in definition order. First sets every Parameter's name() to its path, unless the
-  /// name is already a longer path that ends in it: a call on a part of a network does not shorten the names that a
+  /// name is already a longer path that ends in it. So a call on a part of a network does not shorten the names that a
   /// call on the whole gave. Throws as parameters_and_names.
   std::vector<Parameter*> trainable_params();
   /// Parameters without requires_grad, otherwise as trainable_params.

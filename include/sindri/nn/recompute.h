@@ -11,9 +11,9 @@
 namespace sindri::nn {
 
 /// Runs f(in) as one record of the tapes in force. The values inside are not kept; when a gradient needs them, f runs
-/// again under the scope "recompute/name". The second run reads the Parameters (`params` and any other that f reads),
-/// the random state and the casts as they were in the first run, and writes none of them. Gradients go to arguments,
-/// Parameters and outside tensors that f holds. f must live as long as the tapes; every backward pass calls it again.
+/// again under the scope "recompute/name". The second run reads Parameters (`params` and any other that f reads),
+/// random state and casts as they were in the first run, and writes none of them. Gradients go to arguments, Parameters
+/// and outside tensors that f holds. f must live as long as the tapes; every backward pass calls it again.
 SINDRI_API TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vector<Parameter*>& params, const std::string& name);
 
 }  // namespace sindri::nn

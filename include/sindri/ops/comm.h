@@ -57,18 +57,18 @@ SINDRI_API Tensor reduce_scatter(const Tensor& x, const std::string& op = "sum",
 /// Returns the tensors of the group's rank `root` on every rank. The gradient is the sum over all ranks on the root and
 /// zero elsewhere. Throws ValueError for a root outside the group.
 SINDRI_API std::vector<Tensor> broadcast(const std::vector<Tensor>& xs, int64_t root = 0, const std::string& group = "world");
-/// Exchanges equal parts along the first dimension, one per rank: part r of x goes to rank r and is replaced by the
-/// part that rank r sends. The gradient is all_to_all of the output's gradient. Throws ShapeError unless the first
-/// dimension is a multiple of the group's size.
+/// Exchanges equal parts along the first dimension, one per rank: part r of x goes to rank r, whose part for this rank
+/// takes its place. The gradient is all_to_all of the output's gradient. Throws ShapeError unless the first dimension
+/// is a multiple of the group's size.
 SINDRI_API Tensor all_to_all(const Tensor& x, const std::string& group = "world");
 
 /// Exchanges messages between pairs of ranks, all at once. xs[i] goes to rank to[i] of the group. Result i, of shape
 /// shapes[i] and type `dtype`, comes from rank from[i], whose message must have the same tag and size. Both sides name
 /// each other; no two ranks wait for each other, whatever the order of the lists. With an empty `from` the result is
-/// xs[0] unchanged. Gradients travel the other way: that of a result goes to the rank it came from, and that of xs[i]
-/// comes from rank to[i]; the gradient of a returned xs[0] is added. So the loss of every rank concerned must depend on
-/// the returned tensors, or the other ranks wait. Throws ValueError for ranks that are unknown, named twice or not
-/// given at all, DTypeError for tensors of a type other than `dtype`, CommError (kCommMismatch) if tag or size differ
+/// xs[0] unchanged. Gradients travel the other way: a result's goes to the rank it came from, that of xs[i] comes from
+/// rank to[i]. The gradient of a returned xs[0] is added. So the loss of every rank concerned must depend on the
+/// returned tensors, or the other ranks wait. Throws ValueError for ranks that are unknown, named twice or not given at
+/// all, and DTypeError for tensors of a type other than `dtype`. Throws CommError (kCommMismatch) if tag or size differ
 /// from what the other side sent.
 SINDRI_API std::vector<Tensor> neighbor_exchange(const std::vector<Tensor>& xs, const std::vector<int64_t>& to, const std::vector<int64_t>& from,
                                                  const std::vector<Shape>& shapes, DType dtype, int64_t tag = 0, const std::string& group = "world");

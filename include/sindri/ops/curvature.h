@@ -33,10 +33,10 @@ SINDRI_API Tensor conv2d_gram(const Tensor& x, const std::vector<int64_t>& kerne
 SINDRI_API std::pair<Tensor, Tensor> damped_inverse(const Tensor& blocks, const Tensor& damping, const Tensor& previous, int64_t d, const Tensor& mine = {});
 
 /// Solves the symmetric eigenproblem of every block. Returns eigenvectors in columns, zero beyond d; eigenvalues
-/// [k·ceil(d/b), b], ascending and at least 0 (curvature is positive semidefinite, so negative values are rounding
-/// errors); and a scalar of their type. The largest component of each vector is positive. If any block is not finite,
-/// all of `vectors` and `values` are returned and the scalar is 1, else it is 0. `mine` as in damped_inverse. Throws
-/// ShapeError if shapes do not match.
+/// [k·ceil(d/b), b], ascending; and a scalar of their type. Eigenvalues are at least 0: curvature is positive
+/// semidefinite, so negative values are rounding errors. The largest component of each vector is positive. If any block
+/// is not finite, all of `vectors` and `values` are returned and the scalar is 1, else it is 0. `mine` as in
+/// damped_inverse. Throws ShapeError if shapes do not match.
 SINDRI_API std::tuple<Tensor, Tensor, Tensor> block_eigen(const Tensor& blocks, const Tensor& vectors, const Tensor& values, int64_t d,
                                                           const Tensor& mine = {});
 

@@ -17,9 +17,9 @@ SINDRI_API Tensor cholesky(const Tensor& a);
 SINDRI_API Tensor triangular_solve(const Tensor& a, const Tensor& b, bool lower = true, bool transpose = false, bool unit_diagonal = false);
 /// Inverse of a [.., n, n], by LU with partial pivoting. Throws ValueError for a singular matrix.
 SINDRI_API Tensor inverse(const Tensor& a);
-/// LU decomposition of a [.., n, n] with partial pivoting. Returns L (unit diagonal, not stored) and U in one matrix
-/// [.., n, n]; for each row of L·U the row of a, [.., n] (int64); and the sign of that permutation, [..]. A singular
-/// matrix has a zero on U's diagonal.
+/// LU decomposition of a [.., n, n] with partial pivoting. Returns three tensors: L (unit diagonal, not stored) and U
+/// in one matrix [.., n, n]; the rows of a that the rows of L·U are, [.., n] (int64); and the sign of that permutation,
+/// [..]. A singular matrix has a zero on U's diagonal.
 SINDRI_API std::tuple<Tensor, Tensor, Tensor> lu(const Tensor& a);
 /// Eigenvalues [.., n], ascending, and eigenvectors in columns [.., n, n] of symmetric a [.., n, n]. Throws ValueError
 /// for elements that are not finite.

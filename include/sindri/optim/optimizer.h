@@ -83,9 +83,9 @@ struct SINDRI_API Updates {
 /// class defines (slots, update). A step is apply(gradients).
 class SINDRI_API Optimizer {
  public:
-  /// Throws ValueError for a negative rate, decay or clip, tables of rates of different lengths, loss_scale <= 0,
-  /// parameters that are missing, null, unnamed or duplicate, empty groups, and order_params that do not hold exactly
-  /// the groups' parameters.
+  /// Throws ValueError for a negative rate, decay or clip, for loss_scale <= 0 and for tables of rates of different
+  /// lengths. Throws it too for missing, null, unnamed or duplicate parameters, for empty groups, and for order_params
+  /// other than exactly the groups' parameters.
   Optimizer(std::string name, Params params, OptimizerOptions o);
   virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
@@ -108,9 +108,9 @@ class SINDRI_API Optimizer {
   /// parameter.
   void assign_updates(const Updates& updates);
   /// Applies the rule alone, to gradients that are already unscaled, decayed and centralised. rates holds one scalar,
-  /// or one per parameter. decays likewise, for rules that apply decay; undefined where none applies; empty: the
-  /// optimizer's own. Advances global_step if `advance`. Throws as apply, and ValueError for another number of rates or
-  /// decays.
+  /// or one per parameter; so does decays, which rules that apply decay read. An undefined decay means none; an empty
+  /// list means the optimizer's own. Advances global_step if `advance`. Throws as apply, and ValueError for another
+  /// number of rates or decays.
   virtual void apply_rule(const TensorList& grads, const TensorList& rates, const TensorList& decays = {}, const Tensor& skip = {}, bool advance = true);
   /// Learning rates of the current step as scalars: one, or one per parameter if groups have rates.
   virtual TensorList get_lr();

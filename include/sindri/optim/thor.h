@@ -33,9 +33,9 @@ struct ThorOptions {
   double factor_decay = 0;
   /// κ > 0: multiplies all preconditioned gradients by min(1, sqrt(κ/(lr²·Σ⟨U, g⟩))) (KAISA's kl_clip); 0: off.
   double kl_clip = 0;
-  /// {ω1, ω2}: keeps a parameter's curvature if the trace of its Fisher block changed by at most ω1 relative to the
-  /// trace when it was last computed, and for good once the trace changed by less than ω2 (THOR, AAAI 2021, "trace
-  /// rule"); empty: never.
+  /// {ω1, ω2} of the "trace rule" (THOR, AAAI 2021). A parameter's curvature is kept if the trace of its Fisher block
+  /// changed by at most ω1 relative to the trace when it was last computed. It is kept for good once the trace changed
+  /// by less than ω2. Empty: never kept.
   std::vector<double> trace_rule = {};
   /// Treats the bias added to a layer's result as part of its weight: A gets a row and column for an input that is
   /// always 1 (K-FAC, section 3.1).
