@@ -22,7 +22,7 @@ namespace sindri::optim {
 
 namespace formula {
 
-/// The functions of these names of std for doubles, and of sindri::ops for tensors.
+/// These functions call those of std for doubles and those of sindri::ops for tensors.
 inline double floor(double x) { return std::floor(x); }
 inline Tensor floor(const Tensor& x) { return ops::floor(x); }
 inline double ceil(double x) { return std::ceil(x); }
