@@ -13,8 +13,8 @@ namespace sindri::amp {
 enum class Casts : uint8_t {
   kNone,  ///< not at all
   kOps,  ///< casts ops when they are bound, by their class (Level): "ops_O2". C++ and settings files mean this by "O2"
-  /// runs Cells and everything in them in one type, by their class, as MindSpore's levels do: "cells_O2". Python means
-  /// this by "O2"
+  /// Runs Cells and everything in them in one type, by their class, as MindSpore's levels do: "cells_O2". Python means
+  /// this by "O2".
   kCells,
 };
 
@@ -32,7 +32,7 @@ struct SINDRI_API NamedPolicy {
   bool scales_loss = false;  ///< float16 uses a dynamic loss scale
 
   bool casts_batchnorm() const { return level >= Level::kO2; }  ///< whether keep_batchnorm_fp32 has an effect
-  /// whether more than the listed Cells is cast, so that a loss must get float32
+  /// Whether more than the listed Cells is cast, so that a loss must get float32.
   bool casts_all() const { return casts == Casts::kOps || casts_batchnorm(); }
   /// Whether the policy uses a DynamicLossScaleManager with default settings. bfloat16 has the range of float32, so its
   /// gradients do not underflow.

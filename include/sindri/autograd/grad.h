@@ -30,16 +30,16 @@ struct SINDRI_API ParamUse {
   Attrs attrs = {};  ///< attributes of op
   size_t operand = 0;  ///< index of the Parameter in operands
   TensorList operands = {};  ///< all inputs of the op as it read them: in the half type if mixed precision cast them
-  /// ops from the Parameter to operands[operand], in order; empty: the Parameter's value itself
+  /// Ops from the Parameter to operands[operand], in order; empty: the Parameter's value itself.
   std::vector<Rearrangement> path = {};
-  /// gradient of the op's first output, in its shape and type, scaled as Gradients::of_params; undefined if only other
-  /// outputs have one
+  /// Gradient of the op's first output, in its shape and type, scaled as Gradients::of_params. Undefined if only other
+  /// outputs have one.
   Tensor output_grad = {};
   Tensor loss_scale = {};  ///< floating scalar by which output_grad is multiplied; undefined: 1. Set by a TrainStep
 
-  /// The operand that the Parameter is combined with, in float32 or wider: the other factor of a matrix product or
-  /// multiplication, a convolution's input, or an embedding's ids. For gamma of layer and batch norm it is the
-  /// normalised input, before scale and shift. Undefined if there is none (a bias, beta).
+  /// The operand that the Parameter is combined with: the other factor of a matrix product or multiplication, a
+  /// convolution's input, or an embedding's ids. For gamma of layer and batch norm it is the normalised input, before
+  /// scale and shift, in float32 or wider. Undefined if there is none (a bias, beta).
   Tensor input() const;
   /// output_grad / loss_scale, in float32 if output_grad has a half type. Undefined if output_grad is.
   Tensor unscaled_output_grad() const;
@@ -51,8 +51,8 @@ struct Gradients {
   /// One per requested parameter, in the order of the request. In a TrainStep, before gradients are reduced over ranks,
   /// undefined for parameters that the step does not train.
   TensorList of_params;
-  /// after the reduction, marks these parameters: their gradients are zeros, and they keep their values and optimizer
-  /// state; empty: none
+  /// Marks these parameters after the reduction: their gradients are zeros, and they keep their values and optimizer
+  /// state. Empty: none.
   std::vector<bool> untrained = {};
   /// Uses of the requested parameters that a gradient passes, from a tape that keeps uses: in the order in which the
   /// ops ran, and by operand within an op. Uses inside a recomputed function (recompute_function) have the values of

@@ -58,7 +58,7 @@ class SINDRI_API Cell {
   const std::string& class_name() const { return class_name_; }
   /// One line for summaries and repr: "Conv2d(3, 64, kernel_size=[7, 7], …)".
   virtual std::string describe() const { return class_name_ + "()"; }
-  /// describe() of the whole tree, one indented line per Cell, with the children's names.
+  /// Lines of describe() for the whole tree, one indented line per Cell, with the children's names.
   std::string tree() const;
 
   /// Whether the Cell is in training mode.

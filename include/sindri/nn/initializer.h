@@ -40,7 +40,7 @@ class SINDRI_API Init {
   const Tensor& tensor() const { return tensor_; }
   /// The initializer; null if made from a tensor.
   const std::shared_ptr<const Initializer>& initializer() const { return init_; }
-  /// describe() of the initializer, or "Tensor" and the shape.
+  /// Text of the initializer, or "Tensor" and the shape.
   std::string describe() const;
 
  private:

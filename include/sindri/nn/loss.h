@@ -31,7 +31,7 @@ enum class LossLabels {
 struct LossRule {
   LossLabels labels = LossLabels::kOneHot;  ///< meaning of the second input
   std::vector<std::string> inputs = {"logits", "labels"};  ///< names of the inputs, in order
-  /// names of optional tensors that follow the inputs, such as weights; an omitted one is undefined
+  /// Names of optional tensors that follow the inputs, such as weights. An omitted one is undefined.
   std::vector<std::string> optional = {};
   /// Set either `terms` or `reduced`. Both take the inputs and optional tensors, work in eager and graph mode, and
   /// throw ShapeError, ValueError, DTypeError or DataError.

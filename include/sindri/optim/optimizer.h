@@ -21,8 +21,8 @@ struct ParamGroup {
   std::vector<Parameter*> params = {};
   std::optional<LearningRate> lr = {};
   std::optional<WeightDecay> weight_decay = {};
-  /// subtracts from gradients [n, c, …] their mean over all dimensions but the first, if 16 divides c (Yong et al.
-  /// 2020)
+  /// Subtracts from gradients [n, c, …] their mean over all dimensions but the first, if 16 divides c (Yong et al.
+  /// 2020).
   bool grad_centralization = false;
   std::vector<Parameter*> order_params = {};  ///< all parameters of the groups, each once
 };
@@ -129,8 +129,8 @@ class SINDRI_API Optimizer {
   /// Whether the rule reads global_step (for a bias correction). global_step then counts every update, whatever
   /// count_every_update says.
   virtual bool needs_step_count() const { return false; }
-  /// true: global_step counts every update, as in MindSpore 2. false: only if a rate or decay depends on it, as in
-  /// MindSpore 1, or if the rule needs the count.
+  /// Sets whether global_step counts every update, as in MindSpore 2. false: it counts only if a rate or decay depends
+  /// on it, as in MindSpore 1, or if the rule needs the count.
   virtual void count_every_update(bool on);
   /// The options that every optimizer has, as given.
   virtual const OptimizerOptions& base_options() const;
