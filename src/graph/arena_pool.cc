@@ -34,7 +34,7 @@ class Pool {
     free_excess();
   }
 
-  // The smallest that is large enough; else a new one, instead of the largest that is not.
+  // Returns the smallest free arena that is large enough. If there is none, frees the largest and allocates a new one.
   Arena take(int64_t bytes) {
     Arena small;
     {
@@ -81,8 +81,8 @@ class Pool {
     while (take_excess() != nullptr) {}
   }
 
-  // Executables run once at a time, so all runs at any moment get along with arenas of which the k-th largest is no larger than the k-th
-  // largest claim. A free one that is too large for that, if any; one that is borrowed is looked at when it comes back.
+  // An executable runs once at a time, so at any moment arenas suffice of which the k-th largest is no larger than the k-th
+  // largest claim. Returns a free arena that is too large for that, or null. A leased one is checked when it is returned.
   Arena take_excess() noexcept {
     const std::lock_guard lock(mutex_);
     auto claim = claims_.begin();
@@ -106,7 +106,7 @@ class Pool {
   Sizes arenas_, claims_;
 };
 
-// They outlive static executables.
+// Never destroyed: static executables may outlive other statics.
 Pool& pool(Device device) {
   static Pool* const cpu = new Pool(Device{});
   if (device.is_cpu()) return *cpu;

@@ -1,7 +1,8 @@
-// Arenas that executables share. A run needs its arena only while it lasts, and a function that meets many shapes has an executable for each: with
-// an arena of its own each, their memory would add up. So a run borrows one. There are as many as runs at a time (threads, functions that
-// call others), and each is no larger than what one of the living executables asked for. On an asynchronous device the next run may get it while
-// the last one still waits in the stream: all runs of a device are on its compute lane, which keeps their order.
+// Arenas that executables share. A run needs its arena only while it lasts, and a function called with many shapes has
+// one executable for each; separate arenas would add up. So a run borrows an arena from a pool. The pool has as many
+// arenas as there are concurrent runs (threads, functions that call others), none larger than the largest claim of a
+// living executable. On an asynchronous device the next run may get an arena while the last run still waits in the
+// stream: all runs of a device use its compute lane, which keeps their order.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace sindri {
 
-/// The claim of one executable to an arena of `bytes` (at least), which it uses for one run at a time.
+/// One executable's claim to an arena of at least `bytes`, used for one run at a time.
 class ArenaClaim {
  public:
   explicit ArenaClaim(int64_t bytes, Device device = {});
@@ -19,7 +20,7 @@ class ArenaClaim {
   ArenaClaim(const ArenaClaim&) = delete;
   ArenaClaim& operator=(const ArenaClaim&) = delete;
 
-  /// An arena for one run; goes back when destroyed. Its contents are undefined.
+  /// An arena for one run, returned to the pool when destroyed. Its contents are undefined.
   class Lease {
    public:
     explicit Lease(const ArenaClaim& claim);
@@ -40,7 +41,7 @@ class ArenaClaim {
 
 struct ArenaStats {
   int64_t arenas = 0;  ///< borrowed or free
-  int64_t bytes = 0;  ///< of them together
+  int64_t bytes = 0;  ///< total of all arenas
 };
 ArenaStats arena_stats(Device device = {});
 

@@ -22,8 +22,8 @@
 
 namespace sindri {
 
-// Value-preserving clean-up first. Passes that choose layouts, fuse, group updates or bucket reductions go behind it, each
-// followed by nothing but dce: they look at a graph without duplicates and leave none.
+// Value-preserving clean-up runs first. The passes that choose layouts, fuse, group updates or bucket reductions
+// follow, each followed by dce only: they read a graph without duplicates and create none.
 PassList default_passes() {
   PassList passes;
   passes.push_back(make_simplify_layout());
@@ -39,7 +39,7 @@ PassList default_passes() {
   passes.push_back(make_group_updates());
   passes.push_back(make_dce());
   passes.push_back(make_group_elementwise());
-  passes.push_back(make_hoist_comm());  // last, when it is settled where everything else stands
+  passes.push_back(make_hoist_comm());  // last, when the positions of all other nodes are final
   return passes;
 }
 
@@ -53,8 +53,8 @@ struct CompiledFn::Impl {
     std::unique_ptr<SegmentTree> tree;
     ExecutableInfo info;  // over all segments
   };
-  // Most recently used first. Bounded, as each entry holds a graph and weights in their kernels' form: a function fed with ever new shapes must
-  // not eat the memory.
+  // Most recently used first. Bounded, as each entry holds a graph and weights in their kernels' form: a function
+  // called with ever new shapes must not exhaust the memory.
   static constexpr size_t kMaxEntries = 32;
   std::list<Entry> entries;
   const Entry* latest = nullptr;  // most recently compiled
@@ -85,13 +85,13 @@ std::unique_ptr<Executable> CompiledFn::Impl::compile_graph(Graph graph, Executa
   run_passes(graph, default_passes(), pass_context(opts));
   const auto nodes = static_cast<int64_t>(graph.order().size());
   auto executable = std::make_unique<Executable>(std::move(graph), env_flag("SINDRI_CHECK_FINITE"));
-  release_cached_host_memory();  // buffers that kernels were measured on would stay beside the arena
+  release_cached_host_memory();  // else the buffers used to time kernels would stay allocated in addition to the arena
   const MemoryPlan& plan = executable->plan();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ++info->segments;
   info->nodes_traced += traced;
   info->nodes += nodes;
-  info->arena_bytes = std::max(info->arena_bytes, plan.arena_bytes);  // segments run one after the other, in one arena
+  info->arena_bytes = std::max(info->arena_bytes, plan.arena_bytes);  // segments run in sequence and share one arena
   info->unplanned_bytes += plan.unplanned_bytes;
   executable->add_planned(&info->planned);
   info->compile_seconds += seconds;
@@ -102,7 +102,6 @@ std::unique_ptr<Executable> CompiledFn::Impl::compile_graph(Graph graph, Executa
   return executable;
 }
 
-// Moves the entry to the front.
 CompiledFn::Impl::Entry* CompiledFn::Impl::find(const Signature& wanted) {
   for (auto it = entries.begin(); it != entries.end(); ++it) {
     if (!it->signature.matches(wanted)) continue;
@@ -112,7 +111,7 @@ CompiledFn::Impl::Entry* CompiledFn::Impl::find(const Signature& wanted) {
   return nullptr;
 }
 
-// Without a path it only compiles what is new.
+// Without `path`, compiles what is new and runs nothing.
 TensorList CompiledFn::Impl::run(Span<const Tensor> in, int variant, int64_t* path) {
   Signature wanted = make_signature(in, variant);
   Entry* const known = find(wanted);
@@ -134,7 +133,7 @@ TensorList CompiledFn::Impl::run(Span<const Tensor> in, int variant, int64_t* pa
   if (!warning.empty()) log::warn("graph", warning);
   entries.push_front(std::move(fresh));
   latest = &entries.front();
-  if (entries.size() > kMaxEntries) entries.pop_back();  // never the latest, which is in front
+  if (entries.size() > kMaxEntries) entries.pop_back();  // never the latest, which is at the front
   return out;
 }
 
@@ -164,14 +163,14 @@ TensorList CompiledFn::run(Span<const Tensor> in, int variant, int64_t* path) {
   for (size_t i = 0; i < in.size(); ++i) {
     if (!in[i].defined()) throw ValueError(fmt::format("compiled function '{}': input {} is undefined", impl_->opts.name, i));
   }
-  // Under another interpreter (a tape, an outer trace) the ops of the function have to pass through it one by one.
+  // Under another interpreter (a tape, an outer trace) that interpreter must see each op of the function.
   if (&current_trace() != &eager_trace()) return impl_->fn(in, variant);
   impl_->check_data(in);
   const std::lock_guard lock(impl_->mutex);
   return impl_->run(in, variant, path);
 }
 
-// The signature compiled last; `lock` then holds the mutex.
+// Returns the signature compiled last; `lock` then holds the mutex.
 const CompiledFn::Impl::Entry& CompiledFn::Impl::latest_entry(Impl* impl, std::unique_lock<std::mutex>* lock) {
   const char* none = "the compiled function has no graph yet";
   if (impl == nullptr) throw ValueError(none, "", "make it with compile()");

@@ -1,8 +1,8 @@
 // See executable.h.
 //
-// Who may hold the memory of a state. A Parameter's storage is written in place only while nothing else holds it: a user who kept
-// a handle from value(), a checkpoint writer or a constant of a graph makes it shared, and the Parameter then gets a copy of its
-// own before the run (copy on write). So handles never change under their holders, and no step copies without need.
+// Who may hold a state's memory: a Parameter's storage is written in place only while nothing else holds it. A handle
+// that the user keeps from value(), a checkpoint writer or a constant of a graph makes it shared; the Parameter then gets
+// a copy before the run (copy on write). So handles never change under their holders, and no step copies without need.
 #include "src/graph/executable.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace sindri {
 
 namespace {
 
-// Index in physical order of the first element that is not finite, or -1.
+// Returns the index, in physical order, of the first element that is not finite, or -1.
 int64_t first_non_finite(const Buffer& b) {
   if (!is_floating(b.meta->dtype)) return -1;
   const void* data = b.data;
@@ -42,7 +42,8 @@ int64_t first_non_finite(const Buffer& b) {
   });
 }
 
-// Another stream of the thread waits for the work that went before on the device's compute lane, and the lane for the stream's, around a run.
+// Runs on the device's compute lane if the thread's current stream is another one: the lane first waits for the
+// stream's earlier work, and afterwards the stream waits for the lane.
 class OnComputeLane {
  public:
   explicit OnComputeLane(Stream* lane) : lane_(lane), from_(lane != nullptr ? &current_stream(lane->device()) : nullptr) {
@@ -53,7 +54,7 @@ class OnComputeLane {
   ~OnComputeLane() = default;
   OnComputeLane(const OnComputeLane&) = delete;
   OnComputeLane& operator=(const OnComputeLane&) = delete;
-  /// Behind a run that went well.
+  /// Called after a run that succeeded.
   void leave(Span<const Tensor> in, Span<const Tensor> out) {
     if (from_ == lane_) return;
     for (const Tensor& t : in) use_on(t, *lane_);
@@ -132,7 +133,7 @@ void Executable::add_instruction(NodeId n, bool steady, LaneStep step) {
   for (size_t i = 0; i < node.in.size(); ++i) prepare_operand(i);
 }
 
-// Lets the latest instruction of the main program have an operand in its own form, where the operand keeps its value between runs.
+// Gives the newest instruction of the main program a prepared operand (the kernel's own form) if the operand keeps its value between runs.
 void Executable::prepare_operand(size_t operand) {
   const Instruction& ins = instructions_.back();
   const ValueId v = graph_.node(ins.node).in[operand];
@@ -179,7 +180,8 @@ std::vector<Tensor> Executable::run(Span<const Tensor> in) {
   return out;
 }
 
-// Not where someone looks at single instructions. The first run is a plain one: it brings libraries up, which recording does not allow.
+// Not while an observer reads single instructions. The first run is not recorded: it initialises libraries, which
+// recording does not allow.
 bool Executable::can_record() const { return !device_.is_cpu() && lanes_[0]->records() && runs_ > 0 && !check_finite_ && kernel_observer() == nullptr; }
 
 void Executable::run_main(Span<const Tensor> in) {
@@ -211,7 +213,8 @@ void Executable::run_main(Span<const Tensor> in) {
   copy_through_slots(in, true);
 }
 
-// In front of a recorded run its inputs go to their slots, and buffers of inputs and results point there; behind it results come from theirs.
+// Before a recorded run (`results` false), copies its inputs to their slots and points the buffers of inputs and
+// results there. After it (`results` true), copies the results out of their slots.
 void Executable::copy_through_slots(Span<const Tensor> in, bool results) {
   const auto copy = [&](void* to, const void* from, int64_t bytes) {
     if (bytes > 0) lanes_[0]->copy(to, from, bytes, CopyKind::kWithin);
@@ -234,7 +237,8 @@ void Executable::copy_through_slots(Span<const Tensor> in, bool results) {
   }
 }
 
-// A Parameter renews the identity of its value whenever it may have changed, but for writes past the library (NumPy's views of a value).
+// A Parameter changes the identity of its value whenever the value may have changed, except for writes that bypass the
+// library (NumPy views of a value).
 bool Executable::states_changed() {
   if (steady_program_.empty() && prepared_.empty()) return false;
   bool changed = seen_.empty();
@@ -286,7 +290,7 @@ void Executable::add_planned(std::vector<PlannedKernels>* to) const {
     const OpRole role = graph_.node(i.node).op->traits.role;
     const bool stays =
         (role == OpRole::kReshape || role == OpRole::kToLayout) && from.place == into.place && from.offset == into.offset && from.index == into.index;
-    if (stays) continue;  // the same memory under another shape or name
+    if (stays) continue;  // the same memory with another shape or name
     at->launches += i.plan->kernel->cost().launches;
     at->bytes += planned_bytes_of(*i.plan);
   }
@@ -307,7 +311,7 @@ void Executable::prepare_states() {
   }
 }
 
-// The handle is renewed in any case: the slot is about to hold another value, which must not go by the old identity.
+// The handle is always renewed: the slot is about to hold another value, which must not keep the old identity.
 void Executable::make_exclusive(size_t state) {
   const StateBinding& b = graph_.states()[state];
   const std::shared_ptr<TensorImpl>& impl = b.param->stored().impl();
@@ -317,7 +321,7 @@ void Executable::make_exclusive(size_t state) {
   else b.param->store(b.param->stored().clone());
 }
 
-// Nearly every run borrows the arena that the last one had.
+// Nearly every run borrows the arena of the last run.
 void Executable::place_arena(void* arena) {
   if (arena == arena_at_) return;
   arena_at_ = arena;
@@ -330,7 +334,7 @@ void Executable::place_arena(void* arena) {
   for (const ArenaPatch& p : arena_patches_) buffers_[p.buffer].data = static_cast<char*>(arena) + p.offset;
 }
 
-// At the first run: then all ranks are here, which take it together.
+// At the first run, because allocation is collective and all ranks are here then.
 void Executable::place_flat() {
   if (plan_.flat_bytes == 0) return;
   const Graph::Node& node = graph_.node(plan_.flat_node);
@@ -340,7 +344,7 @@ void Executable::place_flat() {
   for (const ArenaPatch& p : flat_patches_) buffers_[p.buffer].data = static_cast<char*>(flat_->data.get()) + p.offset;
 }
 
-// Without inputs (before the steady program, which reads none) their places stay as they are.
+// Without inputs (before the steady program, which reads none) their buffers keep their addresses.
 void Executable::patch_buffers(Span<const Tensor> in) {
   for (const Patch& p : patches_) {
     const auto i = static_cast<size_t>(p.index);
@@ -366,7 +370,7 @@ void Executable::run_instructions(const std::vector<Instruction>& program) {
     }
     if (&program == &instructions_) enter_lane(plan_.lanes.back());
   } catch (...) {
-    if (on_lane_ != 0) HostLane::of_runtime().wait(std::exchange(on_lane_, 0));  // it is at memory of this run; the first error is the one that counts
+    if (on_lane_ != 0) HostLane::of_runtime().wait(std::exchange(on_lane_, 0));  // the lane uses memory of this run; the first error is the one reported
     lane_error_ = nullptr;
     throw;
   }
@@ -385,7 +389,7 @@ void Executable::run_one(const Instruction& ins) const {
   }
 }
 
-// Behind an error nothing of this run is begun there.
+// After an error the lane starts no more work of this run.
 void Executable::post_to_lane(const Instruction& ins) {
   on_lane_ = HostLane::of_runtime().post([this, &ins] {
     if (lane_error_ != nullptr) return;
@@ -401,9 +405,9 @@ void Executable::wait_for_lane() {
   if (lane_error_ != nullptr) std::rethrow_exception(std::exchange(lane_error_, nullptr));
 }
 
-// What an instruction waits for, or the end of the program.
+// Waits for whatever an instruction, or the end of the program, waits for.
 void Executable::enter_lane(const LaneStep& step) {
-  if (device_.is_cpu()) {  // work is put on a lane behind what it waits for
+  if (device_.is_cpu()) {  // work is only posted to a lane once its inputs are computed
     if ((step.joins >> static_cast<int>(Lane::kComm) & 1) != 0) wait_for_lane();
     return;
   }
@@ -426,7 +430,7 @@ void Executable::check_outputs(const Instruction& ins) const {
   }
 }
 
-// Where a value is when all instructions have run. Inputs and constants are copied: the caller gets memory of its own.
+// Returns a value's result after all instructions have run. Inputs and constants are copied: the caller gets separate memory.
 Tensor Executable::result(ValueId v, Span<const Tensor> in) const {
   const Location& at = plan_.at[static_cast<size_t>(v)];
   const auto i = static_cast<size_t>(at.index);
@@ -454,7 +458,7 @@ std::vector<Tensor> Executable::finish(Span<const Tensor> in) {
     const auto same = static_cast<size_t>(std::find(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(k), ids[k]) - ids.begin());
     out.push_back(same < k ? out[same] : make_alias(result(ids[k], in)));
   }
-  std::vector<Tensor> written(old_.size());  // all read before any is stored: states may exchange values
+  std::vector<Tensor> written(old_.size());  // all are read before any is stored: states may exchange values
   for (size_t s = 0; s < written.size(); ++s) {
     const StateBinding& b = graph_.states()[s];
     if (b.written != kNoId && !plan_.donated[s]) written[s] = result(b.written, in);

@@ -1,11 +1,13 @@
-// Executable: a planned graph as a flat list of instructions. Kernels and the places of values in the arena are fixed when it is
-// made; a run borrows an arena, patches in the addresses of inputs, states and outputs and calls the kernels in order. What follows from states that the
-// graph does not write (steady_nodes) is computed, and brought into the kernels' own form, only when one of them changed.
+// Executable: a planned graph as a flat list of instructions. Kernels and the places of values in the arena are fixed
+// when it is made. A run borrows an arena, patches in the addresses of inputs, states and outputs, and calls the
+// kernels in order. Values that follow from states that the graph does not write (steady_nodes) are recomputed, and
+// converted to their kernels' own form, only when one of those states changed.
 //
-// On the CPU, what belongs to the communication lane (collective ops) runs on a thread of its own (host_lane.h), up to where its results are read.
-// On an asynchronous device a run puts its kernels on the device's streams and returns. Where the device can record work, the main program is
-// recorded in its second run and replayed from then on, as long as the addresses stay: inputs are copied into, results out of slots that the
-// executable keeps; states stay in their Parameters' storage; the arena is nearly always the one it had. Other addresses are recorded anew.
+// On the CPU the communication lane (collective ops) runs on a separate thread (host_lane.h) until its results are
+// read. On an asynchronous device a run enqueues its kernels on the device's streams and returns. If the device can
+// capture work, the main program is captured in its second run and replayed from then on, as long as the addresses stay
+// the same: inputs are copied into slots that the executable keeps, and results out of them; states stay in their
+// Parameters' storage; the arena is nearly always the same. Other addresses cause a new capture.
 #pragma once
 
 #include <array>
@@ -28,23 +30,23 @@ namespace sindri {
 
 class Executable {
  public:
-  /// `check_finite`: look at the outputs of every instruction and throw NonFiniteError naming the first bad one.
+  /// `check_finite`: check the outputs of every instruction and throw NonFiniteError naming the first bad one.
   Executable(Graph graph, bool check_finite);
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 
-  /// Computes the outputs and the new values of the states. When a kernel throws, states already written in place keep what was
-  /// written, as parameters do in eager mode. Not for several threads at once.
+  /// Computes the outputs and the new values of the states. If a kernel throws, states that were already written in
+  /// place keep the new values, as parameters do in eager mode. Not thread-safe.
   std::vector<Tensor> run(Span<const Tensor> in);
   const Graph& graph() const { return graph_; }
   const MemoryPlan& plan() const { return plan_; }
   int64_t workspace_bytes() const { return workspace_bytes_; }
-  /// Adds what the main program's kernels are planned to do (Kernel::cost).
+  /// Adds the planned work of the main program's kernels (Kernel::cost).
   void add_planned(std::vector<PlannedKernels>* to) const;
-  /// How often the main program was recorded, and how often it ran from a recording.
+  /// How often the main program was captured, and how often it ran from a capture.
   int64_t recordings() const { return recordings_; }
   int64_t replays() const { return replays_; }
-  /// Kept between runs: results of the steady program, and operands in their kernels' own form.
+  /// Bytes kept between runs: results of the steady program, and operands in their kernels' own form.
   int64_t steady_bytes() const;
   /// One line per instruction: kernel, operands with their places, bytes.
   std::string describe() const;
@@ -63,7 +65,7 @@ class Executable {
     int32_t index;
   };
 
-  // An operand that kernel `instruction` of the main program takes in its own form.
+  // An operand that kernel `instruction` of the main program reads in its own form.
   struct Prepared {
     size_t instruction, operand;
     std::unique_ptr<Storage> memory;
@@ -74,7 +76,7 @@ class Executable {
     int64_t offset;
   };
 
-  // One workspace per lane, behind the values.
+  // Workspace sizes by lane; workspaces follow the values in the arena.
   std::array<int64_t, kLanes> workspace_of_lane() const;
   ArenaClaim::Lease lease_arena() const;
   void add_instruction(NodeId n, bool steady, LaneStep step);
@@ -108,23 +110,23 @@ class Executable {
   std::vector<Prepared> prepared_;
   std::vector<std::unique_ptr<Storage>> steady_;  // by index; null while nothing outside the steady program needs it
   std::vector<bool> steady_kept_;  // by index: read by the main program, or a result
-  std::vector<std::pair<uint64_t, uint64_t>> seen_;  // identities and versions of the unwritten states' values the steady program ran with
+  std::vector<std::pair<uint64_t, uint64_t>> seen_;  // identities and versions of the unwritten states' values that the steady program last ran with
   std::vector<Buffer> buffers_;
   std::vector<Patch> patches_;
   std::vector<ArenaPatch> arena_patches_, flat_patches_;
   int64_t workspace_bytes_ = 0;
-  std::unique_ptr<ArenaClaim> arena_;  // values, and behind them the workspace
-  void* arena_at_ = nullptr;  // where the buffers point to
-  std::array<void*, kLanes> workspace_{};  // there
+  std::unique_ptr<ArenaClaim> arena_;  // the values, followed by the workspaces
+  void* arena_at_ = nullptr;  // the arena that the buffers point into
+  std::array<void*, kLanes> workspace_{};  // in that arena
   std::shared_ptr<FlatMemory> flat_;
-  std::vector<std::unique_ptr<Storage>> constants_;  // on other devices than the CPU: by constant, what buffers point to
+  std::vector<std::unique_ptr<Storage>> constants_;  // by constant: its copy on a device other than the CPU, which buffers point to
   std::array<Stream*, kLanes> lanes_{};  // null on the CPU
-  uint64_t on_lane_ = 0;  // CPU: the last work of this run on the communication lane; 0: none that was not waited for
-  std::exception_ptr lane_error_;  // what stopped it there, of the lane's thread until it is waited for
-  // Of devices that record work.
+  uint64_t on_lane_ = 0;  // CPU: number of this run's last work on the communication lane that has not been waited for; 0: none
+  std::exception_ptr lane_error_;  // the error that stopped the lane; owned by the lane's thread until it is waited for
+  // For devices that capture work.
   std::vector<std::unique_ptr<Storage>> input_slots_, result_slots_;
   std::unique_ptr<Recording> recording_;
-  std::vector<void*> recorded_at_;  // buffers' addresses then
+  std::vector<void*> recorded_at_;  // the buffers' addresses at the capture
   int64_t runs_ = 0, recordings_ = 0, replays_ = 0;
   std::vector<Tensor> old_;  // by state, during a run: the value on entry of states that are not donated
   std::vector<Tensor> fresh_;  // during a run

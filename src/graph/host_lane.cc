@@ -30,7 +30,7 @@ uint64_t HostLane::post(std::function<void()> work) {
   uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
-    // The runtime comes with each piece of work: a thread that held it would keep it, and so this lane, alive for ever.
+    // The work carries the runtime: a thread that held the runtime would keep it, and so this lane, alive forever.
     waiting_.emplace_back(in_this_runtime(std::move(work)));
     number = ++posted_;
     if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
@@ -56,7 +56,7 @@ void HostLane::serve() {
     waiting_.pop_front();
     lock.unlock();
     work();
-    work = nullptr;  // before anybody hears that it is done: who waits may drop the last other handle of the runtime
+    work = nullptr;  // before `done_` is announced: the waiter may then drop the last other handle of the runtime
     lock.lock();
     ++done_;
     work_done_.notify_all();

@@ -1,5 +1,6 @@
-// The communication lane of the CPU: one thread for each runtime that does, in order, what graphs put on it, so that ranks exchange gradients while this
-// thread computes more of them. Started when something is put there first; a program without collective ops never has one.
+// The communication lane of the CPU: one thread for each runtime, which runs what graphs post to it in order. So ranks
+// exchange gradients while the calling thread computes more of them. The thread starts with the first work posted; a
+// program without collective ops never has one.
 #pragma once
 
 #include <atomic>
@@ -14,18 +15,18 @@ namespace sindri {
 
 class HostLane {
  public:
-  /// That of the current runtime.
+  /// Returns the lane of the current runtime.
   static HostLane& of_runtime();
   HostLane() = default;
   ~HostLane();
   HostLane(const HostLane&) = delete;
   HostLane& operator=(const HostLane&) = delete;
 
-  /// Puts work, which must not throw, behind what is there. It runs in the runtime that is current now. Returns its number.
+  /// Posts `work`, which must not throw, after the work already posted. It runs in the runtime that is current now. Returns its number.
   uint64_t post(std::function<void()> work);
-  /// Until the work of that number is done.
+  /// Blocks until the work with this number is done.
   void wait(uint64_t number);
-  /// What waits took in all so far, of those that had to.
+  /// Total time spent in wait() calls that had to block.
   double seconds_waited() const { return static_cast<double>(waited_.load()) * 1e-9; }
 
  private:

@@ -1,11 +1,11 @@
 // Lifetimes over the program order, then best-fit offsets.
 //
-// A block is a maximal chain of values that hand one slice on in place; it lives from its first definition to the last use of
-// its last value. Blocks are placed largest first, each in the tightest gap among those whose lives overlap its own; this
-// order wastes little because the activations of a network are few and large, and the small ones fill the gaps.
+// A block is a maximal chain of values that pass one slice on in place. It lives from its first definition to the last
+// use of its last value. Blocks are placed largest first, each in the tightest gap among those whose lives overlap its
+// own; this order wastes little because the activations of a network are few and large, and the small ones fill the gaps.
 //
-// What another lane than the compute lane reads or writes stays in its place until the compute lane has waited for that lane: "is last used at"
-// means that point then.
+// A value that a lane other than the compute lane reads or writes stays in place until the compute lane has waited for
+// that lane; its last use counts as that point.
 #include "src/graph/memory_plan.h"
 
 #include <algorithm>
@@ -88,13 +88,13 @@ class Planner {
       if (b.written != kNoId) kept_[static_cast<size_t>(b.written)] = true;
   }
 
-  // Where the compute lane first waits for what stands at place i on another lane.
+  // Returns the position at which the compute lane first waits for the work at position i of another lane.
   int32_t joined_at(size_t i) const {
     size_t j = i + 1;
     while ((plan_.lanes[j].joins >> static_cast<int>(plan_.lanes[i].lane) & 1) == 0) ++j;
     return static_cast<int32_t>(j);
   }
-  // Until when other lanes may be at a value, but for the node at `except`; -1: they are not.
+  // Returns the position until which other lanes may use a value, ignoring the node at `except`; -1 if they do not use it.
   int32_t busy_until(ValueId v, int32_t except) const {
     int32_t until = -1;
     for (auto [at, end] = beside_.equal_range(v); at != end; ++at)
@@ -104,7 +104,7 @@ class Planner {
 
   bool may_overwrite(const Graph::Node& n, size_t k, size_t i) const {
     const bool elementwise = n.op->traits.elementwise && n.out.size() == 1;
-    // Where the op only promises element k of operand k, a second reading of the operand has no promise.
+    // If the op only promises element k of operand k, there is no promise for a second read of the operand.
     if (!elementwise && std::count(n.in.begin(), n.in.end(), n.in[i]) > 1) return false;
     return output_may_overwrite(*n.op, n.attrs, n.in.size(), n.out.size(), k, value(n.out[k]).meta, i, value(n.in[i]).meta);
   }
@@ -135,7 +135,7 @@ class Planner {
 
   void assign_blocks(int32_t i) {
     const Graph::Node& n = g_.node(g_.order()[static_cast<size_t>(i)]);
-    std::vector<int32_t> taken;  // blocks another output of this node took over
+    std::vector<int32_t> taken;  // blocks that other outputs of this node took over
     for (size_t k = 0; k < n.out.size(); ++k) {
       const ValueId v = n.out[k];
       if (at(v).place != Place::kNone) continue;
@@ -155,7 +155,7 @@ class Planner {
     }
   }
 
-  // The block of an operand that dies at position i and may be overwritten; the operand the op names comes first.
+  // Returns the block of an operand that dies at position i and may be overwritten; the operand that the op names comes first.
   int32_t inplace_block(const Graph::Node& n, size_t k, int32_t i, const std::vector<int32_t>& taken) const {
     const auto usable = [&](size_t operand) {
       const auto v = static_cast<size_t>(n.in[operand]);
@@ -172,7 +172,8 @@ class Planner {
     return kNoId;
   }
 
-  // Operands of collective ops that have memory of their own lie there for all of their life, one behind the other in the order of the calls.
+  // Operands of collective ops with reserved memory (src/op/flat_memory.h) lie there for all of their life, back to
+  // back in the order of the calls.
   void place_flat() {
     std::string key;
     for (const NodeId n : g_.order()) {
@@ -211,7 +212,7 @@ class Planner {
     }
   }
 
-  // The tightest gap between blocks alive at the same time; behind them all when none is wide enough.
+  // Picks the tightest gap between blocks alive at the same time, or the end of them all if no gap is large enough.
   void place(Block* b, const std::vector<size_t>& placed) const {
     int64_t end = 0, best = -1, best_gap = 0;
     for (size_t i : placed) {
@@ -246,8 +247,8 @@ class Planner {
 std::vector<LaneStep> plan_lanes(const Graph& graph) {
   const std::vector<bool> steady = steady_nodes(graph);
   std::vector<LaneStep> steps(graph.order().size() + 1);
-  std::array<bool, kLanes> pending{};  // by lane: something stands there that was not waited for
-  std::array<bool, kLanes> behind{};  // by lane: the compute lane has gone on since the lane waited for it
+  std::array<bool, kLanes> pending{};  // by lane: it has work that was not waited for
+  std::array<bool, kLanes> behind{};  // by lane: the compute lane has advanced since the lane last waited for it
   behind.fill(true);
   std::vector<Lane> made_on(graph.num_values(), Lane::kCompute);
   std::vector<bool> joined(graph.num_values(), true);
@@ -281,10 +282,10 @@ bool output_may_overwrite(const OpDef& op, const Attrs& attrs, size_t num_inputs
                           const TensorMeta& in) {
   const OpTraits& traits = op.traits;
   if (traits.role == OpRole::kToLayout && !out.device.is_cpu() && !channels_last_differs(out)) return true;
-  if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;  // [C, H, W] against channels_last [1, C, H, W]: another order
+  if (in.nbytes() != out.nbytes() || in.layout != out.layout) return false;  // [C, H, W] and channels-last [1, C, H, W] have different orders
   // An elementwise kernel reads element j of every operand before it writes element j, whichever operand it is.
   if (traits.elementwise && num_outputs == 1 && in == out) return true;
-  // With several outputs a broadcast operand of as many bytes would be overwritten before it is read again.
+  // With several outputs, a broadcast operand of equal size in bytes would be overwritten before it is read again.
   const bool in_order = (!traits.elementwise && traits.role != OpRole::kGroupCluster) || in == out;
   if (in_order && traits.may_overwrite != nullptr && traits.may_overwrite(attrs, num_inputs, k, i)) return true;
   return (k == 0 && traits.inplace_input == static_cast<int>(i)) || (k == i && k < 32 && (traits.inplace_pairs >> k & 1u) != 0);
@@ -298,7 +299,7 @@ std::vector<bool> steady_nodes(const Graph& graph) {
     const Graph::Node& node = graph.node(n);
     if (static_cast<size_t>(n) >= steady.size()) steady.resize(static_cast<size_t>(n) + 1, false);
     if (node.op->traits.host_effect || node.op->traits.random) continue;
-    // A node without inputs (arange, full) costs less than the memory to keep it.
+    // A node without inputs (arange, full) costs less to run than its result's memory is worth.
     const bool all = !node.in.empty() && std::all_of(node.in.begin(), node.in.end(), [&](ValueId v) { return fixed[static_cast<size_t>(v)]; });
     if (!all) continue;
     steady[static_cast<size_t>(n)] = true;

@@ -1,5 +1,5 @@
-// See memory_report.h. Lifetimes are taken from the graph again, not from the planner: two slices that overlap while both values
-// are alive show up as more live bytes than the arena has.
+// See memory_report.h. Lifetimes are derived from the graph, not from the planner: two slices that overlap while both
+// values are alive show up as more live bytes than the arena has.
 #include "src/graph/memory_report.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ class Explainer {
     }
   }
 
-  // A value computed in place of an operand has its slice; where both are alive (at that very instruction) it counts once.
+  // A value computed in place of an operand shares its slice; while both are alive (at that very instruction) it counts once.
   bool taken_over(ValueId v, const Graph::Node& n) const {
     return std::any_of(n.out.begin(), n.out.end(), [&](ValueId o) {
       return o != v && at(o).place == Place::kArena && at(o).offset == at(v).offset && made_[static_cast<size_t>(v)] < made_[static_cast<size_t>(o)];
@@ -100,7 +100,7 @@ class Explainer {
   const Graph& g_;
   const MemoryPlan& plan_;
   MemoryReport r_;
-  std::vector<NodeId> program_;  // what every run does
+  std::vector<NodeId> program_;  // what every run executes
   std::vector<int64_t> made_, last_use_;  // by value: positions in the program order
 };
 

@@ -1,5 +1,5 @@
-// Reads the printed form of a graph. Nodes are appended one by one, so everything infer checks is checked, and the types in the
-// text must be those infer gives.
+// Reads the printed form of a graph. Nodes are appended one by one, so everything that infer checks is checked, and the
+// types in the text must equal those that infer returns.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -156,12 +156,12 @@ class Parser : private TextReader {
       expect(")");
       const uint64_t v = std::strtoull(bits.c_str(), nullptr, 16);  // 0x…
       T x;
-      std::memcpy(static_cast<void*>(&x), &v, sizeof x);  // little-endian: the low bytes
+      std::memcpy(static_cast<void*>(&x), &v, sizeof x);  // little-endian: the low bytes come first
       return x;
     } else if constexpr (sizeof(T) == 8) {
       return to_number<double>(s);
     } else {
-      return T(to_number<float>(s));  // not by way of double: rounding twice could miss the nearest float
+      return T(to_number<float>(s));  // not through double: rounding twice could miss the nearest float
     }
   }
 

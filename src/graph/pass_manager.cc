@@ -26,11 +26,11 @@ void check_disabled(const PassList& passes, const std::vector<std::string>& disa
   }
 }
 
-// File 00 holds the graph as traced, file k the graph behind pass k, so that neighbours show what a pass did.
+// File 00 holds the graph as traced, file k the graph after pass k, so that consecutive files show what a pass did.
 void dump(const Graph& graph, const PassContext& context, size_t index, const char* stage) {
   if (context.dump_dir.empty()) return;
   const std::filesystem::path file = std::filesystem::path(context.dump_dir) / fmt::format("{}_{:02}_{}.ir", context.dump_prefix, index, stage);
-  std::error_code ignored;  // a folder that cannot be made shows when the file is opened
+  std::error_code ignored;  // a folder that cannot be created is reported when the file is opened
   std::filesystem::create_directories(context.dump_dir, ignored);
   if (const int error = write_text_file(file.string(), graph.text()); error != 0)
     throw IoError(fmt::format("a graph dump cannot be written: {}", std::strerror(error)), file.string(), "check SINDRI_DUMP_GRAPH or save_graphs_path");

@@ -18,7 +18,7 @@
 namespace sindri {
 
 void plan_ahead(const Graph& graph, Device device) {
-  if (device.is_cpu() || forced_kernel() != nullptr) return;  // a forced kernel is this thread's
+  if (device.is_cpu() || forced_kernel() != nullptr) return;  // a forced kernel belongs to this thread
   struct Wanted {
     const Graph::Node* node;
     std::vector<TensorMeta> in;
@@ -36,21 +36,21 @@ void plan_ahead(const Graph& graph, Device device) {
     if (seen.insert(std::move(key)).second) wanted.push_back(std::move(w));
   }
   const size_t threads = std::min(static_cast<size_t>(std::max(1, num_threads() - 1)), wanted.size());
-  if (threads < 2) return;  // this thread makes them as it comes to them
+  if (threads < 2) return;  // this thread makes each plan when it needs it
   std::atomic<size_t> next{0};
   const auto work = in_this_runtime([&] {
     for (size_t i = next++; i < wanted.size(); i = next++) {
       try {
         (void)plan_op(*wanted[i].node->op, wanted[i].node->attrs, wanted[i].in, device);
       } catch (const std::exception&) {
-        return;  // the caller meets it again at this node
+        return;  // the caller meets the error again at this node
       }
     }
   });
   std::vector<std::thread> workers;
   try {
     for (size_t i = 0; i < threads; ++i) workers.emplace_back(work);
-  } catch (const std::system_error&) {}  // fewer threads, or none, do it as well
+  } catch (const std::system_error&) {}  // fewer threads, or none, suffice
   long_wait([&] {
     for (std::thread& t : workers) t.join();
   });

@@ -1,4 +1,4 @@
-// Making the plans of a whole graph at once.
+// Makes the plans of a whole graph at once.
 #pragma once
 
 #include "sindri/core/device.h"
@@ -6,9 +6,10 @@
 
 namespace sindri {
 
-/// Makes the plans of the graph's nodes on several threads, one less than num_threads() and at least one, so that plan_op finds them ready. For devices: their
-/// libraries take up to seconds for an engine (cuDNN compiles some), and a step has about a hundred different ones. Nothing on the CPU, where kernels are timed on
-/// the cores that this would use. What fails here fails again, and is reported, when the plan is asked for.
+/// Makes the plans of the graph's nodes on several threads, one less than num_threads() and at least one, so that
+/// plan_op finds them ready. For devices: their libraries need up to seconds for an engine (cuDNN compiles some), and a
+/// step has about a hundred different ones. Does nothing on the CPU, where kernels are timed on the cores that this
+/// would use. An error here occurs again, and is reported, when the plan is requested.
 void plan_ahead(const Graph& graph, Device device);
 
 }  // namespace sindri

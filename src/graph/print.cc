@@ -1,4 +1,4 @@
-// The printed form of a graph. parse.cc reads it back; golden tests and dumps show it.
+// The printed form of a graph. parse.cc reads it; golden tests and dumps contain it.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -24,7 +24,8 @@ std::string quoted(const std::string& s) {
   return q + "\"";
 }
 
-// Shortest text that reads back to the same bits; a NaN carries its bits, since its payload has no decimal form.
+// Returns the shortest text that reads back as a bitwise identical value. A NaN is written in hexadecimal, since its
+// payload has no decimal form.
 template <class T> std::string element_text(const T* p) {
   if constexpr (std::is_same_v<T, bool>) {
     return *p ? "true" : "false";

@@ -15,7 +15,7 @@ namespace sindri {
 
 namespace {
 
-// A loop over a tensor takes a segment per pass; what goes on longer, or takes ever new ways, runs op by op from there on.
+// A loop over a tensor takes one segment per pass. A longer loop, or a function with ever new paths, runs op by op from there on.
 constexpr size_t kMaxSegments = 1024;
 
 uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
@@ -43,7 +43,7 @@ bool truth(const Tensor& t) { return t.item() != 0; }
 
 }  // namespace
 
-/// A path that is being traced. Its first segments have run already when others of its prefix were taken before; the rest runs as it is traced.
+/// A path that is being traced. Its first segments have already run if other paths took them before; the rest runs as it is traced.
 class PathTrace {
  public:
   struct Step {
@@ -96,7 +96,7 @@ class PathTrace {
     return out;
   }
 
-  /// The truth of a traced tensor: what was traced so far has run, and the trace goes on behind it.
+  /// Returns the truth value of a traced tensor: runs what was traced so far and continues the trace after it.
   bool condition(const Tensor& t) {
     if (cuts_ < done_.size()) return replay(t);
     const ValueId id = trace_.value(t);
@@ -125,7 +125,8 @@ class PathTrace {
     return outcome_;
   }
 
-  /// What was traced so far runs, and the rest of the function runs eagerly; false before the first condition, where nothing has run yet.
+  /// Runs what was traced so far; the rest of the function runs eagerly. Returns false before the first condition,
+  /// where nothing has run yet.
   bool leave() {
     if (cuts_ < done_.size()) throw_changed();
     if (cuts_ == 0) return false;
@@ -152,7 +153,7 @@ class PathTrace {
     PathTrace* previous_;
   };
 
-  // What was traced runs, and everything that is held outside gets its data.
+  // Runs what was traced and gives every value held outside its data.
   void give_values() {
     std::vector<GraphTrace::Crossing> crossings = trace_.cut(Tensor());
     std::unique_ptr<Segment> segment = make_segment(kNoId);
@@ -186,7 +187,7 @@ class PathTrace {
   }
 
   void next_graph(Span<const GraphTrace::Crossing> crossings) {
-    old_.push_back(std::move(graph_));  // its address stays taken as long as values may name it
+    old_.push_back(std::move(graph_));  // stays allocated: values that refer to it may still exist
     graph_ = std::make_unique<Graph>(tree_->name_, tree_->device_);
     trace_.go_on(graph_.get(), crossings);
   }
@@ -208,7 +209,7 @@ class PathTrace {
 
   TensorList execute(const Segment& s) {
     const SuspendTraces suspend;
-    running_ = true;  // stays when it throws
+    running_ = true;  // stays true if it throws
     TensorList out = s.executable->run(env_);
     running_ = false;
     return out;
@@ -221,7 +222,7 @@ class PathTrace {
     return place.get();
   }
 
-  // The function throws behind a condition: what it wrote before that is written, as in eager mode.
+  // For a function that throws after a condition: its earlier writes take effect, as in eager mode.
   void flush() {
     if (trace_.left() || running_ || cuts_ < done_.size()) return;
     trace_.cut(Tensor());
@@ -232,7 +233,7 @@ class PathTrace {
   SegmentTree* tree_;
   const SegmentTree::Compile& compile_;
   std::vector<Step> done_;
-  TensorList env_;  // inputs of the segment being traced; during a replay, of the one behind it
+  TensorList env_;  // inputs of the segment being traced; during a replay, of the one after it
   std::vector<Signature::State>* states_;
   std::vector<std::unique_ptr<Graph>> old_;
   std::unique_ptr<Graph> graph_;

@@ -1,8 +1,9 @@
-// A traced function whose code looks at values. Where it asks a traced tensor for its truth (`if overflow:`), the graph is cut: what was
-// traced so far becomes an executable of its own, a segment, and runs; its result says how the code goes on, and which segment comes next.
-// So the segments of a function form a tree with one path for each series of outcomes met. A path is traced when it is first taken, in one go
-// with its first run; from then on it runs without the function. Each path does what the function does eagerly, and nothing of a branch that is
-// not taken: its states stay, its errors do not occur, its results need no common shape.
+// A traced function whose code reads values. When it asks a traced tensor for its truth value (`if overflow:`), the
+// graph is cut: the part traced so far becomes a separate executable, a segment, and runs. Its result decides how the
+// code continues and which segment follows. So a function's segments form a tree with one path for each series of
+// outcomes met. A path is traced when it is first taken, together with its first run; from then on it runs without the
+// function. Each path does what the function does eagerly, and nothing of a branch that is not taken: its states stay,
+// its errors do not occur, its results need no common shape.
 #pragma once
 
 #include <array>
@@ -20,11 +21,11 @@ namespace sindri {
 
 struct Segment {
   std::unique_ptr<Executable> executable;
-  int64_t path = -1;  ///< at the end of a path: number of the trace that made it
-  // Else output 0 is the condition, and the next segment's inputs come from this one's inputs and outputs.
+  int64_t path = -1;  ///< at the end of a path: the number of the trace that made it
+  // Otherwise output 0 is the condition, and the next segment's inputs come from this one's inputs and outputs.
   std::vector<GraphTrace::Crossing> crossings;
   std::array<std::unique_ptr<Segment>, 2> next;
-  // To tell whether a later trace comes by here.
+  // Tells whether a later trace passes through this segment.
   uint64_t fingerprint = 0;
   GraphTrace::StateMetas state_metas;
 };
@@ -35,18 +36,18 @@ class SegmentTree {
 
   SegmentTree(std::string name, Device device, std::function<void()> drop_garbage)
       : name_(std::move(name)), device_(device), drop_garbage_(std::move(drop_garbage)) {}
-  /// Runs the path that the values take. Where it has not been taken before, `fn` is called, its new segments go through `compile`, and the
-  /// states it met are added to `states`. `path` becomes the number `trace` of the call that made the path, or -1 if it was not kept. Without
-  /// `path` (for an empty tree) nothing runs, and the trace ends at the first condition.
+  /// Runs the path that the values select. If it has not been taken before, calls `fn`, passes its new segments to
+  /// `compile`, and adds the states it met to `states`. `path` becomes the number `trace` of the call that made the path,
+  /// or -1 if it was not kept. Without `path` (for an empty tree) nothing runs, and the trace ends at the first condition.
   TensorList run(const TensorFn& fn, const Compile& compile, Span<const Tensor> in, int64_t trace, std::vector<Signature::State>* states, int64_t* path);
-  /// Depth first, the outcome false before true; none before the first run.
+  /// Lists the segments depth first, the outcome false before true; empty before the first run.
   std::vector<const Segment*> segments() const;
 
  private:
   friend class PathTrace;
   std::string name_;
-  Device device_;  // of its graphs
-  std::function<void()> drop_garbage_;  // CompileOptions
+  Device device_;  // of the segments' graphs
+  std::function<void()> drop_garbage_;  // from CompileOptions
   std::unique_ptr<Segment> root_;
   size_t size_ = 0;
 };

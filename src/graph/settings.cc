@@ -24,7 +24,7 @@ void split_names(std::string_view list, std::vector<std::string>* out) {
   }
 }
 
-// Two functions of one name must not overwrite each other's files.
+// Two functions with the same name must not overwrite each other's files.
 std::string unique_prefix(const std::string& name) {
   static std::mutex mutex;
   static const AtFork at_fork(mutex, AtFork::kSettings);

@@ -6,9 +6,9 @@
 
 namespace sindri {
 
-/// Set and neither empty nor "0".
+/// Returns whether the variable is set and neither empty nor "0".
 bool env_flag(const char* name);
-/// From CompileOptions, SINDRI_DISABLE_PASSES, SINDRI_DUMP_GRAPH, SINDRI_VERIFY_GRAPH and context().save_graphs.
+/// Collects CompileOptions, SINDRI_DISABLE_PASSES, SINDRI_DUMP_GRAPH, SINDRI_VERIFY_GRAPH and context().save_graphs.
 PassContext pass_context(const CompileOptions& opts);
 
 }  // namespace sindri

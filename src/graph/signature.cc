@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kManySignatures = 8;
 
-// "name: 1, 2, 3" when the values given by `get` differ over the signatures, else nothing.
+// Appends "name: 1, 2, 3" if the values returned by `get` differ among the signatures.
 template <class F> void note_change(const std::vector<Signature>& all, const std::string& name, F&& get, std::string* out) {
   std::vector<std::string> values;
   for (const Signature& s : all) {
@@ -27,7 +27,7 @@ template <class F> void note_change(const std::vector<Signature>& all, const std
   *out += (out->empty() ? "" : "; ") + fmt::format("{}: {}", name, fmt::join(values, ", "));
 }
 
-// The metas at one place of every signature: its dimensions one by one while the rank stays the same.
+// Compares the metas at one place of every signature, dimension by dimension while the rank is the same.
 template <class F> void note_meta_changes(const std::vector<Signature>& all, const std::string& name, F&& meta, std::string* out) {
   const int rank = meta(all[0]).shape.rank();
   const bool same_rank = std::all_of(all.begin(), all.end(), [&](const Signature& s) { return meta(s).shape.rank() == rank; });
@@ -97,7 +97,7 @@ Signature make_signature(Span<const Tensor> in, int variant) {
 
 std::string SignatureHistory::add(const std::string& function, const Signature& s) {
   if (said_) return "";
-  // A variant is a graph that somebody asked for by its number: there are as many as there are.
+  // Variants do not count: each is a graph that the caller selected by its number.
   const bool known = std::any_of(seen_.begin(), seen_.end(), [&](const Signature& k) {
     Signature same = k;
     same.variant = s.variant;

@@ -1,4 +1,4 @@
-// What an executable was compiled for, and what changes from one signature of a function to the next.
+// The key an executable was compiled for, and the differences between the signatures of a function.
 #pragma once
 
 #include <string>
@@ -16,25 +16,25 @@ struct Signature {
     TensorMeta meta;
   };
   std::vector<TensorMeta> inputs;
-  Device device;  // theirs; without any, the current one
+  Device device;  // the inputs' device; without inputs, the current one
   int variant = 0;
-  bool strict = false;  // kernels and their partitions depend on these three
+  bool strict = false;  // kernels and their partitions depend on this and the next two
   int threads = 1;
-  uint64_t runtime = 0;  // whose choices of kernels and random state it holds
+  uint64_t runtime = 0;  // the runtime whose kernel choices and random state it holds
   std::string forced_kernel;
-  std::vector<State> states;  // known once the function was traced
+  std::vector<State> states;  // known once the function has been traced
 
-  /// True when a call with this signature may run now: the same call, and states whose metas are still those.
+  /// Returns whether a call with this signature may use the executable: the call is equal, and the states still have these metas.
   bool matches(const Signature& call) const;
 };
 
-/// The signature of a call, states left out.
+/// Returns the signature of a call, without states.
 Signature make_signature(Span<const Tensor> in, int variant);
 
 /// The signatures of one function so far.
 class SignatureHistory {
  public:
-  /// Returns a warning when this is the eighth, else an empty string.
+  /// Returns a warning if this is the eighth signature, else an empty string.
   std::string add(const std::string& function, const Signature& s);
 
  private:

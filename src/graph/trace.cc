@@ -16,7 +16,7 @@ Tensor GraphTrace::symbol(ValueId v) const { return make_symbolic(graph_->value(
 
 Tensor GraphTrace::input(const TensorMeta& meta) { return symbol(graph_->add_input(meta)); }
 
-// Ids grow with time, so a symbolic tensor older than this trace cannot belong to it even when its graph had the same address.
+// Ids increase with time, so a symbolic tensor older than this trace cannot belong to it even if its graph had the same address.
 ValueId GraphTrace::value_of(const Tensor& t) {
   if (t.is_symbolic()) {
     if (t.impl()->graph == graph_ && t.id() >= first_id_) return t.impl()->value;
@@ -54,18 +54,18 @@ size_t GraphTrace::state_of(Parameter& p) {
 Tensor GraphTrace::read(Parameter& p, Trace* below) {
   if (!left_) return states_[state_of(p)].current;
   const auto at = state_index_.find(&p);
-  // A value that is still the one from before goes by the identity it had: the tape tells parameters apart by it.
+  // A value that has not changed keeps its earlier identity: the tape tells parameters apart by it.
   if (at != state_index_.end() && stored_id_[at->second] == p.stored().id()) return states_[at->second].current;
   return read_below(below, p);
 }
 
-// The handle gets an identity of its own, as Parameter::store gives it in eager mode: the tape tells parameters apart by id.
+// The handle gets a new identity, as Parameter::store gives it in eager mode: the tape tells parameters apart by id.
 void GraphTrace::assign(Parameter& p, const Tensor& v, Trace* below) {
   if (left_) return assign_below(below, p, v);
   ValueId id = value_of(v);
   const size_t s = state_of(p);
-  // On CUDA devices gradients of weights are channels-last. A state that took their layout could not be written in place, and the next call would be another
-  // signature.
+  // On CUDA devices gradients of weights are channels-last. A state that adopted their layout could not be written in
+  // place, and the next call would have another signature.
   if (const Layout kept = graph_->value(graph_->states()[s].read).meta.layout;
       graph_->device().kind == Device::kCuda && graph_->value(id).meta.layout != kept) {
     static const OpDef& to_layout = op_of(OpRole::kToLayout);
@@ -113,7 +113,8 @@ std::vector<GraphTrace::Crossing> GraphTrace::cut(const Tensor& first) {
   return crossings;
 }
 
-// A value that is held here and was not when the segment was traced first is garbage that Python has not collected yet: it stays behind.
+// A value that is held here and was not when the segment was first traced is garbage that Python has not collected yet:
+// it gets no input in the next graph.
 void GraphTrace::go_on(Graph* next, Span<const Crossing> crossings) {
   const Graph* const old = graph_;
   std::vector<State> states;

@@ -1,4 +1,4 @@
-// The bottom interpreter of GRAPH_MODE: ops become nodes, tensors become values.
+// The innermost interpreter of GRAPH_MODE: ops become nodes, tensors become values.
 #pragma once
 
 #include <memory>
@@ -20,31 +20,32 @@ class GraphTrace final : public Trace, private SymbolKeeper {
   void assign(Parameter& p, const Tensor& v, Trace* below) override;
 
   Tensor input(const TensorMeta& meta);
-  /// Sets what the function returns and what each state leaves with.
+  /// Sets the function's outputs and each state's final value.
   void finish(Span<const Tensor> outputs);
 
-  // A trace may go on in another graph (segments.h). The graph so far then ends with the values that something outside still holds, but for
-  // those that are a state's value now: these are found in the state.
+  // A trace may continue in another graph (segments.h). The graph so far then ends with the values that something
+  // outside still holds, except those that are a state's current value: these are found in the state.
 
-  /// A value that the next graph takes over, as its input of the same number.
+  /// A value that the next graph receives, as its input of the same index.
   struct Crossing {
     ValueId value = kNoId;  ///< in the graph that ends
-    bool from_input = false;  ///< it was an input there already, else it is an output
-    int32_t index = 0;  ///< of that input or output
+    bool from_input = false;  ///< true: it was an input there; false: it is an output
+    int32_t index = 0;  ///< index of that input or output
     TensorMeta meta;
   };
-  /// Ends the graph; `first`, if defined, is output 0.
+  /// Ends the graph; `first`, if defined, becomes output 0.
   std::vector<Crossing> cut(const Tensor& first);
   void go_on(Graph* next, Span<const Crossing> crossings);
   using StateMetas = std::unordered_map<const Parameter*, TensorMeta>;
-  /// What states had when the graph that is traced now was traced before; null: they have it now.
+  /// Metas that the states had when the current graph was first traced; null: use their present metas.
   void set_metas(const StateMetas* metas) { metas_ = metas; }
-  /// Gives all values that are held outside their data. From then on everything passes to the interpreter below.
+  /// Gives all values that are held outside their data. From then on every op passes to the interpreter below.
   void leave(Span<const Crossing> crossings, Span<const Tensor> values);
   bool left() const { return left_; }
-  /// Whether anything but `own` and the states holds a traced tensor. `own` are all the handles there are of what the function returns.
+  /// Returns whether anything but `own` and the states holds a traced tensor. `own` are all existing handles of what
+  /// the function returns.
   bool held_beside(Span<const Tensor> own) const;
-  /// The value of a tensor in the graph; a constant's, for one from outside.
+  /// Returns the value of a tensor in the graph; a tensor from outside becomes a constant.
   ValueId value(const Tensor& t) { return value_of(t); }
 
  private:
@@ -61,17 +62,17 @@ class GraphTrace final : public Trace, private SymbolKeeper {
   Graph* graph_;
   bool left_ = false;
   const StateMetas* metas_ = nullptr;
-  uint64_t first_id_;  // tensors with a smaller id are of an earlier trace
-  std::vector<State> states_;  // parallel to graph states
+  uint64_t first_id_;  // tensors with a smaller id belong to an earlier trace
+  std::vector<State> states_;  // parallel to the graph's states
   std::unordered_map<Parameter*, size_t> state_index_;
-  std::vector<uint64_t> stored_id_;  // once left: identities of the parameters' values at that moment
+  std::vector<uint64_t> stored_id_;  // after leave(): identities of the parameters' values at that moment
   std::unordered_map<uint64_t, ValueId> constant_of_;  // tensor id -> value
-  std::vector<std::weak_ptr<TensorImpl>> symbols_;  // all that were handed out
+  std::vector<std::weak_ptr<TensorImpl>> symbols_;  // every symbol that was returned
 };
 
-/// Traces fn on symbolic tensors of the given metas. Errors of the function pass through.
+/// Traces fn on symbolic tensors with the given metas. Errors of the function propagate.
 Graph trace_function(const std::string& name, const TensorFn& fn, Span<const TensorMeta> inputs);
-/// The device of a graph with these inputs; without any, the current one.
+/// Returns the device of a graph with these inputs; without inputs, the current one.
 Device device_of_inputs(Span<const TensorMeta> inputs);
 
 }  // namespace sindri

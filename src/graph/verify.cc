@@ -1,4 +1,4 @@
-// What a legal graph is. Runs behind each pass in debug builds and with SINDRI_VERIFY_GRAPH=1.
+// Checks that a graph is legal. Runs after each pass in debug builds and with SINDRI_VERIFY_GRAPH=1.
 #include <fmt/format.h>
 
 #include <algorithm>

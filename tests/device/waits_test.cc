@@ -262,8 +262,7 @@ TEST_F(DeviceTraining, AStepThatIsLeftOutIsLeftOut) {
     Training t{.sink = sink, .steps = 12, .bad = 6, .nan_policy = train::NanPolicy::kSkip};
     ::testing::internal::CaptureStderr();
     const Outcome there = run(t);
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-                HasSubstr("the loss is NaN at epoch 1, step 7 (samples 24 to 27 of the epoch): the step is skipped"));
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("the loss is NaN at epoch 1, step 7 (samples 24 to 27 of the epoch): the step is skipped"));
     t.device = {};
     ::testing::internal::CaptureStderr();
     const Outcome here = run(t);

@@ -1,6 +1,6 @@
-// Common subexpressions: two nodes with equal op, attributes and inputs compute the same values. Random ops carry an `instance`
-// attribute, so draws meant to differ do differ here too. What a Cell marked `recompute` computes again for its gradient stays apart
-// from what it computed first: merging them would keep the values alive that were to be dropped.
+// Common subexpressions: two nodes with equal op, attributes and inputs compute the same values. Random ops carry an
+// `instance` attribute, so draws that are meant to differ also differ here. Nodes that a Cell marked `recompute` runs
+// again for its gradient are not merged with their first run: merging would keep alive the values that were to be dropped.
 #include <xxhash.h>
 
 #include <cstring>
@@ -46,7 +46,7 @@ class Cse final : public Pass {
     return hash_combine(h, is_repeated(n) ? 1 : 0);
   }
 
-  // Whether "recompute" is a part of the scope path ("WithLossCell/grad.recompute.Block.conv1").
+  // Returns whether "recompute" is a part of the scope path ("WithLossCell/grad.recompute.Block.conv1").
   static bool is_repeated(const Graph::Node& n) {
     constexpr std::string_view kPart = "recompute";
     const std::string_view scope = n.scope;

@@ -1,5 +1,5 @@
-// Constant folding: a node whose inputs are all constants is run once, by the kernel it would have had in the program, so that
-// folding changes no bit. Results are held for ever, so a large one is folded only when it replaces larger inputs.
+// Constant folding: a node whose inputs are all constants is run once, by the kernel it would have had in the program, so
+// the results are bitwise identical. Results are held forever, so a large one is folded only if it replaces larger inputs.
 #include <algorithm>
 
 #include "sindri/core/error.h"

@@ -1,9 +1,9 @@
-// conv2d with what follows: batch_norm_infer (folded into weights and bias) or a bias, then perhaps an addition and a relu, become one
-// conv2d_bias_act. Sums change their order, so this pass does not keep bits.
+// conv2d and the nodes after it become one conv2d_bias_act: batch_norm_infer (folded into weights and bias) or a bias,
+// then optionally an addition and a relu. Sums change their order, so results are not bitwise identical.
 //
-//   y = conv2d(x, w)                       w', b = fold_batch_norm(w, gamma, beta, mean, var)
-//   n = batch_norm_infer(y, gamma, …)  ->  r = conv2d_bias_act(x, w', b, residual) {relu}
-//   r = relu(add(n, residual))
+//    y = conv2d(x, w)                       w', b = fold_batch_norm(w, gamma, beta, mean, var)
+//    n = batch_norm_infer(y, gamma, …)  ->  r = conv2d_bias_act(x, w', b, residual) {relu}
+//    r = relu(add(n, residual))
 //
 // In an inference graph w' and b depend on states alone, so the executable computes and packs them once (steady_nodes).
 #include <algorithm>
@@ -29,7 +29,7 @@ class FuseConv final : public Pass {
   }
 
  private:
-  // A chain of nodes behind a convolution, each the only reader of the one before.
+  // A chain of nodes after a convolution, each the only reader of the one before.
   struct Chain {
     std::vector<NodeId> nodes;
     ValueId end;
@@ -79,7 +79,7 @@ class FuseConv final : public Pass {
     return std::all_of(g.node(norm).in.begin() + 1, g.node(norm).in.end(), [&](ValueId v) { return g.value(v).meta.dtype == want; });
   }
 
-  // b of add(y, reshape(b, [1, O, 1, 1])), in the type the fused op takes.
+  // Returns b of add(y, reshape(b, [1, O, 1, 1])) in the type that the fused op accepts.
   static ValueId bias_of(const Graph& g, NodeId add, ValueId y) {
     if (!is(g, add, OpRole::kAdd)) return kNoId;
     const auto& in = g.node(add).in;

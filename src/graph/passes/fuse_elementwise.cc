@@ -1,13 +1,13 @@
-// Elementwise ops that feed each other become one elementwise_cluster, which runs them tile by tile: what lies between them is
-// written to no memory and read from none. Every result keeps its bits.
+// Elementwise ops that feed each other become one elementwise_cluster, which runs them tile by tile: values between
+// them are neither written to memory nor read from it. Results are bitwise identical.
 //
-//   a = mul(x, y)                  r, a = elementwise_cluster(x, y, z) {program="mul(i0, i1); add(t0, i2); relu(t1); out t2, t0"}
-//   r = relu(add(a, z))       ->   u = other(a)
-//   u = other(a)
+//    a = mul(x, y)                  r, a = elementwise_cluster(x, y, z) {program="mul(i0, i1); add(t0, i2); relu(t1); out t2, t0"}
+//    r = relu(add(a, z))       ->   u = other(a)
+//    u = other(a)
 //
-// Greedy, over the program order: a node takes the clusters of its operands in where the results have one shape and layout and the
-// whole can stand in the node's own place, that is, where nothing outside reads a value of theirs before it. Members move down the
-// program, so values they read live longer; a cluster is taken in only if that holds no more bytes than it saves.
+// Greedy, over the program order: a node absorbs the clusters of its operands if the results have one shape and layout and the
+// merged cluster can stand at the node's position, that is, if no outside node reads one of its values earlier. Members move
+// down the program, so the values they read live longer; a cluster is absorbed only if that holds no more bytes than it saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace sindri {
 
 namespace {
 
-// Below the limits of the op, which group_elementwise uses for numbers.
+// Below the op's limits, which group_elementwise uses for scalars.
 constexpr size_t kMaxInputs = 8, kMaxSteps = 16;
 
 struct Cluster {
-  std::vector<NodeId> nodes;  // in program order; the cluster will stand where the last stands
+  std::vector<NodeId> nodes;  // in program order; the cluster takes the position of the last
   std::vector<ValueId> inputs;
 };
 
 bool has(const std::vector<NodeId>& nodes, NodeId n) { return std::find(nodes.begin(), nodes.end(), n) != nodes.end(); }
 
-// What the nodes read and do not make, each value once.
+// Returns the values that the nodes read and do not make, each once.
 std::vector<ValueId> inputs_of(const Graph& g, const std::vector<NodeId>& nodes) {
   std::vector<ValueId> in;
   for (NodeId n : nodes)
@@ -56,7 +56,7 @@ class Finder {
     steady_.resize(position_.size(), false);
   }
 
-  // Clusters of two nodes and more, by the place of their last node.
+  // Returns the clusters of two or more nodes, by the position of their last node.
   std::vector<Cluster> run() {
     for (NodeId n : g_.order()) {
       if (!eligible(n)) continue;
@@ -106,7 +106,7 @@ class Finder {
     a = std::move(both);
   }
 
-  // Whether nothing outside reads a value of b before `last`.
+  // Returns whether no outside node reads a value of b before `last`.
   bool may_wait(const Cluster& b, const std::vector<NodeId>& inside, NodeId last) const {
     for (NodeId n : b.nodes)
       for (NodeId user : g_.value(g_.node(n).out[0]).users)
@@ -114,8 +114,8 @@ class Finder {
     return true;
   }
 
-  // Bytes that live from b's place to `last` when b waits, less those that live there now; 0 for neighbours. A state counts for more
-  // than all: its new value could not be computed in its storage.
+  // Returns the bytes that stay alive from b's position to `last` if b is delayed, less those that live there now; 0
+  // for neighbours. A state counts for more than everything else: its new value could not be computed in its storage.
   int64_t held(const Cluster& b, const std::vector<NodeId>& inside, NodeId last) const {
     const size_t from = position(b.nodes.back()), to = position(last);
     if (std::all_of(g_.order().begin() + static_cast<ptrdiff_t>(from), g_.order().begin() + static_cast<ptrdiff_t>(to),
@@ -137,7 +137,7 @@ class Finder {
     return bytes;
   }
 
-  // Whether v is a state whose new value is made before `to`.
+  // Returns whether v is a state whose new value is made before `to`.
   bool is_overwritten(ValueId v, const std::vector<NodeId>& inside, size_t to) const {
     const auto& states = g_.states();
     const auto s = std::find_if(states.begin(), states.end(), [&](const StateBinding& b) { return b.read == v; });
@@ -147,7 +147,7 @@ class Finder {
 
   const Graph& g_;
   std::vector<bool> leaves_;  // by value
-  std::vector<bool> steady_;  // by node: computed only when states change, which a member that is not would undo
+  std::vector<bool> steady_;  // by node: computed only when states change; a member that is not steady would lose that
   std::vector<size_t> position_;  // by node
   std::vector<int32_t> cluster_of_;  // by node
   std::vector<Cluster> clusters_;
@@ -167,7 +167,7 @@ class FuseElementwise final : public Pass {
  private:
   static void replace(Graph& g, const Finder& finder, const Cluster& c) {
     const auto index = [](const auto& list, auto x) { return std::find(list.begin(), list.end(), x) - list.begin(); };
-    const std::vector<ValueId> inputs = inputs_of(g, c.nodes);  // anew: clusters before have replaced values
+    const std::vector<ValueId> inputs = inputs_of(g, c.nodes);  // computed again: earlier clusters have replaced values
     std::string program, results;
     std::vector<ValueId> out;
     for (size_t k = 0; k < c.nodes.size(); ++k) {
@@ -186,7 +186,7 @@ class FuseElementwise final : public Pass {
       results += fmt::format("{}t{}", results.empty() ? "" : ", ", k);
       out.push_back(n.out[0]);
     }
-    if (!out.empty()) {  // else nothing reads the cluster, which is there when dead code is not taken out before
+    if (!out.empty()) {  // else nothing reads the cluster, which happens if dead code was not removed before
       static const OpDef& op = op_of(OpRole::kElementwiseCluster);
       const NodeId last = c.nodes.back();
       const NodeId fused = g.append(op, op.attrs.make({{"program", program + "out " + results}}), inputs, g.node(last).scope, last);

@@ -1,15 +1,18 @@
-// batch_norm_train (+ add) + relu and their gradients become one op each. The fused ops do the arithmetic of the separate ones,
-// rounding included, so no bit changes; what they save is memory traffic. In units of one activation, read or written:
+// batch_norm_train (+ add) + relu and their gradients become one op each. The fused ops do the arithmetic of the
+// separate ones, rounding included, so results are bitwise identical; fusing saves memory traffic. In units of one
+// activation, read or written:
 //
-//   forward   batch_norm_train, relu                 5 -> 3       with a residual  8 -> 4
-//   gradient  relu_grad, batch_norm_grad             8 -> 5       with a residual  8 -> 7, with a sum before it 11 -> 8
+//    forward   batch_norm_train, relu                 5 -> 3       with a residual  8 -> 4
+//    gradient  relu_grad, batch_norm_grad             8 -> 5       with a residual  8 -> 7, with a sum before it 11 -> 8
 //
-// On CUDA devices the gradient of the form with a residual reads a mask of one bit an element, which the forward form writes, in place of y: 6 and 7.
+// On CUDA devices the gradient of the form with a residual reads a mask of one bit per element, which the forward form
+// writes, instead of y: 6 and 7.
 //
-// There max_pool2d_grad also takes over the sum of two gradients before it, which nothing else reads: 2 units of the pooled tensor less.
+// There max_pool2d_grad also absorbs the sum of two gradients before it if nothing else reads the sum: 2 units of the pooled tensor less.
 //
-// Patterns are found by the relu. Forward:  y, mean, var = batch_norm_train(x, gamma, beta); s = add(y, residual); r = relu(s), with y
-// and s read by nothing else. Gradient: g = relu_grad(d, r); dx, … = batch_norm_grad(g, x, gamma, mean, var), d perhaps an add.
+// Patterns are found from the relu. Forward: y, mean, var = batch_norm_train(x, gamma, beta); s = add(y, residual); r =
+// relu(s), with y and s read by nothing else. Gradient: g = relu_grad(d, r); dx, … = batch_norm_grad(g, x, gamma, mean,
+// var), where d may be an add.
 #include <algorithm>
 #include <string_view>
 
@@ -39,10 +42,10 @@ class FuseNormAct final : public Pass {
   static bool is(const Graph& g, NodeId n, OpRole role) { return n != kNoId && g.node(n).op != nullptr && g.node(n).op->traits.role == role; }
   static bool only_user(const Graph& g, ValueId v, NodeId n) { return !g.leaves(v) && g.value(v).users == std::vector<NodeId>{n}; }
   static size_t position(const Graph& g, NodeId n) { return static_cast<size_t>(std::find(g.order().begin(), g.order().end(), n) - g.order().begin()); }
-  // Whether v is there when node n runs.
+  // Returns whether v is available when node n runs.
   static bool before(const Graph& g, ValueId v, NodeId n) { return g.value(v).producer == kNoId || position(g, g.value(v).producer) < position(g, n); }
 
-  // The batch norm whose y is v, when nothing but `user` reads y and the op's fused form can stand where it stands.
+  // Returns the batch norm whose y is v if only `user` reads y and the op's fused form can take its position.
   static NodeId norm_of(const Graph& g, ValueId v, NodeId user) {
     const NodeId n = g.value(v).producer;
     return is(g, n, OpRole::kBatchNormTrain) && g.node(n).out[0] == v && only_user(g, v, user) ? n : kNoId;
@@ -67,7 +70,7 @@ class FuseNormAct final : public Pass {
     static const OpDef& op = op_of(OpRole::kBatchNormRelu);
     std::vector<ValueId> in = g.node(norm).in;
     if (residual != kNoId) in.push_back(residual);
-    // In the place of the norm: its statistics may be read before the relu.
+    // At the norm's position: its statistics may be read before the relu.
     const NodeId fused = g.append(op, op.attrs.make(g.node(norm).attrs.fields()), in, g.node(norm).scope, norm);
     g.replace_uses(g.node(relu).out[0], g.node(fused).out[0]);
     for (size_t k : {1u, 2u}) g.replace_uses(g.node(norm).out[k], g.node(fused).out[k]);
@@ -77,7 +80,7 @@ class FuseNormAct final : public Pass {
     return true;
   }
 
-  // The batch_norm_grad that reads g and belongs to the forward node.
+  // Returns the batch_norm_grad that reads g and belongs to the forward node.
   static NodeId gradient_of(const Graph& g, ValueId value, NodeId forward) {
     const Graph::Node& f = g.node(forward);
     for (NodeId n : g.value(value).users) {
@@ -96,7 +99,7 @@ class FuseNormAct final : public Pass {
     const NodeId norm_grad = gradient_of(g, masked, forward);
     if (norm_grad == kNoId || g.leaves(masked)) return false;
     const bool residual = g.node(forward).in.size() > 3;
-    // Without residual and sum, g is not stored: nothing else may read it.
+    // Without a residual and a sum, g is not stored: nothing else may read it.
     const NodeId add = sum_before(g, relu_grad);
     if (!residual && add == kNoId && !only_user(g, masked, norm_grad)) return false;
 
@@ -118,13 +121,14 @@ class FuseNormAct final : public Pass {
     return true;
   }
 
-  // A mask belongs to memory, so operands must lie as x does. In half types eight elements are one access and one byte of the mask.
+  // A mask follows the order in memory, so operands must have x's layout. In half types eight elements are one access
+  // and one byte of the mask.
   static bool mask_pays(const Graph& g, NodeId forward, ValueId dy) {
     const TensorMeta& x = g.value(g.node(forward).in[0]).meta;
     return g.device().kind == Device::kCuda && is_half(x.dtype) && x.layout == Layout::kChannelsLast && x.shape[1] % 8 == 0 &&
         g.value(dy).meta.layout == x.layout;
   }
-  // The forward node again, with a mask.
+  // Builds the forward node again, with a mask.
   static NodeId with_mask(Graph& g, NodeId forward) {
     const Graph::Node f = g.node(forward);
     if (f.out.size() > 3) return forward;
@@ -152,7 +156,7 @@ class FuseNormAct final : public Pass {
     return changed;
   }
 
-  // The sum of two gradients that only this node reads, as its first operand.
+  // Returns the sum of two gradients that is this node's first operand and has no other reader.
   static NodeId sum_before(const Graph& g, NodeId reader) {
     const ValueId d = g.node(reader).in[0];
     const NodeId add = g.value(d).producer;

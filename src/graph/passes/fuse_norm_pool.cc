@@ -1,11 +1,13 @@
-// The stem of residual networks on CUDA devices: batch norm, relu and max pooling become one op, and so do their gradients. After fuse_norm_act, which leaves
+// The stem of residual networks on CUDA devices: batch norm, relu and max pooling become one op, and so do their
+// gradients. Runs after fuse_norm_act, which leaves
 //
-//   y, mean, var = batch_norm_relu(x, gamma, beta);  p, places = max_pool2d(y)
-//   d = max_pool2d_grad(dp, places [, dp2]);  dx, … = batch_norm_relu_grad(d, x, gamma, beta, mean, var)
+//    y, mean, var = batch_norm_relu(x, gamma, beta);  p, places = max_pool2d(y)
+//    d = max_pool2d_grad(dp, places [, dp2]);  dx, … = batch_norm_relu_grad(d, x, gamma, beta, mean, var)
 //
-// with y and d read by nothing else. No bit changes. In units of x, read or written, with windows of 3x3 and stride 2 in a half type:
+// with y and d read by nothing else. Results are bitwise identical. In units of x, read or written, with windows of 3x3
+// and stride 2 in a half type:
 //
-//   forward   4.375 -> 2.375       gradient   6.375 -> 3.75, with a sum before it  6.625 -> 4.25
+//    forward   4.375 -> 2.375       gradient   6.375 -> 3.75, with a sum before it  6.625 -> 4.25
 #include <algorithm>
 #include <string_view>
 
@@ -38,7 +40,7 @@ class FuseNormPool final : public Pass {
     return kernel[0] * kernel[1];
   }
 
-  // The pooling's gradient and that of the norm, which reads it.
+  // The pooling's gradient and the norm's gradient that reads it.
   struct Gradients {
     NodeId pool = kNoId, norm = kNoId;
   };
@@ -48,7 +50,8 @@ class FuseNormPool final : public Pass {
     const NodeId norm = g.value(p.in[0]).producer;
     if (norm == kNoId || g.node(norm).op->traits.role != OpRole::kBatchNormRelu || g.node(norm).out[0] != p.in[0] || !only_user(g, p.in[0], pool)) return false;
     const Graph::Node f = g.node(norm);
-    // With a residual or a mask its gradient is another op. Fewer bytes for channels side by side only: elsewhere windows are read one element at a time.
+    // With a residual or a mask the gradient is another op. Saves bytes only in the channels-last layout: in others,
+    // windows are read one element at a time.
     if (f.in.size() != 3 || f.out.size() != 3 || g.value(f.in[0]).meta.layout != Layout::kChannelsLast || window(p) > 255) return false;
     Gradients d;
     const bool learns = !g.value(p.out[1]).users.empty();
@@ -60,7 +63,7 @@ class FuseNormPool final : public Pass {
                                {"stride", field(p, "stride")},
                                {"pad", field(p, "pad")},
                                {"ceil_mode", field(p, "ceil_mode")}};
-    // In the place of the norm: its statistics may be read before the pooling.
+    // At the norm's position: its statistics may be read before the pooling.
     const Graph::Node made = g.node(g.append(op, op.attrs.make(fields), f.in, f.scope, norm));
     if (learns) {
       const Graph::Node of_pool = g.node(d.pool), of_norm = g.node(d.norm);
@@ -80,7 +83,7 @@ class FuseNormPool final : public Pass {
     return true;
   }
 
-  // Those of pooling p and norm f, if they alone read the places.
+  // Finds the gradients of pooling p and norm f, if they alone read the places.
   static bool gradients_of(const Graph& g, const Graph::Node& p, const Graph::Node& f, Gradients* d) {
     static const OpDef& pool_grad = find_op("max_pool2d_grad");
     const std::vector<NodeId>& users = g.value(p.out[1]).users;

@@ -1,9 +1,9 @@
-// The gradient of average pooling, which is as large as the image and has one value for many elements, is added where it is made. In squeeze-and-excitation blocks
-// on CUDA devices, with a gate [N, C, 1, 1]:
+// The gradient of average pooling is as large as the image but has one value for many elements; after this pass the
+// kernel that computes it also adds it. In squeeze-and-excitation blocks on CUDA devices, with a gate [N, C, 1, 1]:
 //
-//   s = add(mul(dy, gate), adaptive_avg_pool2d_grad(d))    ->    s = adaptive_avg_pool2d_grad(d, dy, gate)
+//    s = add(mul(dy, gate), adaptive_avg_pool2d_grad(d))    ->    s = adaptive_avg_pool2d_grad(d, dy, gate)
 //
-// No bit changes. In units of the image it saves a writing and a reading of the gradient, and the same of the product.
+// Results are bitwise identical. In units of the image, this saves one write and one read of the gradient, and the same for the product.
 #include "src/graph/passes/passes.h"
 
 namespace sindri {
@@ -14,7 +14,7 @@ class FusePoolGrad final : public Pass {
  public:
   const char* name() const override { return "fuse_pool_grad"; }
 
-  // After turn_layouts, which has brought the gradient to the layout of what it is added to.
+  // Runs after turn_layouts, which has converted the gradient to the layout of its addend.
   bool run(Graph& g, const PassContext&) override {
     if (g.device().kind != Device::kCuda) return false;
     static const OpDef& grad = find_op("adaptive_avg_pool2d_grad");
@@ -25,7 +25,7 @@ class FusePoolGrad final : public Pass {
   }
 
  private:
-  // The only reader of v; kNoId: there are several, or v leaves the graph.
+  // Returns the only reader of v, or kNoId if it has several or leaves the graph.
   static NodeId reader(const Graph& g, ValueId v) { return !g.leaves(v) && g.value(v).users.size() == 1 ? g.value(v).users[0] : kNoId; }
 
   static bool fuse(Graph& g, NodeId n) {
@@ -46,7 +46,8 @@ class FusePoolGrad final : public Pass {
     return true;
   }
 
-  // The addend's factors in its place, if it is a product with a gate. In half types only: a float's product is not rounded to memory on its way to the sum.
+  // Replaces the addend by its factors if it is a product with a gate. Half types only: a fused float product is not
+  // rounded to memory before the sum.
   static NodeId take_in_product(const Graph& g, std::vector<ValueId>* in) {
     static const OpDef& mul = find_op("mul");
     const ValueId dy = (*in)[0], addend = (*in)[1];

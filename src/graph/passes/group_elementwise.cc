@@ -1,14 +1,16 @@
-// On devices where starting a kernel takes longer than a small tensor's work, elementwise ops that compute the same for many tensors become one node: the casts
-// and turns of all weights, the running statistics of all batch norms, the turns of all gradients. Bits do not change.
+// For devices on which a kernel launch takes longer than a small tensor's work: elementwise ops that compute the same
+// for many tensors become one node. Examples are the casts and layout conversions of all weights, the moving statistics
+// of all batch norms, and the conversions of all gradients. Results are bitwise identical.
 //
-//   c0 = cast(w0) {dtype=float16}
-//   c1 = cast(w1) {dtype=float16}           c0, t1 = group_cluster(w0, w1) {program="cast(i0) {dtype=float16}; out t0", tensors=2, layouts="=l"}
-//   t1 = to_layout(c1) {channels_last}
+//    c0 = cast(w0) {dtype=float16}
+//    c1 = cast(w1) {dtype=float16}           c0, t1 = group_cluster(w0, w1) {program="cast(i0) {dtype=float16}; out t0", tensors=2, layouts="=l"}
+//    t1 = to_layout(c1) {channels_last}
 //
-// Ops on single numbers (loss scale, counters, flags), which compute different things, become one elementwise_cluster where their order allows.
+// Ops on scalars (loss scale, counters, flags), which compute different things, become one elementwise_cluster if their order allows it.
 //
-// What depends on states and inputs alone runs where its first member stood; what nothing reads before the last member, there. Both keep values alive for
-// longer; groups that would make the arena grow by more than a hundredth are not formed.
+// A group that depends on states and inputs alone runs at its first member's position; a group whose results nothing
+// reads before its last member runs at that member's position. Both keep values alive for longer, so groups that would
+// increase the arena by more than a hundredth are not formed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +26,8 @@ namespace sindri {
 
 namespace {
 
-// The limits of the kernels, and the largest results that are grouped behind their last member; those of states and inputs may be of any size.
+// The limits of the kernels, and the largest results that are grouped at their last member's position; results of
+// states and inputs may have any size.
 constexpr size_t kMostInputs = 5, kMostResults = 2;
 constexpr int64_t kMostElements = 8 << 20;
 constexpr size_t kMostNumbers = 12, kMostSteps = 24;  // inputs and steps of a cluster
@@ -37,7 +40,7 @@ struct Unit {
   char layout = '=';
 };
 
-// Groups are found before the first is replaced: what later ones read may be another value by then.
+// Groups are found before the first is replaced; by then, later groups may have to read another value.
 class Replaced {
  public:
   void replace(Graph& g, ValueId from, ValueId to) {
@@ -97,7 +100,7 @@ class GroupElementwise final : public Pass {
     static const OpDef& cast = op_of(OpRole::kCast);
     return fmt::format("cast(i0) {}; out t0", cast.attrs.make({{"dtype", to}}).text());
   }
-  // A cast that only a to_layout reads is part of that one's unit.
+  // A cast that only a to_layout reads belongs to the to_layout's unit.
   static bool joins_next(const Graph& g, NodeId n) {
     if (g.node(n).op->traits.role != OpRole::kCast || g.leaves(g.node(n).out[0])) return false;
     const auto& users = g.value(g.node(n).out[0]).users;
@@ -120,7 +123,7 @@ class GroupElementwise final : public Pass {
     return fmt::format("{}({}){}{}; out t0", node.op->name, in, attrs.empty() ? "" : " ", attrs);
   }
 
-  // The unit that ends with node n.
+  // Returns the unit that ends with node n.
   static std::optional<Unit> unit_of(const Graph& g, NodeId n, const std::vector<bool>& steady, bool small_only) {
     const Graph::Node& node = g.node(n);
     std::optional<std::string> program = program_of(g, n);
@@ -131,10 +134,10 @@ class GroupElementwise final : public Pass {
       u.layout = result.layout == Layout::kChannelsLast ? 'l' : 'c';
       const NodeId before = g.value(node.in[0]).producer;
       if (before != kNoId && joins_next(g, before)) u.nodes = {before, n}, u.in = g.node(before).in;
-      else if (!channels_last_differs(result)) return std::nullopt;  // starts nothing as it is
+      else if (!channels_last_differs(result)) return std::nullopt;  // launches no kernel as it is
     }
     u.signature = u.program + (steady[static_cast<size_t>(n)] ? " steady" : "");
-    if (small_only && result.numel() > kMostElements) u.signature += fmt::format(" node {}", n);  // alone
+    if (small_only && result.numel() > kMostElements) u.signature += fmt::format(" node {}", n);  // in no group
     const TensorMeta& first = g.value(u.in[0]).meta;
     if (first.shape != result.shape) return std::nullopt;
     for (const ValueId v : u.in) {
@@ -146,12 +149,12 @@ class GroupElementwise final : public Pass {
     return u;
   }
 
-  // Those that save a kernel.
+  // Keeps the groups that save a kernel.
   static void keep_groups(std::vector<std::vector<Unit>>* groups) {
     std::erase_if(*groups, [](const auto& group) { return group.size() == 1 && group[0].nodes.size() == 1; });
   }
 
-  // Units of states, inputs and constants whose results do not become states.
+  // Returns groups of units of states, inputs and constants whose results do not become states.
   static std::vector<std::vector<Unit>> early_groups(const Graph& g) {
     std::vector<bool> steady = steady_nodes(g);
     std::map<std::string, size_t> index;
@@ -169,7 +172,8 @@ class GroupElementwise final : public Pass {
     return groups;
   }
 
-  // Whether a value travels to other ranks, but for ops on the way that hoist_comm moves along: grouped with others it would have to wait for the last of them.
+  // Returns whether a value is sent to other ranks, directly or through ops that hoist_comm moves along. Grouped with
+  // others, it would have to wait for the last of them.
   static bool travels(const Graph& g, ValueId v) {
     const auto& users = g.value(v).users;
     return std::any_of(users.begin(), users.end(), [&](NodeId n) {
@@ -180,7 +184,7 @@ class GroupElementwise final : public Pass {
     });
   }
 
-  // Others. A group is closed when something reads a member's result: it could not wait for more.
+  // Returns the other groups. A group is closed when something reads a member's result: the member could not be delayed any further.
   static std::vector<std::vector<Unit>> late_groups(const Graph& g, const std::vector<std::vector<Unit>>& early) {
     std::vector<bool> taken, steady = steady_nodes(g);
     const auto mark = [&](NodeId n) {
@@ -224,7 +228,7 @@ class GroupElementwise final : public Pass {
     return closed;
   }
 
-  // Programs one after the other, over one list of inputs.
+  // Programs in sequence over one list of inputs.
   struct Joined {
     std::vector<NodeId> nodes;
     std::vector<ValueId> in, made, out;  // made: by step, or kNoId for values that stay inside a member
@@ -234,7 +238,8 @@ class GroupElementwise final : public Pass {
     bool has(NodeId n) const { return std::find(nodes.begin(), nodes.end(), n) != nodes.end(); }
   };
 
-  // Writes a member's program in terms of the whole: i0 becomes the input's or the step's place there. False where it does not fit.
+  // Rewrites a member's program for the joined one: i0 becomes the index of the input or step there. Returns false if
+  // the result exceeds the limits.
   static bool join(const Graph& g, NodeId n, const std::string& program, Joined* all) {
     Joined next = *all;
     const Graph::Node& node = g.node(n);
@@ -282,7 +287,7 @@ class GroupElementwise final : public Pass {
     return true;
   }
 
-  // Runs of ops on numbers of one shape, each of which can wait for the last: nothing else reads a member's result before it.
+  // Joins runs of scalar ops of one shape, each of which can be delayed to the last: nothing else reads a member's result before it.
   static bool join_numbers(Graph& g) {
     const std::vector<bool> steady = steady_nodes(g);
     std::vector<Joined> done;

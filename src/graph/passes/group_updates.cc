@@ -1,14 +1,14 @@
-// Optimizer updates of one kind become few nodes of many parameters, each run in one parallel region: a network has dozens of updates
-// too small to be worth one of their own. Bits do not change.
+// Optimizer updates of one kind become few nodes of many parameters, each run in one parallel region: a network has
+// dozens of updates that are too small for a region each. Results are bitwise identical.
 //
-//   p0', v0' = momentum_update(p0, v0, g0, lr, m) {…}         p0', v0', p1', v1' =
-//   p1', v1' = momentum_update(p1, v1, g1, lr, m) {…}     ->      group_update(p0, v0, g0, p1, v1, g1, lr, m) {update="momentum_update {…}", tensors=2}
+//    p0', v0' = momentum_update(p0, v0, g0, lr, m) {…}         p0', v0', p1', v1' =
+//    p1', v1' = momentum_update(p1, v1, g1, lr, m) {…}     ->      group_update(p0, v0, g0, p1, v1, g1, lr, m) {update="momentum_update {…}", tensors=2}
 //
-// On devices updates, and the check whether gradients are finite, read gradients of half types as they are: the cast to float32 in front of them changes no
-// value, so the kernels' own widening gives the same bits and spares the memory a copy of twice the size.
+// On devices, updates and the check for finite gradients read gradients of half types directly. The cast to float32 before
+// them changes no value, so the kernels' own widening gives a bitwise identical result and saves a copy of twice the size.
 //
-// A group stands where its last member stood, so the gradients of the others live longer. Updates come at the end of a step, where all
-// gradients are alive anyway; where they do not, a group that would raise the arena is not formed.
+// A group takes its last member's position, so the gradients of the others live longer. Updates come at the end of a
+// step, when all gradients are alive anyway; otherwise a group that would increase the arena is not formed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,8 @@ class GroupUpdates final : public Pass {
   }
 
  private:
-  // What a cast to float32 was made of, or v itself. A turn of the cast becomes a turn of what was cast, one for all readers.
+  // Returns the operand of a cast to float32, or v itself. A layout conversion of the cast becomes a conversion of its
+  // operand, shared by all readers.
   static ValueId before_cast(Graph& g, ValueId v, std::map<ValueId, ValueId>* turned) {
     const NodeId n = g.value(v).producer;
     if (n == kNoId || g.value(v).meta.dtype != DType::kFloat32) return v;
@@ -96,14 +97,15 @@ class GroupUpdates final : public Pass {
     const Graph::Node &a = g.node(x), &b = g.node(y);
     const auto own = static_cast<ptrdiff_t>(a.op->traits.update_inputs);
     if (a.op != b.op || a.attrs != b.attrs || !std::equal(a.in.begin() + own, a.in.end(), b.in.begin() + own, b.in.end())) return false;
-    // One kernel serves a group: it may decline a mixture of types that it takes apart.
+    // One kernel serves a group; it may reject a mixture of types that it accepts separately.
     return std::equal(a.in.begin(), a.in.begin() + own, b.in.begin(), [&](ValueId v, ValueId w) { return g.value(v).meta.dtype == g.value(w).meta.dtype; });
   }
 
-  // Groups of two members and more. A group is closed when something reads a member's result: it could not wait for more.
+  // Returns the groups of two or more members. A group is closed when something reads a member's result: the member
+  // could not be delayed any further.
   static std::vector<std::vector<NodeId>> find(const Graph& g) {
     std::vector<std::vector<NodeId>> open, closed;
-    const size_t most = g.device().is_cpu() ? kMaxMembers : kMaxMembersOfDevice;  // a device starts a kernel for each group
+    const size_t most = g.device().is_cpu() ? kMaxMembers : kMaxMembersOfDevice;  // a device launches one kernel per group
     for (NodeId n : g.order()) {
       const auto reads = [&](const std::vector<NodeId>& group) {
         return std::any_of(g.node(n).in.begin(), g.node(n).in.end(), [&](ValueId v) {

@@ -1,6 +1,7 @@
-// Nodes of the communication lane move up to where their last operand is made, so that they run beside what stands behind it: a bucket of gradients
-// travels while backward goes on to the layers before it. Elementwise nodes that only feed them move along. Among themselves they keep their order,
-// which is the same on every rank. Bits do not change.
+// Moves nodes of the communication lane up to the position where their last operand is computed, so that they overlap
+// with what follows: a bucket of gradients is transmitted while backward continues with the layers before it.
+// Elementwise nodes that only feed them move along. Communication nodes keep their order, which is the same on every
+// rank. Results are bitwise identical.
 #include <algorithm>
 
 #include "src/graph/passes/passes.h"
@@ -31,7 +32,7 @@ class HoistComm final : public Pass {
   }
 
  private:
-  static constexpr int kMostFeeders = 8;  // one behind the other
+  static constexpr int kMostFeeders = 8;  // in sequence
 
   int32_t place(NodeId n) const { return place_[static_cast<size_t>(n)]; }
   void number_places() {
@@ -46,7 +47,7 @@ class HoistComm final : public Pass {
     return (t.elementwise || t.rearranges) && !t.random && !t.host_effect && t.lane == Lane::kCompute;
   }
 
-  // The place behind which node n can stand, when those that feed it move along.
+  // Returns the position after which node n can stand if its feeders move along.
   int32_t ready(const Graph& g, NodeId n, int depth) const {
     int32_t last = -1;
     for (ValueId v : g.node(n).in) {
@@ -56,7 +57,7 @@ class HoistComm final : public Pass {
     return last;
   }
 
-  // Those of n's feeders that stand behind `after`, in program order.
+  // Collects n's feeders that stand after `after`, in program order.
   void collect(const Graph& g, NodeId n, int32_t after, std::vector<NodeId>* out) const {
     for (ValueId v : g.node(n).in) {
       const NodeId producer = g.value(v).producer;
@@ -74,7 +75,7 @@ class HoistComm final : public Pass {
     std::sort(moved.begin(), moved.end(), [&](NodeId a, NodeId b) { return place(a) < place(b); });
     if (place(n) == after + static_cast<int32_t>(moved.size())) return false;
     std::erase_if(order_, [&](NodeId m) { return std::find(moved.begin(), moved.end(), m) != moved.end(); });
-    const auto at = after < 0 ? order_.begin() : order_.begin() + after + 1;  // nothing that moves stood before it
+    const auto at = after < 0 ? order_.begin() : order_.begin() + after + 1;  // no moved node stood before it
     order_.insert(at, moved.begin(), moved.end());
     return true;
   }

@@ -1,5 +1,5 @@
-// Layout conversions that undo each other or do nothing, and reshapes to the shape that is there. They arise where ops of different layout rules alternate: each
-// interpreter converts at every border without looking at its neighbours.
+// Removes layout conversions that cancel or do nothing, and reshapes to the operand's own shape. They arise between ops
+// of different layout rules: each interpreter converts at every boundary without reading its neighbours.
 #include <string_view>
 
 #include "src/graph/passes/passes.h"
@@ -28,7 +28,7 @@ class SimplifyLayout final : public Pass {
  private:
   static bool is_to_layout(const Graph& g, NodeId n) { return n != kNoId && g.node(n).op->traits.role == OpRole::kToLayout; }
 
-  // A value that holds what the conversion gives: its input, or the input of the conversion before it.
+  // Returns a value equal to the conversion's result, its input or the input of the conversion before it.
   static ValueId equal_value(const Graph& g, NodeId n) {
     const ValueId in = g.node(n).in[0];
     const TensorMeta& out = g.value(g.node(n).out[0]).meta;

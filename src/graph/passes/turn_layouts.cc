@@ -1,14 +1,15 @@
-// Layouts on CUDA devices. A convolution's weight is brought to channels-last (of a weight [O, C, KH, KW] that is [O, KH, KW, C]) once, in front of its first use.
-// In a training step the forward convolution and the input's gradient share it, and group_elementwise turns all weights, together with their casts, in one
-// kernel. Bits do not change.
+// Layouts on CUDA devices. A convolution's weight is converted to channels-last (for a weight [O, C, KH, KW] that is [O, KH,
+// KW, C]) once, before its first use. In a training step the forward convolution and the input's gradient share the conversion,
+// and group_elementwise converts all weights, together with their casts, in one kernel. Results are bitwise identical.
 //
-//   y = conv2d(x, w)                            t = to_layout(w) {layout=channels_last}
-//   dx = conv2d_input_grad(dy, w)        ->     y = conv2d(x, t)
-//                                               dx = conv2d_input_grad(dy, t)
+//    y = conv2d(x, w)                            t = to_layout(w) {layout=channels_last}
+//    dx = conv2d_input_grad(dy, w)        ->     y = conv2d(x, t)
+//                                                dx = conv2d_input_grad(dy, t)
 //
-// And where an op makes a large tensor in the layout of a small one (the gradient of global pooling), the small one is turned, not the large one:
+// If an op computes a large tensor in the layout of a small one (the gradient of global pooling), the small tensor is
+// converted, not the large one:
 //
-//   t = to_layout(op(x)) {layout=channels_last}    ->     t = op(to_layout(x))
+//    t = to_layout(op(x)) {layout=channels_last}    ->     t = op(to_layout(x))
 #include <algorithm>
 #include <map>
 
