@@ -28,7 +28,7 @@ struct Evaluation {
   train::MetricValues metrics;
   std::vector<ClassScore> classes;  ///< by label
   std::vector<std::vector<int64_t>> confusion;  ///< [true class][predicted class] counts
-  int64_t samples = 0;
+  int64_t samples = 0;  ///< number of evaluated samples
 };
 
 /// Scores from counts [true class][predicted class]. Throws ValueError if the matrix is not square or does not match the names.

@@ -38,9 +38,9 @@ SINDRI_API std::vector<std::pair<std::string, Shape>> trained_weights(const Sett
 
 /// One result of `sindri doctor`.
 struct Finding {
-  enum Verdict { kFact, kOk, kWarn, kFail };
+  enum Verdict { kFact, kOk, kWarn, kFail };  ///< from a plain fact to a failure
   Verdict verdict = kFact;
-  std::string name, text;
+  std::string name, text;  ///< subject and result
   std::string fix = {};  ///< what to do; always set for warnings and failures
 };
 /// Results of `sindri doctor` on this machine.

@@ -25,7 +25,7 @@ struct LaunchRequest {
   std::string interface;  ///< subnet for mpirun, "10.0.0.0/24"
   std::vector<int> shown = {0};  ///< local ranks whose output is shown in addition to being logged
   std::string bind = "none";  ///< none; core: a share of the cores for each rank, if there are at least as many cores as ranks
-  int max_restarts = 0;
+  int max_restarts = 0;  ///< restarts after exit code 7 or a signal
   double timeout = 0;  ///< seconds; 0: none
   double term_grace = 30;  ///< seconds from a signal until ranks are killed
   bool with_parent = false;  ///< kill the ranks when the process that started this one ends

@@ -15,12 +15,12 @@ struct MsrunRequest {
   int worker_num = 8;  ///< ranks of the whole job
   int local_worker_num = 8;  ///< ranks started on this host
   std::string master_addr = "127.0.0.1";  ///< host of rank 0, for jobs on several hosts
-  int master_port = 8118;
+  int master_port = 8118;  ///< port of rank 0
   int node_rank = -1;  ///< index of this host; -1: the only one
   std::string log_dir;  ///< folder of worker_<rank>.log and scheduler.log; empty: the current one
   bool join = false;  ///< wait for the workers and return the job's exit code
   int cluster_time_out = 600;  ///< seconds until all ranks have joined; negative: no limit
-  bool bind_core = false;
+  bool bind_core = false;  ///< give each rank a share of the cores
   std::string rank_table_file;
   std::string worker_log_name = "worker";  ///< logs are NAME_<rank>.log; {ip} and {hostname} are replaced
   std::string tail_worker_log = "-1";  ///< local workers to show with `join`: "-1" for all, or "0,2"

@@ -27,7 +27,7 @@ struct StepProgress {
   bool has_loss = true;
   double lr = -1;  ///< negative: not known
   std::string metric = {};  ///< name; empty: none yet
-  double metric_value = 0;
+  double metric_value = 0;  ///< value of `metric`
 };
 
 /// Results of an epoch.
@@ -90,6 +90,7 @@ class SINDRI_API Progress {
   void hold(bool held) { held_ = held; }
   /// Durations that count towards the remaining time.
   void eval_took(double seconds);
+  /// Adds the duration of a checkpoint.
   void save_took(double seconds);
   /// Estimated seconds to the end; negative while unknown. The estimate is the expected duration of a step times the remaining
   /// steps, plus evaluations, checkpoints and epoch ends, each as the mean of the last five. A step's duration is averaged over a

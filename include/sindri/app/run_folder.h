@@ -19,10 +19,10 @@ using EventValues = std::vector<std::pair<std::string, double>>;
 
 /// Content of repro.json besides what the program itself knows (build flags, instruction set, threads, settings hash).
 struct ReproInfo {
-  std::map<std::string, int64_t> seeds = {};
+  std::map<std::string, int64_t> seeds = {};  ///< by purpose
   std::string revision = {};  ///< version of Sindri, with the commit if known
-  int64_t world_size = 1;
-  std::string data_fingerprint = {};
+  int64_t world_size = 1;  ///< number of ranks
+  std::string data_fingerprint = {};  ///< fingerprint of the data
   std::string loss_bits_hash = {};  ///< LossHash::hex()
   std::map<std::string, std::string> kernel_choices = {};  ///< kernel_choices()
   std::map<std::string, std::string> kernel_choice_origins = {};  ///< kernel_choice_origins()
@@ -51,6 +51,7 @@ class SINDRI_API RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  /// Path of a file in the folder.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoints() const { return file("checkpoints"); }
   /// Whether the folder existed before and holds metrics of an earlier run.
@@ -121,7 +122,7 @@ class SINDRI_API RunFolder {
 /// Running hash of the bits of float32 losses, for repro.json: equal hashes mean bitwise identical losses.
 class SINDRI_API LossHash {
  public:
-  void add(float loss);
+  void add(float loss);  ///< appends a loss
   /// Continues from a result of hex().
   void restore(const std::string& hex);
   /// The hash as hexadecimal text.

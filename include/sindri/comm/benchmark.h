@@ -21,7 +21,7 @@ struct BenchmarkRequest {
 
 /// Result for a collective and a size. Times are medians over rounds of the slowest rank's time.
 struct BenchmarkRow {
-  std::string op;
+  std::string op;  ///< name from benchmark_ops()
   int64_t bytes = 0;  ///< total bytes: all parts of all_gather, reduce_scatter and all_to_all
   double seconds = 0;  ///< time of one call
   /// Bytes per second: bytes/seconds, and the rate of a link if there is one between each two ranks.

@@ -36,15 +36,15 @@ struct Session;
 
 /// Purpose of a call, for errors, call logs and timelines. `stream` is the stream on which NCCL puts the call; null on the CPU.
 struct Call {
-  const char* what = "";
-  int index = 0;
-  Stream* stream = nullptr;
+  const char* what = "";  ///< purpose, such as "gradient bucket"
+  int index = 0;  ///< number among calls of that purpose
+  Stream* stream = nullptr;  ///< stream for NCCL; null on the CPU
 };
 
 /// A part of a buffer that is not contiguous; `in` and `out` may be the same memory.
 struct Piece {
-  const void* in;
-  void* out;
+  const void* in;  ///< input elements
+  void* out;  ///< result elements
   int64_t count;  ///< elements
 };
 
@@ -74,18 +74,18 @@ class SINDRI_API Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  const std::string& name() const { return name_; }
-  int rank() const { return rank_; }
-  int size() const { return static_cast<int>(members_.size()); }
+  const std::string& name() const { return name_; }  ///< name of the group, for messages
+  int rank() const { return rank_; }  ///< this process's rank, from 0
+  int size() const { return static_cast<int>(members_.size()); }  ///< number of ranks
   /// World ranks of the members, in order.
   const std::vector<int>& members() const { return members_; }
   /// Name of the backend: "single", "threads", "mpi", "gloo", "nccl".
   virtual const char* backend() const = 0;
   /// Place among the members on this process's host; hosts are numbered by their first rank.
   int local_rank() const;
-  int local_size() const;
-  int host_index() const;
-  int host_count() const;
+  int local_size() const;  ///< number of members on this host
+  int host_index() const;  ///< number of this host
+  int host_count() const;  ///< number of hosts
 
   /// Reduces over all ranks; every rank receives the result. `out` may be `in`.
   void all_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, const Call& call = {});
@@ -105,6 +105,7 @@ class SINDRI_API Communicator {
   void all_to_all(const void* in, void* out, int64_t count, DType dtype, const Call& call = {});
   /// Sends to one rank, which calls recv().
   void send(const void* data, int64_t count, DType dtype, int to, const Call& call = {});
+  /// Receives from one rank, which calls send().
   void recv(void* data, int64_t count, DType dtype, int from, const Call& call = {});
   /// Sends and receives at once, so that two ranks cannot deadlock. Only this call can send to the rank itself; send() and recv()
   /// then throw CommError (kCommMismatch).

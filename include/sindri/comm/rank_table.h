@@ -33,7 +33,7 @@ struct RankServer {
 /// A table without errors: the rank ids are 0 … size()-1, each once.
 struct SINDRI_API RankTable {
   std::string file;  ///< name as given, for messages
-  std::vector<RankServer> servers;
+  std::vector<RankServer> servers;  ///< in file order
   /// Number of ranks.
   int size() const;
   /// Index of the rank's server, and the rank's index in that server's list. Throws SettingsError (RT13) for a rank that is not
@@ -43,16 +43,16 @@ struct SINDRI_API RankTable {
 
 /// An error or a warning about a table. RT01 … RT15 are the error codes 2201 … 2215.
 struct RankTableProblem {
-  ErrorCode code;
+  ErrorCode code;  ///< kTableJson … kTableOrder
   std::string text;  ///< without the code
-  bool warning = false;
+  bool warning = false;  ///< false: an error
   /// Label of the code: "RT04".
   SINDRI_API std::string label() const;
 };
 
 /// Result of a check. `table` holds what could be read; it is complete and consistent if there are no errors.
 struct SINDRI_API RankTableCheck {
-  RankTable table;
+  RankTable table;  ///< what could be read
   std::vector<RankTableProblem> problems;  ///< errors and warnings, ordered by code
   std::vector<std::string> notes;  ///< unknown keys
   /// Whether there are no errors.

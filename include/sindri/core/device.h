@@ -11,7 +11,7 @@ namespace sindri {
 struct SINDRI_API Device {
   /// Kinds of device. kOther is a backend from outside the library (docs/design/devices.md); a process has at most one.
   enum Kind : uint8_t { kCpu, kCuda, kOther };
-  Kind kind = kCpu;
+  Kind kind = kCpu;  ///< kind of device
   int index = 0;  ///< number among the devices of this kind
   bool operator==(const Device&) const = default;
   bool is_cpu() const { return kind == kCpu; }

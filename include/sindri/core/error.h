@@ -22,13 +22,13 @@ SINDRI_API const char* error_code_text(ErrorCode code);
 class SINDRI_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, std::string message, std::string where = {}, std::string fix = {});
-  ErrorCode code() const { return code_; }
+  ErrorCode code() const { return code_; }  ///< the numbered cause
   /// Exit code of the program for this error: the thousands digit of the code.
   int exit_code() const { return static_cast<int>(code_) / 1000; }
   const std::string& message() const { return message_; }  ///< what was expected and found
   const std::string& where() const { return where_; }  ///< the place: a file, setting, op or Cell
   const std::string& fix() const { return fix_; }  ///< how to fix it
-  const char* what() const noexcept override { return text_.c_str(); }
+  const char* what() const noexcept override { return text_.c_str(); }  ///< message, place and fix in one line
   /// Appends `part` to where() while the exception propagates ("in ResNet/layer1.0.conv2"). A part that is already there is not
   /// repeated.
   void add_where(const std::string& part);

@@ -57,7 +57,7 @@ class SINDRI_API RegistryBase {
   /// The thing's settings: the given values, defaults for the others. Throws ValueError as SettingValues does, and if the thing's
   /// check fails; `where` is then "thing.setting".
   SettingValues values(const std::string& name, const std::map<std::string, SettingValue>& given) const;
-  size_t size() const { return infos_.size(); }
+  size_t size() const { return infos_.size(); }  ///< number of registered things
   /// The settings of all things available in settings files as rows "section.key", each key once. A row has the union of the
   /// ranges and choices, and names the things it belongs to if not all have it. `chooser` is the setting that selects the thing.
   /// Throws ValueError if two things declare a key with different types or units.

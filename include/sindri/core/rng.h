@@ -48,6 +48,7 @@ inline double u64_to_unit_double(uint64_t u) { return static_cast<double>(u >> 1
 class PhiloxSequence {
  public:
   PhiloxSequence(uint64_t key, uint32_t a, uint32_t b, uint32_t c) : key_{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}, a_(a), b_(b), c_(c) {}
+  /// Uniform 32-bit integer.
   uint32_t next_u32() {
     if (pos_ == 4) {
       block_ = philox4x32({index_++, a_, b_, c_}, key_);
@@ -55,6 +56,7 @@ class PhiloxSequence {
     }
     return block_.v[static_cast<size_t>(pos_++)];
   }
+  /// Uniform 64-bit integer, from two 32-bit draws, the low half first.
   uint64_t next_u64() {
     uint64_t lo = next_u32();
     return lo | (static_cast<uint64_t>(next_u32()) << 32);

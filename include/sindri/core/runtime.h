@@ -37,7 +37,7 @@ class SINDRI_API Runtime {
   static Runtime current();
   /// The process's runtime, used by threads without a scope. It never ends.
   static Runtime process();
-  const std::string& name() const;
+  const std::string& name() const;  ///< name in log lines; may be empty
   /// Number of the runtime: 0 for the process's; never reused.
   uint64_t id() const;
   bool operator==(const Runtime&) const = default;

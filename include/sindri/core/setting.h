@@ -17,8 +17,8 @@ enum class SettingType { kBool, kInt, kFloat, kString, kFloatList, kIntList };
 
 /// One setting: a row of a training run's table ("section.key"), or one declared by a registered thing ("key").
 struct SettingSpec {
-  const char* name;
-  SettingType type;
+  const char* name;  ///< "section.key" or "key"
+  SettingType type;  ///< type of the value
   const char* fallback;  ///< default, as written in YAML
   const char* doc;  ///< one line for tables and help
   double min = -std::numeric_limits<double>::infinity();  ///< smallest allowed number or list element

@@ -16,7 +16,7 @@ namespace sindri {
 /// 1); a dimension may be 0.
 class SINDRI_API Shape {
  public:
-  static constexpr int kMaxRank = 8;
+  static constexpr int kMaxRank = 8;  ///< largest number of dimensions
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims);  // NOLINT(google-explicit-constructor): {2, 3} reads as a shape
   Shape(const std::vector<int64_t>& dims);  // NOLINT(google-explicit-constructor)
@@ -25,9 +25,10 @@ class SINDRI_API Shape {
   /// A shape of `rank` dimensions, all equal to `fill`.
   static Shape filled(int rank, int64_t fill);
 
-  int rank() const { return rank_; }
+  int rank() const { return rank_; }  ///< number of dimensions
   bool empty() const { return rank_ == 0; }  ///< a scalar's
-  int size() const { return rank_; }
+  int size() const { return rank_; }  ///< as rank(), for use as a container
+  /// Dimension i, from 0 to rank() - 1; not checked.
   int64_t operator[](int i) const { return dims_[static_cast<size_t>(i)]; }
   int64_t& operator[](int i) { return dims_[static_cast<size_t>(i)]; }
   /// Dimension `axis`; negative counts from the end. Throws ValueError if out of range.
@@ -41,9 +42,9 @@ class SINDRI_API Shape {
   int64_t* end() { return dims_.data() + rank_; }
   void push_back(int64_t d);  ///< throws ShapeError beyond kMaxRank
   void insert(int position, int64_t d);  ///< before `position`; throws ShapeError beyond kMaxRank
-  void erase(int position);
-  std::vector<int64_t> vec() const { return {begin(), end()}; }
-  std::span<const int64_t> span() const { return {begin(), static_cast<size_t>(rank_)}; }
+  void erase(int position);  ///< removes the dimension at `position`
+  std::vector<int64_t> vec() const { return {begin(), end()}; }  ///< the dimensions as a vector
+  std::span<const int64_t> span() const { return {begin(), static_cast<size_t>(rank_)}; }  ///< the dimensions; valid as long as the shape
   /// "[2, 3]"; a scalar is "[]".
   std::string str() const;
   bool operator==(const Shape& o) const;

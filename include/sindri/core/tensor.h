@@ -22,8 +22,8 @@ struct SINDRI_API TensorMeta {
   DType dtype = DType::kFloat32;
   Layout layout = Layout::kContiguous;
   Device device;
-  int64_t numel() const { return shape.numel(); }
-  int64_t nbytes() const { return shape.numel() * static_cast<int64_t>(dtype_size(dtype)); }
+  int64_t numel() const { return shape.numel(); }  ///< number of elements
+  int64_t nbytes() const { return shape.numel() * static_cast<int64_t>(dtype_size(dtype)); }  ///< bytes of the elements
   /// "f32[256, 64, 56, 56]", followed by ":channels_last" if that is the layout.
   std::string str() const;
   bool operator==(const TensorMeta& o) const = default;
@@ -43,9 +43,11 @@ class SINDRI_API Tensor {
   /// Uninitialised memory of the device in `meta`. Throws as above.
   static Tensor empty(const TensorMeta& meta);
   // // The following functions make tensors from values, on current_device().
+  /// A tensor of zeros.
   static Tensor zeros(const Shape& shape, DType dtype = DType::kFloat32);
   /// A tensor with every element `value`, converted to `dtype`.
   static Tensor full(const Shape& shape, double value, DType dtype = DType::kFloat32);
+  /// A tensor of rank 0 with this value.
   static Tensor scalar(double value, DType dtype = DType::kFloat32) { return full({}, value, dtype); }
   /// Copies `values` (row-major) and converts them to `dtype`. Throws ShapeError if the counts differ.
   static Tensor from_values(const Shape& shape, const std::vector<double>& values, DType dtype = DType::kFloat32);
@@ -58,16 +60,17 @@ class SINDRI_API Tensor {
     return from_data(shape, dtype_of<T>, v.data());
   }
 
-  bool defined() const { return impl_ != nullptr; }
+  bool defined() const { return impl_ != nullptr; }  ///< false if default-constructed
   explicit operator bool() const = delete;
   const TensorMeta& meta() const;  ///< throws ValueError if undefined
   const Shape& shape() const { return meta().shape; }
   DType dtype() const { return meta().dtype; }
   Layout layout() const { return meta().layout; }
-  int rank() const { return meta().shape.rank(); }
+  int rank() const { return meta().shape.rank(); }  ///< number of dimensions
+  /// Dimension `axis`; negative counts from the end. Throws ValueError if out of range.
   int64_t dim(int64_t axis) const { return meta().shape.dim(axis); }
-  int64_t numel() const { return meta().shape.numel(); }
-  int64_t nbytes() const { return meta().nbytes(); }
+  int64_t numel() const { return meta().shape.numel(); }  ///< number of elements
+  int64_t nbytes() const { return meta().nbytes(); }  ///< bytes of the elements
   Device device() const { return meta().device; }
 
   /// True for a value of a graph being traced: it has a meta but no data.

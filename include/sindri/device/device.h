@@ -15,9 +15,9 @@ namespace sindri {
 
 /// A device of this machine.
 struct DeviceListing {
-  Device device;
+  Device device;  ///< for set_current_device and Tensor::to
   std::string target;  ///< "CPU", "GPU", …
-  DeviceInfo info;
+  DeviceInfo info;  ///< name and memory
 };
 /// All devices, the CPU first.
 SINDRI_API std::vector<DeviceListing> devices();

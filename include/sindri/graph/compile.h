@@ -50,6 +50,7 @@ struct ExecutableInfo {
 class SINDRI_API CompiledFn {
  public:
   CompiledFn() = default;
+  /// A compiled form of `fn`. Nothing is traced before the first call.
   CompiledFn(std::function<TensorList(std::span<const Tensor>, int variant)> fn, CompileOptions opts);
   /// Runs the function; traces and compiles first if the signature is new. Inputs are read only during the call. Throws
   /// ValueError for an undefined input, and what the function throws.

@@ -54,7 +54,7 @@ class SINDRI_API Graph {
   struct Node {
     const OpDef* op = nullptr;  ///< null once erased
     Attrs attrs;
-    std::vector<ValueId> in, out;
+    std::vector<ValueId> in, out;  ///< operands and results
     std::string scope;  ///< path of the Cell that made it
   };
 
@@ -85,15 +85,15 @@ class SINDRI_API Graph {
   const Value& value(ValueId v) const { return values_[static_cast<size_t>(v)]; }
   /// Live nodes in program order: every value is computed before it is read.
   const std::vector<NodeId>& order() const { return order_; }
-  size_t num_values() const { return values_.size(); }
+  size_t num_values() const { return values_.size(); }  ///< including erased ones
   /// Whether the value is returned or written to a state.
   bool leaves(ValueId v) const;
-  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& inputs() const { return inputs_; }  ///< in the order in which they were added
   const std::vector<ValueId>& constants() const { return constants_; }
-  const std::vector<ValueId>& outputs() const { return outputs_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }  ///< the returned values, in order
   const std::vector<StateBinding>& states() const { return states_; }
-  void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
-  void set_written(size_t state, ValueId v) { states_[state].written = v; }
+  void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }  ///< sets the returned values
+  void set_written(size_t state, ValueId v) { states_[state].written = v; }  ///< sets a state's value on exit; kNoId: unchanged
 
   /// The printed form, with values numbered in order of appearance; parse_graph reads it back. Constants of more than 16 elements
   /// appear as pool[i] with a hash of their bytes, and are appended to `pool` if it is given.

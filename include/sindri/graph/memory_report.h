@@ -26,7 +26,7 @@ struct MemoryReport {
   int64_t workspace_bytes = 0;  ///< scratch memory shared by all kernels
   int64_t state_bytes = 0;  ///< parameters, optimizer state and buffers, in their own storage
   int64_t input_bytes = 0;  ///< the caller's tensors
-  int64_t constant_bytes = 0;
+  int64_t constant_bytes = 0;  ///< constants of the graph
   int64_t steady_bytes = 0;  ///< kept between runs: values derived from states that do not change, and weights in their kernels' private form
   int64_t result_bytes = 0;  ///< new tensors of each run: outputs, and new values of states that cannot be written in place
   int64_t instructions = 0;  ///< instructions per run

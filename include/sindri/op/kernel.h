@@ -55,6 +55,7 @@ class Kernel {
   virtual ~Kernel() = default;
   /// Bytes of ExecContext::workspace that run() needs.
   virtual int64_t workspace_bytes() const { return 0; }
+  /// Cost of a run besides its arithmetic.
   virtual KernelCost cost() const { return {}; }
   /// Bytes of operand `in` in the kernel's private form (packed weights); 0: none. If an operand keeps its value over many runs,
   /// the caller prepares it once and passes Buffer::prepared.
@@ -82,7 +83,7 @@ struct KernelDef {
   std::unique_ptr<Kernel> (*make)(const KernelQuery&) = nullptr;
   /// Used instead of make by kernels without a plan.
   SimpleKernelFn simple = nullptr;
-  Device::Kind device = Device::kCpu;
+  Device::Kind device = Device::kCpu;  ///< kind of device it runs on
   const void* data = nullptr;  ///< for the author's use; reject and make read it through KernelQuery::def
 };
 /// Priority of reference kernels.

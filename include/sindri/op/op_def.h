@@ -16,7 +16,7 @@ template <class T> using Span = std::span<T>;
 
 /// Arguments of an op's gradient rule. Tensors that the op does not save (OpTraits) have a meta but no data.
 struct VjpContext {
-  const Attrs& attrs;
+  const Attrs& attrs;  ///< the op's attributes
   Span<const Tensor> in;  ///< the op's inputs
   Span<const Tensor> out;  ///< the op's outputs
   Span<const Tensor> dout;  ///< gradients of the outputs; undefined for an output without one
@@ -68,9 +68,9 @@ enum class OpRole : uint8_t {
 
 /// Properties of an op that the engine needs besides its shapes and its gradient.
 struct OpTraits {
-  AmpClass amp = AmpClass::kFollow;
+  AmpClass amp = AmpClass::kFollow;  ///< class in mixed precision
   uint32_t amp_wide = 0;  ///< kMixed: bit mask of the inputs that stay float32 (parameters and statistics)
-  LayoutRule layout = LayoutRule::kContiguousOnly;
+  LayoutRule layout = LayoutRule::kContiguousOnly;  ///< treatment of layouts
   uint32_t saves_in = kSavesAll;  ///< inputs whose values the gradient rule reads
   uint32_t saves_out = kSavesNone;  ///< outputs whose values the gradient rule reads
   /// Inputs and (from bit 16) outputs that stay contiguous under kChannelsLastPreferred and kFollowInput0. On CUDA devices, such
@@ -93,15 +93,15 @@ struct OpTraits {
   bool random = false;  ///< reads the RNG key input; CSE never merges nodes with different `instance`
   Lane lane = Lane::kCompute;  ///< queue of an asynchronous device on which it runs in a graph, concurrently with the kernels of other lanes
   bool host_effect = false;  ///< must not be removed or constant-folded
-  OpRole role = OpRole::kNone;
+  OpRole role = OpRole::kNone;  ///< role in the engine's rewrites
 };
 
 /// An op: name, documentation, attributes, traits, shape rule and gradient rule.
 struct OpDef {
   const char* name;  ///< unique, snake_case
   const char* doc;  ///< shapes, formula, errors, source
-  AttrsType attrs = attrs_type<NoAttrs>();
-  OpTraits traits = {};
+  AttrsType attrs = attrs_type<NoAttrs>();  ///< attributes of the op
+  OpTraits traits = {};  ///< properties for the engine
   /// Returns the metas of the outputs; layouts are filled in later. Throws ShapeError, DTypeError or ValueError.
   std::vector<TensorMeta> (*infer)(const Attrs&, Span<const TensorMeta> in) = nullptr;
   /// Returns the gradient with respect to every input, written with public op functions. Null: not differentiable.

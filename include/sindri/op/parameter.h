@@ -17,7 +17,7 @@ class SINDRI_API Parameter {
   Parameter(const Parameter&) = delete;
   Parameter& operator=(const Parameter&) = delete;
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return name_; }  ///< dotted path in the network, set when it is collected
   void set_name(std::string name) { name_ = std::move(name); }
   /// The value as the active interpreters see it; symbolic while a graph is traced.
   Tensor value() const;

@@ -26,11 +26,11 @@ struct BuildContext {
   std::vector<std::pair<std::string, Parameter*>> network_state = {};  ///< all parameters and moving statistics of the network, by path
   /// A moving mean or variance of a batch norm, and the weight of its old value in a step.
   struct MovingAverage {
-    Parameter* parameter;
-    double momentum;
+    Parameter* parameter;  ///< the moving mean or variance
+    double momentum;  ///< weight of the old value in a step
     Parameter* mean = nullptr;  ///< of a variance: the same layer's moving mean
   };
-  std::vector<MovingAverage> moving_averages = {};
+  std::vector<MovingAverage> moving_averages = {};  ///< of all batch norms
   std::vector<const Parameter*> grouped_weights = {};  ///< of convolutions with several groups (depthwise ones have one group per channel)
   nn::Cell* network = nullptr;  ///< null if the network is defined in Python
   optim::Optimizer* optimizer = nullptr;  ///< null if it is defined in Python

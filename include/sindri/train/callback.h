@@ -68,7 +68,7 @@ struct SINDRI_API TrainState {
   nn::Cell* network = nullptr;  ///< as given to Model
   nn::Cell* train_network = nullptr;  ///< network with loss
   optim::Optimizer* optimizer = nullptr;
-  dataset::Dataset* train_dataset = nullptr;
+  dataset::Dataset* train_dataset = nullptr;  ///< as passed to Model::train
   /// Opens a separate pass over the training data: returns a function that reads the next batch and returns false at the end.
   /// Null if not available.
   std::function<std::function<bool(std::vector<Tensor>*)>()> open_data = nullptr;
@@ -77,12 +77,12 @@ struct SINDRI_API TrainState {
   std::function<void()> moving_averages_written = nullptr;
   int64_t epoch_num = 0;  ///< number of epochs requested
   int64_t batch_num = 0;  ///< steps per epoch
-  int64_t batch_size = 0;
+  int64_t batch_size = 0;  ///< samples of a step on this rank
   int64_t cur_epoch_num = 0;  ///< from 1
   int64_t cur_step_num = 0;  ///< from 1, across epochs
   int64_t steps_before_epoch = 0;  ///< cur_step_num at the start of this epoch
   bool epoch_complete = false;  ///< no further step belongs to this epoch: all are done, or the data ended early (bad samples skipped)
-  bool dataset_sink_mode = false;
+  bool dataset_sink_mode = false;  ///< whether callbacks run once per chunk of steps
   Tensor net_outputs;  ///< loss of the last step, on the device
   /// Waits until the losses of all steps so far are known and steps_known has reported them. Call it before saving training
   /// state. Throws NonFiniteError, naming the step, if the run must not continue. Null outside of Model::train.
@@ -130,7 +130,7 @@ struct SINDRI_API TrainState {
   StepCounts counts() const { return {skipped_steps, overflow_steps, nonfinite_steps, nonfinite_in_epoch}; }
   /// Ends the run after this step.
   void request_stop() { stop = true; }
-  bool stop = false;
+  bool stop = false;  ///< set by request_stop()
   bool interrupted = false;  ///< by TrainOptions::stop_requested: the process ends, and the run can be resumed
   bool epoch_ending = false;  ///< epoch_end of this epoch has been called for at least some callbacks
 };
@@ -146,12 +146,19 @@ class SINDRI_API Callback {
   virtual std::string state() const { return ""; }
   /// Restores what state() returned; called before begin(). Throws ValueError for another text.
   virtual void load_state(const std::string&) {}
+  /// Called before the first epoch.
   virtual void begin(TrainState&) {}
+  /// Called at the start of each epoch.
   virtual void epoch_begin(TrainState&) {}
+  /// Called before each step, or chunk of steps with data sinking.
   virtual void step_begin(TrainState&) {}
+  /// Called when losses reach the host, in order and once per step.
   virtual void steps_known(TrainState&, const KnownSteps&) {}
+  /// Called after each step, or chunk of steps with data sinking.
   virtual void step_end(TrainState&) {}
+  /// Called at the end of each epoch.
   virtual void epoch_end(TrainState&) {}
+  /// Called after the last epoch.
   virtual void end(TrainState&) {}
 };
 using CallbackPtr = std::shared_ptr<Callback>;
@@ -161,6 +168,7 @@ using CallbackPtr = std::shared_ptr<Callback>;
 /// skipped the step.
 class SINDRI_API LossMonitor : public Callback {
  public:
+  /// per_print_times 0: prints no losses. out: null for stdout. Throws ValueError for a negative per_print_times.
   explicit LossMonitor(int64_t per_print_times = 1, std::ostream* out = nullptr);
   void step_end(TrainState& s) override;
   void epoch_end(TrainState& s) override;
@@ -188,10 +196,10 @@ class SINDRI_API TimeMonitor : public Callback {
 /// When to save and how many files to keep (MindSpore: CheckpointConfig). steps > 0 overrides seconds; keep_max > 0 overrides
 /// keep_per_n_minutes.
 struct CheckpointConfig {
-  int64_t save_checkpoint_steps = 1;
-  int64_t save_checkpoint_seconds = 0;
-  int64_t keep_checkpoint_max = 5;
-  int64_t keep_checkpoint_per_n_minutes = 0;
+  int64_t save_checkpoint_steps = 1;  ///< steps between saves; 0: by time
+  int64_t save_checkpoint_seconds = 0;  ///< seconds between saves; 0: by steps
+  int64_t keep_checkpoint_max = 5;  ///< number of files to keep; 0: no limit
+  int64_t keep_checkpoint_per_n_minutes = 0;  ///< see checkpoints_to_remove() in checkpoint_files.h; 0: no limit
   bool save_optimizer = true;  ///< false: the network's parameters only (not enough to resume)
   bool mindspore1 = false;  ///< files that MindSpore 1.x can read: integrity data goes into a .sum file
 };
@@ -209,6 +217,7 @@ class SINDRI_API ModelCheckpoint : public Callback {
   void end(TrainState& s) override;
   /// Saves now, whatever the interval. Returns the path; empty if this step is already saved.
   std::string save(TrainState& s);
+  /// Path of the newest saved file; empty before the first.
   const std::string& latest_ckpt_file_name() const { return latest_; }
   /// Why the last save failed; empty if it did not. A failed save does not end the run: the next interval tries again.
   const std::string& last_error() const { return last_error_; }

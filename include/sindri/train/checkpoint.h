@@ -19,15 +19,17 @@ namespace sindri::train {
 /// MindSpore cannot load a file with a bytes entry, so Sindri's own state is stored in UInt8 tensors instead.
 struct SINDRI_API CheckpointEntry {
   enum Kind { kTensor, kText, kBytes };
-  std::string name;
-  Kind kind = kTensor;
-  Tensor tensor;
+  std::string name;  ///< unique in the file
+  Kind kind = kTensor;  ///< which of the fields below is set
+  Tensor tensor;  ///< for kTensor
   std::string data;  ///< UTF-8 text, or bytes
   /// "Int8", "Int16", "UInt16", "UInt32" or "UInt64" if the file's elements have a type that tensors lack: `tensor` then holds
   /// them in the next wider type (Int32, Int64). Empty otherwise.
   std::string stored_type = {};
 
+  /// A tensor entry.
   static CheckpointEntry of(std::string name, const Tensor& t);
+  /// A text entry; `value` is UTF-8.
   static CheckpointEntry text(std::string name, std::string value);
   /// Stored as MindSpore stores numbers: a scalar tensor of Int64 or Float64.
   static CheckpointEntry number(std::string name, int64_t value);
@@ -44,7 +46,7 @@ struct SaveOptions {
   /// Encryption: if set, the file holds what this returns for each block of plain bytes. Blocks have block_bytes, the last one
   /// fewer. Not together with compat_mindspore1 (ValueError), whose .sum file would describe the plain content.
   std::function<std::string(std::string_view)> seal = nullptr;
-  int64_t block_bytes = int64_t{64} << 20;
+  int64_t block_bytes = int64_t{64} << 20;  ///< plain bytes of a block, for `seal`
 };
 
 /// Writes all entries to `path` (".ckpt" is added if missing; MindSpore: save_checkpoint). Returns the final path once the file
@@ -78,7 +80,7 @@ SINDRI_API LoadedCheckpoint load_checkpoint(const std::string& path, const std::
 struct SINDRI_API LoadReport {
   /// An entry whose shape or type does not match its parameter.
   struct Mismatch {
-    std::string name, expected, found;
+    std::string name, expected, found;  ///< name, and the parameter's and the entry's type and shape
   };
   std::vector<std::string> loaded;  ///< in both, and assigned
   std::vector<std::string> missing;  ///< in the network only

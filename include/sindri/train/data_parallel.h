@@ -48,7 +48,7 @@ struct DataParallelOptions {
 /// A range of parameters whose gradients one call reduces.
 struct GradientBucket {
   int64_t first, last;  ///< both inclusive
-  int64_t bytes;
+  int64_t bytes;  ///< bytes of the gradients
 };
 
 /// Buckets in the order of their reduction: the last parameters first, since backward computes their gradients first. A bucket
@@ -81,14 +81,14 @@ class SINDRI_API DataParallel {
   DataParallel& operator=(const DataParallel&) = delete;
 
   const DataParallelOptions& options() const;
-  comm::Communicator& communicator() const;
+  comm::Communicator& communicator() const;  ///< the ranks that train together
   /// V, k = V/n, and the first virtual rank of this rank.
   int64_t virtual_ranks() const;
   int64_t virtual_per_rank() const;
   int64_t first_virtual_rank() const;
   /// Whether anything is added to a step: more than one virtual rank.
   bool active() const { return virtual_ranks() > 1; }
-  const std::vector<GradientBucket>& buckets() const;
+  const std::vector<GradientBucket>& buckets() const;  ///< in the order of their reduction
   /// The lines to compare: those of `more`, then the step's own.
   PlanLines plan(const PlanLines& more = {}) const;
 

@@ -25,7 +25,7 @@ enum class InitMatch {
 
 /// Options of init_weights().
 struct InitOptions {
-  InitMatch match = InitMatch::kHead;
+  InitMatch match = InitMatch::kHead;  ///< required agreement
   /// Patterns (sindri/core/name_pattern.h) of parts that are neither loaded from the weights nor reported as missing in them.
   std::vector<std::string> skip = {};
 };

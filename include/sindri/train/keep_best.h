@@ -50,7 +50,7 @@ class SINDRI_API KeepBest : public Callback {
   bool exhausted() const { return options_.patience > 0 && rule_.exhausted(); }
   /// Epoch of the best evaluation; 0 before the first that counts.
   int64_t best_epoch() const { return best_epoch_; }
-  double best_value() const { return rule_.best; }
+  double best_value() const { return rule_.best; }  ///< metric of the best evaluation; infinite before the first
   const std::string& metric() const { return options_.metric; }
   const std::string& file() const { return options_.file; }
   /// Why the best checkpoint was not saved; empty if it was. A failed save does not end the run.

@@ -42,7 +42,7 @@ SINDRI_API LossScalerState next_loss_scaler(const LossScalerState& s, const Tens
 struct SINDRI_API LossScaleCount {
   double scale;
   int64_t current = 1, last_overflow = 0, overflows = 0;
-  void next(bool overflow, double increase, double decrease, int64_t window);
+  void next(bool overflow, double increase, double decrease, int64_t window);  ///< adapts the scale after a step
 };
 
 /// The loss scale of a run and the rule that adapts it (MindSpore: LossScaleManager).

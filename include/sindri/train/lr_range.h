@@ -17,13 +17,13 @@ class SINDRI_API LrRange {
   /// `stop_factor` times its minimum. Throws ValueError unless 0 < first < last, steps >= 10 and stop_factor > 1.
   LrRange(double first, double last, int64_t steps, double stop_factor = 4);
 
-  int64_t steps() const { return steps_; }
+  int64_t steps() const { return steps_; }  ///< planned number of steps
   /// Rate of step i, from 0.
   double rate(int64_t i) const;
   /// Adds the loss of the next step, computed before its update. Returns false when the test is over: this was the last step, or
   /// the loss is not finite or has diverged. A loss that is not finite is not kept.
   bool add(double loss);
-  const std::vector<double>& losses() const { return losses_; }
+  const std::vector<double>& losses() const { return losses_; }  ///< of the steps so far
   /// Means over neighbouring steps (a 25th of all steps to each side), one for each loss.
   std::vector<double> smoothed() const;
   /// The rate at which the smoothed loss falls fastest with the logarithm of the rate, before its minimum. Empty if the loss

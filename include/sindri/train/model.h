@@ -42,7 +42,7 @@ struct ModelOptions {
   /// then the concatenation of the batches of this rank's virtual ranks, and train() and eval() are collective.
   std::optional<DataParallelOptions> data_parallel = {};
   std::vector<BoostAlgorithmPtr> algorithms = {};  ///< training algorithms (boost.h); each belongs to one Model
-  CompileOptions compile = {};
+  CompileOptions compile = {};  ///< of the train step, evaluation and prediction
   /// Computes the network's input from the data's first column, on the device, for each batch of train() and eval() and for
   /// predict(): images transferred as bytes are normalised there. Null: the data is the input. Steps run directly through
   /// train_step() take its output.

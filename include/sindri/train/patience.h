@@ -12,7 +12,7 @@ namespace sindri::train {
 
 /// Receives the value once per epoch, or once per evaluation if an evaluation is monitored.
 struct Patience {
-  bool larger_is_better = false;
+  bool larger_is_better = false;  ///< false: a smaller value is better
   double min_delta = 0;  ///< a value counts as better if it exceeds the best one by more than this; at least 0
   int64_t patience = 0;  ///< number of epochs without a better value that are tolerated
   std::optional<double> baseline = {};  ///< a better value counts only if it beats this one, too
@@ -34,7 +34,7 @@ struct Patience {
     else if (cooldown == 0) ++wait;
     return better;
   }
-  bool exhausted() const { return wait > 0 && wait >= patience; }
+  bool exhausted() const { return wait > 0 && wait >= patience; }  ///< whether the patience is used up
   /// best, wait and cooldown as JSON, for a resumed run.
   SINDRI_API std::string state() const;
   /// Restores what state() returned. Throws ValueError for another text.

@@ -46,7 +46,7 @@ SINDRI_API const std::vector<std::pair<double, double>>& resnet50_completion();
 
 /// Times at which a bucket's gradients are computed and reduced.
 struct BucketTimes {
-  double bytes = 0;
+  double bytes = 0;  ///< transmitted bytes
   double ready = 0;  ///< r_k
   double start = 0, end = 0;  ///< of its reduction, in seconds from the step's start
   double hidden = 0;  ///< share of its reduction that overlaps the backward pass
@@ -56,7 +56,7 @@ struct StepPrediction {
   double seconds = 0, alone = 0;  ///< T(N), T(1) in seconds
   double efficiency = 1;  ///< T(1)/T(N)
   double hidden = 1;  ///< share of all reduction that overlaps the backward pass
-  std::vector<BucketTimes> buckets;
+  std::vector<BucketTimes> buckets;  ///< in order of completion
 };
 
 /// Seconds of one all-reduce of `bytes` over `ranks`, by (1). The last host may have fewer ranks.

@@ -79,8 +79,8 @@ struct Verdict {
 /// In GRAPH_MODE `run` is traced once per variant and replayed; in PYNATIVE_MODE it is called. A variant is what the host knows
 /// of a step before it runs: choices of stages (add_choice, chosen), and the optimizer's own (`variant`).
 struct SINDRI_API TrainStep {
-  using Batch = TensorList;
-  using Restore = std::function<void(const Tensor& skip)>;
+  using Batch = TensorList;  ///< the columns of a batch
+  using Restore = std::function<void(const Tensor& skip)>;  ///< restores a snapshot if `skip`, a bool scalar, is true
   std::function<Tensor(const Batch&)> forward;  ///< network and loss
   std::function<Restore()> snapshot;  ///< null: nothing is restored
   std::function<std::pair<Tensor, Gradients>(TrainStep&, const Batch&)> gradients;  ///< calls forward
@@ -90,15 +90,15 @@ struct SINDRI_API TrainStep {
   /// process, concatenated (BuildContext::gradient_lists). Before a checkpoint every list receives the mean over all virtual
   /// ranks; the collecting algorithm keeps the first list in its state.
   std::vector<Parameter*> collected = {};
-  std::function<Gradients(Gradients)> reduce_gradients;
+  std::function<Gradients(Gradients)> reduce_gradients;  ///< mean over ranks
   std::function<Tensor(const Tensor& loss)> reduce_loss;  ///< null: the loss of this process
   /// `decides`: the update depends on this check; false for a check of gradients that are being collected. Null: steps are never
   /// skipped.
   std::function<Verdict(const Gradients&, const Tensor& loss, bool decides)> guard;
-  std::function<Gradients(Gradients)> transform_gradients;
-  Stage<optim::Updates(const Gradients&)> compute_updates;
-  Stage<optim::Updates(optim::Updates)> reduce_updates;
-  Stage<void(const optim::Updates&)> apply_updates;
+  std::function<Gradients(Gradients)> transform_gradients;  ///< before the update; default: identity
+  Stage<optim::Updates(const Gradients&)> compute_updates;  ///< the optimizer's rule
+  Stage<optim::Updates(optim::Updates)> reduce_updates;  ///< default: identity
+  Stage<void(const optim::Updates&)> apply_updates;  ///< writes the new values
   std::function<void(TrainStep&, const Gradients&)> update;  ///< calls the three above
   std::function<void(TrainStep&, const Tensor& skip)> after_apply;  ///< skip: bool scalar, true if the update was skipped; or undefined
   std::function<void(const Tensor& finite)> adapt;  ///< guarded steps only; null: nothing adapts
@@ -163,7 +163,7 @@ struct TrainStepOptions {
   /// part. Correct if the loss is a mean over samples; batch norm sees each part separately.
   int64_t micro_batches = 1;
   amp::Options amp = {};  ///< of the forward pass; parameters, gradients and optimizer state are float32 at every level
-  std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;
+  std::shared_ptr<LossScaleManager> loss_scale_manager = nullptr;  ///< null: the constant loss_scale
 };
 
 /// Makes a step with the default stages from a network with loss (inputs: the batch's columns; output: a scalar loss) and an
@@ -180,6 +180,7 @@ class SINDRI_API StepRunner {
   StepResult operator()(const TrainStep::Batch& batch, int64_t step_index);
   /// Compiles in GRAPH_MODE what that step needs, and runs nothing.
   void prepare(const TrainStep::Batch& batch, int64_t step_index);
+  /// The compiled step; without signatures in PYNATIVE_MODE.
   const CompiledFn& compiled() const { return compiled_; }
 
  private:

@@ -21,7 +21,7 @@ struct TrainPosition {
   std::string settings_hash = {};  ///< hash of the settings; empty if unknown
   std::string data_fingerprint = {};  ///< fingerprint of the data; empty if unknown
   std::vector<std::string> class_names = {};  ///< names by label; empty if unknown
-  StepCounts counts = {};
+  StepCounts counts = {};  ///< of skipped steps
   std::string record = {};  ///< see TrainState::record
   std::string callbacks = {};  ///< states of callbacks, for TrainOptions::callbacks; empty if there are none
   bool epoch_open = false;  ///< the last epoch has all its steps, but its end is still due: for TrainOptions::epoch_not_ended
