@@ -1,3 +1,3 @@
-"""Metrics, under their name in MindSpore 1."""
+"""Metrics under their MindSpore 1 name."""
 from sindri.train.metrics import *  # noqa: F401,F403
 from sindri.train.metrics import __all__  # noqa: F401

@@ -10,9 +10,28 @@ __all__ = ["Adagrad", "Adadelta", "ProximalAdagrad"]
 
 
 class Adagrad(NativeOptimizer):
-    """a += g²; p -= lr·g/sqrt(a), a starting at accum; without update_slots a stays. State `accum.<param>`.
+    """Adagrad: a += g²; p -= lr·g/sqrt(a).
 
-    Raises TypeError or ValueError for a negative accum, and as Optimizer.
+    State: `accum.<param>` (a).
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        accum (float): The initial value of a, at least 0. Default: 0.1.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.001.
+        update_slots (bool): Whether a is updated. Default: True.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if `accum` is not a float.
+        ValueError: As in Optimizer, or if `accum` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.Adagrad([p], accum=0.0, learning_rate=0.1)((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy())
+        [0.9 2.1]
     """
 
     @opt_init_args_register
@@ -25,10 +44,28 @@ class Adagrad(NativeOptimizer):
 
 
 class Adadelta(NativeOptimizer):
-    """a = rho·a + (1 - rho)·g²; u = sqrt(d + epsilon)/sqrt(a + epsilon)·g; d = rho·d + (1 - rho)·u²; p -= lr·u.
+    """Adadelta: a = rho·a + (1 - rho)·g²; u = sqrt(d + epsilon)/sqrt(a + epsilon)·g; d = rho·d + (1 - rho)·u²; p -= lr·u.
 
-    State `accum.<param>` (a) and `accum_update.<param>` (d). Raises TypeError or ValueError for rho outside [0, 1] and a negative epsilon, and as
-    Optimizer.
+    State: `accum.<param>` (a), `accum_update.<param>` (d).
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 1.0.
+        rho (float): The decay of the averages, in [0, 1]. Default: 0.9.
+        epsilon (float): Added for numerical stability; at least 0. Default: 1e-6.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if `rho` or `epsilon` is not a float.
+        ValueError: As in Optimizer, or if `rho` or `epsilon` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.Adadelta([p])((ms.Tensor([1.0, -1.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.9968 2.0032]
     """
 
     @opt_init_args_register
@@ -41,9 +78,30 @@ class Adadelta(NativeOptimizer):
 
 
 class ProximalAdagrad(NativeOptimizer):
-    """a += g²; s = lr/sqrt(a); v = p - s·g; p = sign(v)·max(|v| - s·l1, 0)/(1 + s·l2), a starting at accum. State `accum.<param>`.
+    """Proximal Adagrad: a += g²; s = lr/sqrt(a); v = p - s·g; p = sign(v)·max(|v| - s·l1, 0)/(1 + s·l2).
 
-    use_locking is stored only. Raises TypeError or ValueError for a negative accum, l1 or l2, and as Optimizer.
+    State: `accum.<param>` (a).
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        accum (float): The initial value of a, at least 0. Default: 0.1.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.001.
+        l1 (float): The L1 regularisation, at least 0. Default: 0.0.
+        l2 (float): The L2 regularisation, at least 0. Default: 0.0.
+        use_locking (bool): Stored without effect. Default: False.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if another argument has another type.
+        ValueError: As in Optimizer, or if `accum`, `l1` or `l2` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.ProximalAdagrad([p], accum=0.0, learning_rate=0.1)((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy())
+        [0.9 2.1]
     """
 
     @opt_init_args_register

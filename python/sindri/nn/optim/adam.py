@@ -1,4 +1,4 @@
-"""Adam and its kin."""
+"""Adam and its variants."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["Adam", "AdamOffload", "AdamWeightDecay", "LazyAdam", "AdaMax"]
 
 
 def check_betas(who: str, beta1: Any, beta2: Any, eps: Any) -> None:
-    """Floats, the betas in (0, 1), eps above 0. Raises TypeError or ValueError."""
+    """Checks floats: the betas in (0, 1), eps above 0. Raises TypeError or ValueError."""
     check_strict_float(who, "beta1", beta1, above=0, below=1)
     check_strict_float(who, "beta2", beta2, above=0, below=1)
     check_strict_float(who, "eps", eps, above=0)
@@ -19,9 +19,33 @@ def check_betas(who: str, beta1: Any, beta2: Any, eps: Any) -> None:
 class Adam(NativeOptimizer):
     """Adam with bias correction: p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
 
-    With use_nesterov beta1·m + (1 - beta1)·g stands for m, with use_amsgrad the largest v so far for v. State `moment1.<param>`, `moment2.<param>`
-    (`vhat.<param>`), `beta1_power`, `beta2_power`. use_locking and the keywords use_lazy and use_offload say how to run and are stored only.
-    Raises TypeError or ValueError for betas outside (0, 1), eps not above 0 and unknown keywords, and as Optimizer.
+    m = beta1·m + (1 - beta1)·g and v = beta2·v + (1 - beta2)·g². State: `moment1.<param>` (m), `moment2.<param>` (v), `vhat.<param>` with
+    `use_amsgrad`, `beta1_power` and `beta2_power`.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 1e-3.
+        beta1 (float): The decay of m, in (0, 1). Default: 0.9.
+        beta2 (float): The decay of v, in (0, 1). Default: 0.999.
+        eps (float): Added to the denominator; above 0. Default: 1e-8.
+        use_locking (bool): Stored without effect. Default: False.
+        use_nesterov (bool): Whether beta1·m + (1 - beta1)·g replaces m in the update. Default: False.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        use_amsgrad (bool): Whether the largest v so far replaces v in the update; not with `use_nesterov`. Default: False.
+        **kwargs: `use_lazy` and `use_offload`, stored without effect.
+
+    Raises:
+        TypeError: As in Optimizer, or if another argument has another type or a keyword is unknown.
+        ValueError: As in Optimizer, or if a beta is outside (0, 1), `eps` is not above 0, or `use_amsgrad` is combined with `use_nesterov`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> optimizer = ms.nn.Adam([p], learning_rate=0.1)
+        >>> _ = optimizer((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.9 2.1]
     """
 
     _rule = "adam"
@@ -48,7 +72,30 @@ class Adam(NativeOptimizer):
 
 
 class AdamOffload(Adam):
-    """Adam under the name of MindSpore's form that computes the update on the host: here a device does it. use_locking is stored only."""
+    """Adam under the name of MindSpore's variant that computes the update on the host; here it is computed on the device.
+
+    Args:
+        params (list): As in Adam.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Adam. Default: 1e-3.
+        beta1 (float): As in Adam. Default: 0.9.
+        beta2 (float): As in Adam. Default: 0.999.
+        eps (float): As in Adam. Default: 1e-8.
+        use_locking (bool): Stored without effect. Default: False.
+        use_nesterov (bool): As in Adam. Default: False.
+        weight_decay (float, Cell): As in Adam. Default: 0.0.
+        loss_scale (float): As in Adam. Default: 1.0.
+
+    Raises:
+        TypeError: As in Adam.
+        ValueError: As in Adam.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.AdamOffload([p], learning_rate=0.1)((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.9 2.1]
+    """
 
     @opt_init_args_register
     def __init__(self, params: Any, learning_rate: Any = 1e-3, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, use_locking: bool = False,
@@ -57,9 +104,28 @@ class AdamOffload(Adam):
 
 
 class AdamWeightDecay(NativeOptimizer):
-    """p -= lr·(m/(sqrt(v) + eps) + weight_decay·p), without bias correction. State `adam_m.<param>`, `adam_v.<param>`.
+    """Adam with decoupled weight decay and without bias correction: p -= lr·(m/(sqrt(v) + eps) + weight_decay·p).
 
-    Raises TypeError or ValueError for betas outside (0, 1) and eps not above 0, and as Optimizer.
+    State: `adam_m.<param>` (m), `adam_v.<param>` (v).
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 1e-3.
+        beta1 (float): The decay of m, in (0, 1). Default: 0.9.
+        beta2 (float): The decay of v, in (0, 1). Default: 0.999.
+        eps (float): Added to the denominator; above 0. Default: 1e-6.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if a beta or `eps` is not a float.
+        ValueError: As in Optimizer, or if a beta is outside (0, 1) or `eps` is not above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.AdamWeightDecay([p], learning_rate=0.1)((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.6838 2.3162]
     """
 
     _support_parallel_optimizer = True
@@ -74,7 +140,30 @@ class AdamWeightDecay(NativeOptimizer):
 
 
 class LazyAdam(Adam):
-    """Adam. Where a gradient holds rows of a table only, MindSpore leaves the other rows' moments alone; gradients here hold every row."""
+    """Adam. For gradients that contain only some rows of a table, MindSpore keeps the other rows' moments; gradients here contain every row.
+
+    Args:
+        params (list): As in Adam.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Adam. Default: 1e-3.
+        beta1 (float): As in Adam. Default: 0.9.
+        beta2 (float): As in Adam. Default: 0.999.
+        eps (float): As in Adam. Default: 1e-8.
+        use_locking (bool): Stored without effect. Default: False.
+        use_nesterov (bool): As in Adam. Default: False.
+        weight_decay (float, Cell): As in Adam. Default: 0.0.
+        loss_scale (float): As in Adam. Default: 1.0.
+
+    Raises:
+        TypeError: As in Adam.
+        ValueError: As in Adam.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.LazyAdam([p], learning_rate=0.1)((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.9 2.1]
+    """
 
     _rule = "lazy_adam"
 
@@ -85,9 +174,29 @@ class LazyAdam(Adam):
 
 
 class AdaMax(NativeOptimizer):
-    """p -= lr/(1 - beta1^t)·m/(v + eps), v the larger of beta2·v and |g|. State `moment1.<param>`, `moment2.<param>`, `beta1_power`.
+    """AdaMax: p -= lr/(1 - beta1^t)·m/(v + eps), where v is the larger of beta2·v and |g|.
 
-    Raises TypeError or ValueError for betas outside (0, 1) and eps not above 0, and as Optimizer.
+    State: `moment1.<param>` (m), `moment2.<param>` (v), `beta1_power`.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.001.
+        beta1 (float): The decay of m, in (0, 1). Default: 0.9.
+        beta2 (float): The decay of v, in (0, 1). Default: 0.999.
+        eps (float): Added to the denominator; above 0. Default: 1e-8.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if a beta or `eps` is not a float.
+        ValueError: As in Optimizer, or if a beta is outside (0, 1) or `eps` is not above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.AdaMax([p], learning_rate=0.1)((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.9 2.1]
     """
 
     @opt_init_args_register

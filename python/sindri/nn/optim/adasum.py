@@ -1,4 +1,4 @@
-"""Adaptive summation around an optimizer. It needs several ranks; until there are, constructing a wrapper raises NotYetError."""
+"""Wrappers of an optimizer for adaptive summation. They need several ranks and are not available yet: constructing one raises NotYetError."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,14 @@ __all__ = ["AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell"]
 
 
 class AdaSumByDeltaWeightWrapCell(Cell):
-    """Adaptive summation of the changes of weights."""
+    """Adaptive summation of the changes of weights; not available yet.
+
+    Args:
+        optimizer (Optimizer): The optimizer.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, optimizer: Any) -> None:
         super().__init__(auto_prefix=False)
@@ -18,7 +25,14 @@ class AdaSumByDeltaWeightWrapCell(Cell):
 
 
 class AdaSumByGradWrapCell(Cell):
-    """Adaptive summation of gradients."""
+    """Adaptive summation of gradients; not available yet.
+
+    Args:
+        optimizer (Optimizer): The optimizer.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, optimizer: Any) -> None:
         super().__init__(auto_prefix=False)

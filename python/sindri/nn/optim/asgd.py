@@ -1,4 +1,4 @@
-"""ASGD."""
+"""Averaged stochastic gradient descent."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,10 +10,29 @@ __all__ = ["ASGD"]
 
 
 class ASGD(NativeOptimizer):
-    """p = (1 - lambd·eta)·p - eta·g beside the average ax of the weights: ax += mu·(p - ax). After update t eta = lr/(1 + lambd·lr·t)^alpha and mu =
-    1/max(1, t - t0). State `ax_.<param>` (p while mu is 1), `eta_<param>`, `mu_<param>`.
+    """Averaged SGD: p = (1 - lambd·eta)·p - eta·g, and the average of the weights ax += mu·(p - ax).
 
-    Raises TypeError for what are no floats, and as Optimizer.
+    After update t, eta = lr/(1 + lambd·lr·t)^alpha and mu = 1/max(1, t - t0). State: `ax_.<param>` (p while mu is 1), `eta_<param>`,
+    `mu_<param>`.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.1.
+        lambd (float): The decay. Default: 1e-4.
+        alpha (float): The exponent of eta. Default: 0.75.
+        t0 (float): The update at which averaging starts. Default: 1e6.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if `lambd`, `alpha` or `t0` is not a float.
+        ValueError: As in Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.ASGD([p], learning_rate=0.1)((ms.Tensor([1.0, -1.0]),))
+        >>> print(p.asnumpy().round(3))
+        [0.9 2.1]
     """
 
     @opt_init_args_register

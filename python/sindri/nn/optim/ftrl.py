@@ -1,4 +1,4 @@
-"""FTRL."""
+"""Follow the regularised leader (FTRL)."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,11 +10,33 @@ __all__ = ["FTRL"]
 
 
 class FTRL(NativeOptimizer):
-    """Follow the regularised leader (McMahan et al. 2013): z += g - (n'^-lr_power - n^-lr_power)/lr·p with n' = n + g²; then p is 0 where |z| <= l1
-    and (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2) elsewhere.
+    """Follow the regularised leader (McMahan et al. 2013).
 
-    State `moments.<param>` (n, from initial_accum) and `linear.<param>` (z). use_locking is stored only. Raises TypeError or ValueError for
-    negative numbers, lr_power above 0, dynamic learning rates and groups with their own, and as Optimizer.
+    With n' = n + g²: z += g - (n'^-lr_power - n^-lr_power)/lr·p; then p is 0 if |z| <= l1, else (sign(z)·l1 - z)/(n'^-lr_power/lr + 2·l2).
+
+    State: `moments.<param>` (n), `linear.<param>` (z).
+
+    Args:
+        params (list): Parameters, or groups without `lr`, as in Optimizer.
+        initial_accum (float): The initial value of n, at least 0. Default: 0.1.
+        learning_rate (float): The learning rate, one number above 0. Default: 0.001.
+        lr_power (float): The exponent, at most 0. Default: -0.5.
+        l1 (float): The L1 regularisation, at least 0. Default: 0.0.
+        l2 (float): The L2 regularisation, at least 0. Default: 0.0.
+        use_locking (bool): Stored without effect. Default: False.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        weight_decay (float, Cell): As in Optimizer, but parameters named beta and gamma decay too. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if another argument has another type.
+        ValueError: As in Optimizer, or if a number is out of range, the learning rate is dynamic or a group has its own.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([0.0, 0.0]), name="p")
+        >>> _ = ms.nn.FTRL([p], learning_rate=0.1)((ms.Tensor([1.0, -1.0]),))
+        >>> print(p.asnumpy().round(4))
+        [-0.0953  0.0953]
     """
 
     @opt_init_args_register

@@ -10,10 +10,29 @@ __all__ = ["Lamb"]
 
 
 class Lamb(NativeOptimizer):
-    """Adam's moments with bias correction, u = m̂/(sqrt(v̂) + eps) + weight_decay·p, p -= lr·|p|/|u|·u (the ratio is 1 where a norm is 0).
+    """Layer-wise adaptive Adam: u = m̂/(sqrt(v̂) + eps) + weight_decay·p; p -= lr·|p|/|u|·u.
 
-    State `lamb_m.<param>`, `lamb_v.<param>`; global_step counts every step. Raises TypeError or ValueError for betas outside (0, 1) and eps not above
-    0, and as Optimizer.
+    m̂ and v̂ are Adam's moments with bias correction. The ratio |p|/|u| is 1 if a norm is 0. State: `lamb_m.<param>`, `lamb_v.<param>`;
+    global_step counts every step.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer.
+        beta1 (float): The decay of the first moment, in (0, 1). Default: 0.9.
+        beta2 (float): The decay of the second moment, in (0, 1). Default: 0.999.
+        eps (float): Added to the denominator; above 0. Default: 1e-6.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if a beta or `eps` is not a float.
+        ValueError: As in Optimizer, or if a beta is outside (0, 1) or `eps` is not above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([3.0, 4.0]), name="p")
+        >>> _ = ms.nn.Lamb([p], learning_rate=0.1)((ms.Tensor([1.0, 0.0]),))
+        >>> print(p.asnumpy().round(3))
+        [2.5 4. ]
     """
 
     _support_parallel_optimizer = True

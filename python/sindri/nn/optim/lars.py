@@ -16,11 +16,30 @@ _ops = _core.ops
 
 
 class LARS(Optimizer):
-    """Wraps an optimizer. Where lars_filter(parameter) holds its gradient becomes coefficient·|w|/(|g| + wd·|w| + epsilon)·(g + wd·w).
+    """Layer-wise adaptive rate scaling of another optimizer's gradients.
 
-    Weight decay and division by the loss scale are taken over from the wrapped optimizer, which no longer does them; other parameters get the plain
-    (unscaled) gradient, without decay. The factor is 1 where a norm is 0. With use_clip it is min(factor/lr, 1).
-    Raises TypeError for wrong types, ValueError for use_clip with dynamic rates per group.
+    The gradient of a parameter for which `lars_filter` is true becomes coefficient·|w|/(|g| + wd·|w| + epsilon)·(g + wd·w). The factor is 1 if a
+    norm is 0; with `use_clip` it is min(factor/lr, 1). Other parameters receive the unscaled gradient, without decay. LARS performs the weight
+    decay and the division by the loss scale instead of the wrapped optimizer.
+
+    Args:
+        optimizer (Optimizer): The optimizer.
+        epsilon (float): Added to the denominator. Default: 1e-5.
+        coefficient (float): The trust coefficient. Default: 0.001.
+        use_clip (bool): Whether the factor is clipped. Default: False.
+        lars_filter (Callable): `lars_filter(parameter)` returns whether the gradient is scaled. Default: true for names without "LayerNorm"
+            and "bias".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `use_clip` is combined with learning rates that are both dynamic and per group.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([3.0, 4.0]), name="p")
+        >>> _ = ms.nn.LARS(ms.nn.Momentum([p], 1.0, 0.0))((ms.Tensor([1.0, 0.0]),))
+        >>> print(p.asnumpy().round(3))
+        [2.995 4.   ]
     """
 
     @opt_init_args_register
@@ -48,7 +67,7 @@ class LARS(Optimizer):
         optimizer.reciprocal_scale, optimizer.need_scale = Tensor(1.0, mstype.float32), False
 
     def _current_rates(self) -> Tuple[Any, ...]:
-        """The rate of every parameter, without advancing global_step."""
+        """Returns the learning rate of every parameter, without advancing global_step."""
         lr = self.origin_learning_rate
         if self.is_group_lr:
             return tuple(lr)
@@ -68,7 +87,7 @@ class LARS(Optimizer):
         return result
 
     def _decays(self) -> Tuple[Optional[Tensor], ...]:
-        """Of every parameter, without the loss scale; None where none applies."""
+        """Returns the decay of every parameter, without the loss scale; None if it does not decay."""
         if not self.exec_weight_decay:
             return (None,) * self.param_length
         decay = self.get_weight_decay()

@@ -10,9 +10,32 @@ __all__ = ["Momentum"]
 
 
 class Momentum(NativeOptimizer):
-    """v = momentum·v + g; p -= lr·v, with use_nesterov p -= lr·(g + momentum·v). State `moments.<param>` and `momentum`.
+    """SGD with momentum: v = momentum·v + g; p -= lr·v. Identical to PyTorch's SGD with dampening 0.
 
-    As PyTorch's SGD with dampening 0. Raises ValueError for a negative momentum, and as Optimizer.
+    State: `moments.<param>` (v), `momentum`.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer.
+        momentum (float): The momentum, at least 0.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        use_nesterov (bool): Whether the update is p -= lr·(g + momentum·v). Default: False.
+
+    Raises:
+        TypeError: As in Optimizer.
+        ValueError: As in Optimizer, or if `momentum` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> optimizer = ms.nn.Momentum([p], learning_rate=0.5, momentum=0.5)
+        >>> _ = optimizer((ms.Tensor([1.0, 1.0]),)), optimizer((ms.Tensor([1.0, 1.0]),))
+        >>> print(p.asnumpy())
+        [-0.25  0.75]
+        >>> net = ms.nn.Dense(3, 2)
+        >>> groups = [{"params": [net.weight], "weight_decay": 0.01}, {"params": [net.bias], "lr": 0.2}]
+        >>> optimizer = ms.nn.Momentum(groups, learning_rate=0.1, momentum=0.9)
     """
 
     @opt_init_args_register

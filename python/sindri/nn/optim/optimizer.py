@@ -1,8 +1,8 @@
-"""Optimizer: groups, learning rates and weight decay around the rule for one parameter.
+"""Optimizer: groups, learning rates and weight decay around the update rule of one parameter.
 
-Order of a step: (flatten) -> weight decay, multiplied by loss_scale beforehand -> centralisation -> division by loss_scale -> learning rate(s) ->
-rule. The optimizers that come with Sindri are those of the C++ library: a step is one call. Where a subclass overrides one of the parts, or a script
-gives the optimizer another rate or decay, the parts run one by one, and only the rule is the library's.
+Order of a step: (flatten) -> weight decay, multiplied by loss_scale beforehand -> centralisation -> division by loss_scale -> learning
+rate(s) -> rule. The optimizers included in Sindri are those of the C++ library: a step is one call. If a subclass overrides one of the parts,
+or a script assigns another learning rate or decay, the parts run one by one and only the rule is the library's.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _read_through(params: Any) -> Any:
-    """Parameters or groups, where what gives them only once (a filter, a generator) is a list."""
+    """Returns parameters or groups with iterators (a filter, a generator) replaced by lists, so that they can be read again."""
     if isinstance(params, Iterator):
         params = list(params)
     if not isinstance(params, (list, tuple)):
@@ -43,7 +43,16 @@ def _read_through(params: Any) -> Any:
 
 
 def opt_init_args_register(fn: _F) -> _F:
-    """Decorates an optimizer's __init__: keeps its arguments as `init_params`, `init_learning_rate` and `init_args`, to make another like it."""
+    """Decorates an optimizer's __init__ to store its arguments.
+
+    They are stored as `init_params`, `init_learning_rate` and `init_args`, from which a copy of the optimizer can be made.
+
+    Args:
+        fn (Callable): The __init__ method.
+
+    Returns:
+        The decorated method.
+    """
 
     @functools.wraps(fn)
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -57,8 +66,8 @@ def opt_init_args_register(fn: _F) -> _F:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 given.update(given.pop(name))
         params, rate, inner = (given.pop(name, None) for name in ("params", "learning_rate", "optimizer"))
-        self.__dict__["_cell_before"] = frozenset(self.__dict__)  # a subclass's own
-        self.__dict__["_cell_making"] = True  # until then attributes are what the class itself gives
+        self.__dict__["_cell_before"] = frozenset(self.__dict__)  # names set by the subclass itself
+        self.__dict__["_cell_making"] = True  # while True, the class itself sets the attributes
         fn(self, *args, **kwargs)
         self.__dict__["_cell_making"] = False
         self.__dict__["_cell_made"] = True
@@ -70,7 +79,7 @@ def opt_init_args_register(fn: _F) -> _F:
 
 
 class _IteratorLearningRate(LearningRateSchedule):
-    """A table of rates, one per step; beyond its end the last one holds."""
+    """A table of learning rates, one per step; after its end the last one applies."""
 
     def __init__(self, learning_rate: Parameter) -> None:
         super().__init__()
@@ -83,7 +92,7 @@ class _IteratorLearningRate(LearningRateSchedule):
 
 
 class _ConvertToCell(LearningRateSchedule):
-    """A fixed rate among dynamic ones."""
+    """A fixed learning rate among dynamic ones."""
 
     def __init__(self, learning_rate: Parameter) -> None:
         super().__init__()
@@ -105,8 +114,11 @@ class _WrappedWeightDecay(Cell):
 
 
 class _AssignAdd:
-    """`assignadd(parameter, value)`: adds in place. Right after get_lr has advanced global_step (era 1), the same advance asked for again is left
-    out: optimizers written for MindSpore 1.x rely on get_lr for it, those for later versions do it themselves."""
+    """`assignadd(parameter, value)`: adds in place.
+
+    In era 1, get_lr advances global_step. The same advance requested right afterwards is skipped: optimizers written for MindSpore 1.x rely on
+    get_lr for it, those for later versions do it themselves.
+    """
 
     def __init__(self, optimizer: "Optimizer") -> None:
         self._optimizer = optimizer
@@ -121,7 +133,7 @@ class _AssignAdd:
 
 
 def expect_state(net: Cell, held: dict) -> None:
-    """Tells every optimizer in the net what a file holds that its parameters are about to be loaded from."""
+    """Announces to every optimizer in the network the contents of a file from which its parameters are about to be loaded."""
     for _, cell in net.cells_and_names():
         if isinstance(cell, Optimizer):
             if "_cell_steps" in cell.__dict__:
@@ -130,7 +142,7 @@ def expect_state(net: Cell, held: dict) -> None:
 
 
 def centralize(grad: Tensor) -> Tensor:
-    """The gradient minus its mean over all dimensions but the first; unchanged below rank 2 and where the second dimension is no multiple of 16."""
+    """Subtracts from the gradient its mean over all dimensions except the first, if its rank is at least 2 and the second dimension is a multiple of 16."""
     rank = len(grad.shape)
     if rank < 2 or grad.shape[1] % 16 != 0:
         return grad
@@ -138,25 +150,47 @@ def centralize(grad: Tensor) -> Tensor:
 
 
 class Optimizer(Cell):
-    """Base of optimizers: called with the gradients of `parameters`, in that order, it updates them.
+    """Base class of optimizers.
+
+    An optimizer is called with the gradients of `parameters`, in that order, and updates the parameters.
+
+    A subclass defines `construct(self, gradients)` with decay_weight, gradients_centralization, scale_grad and get_lr. If the learning rate or
+    decay depends on global_step, global_step advances by one with every update that read the rate, unless `construct` advances it. The
+    optimizer's own Parameters are `global_step` (int32 [1]) and `learning_rate`.
+
+    A second-order optimizer overrides `precondition` and sets `wants_uses = True` in its class. Gradient calls then record the uses of its
+    parameters (sindri.autograd.ParamUse); of several calls before an update, the latest counts. An optimizer whose steps differ overrides
+    `variant`.
 
     Args:
-        learning_rate: a number, a scalar tensor, a table of rates by step (an iterable or a 1-D tensor) or a LearningRateSchedule.
-        parameters: Parameters, or groups: dicts with `params` and perhaps `lr`, `weight_decay`, `grad_centralization`; one dict may hold
-            `order_params` alone, the order of update.
-        weight_decay: a number or a Cell of the step. Without groups it skips parameters whose names contain 'beta' or 'gamma'.
-        loss_scale: the gradients are divided by it.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): A number, a scalar Tensor, a table of rates by step (an iterable or a
+            1-D Tensor) or a schedule.
+        parameters (list): Parameters, or groups: dicts with `params` and optionally `lr`, `weight_decay` and `grad_centralization`. One dict
+            may contain only `order_params`, the order of update.
+        weight_decay (float, Cell): A number or a Cell of the step. Without groups, parameters whose names contain "beta" or "gamma" do not
+            decay. Default: 0.0.
+        loss_scale (float): The factor by which gradients are divided. Default: 1.0.
 
-    A second-order optimizer overrides `precondition` and sets `wants_uses = True` in its class: gradient calls then record the uses of its parameters for
-    it (sindri.autograd.ParamUse), of several calls before an update the latest. One whose steps differ overrides `variant`.
+    Raises:
+        TypeError: If an argument has another type.
+        KeyError: If a group has an unknown key.
+        ValueError: If a rate or decay is negative, `loss_scale` is not above 0, or a parameter is missing or given twice.
 
-    A subclass defines `construct(self, gradients)` from decay_weight, gradients_centralization, scale_grad and get_lr. Where the rate (or decay)
-    depends on global_step, this advances by one with every update that asked for the rate, unless construct did so itself. Parameters `global_step` int32 [1] and `learning_rate`.
-    Raises TypeError for wrong types, KeyError for an unknown group key, ValueError for negative rates and decays, a loss_scale that is not above 0,
-    and parameters that are missing or given twice.
+    Examples:
+        >>> import sindri as ms
+        >>> class SignSGD(ms.nn.Optimizer):
+        ...     def construct(self, gradients):
+        ...         lr = self.get_lr()
+        ...         for p, g in zip(self.parameters, self.scale_grad(self.decay_weight(gradients))):
+        ...             p.assign(p - lr * ms.ops.sign(g))
+        ...         return True
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = SignSGD(0.5, [p])((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy())
+        [0.5 2.5]
     """
 
-    # What opt_init_args_register keeps, and what a call leaves there while it runs.
+    # Attributes stored by opt_init_args_register, and those that a call sets while it runs.
     _unread_by_graphs = Cell._unread_by_graphs | {"init_params", "init_learning_rate", "init_args", "_cell_advanced", "_cell_rate_read", "_cell_made", "_cell_making", "_cell_before", "_cell_skip",
                                                              "_cell_inv_scale", "_cell_controlled", "_cell_steps"}
 
@@ -164,14 +198,14 @@ class Optimizer(Cell):
     is_group: bool
     dynamic_decay_flags: Any
 
-    wants_uses: bool = False  # True: precondition needs the ParamUses of `parameters`
-    current_variant: Optional[int] = None  # what select_variant took; graphs depend on it
+    wants_uses: bool = False  # whether precondition needs the ParamUses of `parameters`
+    current_variant: Optional[int] = None  # set by select_variant; graphs depend on it
 
-    # The parts of a step that subclasses may override, and what scripts may give another value; where one is, the parts run one by one.
+    # The parts of a step that subclasses may override, and the attributes that scripts may assign; if one is replaced, the parts run one by one.
     _PARTS = ("flatten_gradients", "decay_weight", "gradients_centralization", "scale_grad", "_grad_sparse_indices_deduplicate", "get_weight_decay", "get_lr")
     _SHARED = frozenset((*_PARTS, "learning_rate", "group_lr", "dynamic_lr", "weight_decay", "decay_flags", "exec_weight_decay", "loss_scale", "need_scale",
                          "reciprocal_scale", "grad_centralization", "grad_centralization_flags"))
-    # Arguments that may be given another value later. All others of the library's optimizers are taken when an optimizer is made.
+    # Arguments that may be assigned later. All others of the library's optimizers are fixed when an optimizer is created.
     _LIVE = frozenset(("learning_rate", "weight_decay"))
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0) -> None:
@@ -189,8 +223,8 @@ class Optimizer(Cell):
         super().__setattr__(name, value)
 
     def _is_fixed(self, name: str) -> bool:
-        """Whether the optimizer has taken the attribute when it was made, so that another value would change nothing. What a subclass calls so and reads
-        itself is its own."""
+        """Returns whether the attribute was read when the optimizer was created, so that another value would have no effect. An attribute of a subclass
+        with such a name, which the subclass reads itself, is not fixed."""
         cls = type(self)
         fixed = cls.__dict__.get("_fixed_names")
         if fixed is None:
@@ -203,7 +237,7 @@ class Optimizer(Cell):
         return name in fixed or name in self.__dict__["_cell_taken"] and cls.construct is NativeOptimizer.construct
 
     def _later_decay(self, value: Any) -> Any:
-        """Another weight decay, as the attribute holds it: times loss_scale."""
+        """Returns another weight decay as the attribute stores it: multiplied by loss_scale."""
         if self.is_group:
             fail(AttributeError, f"{self.cls_name}: weight_decay is one of each group and fixed when the optimizer is made", "make another optimizer")
         decay = self._preprocess_weight_decay(value)
@@ -212,7 +246,8 @@ class Optimizer(Cell):
         return decay
 
     def _build(self, rule: str, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0, **settings: Any) -> None:
-        """Everything but the rule's own attributes. rule: an optimizer of the library by name, with its settings; empty: construct is the subclass's."""
+        """Sets up everything except the rule's own attributes. `rule` names an optimizer of the library, with its settings; if empty, the subclass
+        defines construct."""
         given_before = frozenset(self.__dict__)
         super().__init__(auto_prefix=False)
         state = self.__dict__
@@ -236,7 +271,7 @@ class Optimizer(Cell):
             self.is_group = True
             groups, order = self._checked_groups(parameters)
         decays = [self._preprocess_weight_decay(given if own is None else own) for _, _, own, _ in groups]
-        # A group's own decay is given to the library as it came: the product with loss_scale, divided again, may differ in the last bit.
+        # A group's decay is passed to the library unchanged: multiplied by loss_scale and divided again, it could differ in the last bit.
         native = _core.Optimizer(rule, self.cls_name, [(p, lr, _number_or_cell(own), central) for p, lr, own, central in groups], self.is_group, order, rate,
                                  _number_or_cell(given), self.loss_scale, settings)
         native.count_every_update(context.era() == 2)
@@ -248,7 +283,7 @@ class Optimizer(Cell):
         if self.wants_uses or type(self).variant is not Optimizer.variant:
             _uses.watch(self)
 
-    # Making.
+    # Construction.
 
     @staticmethod
     def _parameters_base_check(parameters: Any, what: str) -> list:
@@ -262,7 +297,7 @@ class Optimizer(Cell):
         return parameters
 
     def _preprocess_single_lr(self, learning_rate: Any) -> Any:
-        """A checked rate: a float, a list of them or a LearningRateSchedule. Notes whether it is dynamic."""
+        """Returns the checked learning rate: a float, a list of floats or a LearningRateSchedule. Records whether it is dynamic."""
         who = self.cls_name
         if is_number(learning_rate):
             return check_float(who, "the learning rate", learning_rate, least=0)
@@ -286,11 +321,11 @@ class Optimizer(Cell):
 
     @staticmethod
     def _rate_attribute(rate: Any, slot: Optional[Parameter]) -> Any:
-        """The rate as scripts see it: the library's Parameter of a number, or a Cell of the step."""
+        """Returns the learning rate as scripts see it: the library's Parameter of a number, or a Cell of the step."""
         return slot if isinstance(rate, float) else _IteratorLearningRate(cast(Parameter, slot)) if isinstance(rate, list) else rate
 
     def _preprocess_weight_decay(self, weight_decay: Any) -> Any:
-        """The decay times the loss scale: a float, or a Cell of the step."""
+        """Returns the decay times the loss scale: a float, or a Cell of the step."""
         if is_number(weight_decay):
             return check_float(self.cls_name, "weight_decay", weight_decay, least=0) * self.loss_scale
         if isinstance(weight_decay, Cell):
@@ -299,7 +334,7 @@ class Optimizer(Cell):
         fail(TypeError, f"{self.cls_name}: weight_decay must be a number or a Cell, got {weight_decay!r}")
 
     def _checked_groups(self, groups: List[dict]) -> Tuple[List[Tuple[list, Any, Any, bool]], Optional[list]]:
-        """(parameters, rate, decay, centralise) of each group, rate and decay None where the optimizer's own hold, and the order that was asked for."""
+        """Returns (parameters, rate, decay, centralise) of each group, with None for the optimizer's own rate or decay, and the requested order."""
         who, order, out = self.cls_name, None, []
         for number, group in enumerate(groups):
             unknown = [key for key in group if key not in _GROUP_KEYS]
@@ -362,7 +397,7 @@ class Optimizer(Cell):
         self._use_parallel_optimizer()
 
     def _set_learning_rate(self, rates: list) -> None:
-        """rates: one per parameter, the same object where they share it."""
+        """Sets the learning rate; `rates` holds one per parameter, the same object if they share it."""
         if self.is_group:
             self.group_lr = rates
         if not self.is_group_lr:
@@ -388,18 +423,18 @@ class Optimizer(Cell):
                 not_yet("enable_parallel_optimizer", "model parallel")
 
     def _states(self, slot: int) -> ParameterTuple:
-        """The library's state of every parameter, in the order in which the rule declares its slots."""
+        """Returns the library's state of every parameter, in the order in which the rule declares its slots."""
         return ParameterTuple(self.__dict__["_cell_native"].states(slot))
 
     def _shared_states(self) -> list:
         return self.__dict__["_cell_native"].shared()
 
     def _rate_type(self) -> Any:
-        """float32; float64 where a parameter is, so that a float64 training is one throughout."""
+        """Returns float32, or float64 if a parameter is float64, so that float64 runs use one type throughout."""
         return mstype.float64 if any(p.dtype == mstype.float64 for p in self.parameters) else mstype.float32
 
     def _show_as_tensors(self, **numbers: float) -> None:
-        """As attributes of shape [1], because optimizers derived from this one read them so; the rule has the numbers."""
+        """Sets attributes of shape [1], because derived optimizers read them in this form; the rule has the numbers."""
         for name, value in numbers.items():
             self.__dict__[name] = Tensor(np.array([value], np.float32))
         self.__dict__["_cell_taken"] |= numbers.keys()
@@ -408,7 +443,7 @@ class Optimizer(Cell):
 
     @property
     def unique(self) -> bool:
-        """Whether sparse gradients would be made unique: stored only, gradients are dense."""
+        """bool: Whether sparse gradients are made unique; stored without effect, since gradients are dense."""
         return self._unique
 
     @unique.setter
@@ -417,7 +452,7 @@ class Optimizer(Cell):
 
     @property
     def target(self) -> str:
-        """Where parameters would be updated ('CPU', 'Ascend' or 'GPU'): stored only."""
+        """str: Where parameters are updated, 'CPU', 'Ascend' or 'GPU'; stored without effect."""
         return self._target
 
     @target.setter
@@ -431,31 +466,63 @@ class Optimizer(Cell):
     # The parts of a step.
 
     def expect_state(self, held: dict) -> None:
-        """Before parameters are loaded: what the file holds, (shape, type) by name. An optimizer whose state begins with its first step makes it here."""
+        """Called before parameters are loaded. An optimizer that creates state in its first step creates it here.
+
+        Args:
+            held (dict): The contents of the file, (shape, type) by name.
+        """
 
     def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
-        """The gradients that construct gets: as they are, unless a subclass makes others (a natural gradient) of them and of `uses`, a tuple of
-        sindri.autograd.ParamUse (None without wants_uses).
+        """Returns the gradients that `construct` receives; a subclass may compute others, such as a natural gradient.
 
-        Gradients are still multiplied by the optimizer's own loss_scale, not by that of a TrainOneStepWithLossScaleCell. `unscaled_output_grad` of a use
-        is free of both where the step said its scale. Where a step is left out, so is what this writes to Parameters of the optimizer.
+        Gradients are still multiplied by the optimizer's own loss_scale, but not by that of a TrainOneStepWithLossScaleCell.
+        `unscaled_output_grad` of a use contains neither factor if the step announced its scale. If a step is skipped, the values written here to
+        the optimizer's Parameters are discarded too.
+
+        Args:
+            gradients (tuple): The gradients.
+            uses (tuple): The sindri.autograd.ParamUse records; None without `wants_uses`.
+
+        Returns:
+            Tuple of Tensor.
         """
         return gradients
 
     def variant(self, step: int) -> int:
-        """Which form step number `step` takes: 0, 1, … Each has a graph of its own, such as one that refreshes curvature factors and one that reuses
-        them; precondition and construct read `current_variant`."""
+        """Returns which form a step takes: 0, 1, …
+
+        Each form has a separate graph, such as one that refreshes curvature factors and one that reuses them; `precondition` and `construct` read
+        `current_variant`.
+
+        Args:
+            step (int): The number of the step.
+
+        Returns:
+            int.
+        """
         return 0
 
     def select_variant(self, step: int) -> int:
-        """Takes variant(step) for the next update. Where nobody calls it, updates are counted: the variant is that of their number, which after loading
-        continues from global_step. Raises TypeError unless variant gives an int, ValueError for one below 0."""
+        """Selects `variant(step)` for the next update.
+
+        If it is never called, updates are counted: the variant is that of their number, which after loading continues from global_step.
+
+        Args:
+            step (int): The number of the step.
+
+        Returns:
+            int: the variant.
+
+        Raises:
+            TypeError: If `variant` does not return an int.
+            ValueError: If it returns a negative number.
+        """
         value = self.variant(step)
         if not isinstance(value, int) or isinstance(value, bool):
             fail(TypeError, f"{self.cls_name}: variant must give an int, got {value!r}")
         if value < 0:
             fail(ValueError, f"{self.cls_name}: variant must not be negative, got {value}")
-        if self.__dict__.get("current_variant") != value:  # of its own, also where the class has that value: the state of graphs
+        if self.__dict__.get("current_variant") != value:  # on the instance, even if the class has that value: it is part of the state of graphs
             self.current_variant = value
         steps = self.__dict__.get("_cell_steps")
         if steps is not None:
@@ -466,14 +533,14 @@ class Optimizer(Cell):
         return int(self.global_step.asnumpy()[0])
 
     def _wants_uses_now(self) -> bool:
-        """Whether the update of current_variant reads uses."""
+        """Returns whether the update of current_variant reads uses."""
         return self.wants_uses
 
     def _preconditions(self) -> bool:
         return self.wants_uses or type(self).precondition is not Optimizer.precondition
 
     def _preconditioned(self, args: Any, kwargs: Any) -> Any:
-        """The arguments of construct."""
+        """Returns the arguments of construct."""
         uses = kwargs.get("uses")
         if self.wants_uses and uses is None:
             recorded = self.__dict__["_cell_steps"].take() if "_cell_steps" in self.__dict__ else []
@@ -491,21 +558,35 @@ class Optimizer(Cell):
             setattr(cls, "__call__", Optimizer._call_with_uses)
 
     def _call_with_uses(self, *args: Any, **kwargs: Any) -> Any:
-        """As __call__: the variant of this update, and the uses that gradient calls have recorded for it."""
+        """Like __call__, with this update's variant and the uses that gradient calls have recorded for it."""
         steps = self.__dict__.get("_cell_steps")
         if steps is not None and _uses.scope.pending is None:
             steps.select()
-            recorded = steps.take()  # as arguments, where the call is compiled
+            recorded = steps.take()  # as arguments, if the call is compiled
             if recorded and "uses" not in kwargs:
                 kwargs["uses"] = tuple(map(ParamUse._make, recorded))
         return Cell.__call__(self, *args, **kwargs)
 
     def flatten_gradients(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
-        """The gradients as they are: parameters are not kept in one piece."""
+        """Returns the gradients unchanged: parameters are not stored in one buffer.
+
+        Args:
+            gradients (tuple): The gradients.
+
+        Returns:
+            Tuple of Tensor.
+        """
         return gradients
 
     def decay_weight(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
-        """gradient + weight_decay·loss_scale·parameter, where decay applies."""
+        """Adds weight_decay·loss_scale·parameter to the gradients to which decay applies.
+
+        Args:
+            gradients (tuple): The gradients.
+
+        Returns:
+            Tuple of Tensor.
+        """
         if not self.exec_weight_decay:
             return gradients
         decay = self.get_weight_decay()
@@ -513,14 +594,29 @@ class Optimizer(Cell):
         return tuple(_decayed(g, p, d) if flag else g for g, p, d, flag in zip(gradients, self.parameters, decays, self.decay_flags))
 
     def gradients_centralization(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
-        """Gradients minus their mean over all dimensions but the first, in groups with grad_centralization, where the second dimension is a
-        multiple of 16."""
+        """Subtracts from gradients their mean over all dimensions except the first.
+
+        Applies to groups with grad_centralization, to gradients whose second dimension is a multiple of 16.
+
+        Args:
+            gradients (tuple): The gradients.
+
+        Returns:
+            Tuple of Tensor.
+        """
         if not self.is_group:
             return gradients
         return tuple(centralize(g) if flag else g for g, flag in zip(gradients, self.grad_centralization_flags))
 
     def scale_grad(self, gradients: Tuple[Tensor, ...]) -> Tuple[Tensor, ...]:
-        """Gradients divided by loss_scale."""
+        """Divides the gradients by loss_scale.
+
+        Args:
+            gradients (tuple): The gradients.
+
+        Returns:
+            Tuple of Tensor.
+        """
         if not self.need_scale:
             return gradients
         return tuple(_ops.mul(g, _ops.cast(self.reciprocal_scale, g.dtype)) for g in gradients)
@@ -529,16 +625,23 @@ class Optimizer(Cell):
         return gradients
 
     def get_weight_decay(self) -> Any:
-        """The weight decay of this step times loss_scale: a float, a tensor where it is a Cell, a tuple of them with groups."""
+        """Returns the weight decay of this step times loss_scale.
+
+        Returns:
+            A float; a Tensor if the decay is a Cell; with groups a tuple of one per parameter.
+        """
         if self.is_group:
             return tuple(w(self.global_step) if isinstance(w, Cell) else w for w in self.weight_decay)
         return self.weight_decay(self.global_step) if isinstance(self.weight_decay, Cell) else self.weight_decay
 
     def get_lr(self) -> Any:
-        """The learning rate of this step, a scalar tensor, or with group rates a tuple of one per parameter.
+        """Returns the learning rate of this step.
 
-        It reads only: where rate or weight decay depend on the step, global_step advances with the update. With SINDRI_MINDSPORE_ERA=1 this
-        call advances it.
+        The call only reads: if the learning rate or weight decay depends on the step, global_step advances with the update. With
+        SINDRI_MINDSPORE_ERA=1 this call advances it.
+
+        Returns:
+            A scalar Tensor; with group rates a tuple of one per parameter.
         """
         lr: Any = self.learning_rate
         if self.is_group_lr:
@@ -554,7 +657,7 @@ class Optimizer(Cell):
         return lr
 
     def _run(self, args: Any, kwargs: Any) -> Any:
-        """The update, which then advances global_step, unless construct did: optimizers written for MindSpore 1.x leave that to get_lr."""
+        """Runs the update and then advances global_step, unless construct did: optimizers written for MindSpore 1.x leave that to get_lr."""
         state = self.__dict__
         steps = state.get("_cell_steps")
         if steps is not None and self.current_variant is None:
@@ -572,7 +675,7 @@ class Optimizer(Cell):
         return out
 
     def _group_rates(self) -> Tuple[Tensor, ...]:
-        """One rate per parameter; a rate that several share is computed once."""
+        """Returns one learning rate per parameter; a shared rate is computed once."""
         rates = {}
         for cell in self.group_lr:
             if id(cell) not in rates:
@@ -593,9 +696,23 @@ class Optimizer(Cell):
         return self.dynamic_lr or self.dynamic_weight_decay
 
     def get_lr_parameter(self, param: Union[Parameter, List[Parameter]]) -> Any:
-        """The learning rate of a Parameter (a list of them: a list), as a Parameter; where it is a schedule, the schedule.
+        """Returns the learning rate of a Parameter.
 
-        Raises TypeError for another argument, ValueError for a Parameter that is not trained here.
+        Args:
+            param (Parameter, list): A Parameter, or a list of them.
+
+        Returns:
+            The rate as a Parameter, or the schedule; for a list, a list of these.
+
+        Raises:
+            TypeError: If `param` has another type.
+            ValueError: If the optimizer does not train the Parameter.
+
+        Examples:
+            >>> import sindri as ms
+            >>> p = ms.Parameter(ms.Tensor([1.0]), name="p")
+            >>> print(ms.nn.SGD([p], 0.5).get_lr_parameter(p).asnumpy())
+            0.5
         """
         if not isinstance(param, (Parameter, list)):
             fail(TypeError, f"{self.cls_name}: get_lr_parameter takes a Parameter or a list of them, got {type(param).__name__}")
@@ -611,13 +728,20 @@ class Optimizer(Cell):
         return found if isinstance(param, list) else found[0]
 
     def broadcast_params(self, optim_result: Any) -> Any:
-        """With the parallel optimizer, every rank's parameters to all; otherwise what it is given."""
+        """Returns its argument: the parallel optimizer, which would broadcast every rank's parameters, is not available.
+
+        Args:
+            optim_result: The result of the update.
+
+        Returns:
+            `optim_result`.
+        """
         return optim_result
 
-    # For the optimizers that come with Sindri.
+    # For the optimizers included in Sindri.
 
     def _whole(self) -> bool:
-        """Whether nothing that the library would compute has been replaced."""
+        """Returns whether nothing that the library computes has been replaced."""
         if self.__dict__["_cell_staged"]:
             return False
         kept = type(self).__dict__.get("_kept_parts")
@@ -630,22 +754,22 @@ class Optimizer(Cell):
         raise NotImplementedError(f"{self.cls_name} defines no construct | override construct(self, gradients)")
 
     def _rates(self) -> Tuple[Tensor, ...]:
-        """get_lr as one rate per parameter."""
+        """Returns get_lr as one rate per parameter."""
         lr = self.get_lr()
         counts = context.era() == 2 or self.__dict__["_cell_native"].needs_step_count
-        self.__dict__["_cell_rate_read"] = counts  # global_step counts updates with a fixed rate too
+        self.__dict__["_cell_rate_read"] = counts  # global_step also counts updates with a fixed rate
         return lr if isinstance(lr, tuple) else (lr,) * self.param_length
 
     def _has_controls(self) -> bool:
-        """Whether the whole step is the library's, which leaves a step out and unscales by itself. precondition takes neither: it sees gradients
-        that are divided by the loss scale, and what it writes is put back where a step is left out."""
+        """Returns whether the whole step is the library's, which can skip a step and unscale gradients. A step with precondition is not: it receives
+        gradients already divided by the loss scale, and its writes are restored if a step is skipped."""
         whole = bool(self.__dict__["_cell_rule"]) and self._whole() and not self._preconditions()
         return whole and "construct" not in self.__dict__ and type(self).construct is NativeOptimizer.construct
 
     def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
-        """The update with gradients·inv_scale, which leaves parameters and state as they are where the bool tensor `skip` is true.
+        """Runs the update with gradients·inv_scale; if the bool tensor `skip` is true, parameters and state keep their values.
 
-        The choice is made by ops, so that it can be traced. inv_scale goes with _has_controls() only.
+        The choice is made by ops, so that it can be traced. inv_scale needs _has_controls().
         """
         if self._has_controls():
             graphs: Optional[Graphs] = self.__dict__.get("_cell_controlled")
@@ -670,10 +794,10 @@ class Optimizer(Cell):
 
 
 class NativeOptimizer(Optimizer):
-    """An optimizer whose rule is the library's: `_build` is told its name and settings.
+    """Base of optimizers whose rule is the library's: `_build` receives its name and settings.
 
-    copy and pickle make another one with the same arguments and give it this one's state. Parameters follow the rules of the copy: a deep copy of a
-    network and its optimizer together trains the copied network.
+    copy and pickle create another optimizer with the same arguments and this one's state. Parameters follow the rules of the copy: a deep copy of
+    a network together with its optimizer trains the copied network.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -683,7 +807,7 @@ class NativeOptimizer(Optimizer):
 
     def _arguments(self) -> Tuple[tuple, dict]:
         args, kwargs = self.__dict__["_cell_arguments"]
-        given = self.__dict__.get("init_params", {}).get("params")  # what an iterator gave, which cannot be asked again
+        given = self.__dict__.get("init_params", {}).get("params")  # the values of an iterator, which cannot be read again
         if given is None:
             return args, kwargs
         if args and isinstance(args[0], Iterator):
@@ -715,7 +839,7 @@ class NativeOptimizer(Optimizer):
 
 
 def _remade(cls: Any, args: tuple, kwargs: dict, state: dict) -> Any:
-    """Another optimizer of these arguments, with this state."""
+    """Returns another optimizer with these arguments and this state."""
     made = cls(*args, **kwargs)
     made.expect_state({name: (value.shape, Tensor(value).dtype) for name, value in state.items()})
     for name, p in made.parameters_and_names():
@@ -725,8 +849,8 @@ def _remade(cls: Any, args: tuple, kwargs: dict, state: dict) -> Any:
 
 
 def apply_unless(optimizer: Cell, skip: Tensor, gradients: Tuple[Tensor, ...], uses: Any = None) -> None:
-    """Runs the update and, where the bool tensor `skip` is true, gives every Parameter of the optimizer its earlier value again. The choice is made
-    by ops, so that it can be traced."""
+    """Runs the update; if the bool tensor `skip` is true, restores every Parameter of the optimizer. The choice is made by ops, so that it can be
+    traced."""
     params = list(optimizer.get_parameters())
     before = [p.value() for p in params]
     optimizer(gradients, **({} if uses is None else {"uses": uses}))

@@ -10,10 +10,31 @@ __all__ = ["RMSProp"]
 
 
 class RMSProp(NativeOptimizer):
-    """s = decay·s + (1 - decay)·g²; v = momentum·v + lr·g/sqrt(s + epsilon); p -= v.
+    """RMSProp: s = decay·s + (1 - decay)·g²; v = momentum·v + lr·g/sqrt(s + epsilon); p -= v.
 
-    centered: c = decay·c + (1 - decay)·g, and s - c² stands for s in the root. State `mean_square.<param>` (from 1), `moment.<param>`,
-    `mean_grad.<param>`. use_locking is stored only. Raises TypeError or ValueError for negative numbers and epsilon not above 0, and as Optimizer.
+    State: `mean_square.<param>` (s, initially 1), `moment.<param>` (v), `mean_grad.<param>` (c) with `centered`.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.1.
+        decay (float): The decay of the average, at least 0. Default: 0.9.
+        momentum (float): The momentum, at least 0. Default: 0.0.
+        epsilon (float): Added for numerical stability; above 0. Default: 1e-10.
+        use_locking (bool): Stored without effect. Default: False.
+        centered (bool): Whether s - c² with c = decay·c + (1 - decay)·g replaces s in the root. Default: False.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if another argument has another type.
+        ValueError: As in Optimizer, or if a number is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.RMSProp([p])((ms.Tensor([1.0, -1.0]),))
+        >>> print(p.asnumpy().round(4))
+        [0.9 2.1]
     """
 
     @opt_init_args_register

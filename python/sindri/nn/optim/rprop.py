@@ -10,10 +10,28 @@ __all__ = ["Rprop"]
 
 
 class Rprop(NativeOptimizer):
-    """s *= etas[1] where g has the sign of the gradient before, etas[0] where it has the other (g is then 0); p -= sign(g)·s, s in step_sizes.
+    """Resilient backpropagation: p -= sign(g)·s with a step size s per element, limited to `step_sizes`.
 
-    The learning rate is the first s. State `prev.<param>` (g) and `step_size.<param>` (s). Raises TypeError for what are no pairs of floats,
-    ValueError for etas outside (0, 1) and (1, inf) and for step_sizes that do not rise, and as Optimizer.
+    s is multiplied by etas[1] if g has the sign of the previous gradient, and by etas[0] if it has the opposite sign; g is then 0. The learning
+    rate is the initial s. State: `prev.<param>` (g), `step_size.<param>` (s).
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.1.
+        etas (tuple): The factors, in (0, 1) and above 1. Default: (0.5, 1.2).
+        step_sizes (tuple): The smallest and the largest step size. Default: (1e-6, 50.0).
+        weight_decay (float, Cell): As in Optimizer. Default: 0.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if `etas` or `step_sizes` is not a tuple of floats.
+        ValueError: As in Optimizer, or if `etas` is out of range or `step_sizes` descends.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.Rprop([p])((ms.Tensor([3.0, -4.0]),))
+        >>> print(p.asnumpy())
+        [0.9 2.1]
     """
 
     @opt_init_args_register

@@ -1,4 +1,4 @@
-"""SGD."""
+"""Stochastic gradient descent."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,11 +13,31 @@ __all__ = ["SGD"]
 
 
 class SGD(NativeOptimizer):
-    """PyTorch's SGD: v = g on the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
+    """Stochastic gradient descent as in PyTorch: v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v.
 
-    Weight decay without groups leaves parameters out whose names contain 'beta' or 'gamma' (with SINDRI_MINDSPORE_ERA=1 it goes to all). State
-    `accum.<param>`, and `stat.<param>`, of the parameter's shape: 1 before the first step with momentum and 0 after. Raises TypeError for a weight
-    decay that is a Cell, ValueError for negative numbers and for nesterov without momentum or with dampening, and as Optimizer.
+    Without groups, parameters whose names contain "beta" or "gamma" do not decay; with SINDRI_MINDSPORE_ERA=1 all do. State: `accum.<param>` (v)
+    and `stat.<param>`, of the parameter's shape: 1 before the first step with momentum and 0 afterwards.
+
+    Args:
+        params (list): Parameters or groups, as in Optimizer.
+        learning_rate (float, Tensor, Iterable, LearningRateSchedule): As in Optimizer. Default: 0.1.
+        momentum (float): The momentum, at least 0. Default: 0.0.
+        dampening (float): The dampening of momentum, at least 0. Default: 0.0.
+        weight_decay (float): The weight decay, a number. Default: 0.0.
+        nesterov (bool): Whether the update is p -= lr·(g + momentum·v). Default: False.
+        loss_scale (float): As in Optimizer. Default: 1.0.
+
+    Raises:
+        TypeError: As in Optimizer, or if `weight_decay` is a Cell.
+        ValueError: As in Optimizer, if a number is negative, or if `nesterov` is used without momentum or with dampening.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> optimizer = ms.nn.SGD([p], learning_rate=0.5)
+        >>> _ = optimizer((ms.Tensor([1.0, 1.0]),))
+        >>> print(p.asnumpy())
+        [0.5 1.5]
     """
 
     @opt_init_args_register
