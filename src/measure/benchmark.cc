@@ -1,4 +1,4 @@
-// sindri benchmark: blocks of steps of every contestant in turn, so that a machine whose speed drifts treats all alike.
+// sindri benchmark: runs blocks of steps of every contestant in turn, so that changes of the machine's speed affect all alike.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// Under --quick everything ends within 60 s; some of that is kept for ending the processes and for blocks behind slow starts.
+// Under --quick everything ends within 60 s. Some of that is reserved for ending the processes and for blocks after slow starts.
 constexpr double kQuickSeconds = 54, kQuickBlocks = 12;
 constexpr double kStartSeconds = 900;  // torch.compile of a large net takes minutes
 
@@ -48,7 +48,7 @@ class Benchmark {
  private:
   bool is_own(const BenchmarkRun& r) const { return r.framework == "sindri"; }
 
-  // One command and its answer. Throws what the contestant reports.
+  // Sends one command and returns the answer. Throws the error that the contestant reports.
   json ask(ChildProcess& p, const std::string& command, double seconds) {
     if (!command.empty()) p.send(command);
     const std::string line = p.read_line(std::max(0.1, seconds));
@@ -71,7 +71,7 @@ class Benchmark {
       check_parameters(planned, ready.value("parameters", int64_t{0}));
       json answer = ask(*c.process, "run 1 0", deadline - now_seconds());
       c.step_seconds = c.run.first_step_s = answer.at("median_s").get<double>();
-      // Allocators and caches settle in the steps behind the first; under --quick only where there is time for them.
+      // Allocators and caches settle in the steps after the first; under --quick these run only if there is time.
       const auto has_time = [&] { return !request_.quick || now_seconds() + 1.5 * c.step_seconds < deadline; };
       if (has_time()) {
         answer = ask(*c.process, request_.quick ? "run 1 0.2" : "run 2 0.5", deadline - now_seconds());
@@ -86,8 +86,8 @@ class Benchmark {
     contestants_.push_back(std::move(c));
   }
 
-  // A peer without its framework was asked for in vain, and without our own step there is nothing to compare; a mode that fails for
-  // reasons of its own is only left out.
+  // A missing framework that was asked for is an error, and without our own step there is nothing to compare. A mode that fails for other reasons is only
+  // skipped.
   void drop(const BenchmarkRun& r, const Error& e) {
     if (e.code() == ErrorCode::kUsage && !is_own(r))
       throw Error(ErrorCode::kUsage, e.message(), fmt::format("--compare {}, with {}", r.framework, ContestantFactory::python(r.framework)),
@@ -97,7 +97,7 @@ class Benchmark {
     left_out_.push_back({r.framework, r.mode, e.message()});
   }
 
-  // Other numbers of parameters mean another net.
+  // A different number of parameters means a different net.
   void check_parameters(const BenchmarkRun& r, int64_t parameters) {
     if (r.framework == "sindri") parameters_ = parameters;
     else if (parameters != parameters_) throw InternalError(fmt::format("the net has {} parameters here and {} there", parameters_, parameters));
@@ -172,7 +172,7 @@ void check_request(const BenchmarkRequest& r) {
 
 BenchmarkReport benchmark(const BenchmarkRequest& request) {
   check_request(request);
-  std::unique_ptr<train::OutputFile> file;  // opened first: a path that cannot be written is no news to get after ten minutes
+  std::unique_ptr<train::OutputFile> file;  // opened first: a bad path must be reported before ten minutes of measuring
   if (!request.json_file.empty()) file = std::make_unique<train::OutputFile>(request.json_file, "JSON file");
   BenchmarkReport report = make_report(request, Benchmark(request).run());
   if (file != nullptr) file->write(report.json);

@@ -25,7 +25,7 @@ double rounded(double v, int digits) {
   return std::round(v * k) / k;
 }
 
-// The runs that ratios are taken between: those of the workload itself, not of further batches and thread counts.
+// Ratios are taken between the runs of the workload itself, not of additional batches and thread counts.
 bool is_main(const BenchmarkRun& r, const BenchmarkRun& ours) { return r.batch == ours.batch && r.threads == ours.threads; }
 
 const BenchmarkRun* fastest(const BenchmarkOutcome& o, const std::string& framework, const std::string& mode = "") {
@@ -37,7 +37,7 @@ const BenchmarkRun* fastest(const BenchmarkOutcome& o, const std::string& framew
   return best;
 }
 
-// Smallest and largest ratio within one round: how far the machine's noise reaches.
+// Returns the smallest and largest ratio within one round: the range of the machine's noise.
 ordered_json range_of(const BenchmarkRun& ours, const BenchmarkRun& theirs) {
   double low = 0, high = 0;
   for (size_t i = 0; i < std::min(ours.blocks_ms.size(), theirs.blocks_ms.size()); ++i) {
@@ -48,7 +48,7 @@ ordered_json range_of(const BenchmarkRun& ours, const BenchmarkRun& theirs) {
   return {rounded(low, 4), rounded(high, 4)};
 }
 
-// Step time a + b·batch by least squares, and the worst distance of a measurement from that line.
+// Fits the step time as a + b·batch by least squares; also returns the largest relative deviation of a measurement from that line.
 ordered_json growth(const BenchmarkOutcome& o) {
   const BenchmarkRun& ours = o.runs[0];
   std::vector<const BenchmarkRun*> points;
@@ -58,7 +58,7 @@ ordered_json growth(const BenchmarkOutcome& o) {
   if (points.size() < 3) return nullptr;
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (const BenchmarkRun* p : points) {
-    const double x = static_cast<double>(p->batch), y = p->ms_per_step, w = 1 / (y * y);  // relative errors count alike
+    const double x = static_cast<double>(p->batch), y = p->ms_per_step, w = 1 / (y * y);  // weighs relative errors equally
     n += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y;
   }
   const double b = (n * sxy - sx * sy) / (n * sxx - sx * sx), a = (sy - b * sx) / n;
@@ -67,7 +67,7 @@ ordered_json growth(const BenchmarkOutcome& o) {
   return {{"a_ms", rounded(a, 4)}, {"b_ms_per_sample", rounded(b, 5)}, {"worst_relative_error", rounded(worst, 4)}};
 }
 
-// Speed of every further thread count over that of the first, for the step and for the convolutions alone.
+// Returns the speed of every additional thread count relative to the first, for the step and for the convolutions alone.
 ordered_json scaling(const BenchmarkOutcome& o) {
   const BenchmarkRun& ours = o.runs[0];
   ordered_json list = ordered_json::array();
@@ -99,7 +99,7 @@ ordered_json run_record(const BenchmarkRun& r) {
   return j;
 }
 
-// The beginning of a message without its line breaks and rules, which peers' own messages have.
+// Returns the start of a message without line breaks and rules, which peers' messages contain.
 std::string one_line(const std::string& text) {
   std::istringstream in(text);
   std::string out;

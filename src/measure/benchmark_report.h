@@ -1,4 +1,4 @@
-// What a benchmark came to, and its table and JSON.
+// A benchmark's result, and its table and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,10 +17,10 @@ struct BenchmarkOutcome {
   double block_seconds = 0;
 };
 
-/// "graph", with batch and threads: "graph, batch 64, 2 threads".
+/// "graph" with batch and threads: "graph, batch 64, 2 threads".
 std::string label(const BenchmarkRun& r);
 BenchmarkReport make_report(const BenchmarkRequest& request, const BenchmarkOutcome& outcome);
-/// {"cpu", "instruction_set", "threads", "cores", "memory_gib"}
+/// Returns {"cpu", "instruction_set", "threads", "cores", "memory_gib"}.
 nlohmann::ordered_json machine_record(int threads);
 nlohmann::ordered_json workload_record(const Workload& w);
 

@@ -1,7 +1,7 @@
-// One process of a benchmark on our side: times a net's step, or the step's convolutions and matmuls alone.
+// Sindri's process in a benchmark: times a net's step, or only the step's convolutions and matmuls.
 //
-// Speaks as the peers' programs (scripts/peers) do, in lines of JSON: says {"ready": …} once, then answers each "run STEPS SECONDS"
-// with the median time of a step. "info" asks for what only we have.
+// Uses the same protocol as the peers' programs (scripts/peers), in lines of JSON: prints {"ready": …} once, then answers each "run STEPS SECONDS" with the
+// median time of a step. "info" requests data that only Sindri provides.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -32,7 +32,7 @@ double peak_memory_mb(Device device) {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// Operations of one step, as far as ops know them.
+// The floating-point operations of one step, where the ops define them.
 class FlopCounter final : public KernelObserver {
  public:
   void on_kernel(const KernelEvent& e) override { total_ += std::max<int64_t>(0, count_flops(e.op, e.attrs, e.in, e.out)); }
@@ -42,9 +42,8 @@ class FlopCounter final : public KernelObserver {
   int64_t total_ = 0;
 };
 
-// The matrix work of a step (ops that run in half precision first of all: convolutions, their gradients, matmuls), every call with
-// the kernel, the attributes and the shapes it has there. Operands lie in scratch memory that all calls share, so that, unlike in
-// the step, they are often in cache: a lower bound of what the step must take.
+// The matrix work of a step: the ops that half precision affects most (convolutions, their gradients, matmuls), each with the step's kernel, attributes and
+// shapes. All calls share operands in scratch memory, which are therefore cached more often than in the step: a lower bound of the step's time.
 class MatrixWork final : public KernelObserver {
  public:
   void on_kernel(const KernelEvent& e) override {
@@ -106,13 +105,13 @@ class MatrixWork final : public KernelObserver {
   };
   std::vector<Call> calls_;
   std::vector<Tensor> memory_;
-  std::vector<Tensor> prepared_;  // weights that the step, too, brings into the kernels' form once only
+  std::vector<Tensor> prepared_;  // weights that the step, too, converts to the kernels' form only once
   Tensor workspace_;
 };
 
 void say(const ordered_json& j) { std::cout << j.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << std::endl; }
 
-// On a device the host runs ahead: there windows of steps are timed, each until its last step is done.
+// On a device the host runs ahead. There windows of steps are timed, each until its last step is done.
 ordered_json timed(const std::function<void()>& step, const std::function<void()>& finish, Device device, int64_t steps, double seconds) {
   const int window = device.is_cpu() ? 1 : 10;
   std::vector<double> times;

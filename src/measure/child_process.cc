@@ -47,7 +47,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-// The first `count` processors this process may use.
+// The first `count` processors that this process may use.
 cpu_set_t first_cpus(int count) {
   cpu_set_t allowed, wanted;
   CPU_ZERO(&wanted);
@@ -88,7 +88,7 @@ ChildProcess::ChildProcess(const ChildOptions& o) : name_(o.argv.at(0)), error_f
   pid_ = fork();
   if (pid_ == 0) {  // only async-signal-safe calls from here on
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, 0);  // a group of its own, so that helpers it starts are paused and ended with it
+    setpgid(0, 0);  // a separate group, so that helpers it starts are paused and ended with it
     if (CPU_COUNT(&cpus) > 0) sched_setaffinity(0, sizeof cpus, &cpus);
     const int errors = open_file(o.error_file, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (dup2(to_child[1], 0) < 0 || dup2(from_child[1], 1) < 0 || dup2(errors, 2) < 0 || chdir(o.directory.c_str()) != 0) _exit(127);
@@ -103,7 +103,7 @@ ChildProcess::ChildProcess(const ChildOptions& o) : name_(o.argv.at(0)), error_f
   in_ = to_child[0];
   out_ = from_child[0];
   if (pid_ > 0) {
-    setpgid(pid_, pid_);  // in either process, whichever comes first
+    setpgid(pid_, pid_);  // in both processes, since either may run first
     return;
   }
   close(in_);

@@ -1,4 +1,4 @@
-// A child program driven over pipes, one line at a time: the contestants of a benchmark.
+// A child program driven over pipes, one line at a time: a benchmark's contestant.
 #pragma once
 
 #include <sys/types.h>
@@ -14,24 +14,24 @@ struct ChildOptions {
   std::map<std::string, std::string> set_environment = {};
   std::vector<std::string> unset_environment = {};
   std::string directory = {};  // working directory
-  std::string error_file = {};  // takes what the child writes to stderr
-  int cpus = 0;  // may use that many of the processors this process may use; 0: all
+  std::string error_file = {};  // receives the child's stderr
+  int cpus = 0;  // number of this process's processors that the child may use; 0: all
 };
 
-/// A started child. It dies with this object, and with this process.
+/// A started child process. It ends with this object, and with this process.
 class ChildProcess {
  public:
-  /// Throws IoError when it cannot be started.
+  /// Throws IoError if it cannot be started.
   explicit ChildProcess(const ChildOptions& options);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Stops every thread of the child (and of its own children) until resume(): what waits takes no processor from what runs.
+  /// Stops every thread of the child (and of its child processes) until resume(), so that waiting contestants use no processor time.
   void pause();
   void resume();
   void send(const std::string& line);
-  /// The next line it prints. Throws IoError when it ends first (with the end of its stderr) or stays silent for `seconds`.
+  /// Returns the next line it prints. Throws IoError if it ends first (with the end of its stderr) or prints nothing for `seconds`.
   std::string read_line(double seconds);
 
  private:

@@ -30,14 +30,14 @@ std::string variable(const char* name) {
   return v != nullptr ? v : "";
 }
 
-// The Python of a framework, and the variable that names it.
+// Returns a framework's Python, and the environment variable that names it.
 std::pair<std::string, std::string> python_of(const std::string& framework) {
   const char* own = "SINDRI_PEERS_PYTHON_MINDSPORE";
   if (framework == "mindspore" && !variable(own).empty()) return {variable(own), own};
   return {variable("SINDRI_PEERS_PYTHON"), "SINDRI_PEERS_PYTHON"};
 }
 
-// A lower instruction set asked for by SINDRI_CPU_ISA holds for the libraries under the peers, too.
+// A lower instruction set requested by SINDRI_CPU_ISA also applies to the libraries that the peers use.
 void limit_instruction_set(std::map<std::string, std::string>* environment) {
   if (variable("SINDRI_CPU_ISA").empty() || cpu_isa() == CpuIsa::kAvx512Amx) return;
   static constexpr const char* kOneDnn[] = {"SSE41", "AVX2", "AVX512_CORE_VNNI", "AVX512_CORE_BF16"};
@@ -153,7 +153,7 @@ ChildOptions ContestantFactory::peer(const BenchmarkRun& run) const {
   ChildOptions o{.argv = {python_of(run.framework).first, fmt::format("{}/{}_peer.py", folder_, run.framework), task.dump()}};
   const std::string threads = std::to_string(run.threads);
   o.set_environment = {{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}, {"PYTHONUNBUFFERED", "1"}};
-  o.unset_environment = {"PYTHONPATH"};  // it may lead to the package `mindspore` that is Sindri
+  o.unset_environment = {"PYTHONPATH"};  // it may contain Sindri's package `mindspore`
   limit_instruction_set(&o.set_environment);
   return o;
 }

@@ -1,4 +1,4 @@
-// Who takes part in a benchmark: our own steps and the peers' modes, each a process of its own.
+// The contestants of a benchmark: our own steps and the peers' modes, each a separate process.
 #pragma once
 
 #include <memory>
@@ -10,24 +10,24 @@
 
 namespace sindri::measure {
 
-/// A run that failed or found no time, and why.
+/// A run that failed or for which no time was left, and why.
 struct LeftOut {
   std::string framework, mode, reason;
 };
 
-/// Writes the peers' programs to a folder that is removed with this object, and knows how to start each contestant.
+/// Writes the peers' programs to a folder that is removed with this object, and defines how to start each contestant.
 class ContestantFactory {
  public:
-  /// Throws Error (usage) when a framework to compare with is not known, does not build the net, or no Python is set for it.
+  /// Throws Error (usage) if a framework to compare with is not known, does not build the net, or has no Python set.
   explicit ContestantFactory(const BenchmarkRequest& request);
   ~ContestantFactory();
   ContestantFactory(const ContestantFactory&) = delete;
   ContestantFactory& operator=(const ContestantFactory&) = delete;
 
-  /// framework, mode, batch and threads of every contestant, in the order of a round.
+  /// Framework, mode, batch and threads of every contestant, in the order of a round.
   const std::vector<BenchmarkRun>& plan() const { return plan_; }
   std::unique_ptr<ChildProcess> start(const BenchmarkRun& run);
-  /// The Python of a framework, empty when none is set, and how a missing one is mended.
+  /// Returns a framework's Python, empty if none is set. fix() says how to set a missing one.
   static std::string python(const std::string& framework);
   static std::string fix(const std::string& framework);
 
@@ -40,7 +40,7 @@ class ContestantFactory {
   std::vector<BenchmarkRun> plan_;
 };
 
-/// The peers' programs (scripts/peers), from a file that CMake makes.
+/// The peers' programs (scripts/peers), from a file that CMake generates.
 extern const char* const kPytorchPeer;
 extern const char* const kMindsporePeer;
 

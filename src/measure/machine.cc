@@ -20,11 +20,11 @@ namespace sindri::measure {
 
 namespace {
 
-// Each thread copies its share again and again for some milliseconds; the best of three such runs. Threads that find no free core
-// would copy alone at the end and seem fast, so the time counted is that of the slowest.
+// Each thread copies its share repeatedly for some milliseconds; the best of three such runs counts. A thread without a free core would copy alone at the end
+// and seem fast, so the slowest thread's time is used.
 double copy_bytes_per_second(int64_t bytes, int threads) {
   const auto share = static_cast<size_t>(std::max<int64_t>(64, bytes / 2 / threads));
-  // Both at the beginning of a page: copies between addresses that differ by a few bytes within their pages are many times slower.
+  // Both start at a page boundary: copies between addresses that differ by a few bytes within their pages are many times slower.
   using Block = std::unique_ptr<char, decltype(&std::free)>;
   const auto block = [&](char fill) {
     const size_t whole = (share + 4095) / 4096 * 4096;
@@ -41,7 +41,7 @@ double copy_bytes_per_second(int64_t bytes, int threads) {
     std::vector<std::thread> workers;
     for (size_t i = 0; i < from.size(); ++i) {
       workers.emplace_back([&, i] {
-        if (from[i] == nullptr) {  // by the thread that reads it: memory belongs to the node that touches it first
+        if (from[i] == nullptr) {  // by the thread that reads it: memory is placed on the node that touches it first
           from[i] = block(1);
           to[i] = block(0);
         }
@@ -96,14 +96,14 @@ MachineLimits measure_limits(int threads, const std::string& precision) {
 
 namespace {
 
-// The best of some runs: what the device can do.
+// Returns the best of some runs: what the device can reach.
 double best_seconds(Stream& stream, const std::function<void()>& work) {
   double best = seconds_on_device(stream, work);
   for (int i = 0; i < 4; ++i) best = std::min(best, seconds_on_device(stream, work));
   return best;
 }
 
-constexpr double kLong = 0.02;  // seconds a run: larger ones would take too long
+constexpr double kLong = 0.02;  // seconds per run: larger ones would take too long
 
 }  // namespace
 
@@ -124,7 +124,7 @@ MachineLimits measure_device_limits(Device device, const std::string& precision)
   const DType dtype = parse_dtype(precision);
   for (int64_t n = 256; n <= 8192; n *= 2) {
     if (3 * n * n * static_cast<int64_t>(dtype_size(dtype)) > free / 4) break;
-    const Tensor a = ops::random_normal({n, n}, 0, 1, dtype), b = ops::random_normal({n, n}, 0, 1, dtype);  // zeros would need less power, and clocks rise
+    const Tensor a = ops::random_normal({n, n}, 0, 1, dtype), b = ops::random_normal({n, n}, 0, 1, dtype);  // zeros would use less power, and clocks would rise
     (void)ops::matmul(a, b);  // chooses a kernel
     const double seconds = best_seconds(stream, [&] { (void)ops::matmul(a, b); });
     m.flops_per_second = std::max(m.flops_per_second, 2.0 * static_cast<double>(n * n * n) / seconds);

@@ -1,5 +1,5 @@
-// The instruments of the `sindri` program as C++ calls: benchmark (speed beside other frameworks) and profile (where a step's time
-// and memory go). docs/guide/measuring.md explains what they print.
+// The measuring verbs of `sindri` as C++ calls: benchmark (speed compared with other frameworks) and profile (where a step's time and memory go).
+// docs/guide/measuring.md explains their output.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace sindri::measure {
 
-/// A step to be measured, on constant data that is ready in memory. Training: Momentum, weight decay 1e-4.
+/// A step to measure, on constant data that is ready in memory. Training: Momentum, weight decay 1e-4.
 struct Workload {
-  std::string net;  ///< as models::names()
+  std::string net;  ///< as in models::names()
   int64_t batch = 32;
   std::string precision = "f32";  ///< f32, bf16 or f16 (mixed precision level O2)
   std::string task = "train";  ///< train or infer
@@ -22,19 +22,19 @@ struct Workload {
   std::string device = {};  ///< "cuda:0", "GPU"; empty: the CPU
 };
 
-/// What a benchmark is asked to do.
+/// The options of a benchmark.
 struct BenchmarkRequest {
   Workload workload;
-  std::vector<int64_t> batches = {};  ///< further batch sizes, Sindri only: step time as a + b·batch
-  std::vector<int> threads = {};  ///< further thread counts, Sindri (and its convolutions) only
+  std::vector<int64_t> batches = {};  ///< additional batch sizes, Sindri only: step time as a + b·batch
+  std::vector<int> threads = {};  ///< additional thread counts, Sindri (and its convolutions) only
   std::vector<std::string> compare = {};  ///< pytorch, mindspore, convolutions
   bool quick = false;  ///< fewer and shorter blocks, no torch.compile, ends within 60 s
   int rounds = 0;  ///< blocks of each contestant; 0: 7, with quick 3
   double block_seconds = 0;  ///< length of a block (it holds at least one step); 0: 3, with quick at most 1
   std::string program = "/proc/self/exe";  ///< the `sindri` program: its own steps run in child processes, as the peers do
-  std::string json_file = {};  ///< gets the report's JSON; empty: none
+  std::string json_file = {};  ///< file for the report's JSON; empty: none
   std::string command_line = {};  ///< recorded in the JSON
-  std::function<void(const std::string&)> progress = nullptr;  ///< gets one line when something that takes long begins
+  std::function<void(const std::string&)> progress = nullptr;  ///< called with one line when a lengthy part starts
 };
 
 /// One contestant's measurements.
@@ -45,37 +45,36 @@ struct BenchmarkRun {
   double ms_per_step = 0;  ///< median over blocks of each block's median
   double samples_per_second = 0;
   double spread = 0;  ///< (slowest block - fastest block) / median
-  double build_s = 0;  ///< making net, optimizer and data; imports are not counted
+  double build_s = 0;  ///< time to make net, optimizer and data; without imports
   double first_step_s = 0;  ///< the first step, with tracing and compiling
-  double peak_memory_mb = 0;  ///< peak resident set of its process; on another device than the CPU, peak of that device's memory
-  int64_t steps = 0;  ///< steps that were timed
+  double peak_memory_mb = 0;  ///< peak resident set of its process; on a device other than the CPU, peak of that device's memory
+  int64_t steps = 0;  ///< timed steps
   std::vector<double> blocks_ms = {};  ///< median of each block, in order
   std::map<std::string, double> more = {};  ///< Sindri: compile_s, nodes, nodes_traced, arena_mb, gflop_per_step
 };
 
 struct BenchmarkReport {
   std::vector<BenchmarkRun> runs;  ///< Sindri first
-  /// Our samples per second over theirs: best_pytorch, best_mindspore, convolutions_limit (over what convolutions and matmuls alone take).
+  /// Our samples per second over theirs: best_pytorch, best_mindspore, convolutions_limit (a step of only the convolutions and matmuls).
   std::map<std::string, double> ratios;
   std::string table;  ///< for the terminal
   std::string json;
 };
 
-/// Measures in interleaved blocks: every contestant is a process of its own, one runs at a time, the others are stopped. Throws
-/// Error (usage) when a peer that was asked for cannot be used, and what check of the workload throws. A mode of a peer that fails
-/// (torch.compile without a compiler) is left out and named in the report.
+/// Measures in interleaved blocks: every contestant is a separate process, one runs at a time, the others are stopped. Throws Error (usage) if a requested peer
+/// cannot be used, and the errors of check_workload. A peer's mode that fails (torch.compile without a compiler) is skipped and named in the report.
 BenchmarkReport benchmark(const BenchmarkRequest& request);
-/// One of benchmark's processes: builds the step ("step", or "convolutions" for its convolutions and matmuls alone) and times it as
-/// told by lines on stdin. Returns the exit code.
+/// Runs one of benchmark's processes: builds the step ("step", or "convolutions" for only its convolutions and matmuls) and times it as lines on stdin request.
+/// Returns the exit code.
 int benchmark_worker(const Workload& workload, const std::string& what);
 
-/// What a profile is asked to do.
+/// The options of a profile.
 struct ProfileRequest {
   Workload workload;
-  int steps = 5;  ///< observed steps, behind two that are not
+  int steps = 5;  ///< observed steps, after two that are not observed
   std::string trace_file = {};  ///< Chrome trace; empty: none
-  int rows = 20;  ///< of each table; the JSON holds all
-  std::string json_file = {};  ///< gets the report's JSON; empty: none
+  int rows = 20;  ///< rows of each table; the JSON holds all
+  std::string json_file = {};  ///< file for the report's JSON; empty: none
   std::string command_line = {};
 };
 
@@ -85,11 +84,11 @@ struct ProfileReport {
   std::string json;
 };
 
-/// What one training step is planned to do on a device, without running it: nodes, launches and bytes of each kind of kernel, and the memory of intermediate
-/// values. `json_file` gets the same as JSON; empty: none. Throws Error (usage) for other tasks and modes, and what check of the workload throws.
+/// Describes the plan of one training step on a device, without running it: nodes, launches and bytes of each kind of kernel, and the memory of intermediate
+/// values. `json_file` receives the same as JSON; empty: none. Throws Error (usage) for other tasks and modes, and the errors of check_workload.
 std::string step_plan(const Workload& workload, const std::string& json_file);
 
-/// Runs a few steps with every kernel observed: table of ops, of single instructions, and the memory plan's peak by Cell.
+/// Runs a few steps with every kernel observed. Reports tables of ops and of single instructions, and the memory plan's peak by Cell.
 ProfileReport profile(const ProfileRequest& request);
 
 }  // namespace sindri::measure

@@ -21,22 +21,22 @@ namespace {
 using Buckets = std::vector<train::GradientBucket>;
 
 constexpr double kMb = 1e6;
-constexpr double kResNet50Rate = 2470;  // images a second of the cards in the published runs
+constexpr double kResNet50Rate = 2470;  // images per second of one card in the published runs
 
-// What all lines of a plan share.
+// The values that all lines of a plan share.
 struct Plan {
   const PlanRequest& request;
   std::vector<TensorMeta> gradients;
   Buckets buckets;
   train::ClusterModel cluster;
-  bool measured_between = false;  // the rate between hosts comes from a measurement
+  bool measured_between = false;  // the rate between hosts is measured
 
   int64_t elements() const {
     int64_t n = 0;
     for (const TensorMeta& g : gradients) n += g.shape.numel();
     return n;
   }
-  // As they travel.
+  // Bytes in the type used between ranks.
   std::vector<double> bucket_bytes(const Buckets& of) const {
     std::vector<double> out;
     for (const train::GradientBucket& b : of) out.push_back(static_cast<double>(b.bytes) * (request.compression == "none" ? 1 : 0.5));
@@ -70,7 +70,7 @@ Buckets buckets_of(const PlanRequest& r, const std::vector<TensorMeta>& gradient
   return train::gradient_buckets(gradients, o, comm::world());
 }
 
-// {"a_i", "b_i", "a_e", "b_e"}: seconds a message and bytes a second, inside a host and between hosts.
+// {"a_i", "b_i", "a_e", "b_e"}: seconds per message and bytes per second, inside a host and between hosts.
 void read_measured(Plan* p) {
   const std::string file = comm::constants_file();
   std::ifstream in(file);
@@ -81,7 +81,7 @@ void read_measured(Plan* p) {
     const nlohmann::json j = nlohmann::json::parse(in);
     p->cluster.latency_inside = j.at("a_i").get<double>();
     p->cluster.rate_inside = j.at("b_i").get<double>();
-    if (!j.contains("b_e") || j.at("b_e").is_null()) return;  // it was one host
+    if (!j.contains("b_e") || j.at("b_e").is_null()) return;  // measured on one host
     p->cluster.latency_between = j.at("a_e").get<double>();
     p->cluster.rate_between = j.at("b_e").get<double>();
     p->measured_between = true;

@@ -1,4 +1,4 @@
-// sindri profile: what every kernel of a step takes, beside what the machine could do, and what fills the memory plan's peak.
+// sindri profile: the time of every kernel of a step, compared with the machine's limits, and the values that form the memory plan's peak.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point a, Clock::time_point b) { return std::chrono::duration<double>(b - a).count(); }
 
-// One kernel call of the step, or several added up.
+// One kernel call of the step, or the sum of several.
 struct Cost {
   std::string op, kernel, scope, operands;
   bool matrix = false;  // convolution or matmul
@@ -36,7 +36,7 @@ struct Cost {
   double seconds = 0, limit_seconds = 0;
   int64_t bytes = 0, flops = 0;
   bool flops_known = true;
-  bool memory_bound = true;  // of the limit, for single instructions
+  bool memory_bound = true;  // for single instructions: memory, not arithmetic, sets the limit
 
   double lost() const { return seconds - limit_seconds; }
   void add(const Cost& c) {
@@ -49,7 +49,7 @@ struct Cost {
   }
 };
 
-// Waits of the host for a device, by what waited.
+// Waits of the host for a device, by cause.
 struct Wait {
   int64_t calls = 0;
   double seconds = 0;
@@ -97,13 +97,13 @@ class Recorder final : public KernelObserver {
 
 struct Measured {
   Device device;
-  std::vector<Cost> instructions, ops, cells;  // slowest first; on devices, what loses most against its limit first
+  std::vector<Cost> instructions, ops, cells;  // slowest first; on devices, sorted by time lost against the limit
   std::map<std::string, Wait> waits;  // none on the CPU
   double step_seconds = 0;  // mean of the observed steps
-  double plain_seconds = 0;  // a step without observing
-  double kernel_seconds = 0, matrix_seconds = 0;  // a step's share
+  double plain_seconds = 0;  // a step that is not observed
+  double kernel_seconds = 0, matrix_seconds = 0;  // per step
   int steps = 0;
-  // The total for shares: on a device the kernels' own time, as the host waits for each observed kernel.
+  // The total that shares refer to: on a device the kernels' own time, as the host waits for each observed kernel.
   double whole_seconds() const { return device.is_cpu() ? step_seconds : kernel_seconds; }
   MachineLimits limits;
   MemoryReport memory;
@@ -190,7 +190,7 @@ PerStep per_step(const Cost& c, const Measured& m) {
           .lost_ms = c.lost() / k * 1e3};
 }
 
-// "grad backbone.conv1": the path below the outermost Cell, and whether it is the way back.
+// "grad backbone.conv1": the path below the outermost Cell, prefixed by "grad" in the backward pass.
 std::string short_cell(const std::string& scope) {
   const std::string path = scope.substr(scope.rfind('/') + 1);
   return scope.starts_with("grad/") ? "grad " + path : path;
@@ -275,7 +275,7 @@ std::string memory_table(const ProfileRequest& q, const MemoryReport& r) {
   return t;
 }
 
-enum class Sum { kNone, kOp, kCell };  // of which instructions a record is
+enum class Sum { kNone, kOp, kCell };  // the instructions that a record sums
 
 ordered_json cost_record(const Cost& c, const Measured& m, Sum sum) {
   const PerStep p = per_step(c, m);

@@ -1,4 +1,5 @@
-// sindri profile --plan: what a training step moves and starts, as its compiled form says. Bytes stand in for speed where the device itself is not at hand.
+// sindri profile --plan: bytes moved and kernels launched by a training step, according to its compiled form. Bytes replace speed if the device itself is not
+// available.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +18,7 @@ std::string step_plan(const Workload& workload, const std::string& json_file) {
                 "remove --task and --mode");
   std::unique_ptr<train::OutputFile> file;
   if (!json_file.empty()) file = std::make_unique<train::OutputFile>(json_file, "JSON file");
-  set_kernel_tuning(false);  // nothing runs, not even to choose
+  set_kernel_tuning(false);  // nothing runs, not even to choose kernels
   BenchmarkStep step(workload);
   step.prepare();
   const ExecutableInfo info = step.compiled().info();

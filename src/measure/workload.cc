@@ -32,7 +32,7 @@ void check_range(const char* flag, int64_t given, int64_t low, int64_t high) {
   throw Error(ErrorCode::kUsage, fmt::format("expected {} .. {}, got {}", low, high, given), flag, fmt::format("give a whole number from {} to {}", low, high));
 }
 
-// ResNets in the form the peers build too: explicit padding k/2, batch norm eps 1e-5.
+// ResNets in the form that the peers build: explicit padding k/2, batch norm eps 1e-5.
 nn::CellPtr make_net(const std::string& name) {
   const SettingSpec* variant = models::networks().info(name).find("variant");
   const bool torch = variant != nullptr && std::string_view(variant->choices).find("torchvision") != std::string_view::npos;
@@ -52,7 +52,7 @@ void check_workload(const Workload& w) {
   check_choice("--task", w.task, {"train", "infer"});
   check_choice("--mode", w.mode, {"graph", "pynative"});
   check_range("--batch", w.batch, 1, 65536);
-  check_range("--threads", w.threads == 0 ? 1 : w.threads, 1, 1024);  // 0: as many as kernels use anyway
+  check_range("--threads", w.threads == 0 ? 1 : w.threads, 1, 1024);  // 0: the number that kernels use anyway
   if (!w.device.empty()) (void)find_device(w.device);
 }
 
@@ -107,7 +107,7 @@ void BenchmarkStep::finish() {
 int64_t BenchmarkStep::num_parameters() const { return net_->num_parameters(); }
 
 const CompiledFn& BenchmarkStep::compiled() const {
-  static const CompiledFn none;  // the runner has a function in mode pynative, too, which is never called
+  static const CompiledFn none;  // in mode pynative the runner also has a function, which is never called
   if (context().mode == Mode::kPynative) return none;
   return train_ ? runner_->compiled() : model_->compiled_predict();
 }

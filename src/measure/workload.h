@@ -1,4 +1,4 @@
-// A net's step on constant data: what benchmark and profile measure.
+// A net's step on constant data, as measured by benchmark and profile.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,19 @@
 
 namespace sindri::measure {
 
-/// Throws Error (usage) for a precision, task or mode that is not known, ValueError for an unknown net (with the nearest names) or a
-/// batch out of range.
+/// Throws Error (usage) for an unknown precision, task or mode, ValueError for an unknown net (with the nearest names) or a batch out of range.
 void check_workload(const Workload& w);
 
-/// Net, optimizer and data, built and ready. Weights and data come from a fixed seed.
+/// Net, optimizer and data, built and ready. Weights and data are generated from a fixed seed.
 class BenchmarkStep {
  public:
   /// Sets mode, threads and seed of the process.
   explicit BenchmarkStep(const Workload& w);
-  /// One training step (on the CPU until the loss is known) or one prediction. On another device it is put there; finish() waits.
+  /// Runs one training step (on the CPU until the loss is known) or one prediction. On another device it only enqueues the work; finish() waits.
   void run();
-  /// Training in mode graph: compiles what run() runs, and runs nothing.
+  /// Compiles the step that run() executes, without running it. Training in mode graph.
   void prepare();
-  /// Until what run() has put on a device is done, and its last loss known.
+  /// Waits until the work that run() enqueued is done and its last loss is known.
   void finish();
   Device device() const { return device_; }
   int64_t num_parameters() const;
@@ -40,7 +39,7 @@ class BenchmarkStep {
   TensorList batch_;
   int64_t steps_ = 0;
   Device device_;
-  Tensor last_;  // loss of a step that nobody has waited for
+  Tensor last_;  // loss of a step not waited for yet
 };
 
 /// 2026-01-31T12:00:00Z

@@ -1,4 +1,4 @@
-// The functions of mindspore.amp over the casting scopes.
+// The functions of mindspore.amp, implemented with casting scopes.
 #include "sindri/train/amp.h"
 
 #include <fmt/format.h>

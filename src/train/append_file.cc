@@ -16,7 +16,7 @@
 namespace sindri::train {
 
 namespace {
-constexpr size_t kMaxPending = 64 << 20;  // lines of days of training; more would be a leak
+constexpr size_t kMaxPending = 64 << 20;  // log lines of days of training; more would be a leak
 }
 
 AppendFile::AppendFile(std::string path, std::string what, int flags) : path_(std::move(path)), what_(std::move(what)) {
@@ -71,7 +71,7 @@ int64_t end_of_last_line(int fd, const std::string& path, const std::string& wha
   const auto fail = [&] { throw_io_error("read", what, path, errno); };
   int64_t base = lseek(fd, 0, SEEK_END);
   if (base < 0) fail();
-  std::string tail;  // bytes of the file from `base` on, up to the end of the lines that are still to be looked at
+  std::string tail;  // the file's bytes from `base` to the end of the last line not checked yet
   const auto read_more = [&] {
     const int64_t from = std::max<int64_t>(0, base - (1 << 16));
     std::string block(static_cast<size_t>(base - from), '\0');
@@ -85,7 +85,7 @@ int64_t end_of_last_line(int fd, const std::string& path, const std::string& wha
     tail.insert(0, block);
     base = from;
   };
-  bool whole = false;  // the part behind the last line end is half a line
+  bool whole = false;  // false until the incomplete line after the last newline has been cut off
   while (true) {
     size_t newline = tail.rfind('\n');
     while (newline == std::string::npos && base > 0) {
@@ -95,7 +95,7 @@ int64_t end_of_last_line(int fd, const std::string& path, const std::string& wha
     const size_t begin = newline == std::string::npos ? 0 : newline + 1;
     if (whole && keep(std::string_view(tail).substr(begin))) return base + static_cast<int64_t>(tail.size()) + 1;
     if (newline == std::string::npos) return 0;
-    tail.resize(newline);  // the next line to look at ends here
+    tail.resize(newline);  // ends at the next line to check
     whole = true;
   }
 }

@@ -23,7 +23,7 @@ int (*atomic_file_fault)(const char* call) = nullptr;
 
 namespace {
 
-// True when a test wants this call to fail; errno is set then.
+// Returns true if a test makes this call fail; errno is set then.
 bool injected(const char* call) {
   if (atomic_file_fault == nullptr) return false;
   errno = atomic_file_fault(call);
@@ -61,7 +61,7 @@ AtomicFile::AtomicFile(std::string path, std::string what) : path_(std::move(pat
   temporary_ = fmt::format("{}.tmp.{}", path_, getpid());
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   fd_ = injected("open") ? -1 : open_file(temporary_, kFlags, 0600);
-  if (fd_ < 0 && errno == EEXIST) {  // left by a process that had this number before and died
+  if (fd_ < 0 && errno == EEXIST) {  // left by a killed process that had the same process ID
     unlink(temporary_.c_str());
     fd_ = open_file(temporary_, kFlags, 0600);
   }
@@ -88,7 +88,7 @@ void AtomicFile::write(const void* data, int64_t bytes) {
   if (fd_ < 0) throw InternalError("write to a file that failed or was committed", path_);
   const char* p = static_cast<const char*>(data);
   while (bytes > 0) {
-    constexpr int64_t kChunk = 64 << 20;  // one write() takes at most 2 GiB
+    constexpr int64_t kChunk = 64 << 20;  // one write() accepts at most 2 GiB
     const ssize_t n = injected("write") ? -1 : ::write(fd_, p, static_cast<size_t>(std::min(bytes, kChunk)));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail("write", n < 0 ? errno : EIO);
@@ -108,7 +108,7 @@ void AtomicFile::commit(unsigned mode) {
   if (injected("rename") || rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", errno);
   close(fd_);
   fd_ = -1;
-  // Without this a power cut may lose the new name.
+  // Without this, a power cut may lose the new name.
   const int folder = open_file(folder_, O_RDONLY | O_DIRECTORY);
   const bool synced = folder >= 0 && !injected("fsync_folder") && fsync(folder) == 0;
   const int error = errno;
@@ -118,7 +118,7 @@ void AtomicFile::commit(unsigned mode) {
 
 void remove_leftovers(const std::string& folder) {
   DIR* dir = opendir(folder.c_str());
-  if (dir == nullptr) return;  // whoever needs the folder will say so
+  if (dir == nullptr) return;  // code that needs the folder reports the error
   constexpr std::string_view kMark = ".tmp.";
   while (const dirent* entry = readdir(dir)) {
     const std::string_view name = entry->d_name;
@@ -163,7 +163,7 @@ void write_file_atomically(const std::string& path, std::string_view content, co
 }
 
 std::string read_small_file(const std::string& path, int64_t max_bytes, const std::string& what) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // opening a FIFO must not block
   if (fd < 0) throw_io_error("open", what, path, errno);
   struct stat info {};
   const bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);

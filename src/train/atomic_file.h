@@ -1,4 +1,4 @@
-// Files that are either whole or absent: written under a temporary name, synced, renamed. Also the small-file reader.
+// Files that are either whole or absent: written under a temporary name, synced, renamed. Also a reader for small files.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace sindri::train {
 
-/// Writes NAME.tmp.PID beside NAME (O_EXCL), and commit() makes it NAME: fsync file, check size, rename, fsync folder. Until then,
-/// and after any failure, a previous NAME is untouched. A failed write or fsync is final: the temporary file is removed and every
-/// later call throws. (A page the kernel could not write may be marked clean, so a second fsync that succeeds proves nothing.)
+/// Writes NAME.tmp.PID next to NAME (O_EXCL). commit() renames it to NAME: fsync file, check size, rename, fsync folder. Until then, and after any failure, a
+/// previous NAME is untouched. A failed write or fsync is final: the temporary file is removed and every later call throws. (The kernel may mark a page clean
+/// that it could not write, so a second fsync that succeeds proves nothing.)
 class AtomicFile {
  public:
   /// `what` names the file in errors ("checkpoint"). Throws IoError.
@@ -32,28 +32,28 @@ class AtomicFile {
   int64_t written_ = 0;
 };
 
-/// Removes what AtomicFile, or a link that is replaced in one step, left in `folder` when its process was killed: plain files and symbolic links
-/// NAME.tmp.PID of processes that are gone.
+/// Removes temporary files of killed processes from `folder`: plain files and symbolic links named NAME.tmp.PID whose process is gone. AtomicFile and
+/// atomically replaced links leave them.
 void remove_leftovers(const std::string& folder);
 
-/// Whole content in one atomic step.
+/// Writes the whole content in one atomic step.
 void write_file_atomically(const std::string& path, std::string_view content, const std::string& what);
 
-/// Content of a regular file of at most `max_bytes`. Throws IoError, naming it as `what`; larger files: the first max_bytes bytes.
+/// Returns the content of a regular file, at most the first `max_bytes` bytes. Throws IoError, naming the file as `what`.
 std::string read_small_file(const std::string& path, int64_t max_bytes, const std::string& what);
 
-/// False only where nothing has that name; throws IoError when the system cannot tell (a file that cannot be looked at may be the only one
-/// that holds a training).
+/// Returns false only if nothing has that name. Throws IoError when the system cannot tell: a file that cannot be checked may be the only copy of a run.
 bool file_exists(const std::string& path, const std::string& what);
 
-/// Names in a folder, in no order; none where there is no folder. Throws IoError, naming it as `what`, when it cannot be read to its end.
+/// Returns the names in a folder, in no particular order; none if the folder does not exist. Throws IoError, naming it as `what`, if it cannot be read
+/// completely.
 std::vector<std::string> names_in_folder(const std::string& path, const std::string& what);
 
-/// IoError for a failed system call: "cannot <action> <what> <path>: <reason>", with a fix that fits errno.
+/// Throws IoError for a failed system call: "cannot <action> <what> <path>: <reason>", with a fix chosen by errno.
 [[noreturn]] void throw_io_error(const std::string& action, const std::string& what, const std::string& path, int error);
 
-/// For tests: called before each system call of AtomicFile with its name (open, write, fsync, rename, fsync_folder); a value other
-/// than 0 makes the call fail with that errno. Null in normal use.
+/// For tests: called before each system call of AtomicFile with its name (open, write, fsync, rename, fsync_folder). A nonzero return value makes the call fail
+/// with that errno. Null in normal use.
 extern int (*atomic_file_fault)(const char* call);
 
 }  // namespace sindri::train

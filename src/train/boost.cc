@@ -23,7 +23,7 @@ namespace {
 
 bool lists(const std::vector<std::string>& names, const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
-// Algorithms made by hand need no entry; nothing is known of their neighbours then.
+// Algorithms constructed directly need no entry; then nothing is known about their neighbours.
 const BoostFacts& facts_of(const std::string& name) {
   static const BoostFacts none;
   return boosts().has(name) ? boosts().find(name).facts : none;
@@ -124,14 +124,14 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
     if (a->applied_)
       throw ValueError(fmt::format("the training algorithm {} is part of another training step", a->name()), "boost", "make one for every Model");
     a->apply(step, context);
-    a->applied_ = true;  // one that refused may be given to another step
+    a->applied_ = true;  // an algorithm whose apply() threw may be used in another step
     applied.push_back(a);
   }
   step.steps_per_update *= steps_per_update(applied);
   return applied;
 }
 
-// Delegates, so that the destructor gives back what was exchanged when a later one fails.
+// Delegates, so that the destructor restores the values already exchanged if a later one throws.
 OtherWeights::OtherWeights(BoostAlgorithm& algorithm) : OtherWeights() {
   for (const auto& [parameter, other] : algorithm.other_weights()) {
     before_.emplace_back(parameter, parameter->stored());
@@ -145,7 +145,7 @@ OtherWeights::~OtherWeights() {
 
 namespace {
 
-// The training's random numbers continue where they were: its state, which measuring sets to that of each virtual rank, and the number of the next op.
+// Restores the run's random state and the number of the next op. Measuring sets the state to that of each virtual rank.
 class RandomScope {
  public:
   RandomScope() = default;
@@ -165,10 +165,10 @@ class RandomScope {
 
 namespace {
 
-// One virtual rank's part of what is measured: sums over batches.
+// Sums over batches for one virtual rank.
 using Measured = TensorList;
 
-// The means over the batches of all virtual ranks, along their tree; empty where there was no batch.
+// Returns the means over the batches of all virtual ranks, summed along their tree; empty if there was no batch.
 TensorList means_of(const std::vector<Measured>& sums, int64_t batches, const std::vector<BuildContext::MovingAverage>& moving, comm::Communicator* ranks) {
   std::vector<std::vector<double>> leaves;
   for (const Measured& of_virtual_rank : sums) {
@@ -194,8 +194,7 @@ TensorList means_of(const std::vector<Measured>& sums, int64_t batches, const st
 
 }  // namespace
 
-// As in a training step, each virtual rank passes its own part of a batch, with the random numbers of its place: so the means are the same in every
-// layout.
+// As in a training step, each virtual rank passes its own part of a batch, with the random numbers of its position. So the means are the same in every layout.
 TensorList measured_statistics(const TrainStep& step, const std::vector<BuildContext::MovingAverage>& moving, const TrainState& state, int64_t batches) {
   if (!state.open_data || moving.empty()) return {};
   const int64_t ranks = state.ranks == nullptr ? 1 : state.ranks->size(), parts = std::max<int64_t>(1, state.virtual_ranks / ranks);

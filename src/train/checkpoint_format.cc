@@ -67,7 +67,7 @@ bool narrow(const NarrowType& type, const Tensor& from, std::string* to) {
 
 void Integrity::begin(const std::string& name, const std::string& type, const std::vector<int64_t>& dims) {
   XXH64_reset(state_, 0);
-  // Each part with its length, so that no two entries give the same byte sequence.
+  // Each part is preceded by its length, so that no two entries give the same byte sequence.
   const auto add = [&](const void* data, size_t bytes) {
     const uint64_t n = bytes;
     XXH64_update(state_, &n, sizeof n);

@@ -1,13 +1,13 @@
-// What writing and reading .ckpt share: protobuf's wire form, MindSpore's dtype names, and the integrity text.
+// What writing and reading .ckpt share: protobuf's wire format, MindSpore's dtype names, and the integrity text.
 //
 // The file is one proto2 message (mindspore-ai/mindspore: mindspore/ccsrc/utils/checkpoint.proto)
 //   Checkpoint  { repeated Value value = 1; }
 //   Value       { required string tag = 1; oneof { TensorProto tensor = 2; MapTensorProto maptensor = 3; } }
 //   TensorProto { repeated int64 dims = 1; required string tensor_type = 2; required bytes tensor_content = 3; }
-// The integrity text leads it as field 15 of Checkpoint, which other readers pass over (files of Sindri 0.1 before that: as a value named
-// kIntegrityName, which still verifies),
-// followed by "crc_num" and ten bytes, the big-endian CRC-32 of all before it. It is coded by hand because libprotobuf holds a
-// message whole and ends at 2 GiB; tensors are written and read one by one instead.
+// The integrity text comes first, as field 15 of Checkpoint, which other readers skip. (Earlier files of Sindri 0.1 store it as a value named
+// kIntegrityName, which still verifies.) The file ends with "crc_num" and ten bytes, the big-endian CRC-32 of everything before it.
+//
+// The format is coded by hand because libprotobuf holds a message whole and is limited to 2 GiB. Here tensors are written and read one by one.
 #pragma once
 
 #include <xxhash.h>
@@ -28,7 +28,7 @@ inline constexpr int64_t kTrailerBytes = 17;
 inline constexpr size_t kMaxTagBytes = 1024;
 inline constexpr int64_t kMaxEntries = 1 << 20;
 
-// MindSpore's names ("Float32"); empty for a name or type that has none.
+// Returns MindSpore's name ("Float32"); empty for a name or type that has none.
 const char* type_name(DType t);
 bool parse_type_name(const std::string& name, DType* t);
 
@@ -40,12 +40,11 @@ struct NarrowType {
   DType wide;
 };
 const NarrowType* find_narrow_type(const std::string& name);  // null for any other name
-// Its elements into `wide` and back. False when a value does not fit.
+// Widens its elements into `wide`, and narrows them back. Returns false if a value does not fit.
 bool widen(const NarrowType& type, const char* from, int64_t count, void* to);
 bool narrow(const NarrowType& type, const Tensor& from, std::string* to);
 
-// Checksums as they accumulate over a file. The digest of an entry covers its name, type, dims and content, so that a flipped bit in
-// any of them shows.
+// Checksums, accumulated over a file. An entry's digest covers its name, type, dims and content, so that a flipped bit in any of them is detected.
 class Integrity {
  public:
   void begin(const std::string& name, const std::string& type, const std::vector<int64_t>& dims);
@@ -66,7 +65,7 @@ class Integrity {
   int64_t bytes_ = 0;
 };
 
-// Name of the file that holds the integrity text of a mindspore1 checkpoint.
+// Returns the name of the file that holds the integrity text of a mindspore1 checkpoint.
 inline std::string sum_path(const std::string& path) { return path + ".sum"; }
 
 }  // namespace sindri::train::ckpt

@@ -1,4 +1,4 @@
-// Reading .ckpt files. Nothing is believed: lengths are compared with the bytes that are left before anything is allocated.
+// Reads .ckpt files. Nothing in the file is trusted: lengths are compared with the remaining bytes before anything is allocated.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -39,7 +39,7 @@ class Cursor {
     }
     file_->damaged(start, "a number has more than 64 bits");
   }
-  // The next length-delimited field's range; the cursor moves behind it.
+  // Returns the range of the next length-delimited field and moves the cursor past it.
   Cursor field() {
     const int64_t start = at_;
     const uint64_t length = varint();
@@ -81,7 +81,7 @@ class Parser {
     const bool trailer = check_trailer();
     Cursor top(file_, 0, body_);
     read_integrity(top);
-    std::optional<Piece> open;  // an entry whose slices may go on
+    std::optional<Piece> open;  // an entry that may have more slices
     while (!top.done()) {
       Piece piece = read_value(top);
       if (open && open->tag == piece.tag) {
@@ -124,7 +124,7 @@ class Parser {
     return true;
   }
 
-  // The integrity text, where it leads the file; the cursor stays where it is otherwise.
+  // Reads the integrity text if the file starts with it; otherwise the cursor does not move.
   void read_integrity(Cursor& top) {
     Cursor field = top;
     if (top.done() || field.varint() != (ckpt::kIntegrityField << 3 | wire::kLengthDelimited)) return;
@@ -203,7 +203,7 @@ class Parser {
     p->dims.push_back(d);
   }
 
-  // MindSpore splits payloads above 512 MiB: adjacent values with the same name and the dims of the whole.
+  // MindSpore splits payloads above 512 MiB into adjacent values with the same name and the dims of the whole tensor.
   void join(Piece& whole, const Piece& next) {
     const std::optional<int64_t> want = expected_bytes(whole);
     if (whole.dims != next.dims || whole.type != next.type)
@@ -213,14 +213,14 @@ class Parser {
     if (__builtin_add_overflow(whole.bytes, next.bytes, &whole.bytes)) file_.damaged(next.start, "slices overflow 64 bits");
   }
 
-  // Payload size that dims and type ask for; none for text and opaque bytes. [0] is MindSpore's scalar, unless it really is empty.
+  // Returns the payload size that dims and type require; none for text and opaque bytes. [0] is MindSpore's scalar, unless it really is empty.
   std::optional<int64_t> expected_bytes(const Piece& p) {
     DType type{};
     const ckpt::NarrowType* narrow = ckpt::find_narrow_type(p.type);
     if (narrow == nullptr && !ckpt::parse_type_name(p.type, &type)) return std::nullopt;
     int64_t bytes = narrow != nullptr ? narrow->bytes : static_cast<int64_t>(dtype_size(type));
     if (scalar(p)) return bytes;
-    // Smallest factors first would hide an overflow behind a zero, so zeros count only at the end.
+    // An early zero would mask an overflow of the other factors, so zeros count only at the end.
     bool empty = false;
     for (const int64_t d : p.dims) {
       if (d == 0) empty = true;
@@ -280,7 +280,7 @@ class Parser {
     if (p.bytes != want) {
       file_.damaged(p.start, fmt::format("entry {} of {} [{}]: expected {} bytes, got {}", quoted(p.tag), p.type, fmt::join(p.dims, ", "), want, p.bytes));
     }
-    // want equals bytes that are in the file, so this allocation is no larger than the file (four times, for Int8).
+    // `want` equals the number of bytes in the file, so this allocation is at most as large as the file (four times, for Int8).
     Tensor t = Tensor::empty(scalar(p) ? Shape{} : Shape(p.dims), type);
     if (narrow != nullptr) {
       raw_.resize(static_cast<size_t>(want));
@@ -295,7 +295,7 @@ class Parser {
     return t;
   }
 
-  // A bool other than 0 and 1 is undefined behaviour for whoever reads it.
+  // A bool other than 0 and 1 would be undefined behaviour in every reader.
   void check_bools(const Piece& p, const Tensor& t) {
     const auto* b = static_cast<const uint8_t*>(t.raw_data());
     if (std::any_of(b, b + t.nbytes(), [](uint8_t v) { return v > 1; }))
@@ -316,7 +316,7 @@ class Parser {
 
   void check_integrity(bool trailer, LoadedCheckpoint* out) {
     if (integrity_) {
-      // Only files with a trailer are written with this entry: a file cut just before the trailer shows here.
+      // Only files with a trailer are written with this entry: it reveals a file cut just before the trailer.
       if (!trailer) file_.damaged(file_.size(), "its trailer is missing");
       if (*integrity_ != sums_.text()) file_.damaged(0, "its checksums, or the number of tensors or bytes, differ from what was saved");
     } else if (const std::string sum = ckpt::sum_path(file_.path()); !trailer && file_exists(sum, "checksum file")) {
@@ -330,7 +330,7 @@ class Parser {
     out->verified = true;
   }
 
-  // Names from the file are shown shortened and without control characters.
+  // Shortens names from the file and removes control characters before they are printed.
   static std::string quoted(const std::string& s) {
     std::string out = "'";
     for (const char c : s.substr(0, 80)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

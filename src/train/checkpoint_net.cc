@@ -1,4 +1,4 @@
-// From a loaded checkpoint into a network's parameters, and finding the newest checkpoint of a folder.
+// Copies a loaded checkpoint into a network's parameters, and finds the newest checkpoint of a folder.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ namespace {
 
 using NamedParams = std::vector<std::pair<std::string, Parameter*>>;
 
-// The same elements under another shape, when the shapes differ in trailing dimensions of 1 only.
+// Returns `value` in the shape `want` if the shapes differ in trailing dimensions of 1 only.
 std::optional<Tensor> fit_shape(const Tensor& value, const Shape& want) {
   if (value.shape() == want) return value;
   const auto trimmed = [](const Shape& s) {
@@ -37,7 +37,7 @@ std::optional<Tensor> fit_shape(const Tensor& value, const Shape& want) {
   return value.contiguous().view(want);
 }
 
-// Whether types differ in their width only.
+// Returns whether the types differ in their width only.
 bool of_one_kind(DType a, DType b) {
   const auto integer = [](DType t) { return t == DType::kInt32 || t == DType::kInt64; };
   return a == b || (is_floating(a) && is_floating(b)) || (integer(a) && integer(b));
@@ -50,8 +50,8 @@ Tensor cast_width(const Tensor& t, DType to) {
   return Tensor::from_vector(t.shape(), t.to_vector<int32_t>());
 }
 
-// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension), texts and what Sindri keeps for itself
-// ("sindri.<name>": the random state) are expected to be left over when a training checkpoint is loaded into a bare network.
+// Optimizer slots ("moments.<param>"), counters and rates (no dot, at most one dimension), texts and Sindri's own entries ("sindri.<name>": the random state)
+// are expected to remain when a training checkpoint is loaded into a bare network.
 bool is_training_state(const CheckpointEntry& e, const std::set<std::string>& net_names) {
   if (e.kind != CheckpointEntry::kTensor || e.name.starts_with("sindri.")) return true;
   const size_t dot = e.name.find('.');
@@ -59,7 +59,7 @@ bool is_training_state(const CheckpointEntry& e, const std::set<std::string>& ne
   return net_names.contains(e.name.substr(dot + 1)) || (e.tensor.rank() == 0 && !net_names.contains(e.name));
 }
 
-// `prefix` is taken off the front of the checkpoint's names.
+// `prefix` is removed from the front of the checkpoint's names.
 CheckpointFit match(const std::vector<WantedParam>& params, const std::vector<CheckpointEntry>& entries, const std::string& prefix, bool strict) {
   const auto own_name = [&](const CheckpointEntry& e) { return e.name.starts_with(prefix) ? e.name.substr(prefix.size()) : e.name; };
   std::map<std::string, const CheckpointEntry*> by_name;
@@ -96,7 +96,7 @@ CheckpointFit match(const std::vector<WantedParam>& params, const std::vector<Ch
   return fit;
 }
 
-// Dotted prefix that all entries with a dot share ("network."); empty when there is none.
+// Returns the dotted prefix that all entries with a dot share ("network."); empty if there is none.
 std::string common_prefix(const std::vector<CheckpointEntry>& entries) {
   std::optional<std::string> prefix;
   for (const CheckpointEntry& e : entries) {
@@ -183,7 +183,7 @@ bool parse_file_name(const std::string& file, const std::string& prefix, Candida
 }
 
 std::vector<Candidate> list_candidates(const std::string& folder, const std::string& prefix) {
-  // Also a link that leads nowhere, of which stat() says that it is not there.
+  // Also detects a link to a missing target, for which stat() reports that nothing exists.
   if (DIR* const there = opendir(folder.c_str())) closedir(there);
   else throw_io_error("open", "checkpoint folder", folder, errno);
   std::vector<Candidate> found;
@@ -213,7 +213,7 @@ std::string find_newest_checkpoint(const std::string& folder, const std::string&
       if ((dec_key.empty() ? load_checkpoint(c.path) : load_sealed_checkpoint(c.path, dec_key, dec_mode)).verified) return c.path;
       if (unverified.empty()) unverified = c.path;
     } catch (const CheckpointError& e) {
-      // Anything else, a file that cannot be opened or read most of all, says nothing about the file: it may be the good one.
+      // Other errors, above all a file that cannot be opened or read, do not show that the file is bad: it may be the good one.
       if (e.code() != ErrorCode::kCheckpointCorrupt) throw;
       log::warn("checkpoint", fmt::format("skipped: {}", e.what()));
       damage = e.message();

@@ -1,4 +1,4 @@
-// Writing .ckpt files: checksums first (so that the integrity text can lead the file), then one message per slice.
+// Writes .ckpt files: checksums first (so that the integrity text can lead the file), then one message per slice.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,12 +97,12 @@ void check_names(const std::vector<CheckpointEntry>& entries) {
   }
 }
 
-// Sends messages to the file, sealed if asked, and keeps the running CRC-32 of the trailer.
+// Writes messages to the file, sealed if requested, and keeps the running CRC-32 of the trailer.
 class Writer {
  public:
   Writer(AtomicFile& file, const SaveOptions& options) : file_(file), options_(options), trailer_(!options.compat_mindspore1) {}
 
-  // One Value message; `head` of TensorProto, then the content without a copy.
+  // Writes one Value message: TensorProto's `head`, then the content without a copy.
   void value(const std::string& name, const std::string& type, const std::vector<int64_t>& dims, const void* data, int64_t bytes) {
     std::string tensor;
     for (const int64_t d : dims) wire::put_int(&tensor, 1, d);
@@ -161,7 +161,7 @@ class Writer {
   uLong crc_ = crc32_z(0, nullptr, 0);
 };
 
-// What lies on devices comes over in one wait.
+// Copies entries on devices to the host, with one synchronisation.
 std::vector<CheckpointEntry> on_host(const std::vector<CheckpointEntry>& entries) {
   std::vector<Tensor> tensors;
   for (const CheckpointEntry& e : entries) tensors.push_back(e.kind == CheckpointEntry::kTensor && e.tensor.has_data() ? e.tensor : Tensor());
@@ -183,8 +183,8 @@ std::string integrity_of(const std::vector<CheckpointEntry>& entries) {
   return sums.text();
 }
 
-// Until the new checkpoint has its name, the .sum file describes the previous one as well: a crash between the two renames must not
-// make a good file look damaged.
+// Until the new checkpoint has its name, the .sum file describes the previous one as well. Otherwise a crash between the two renames would make a good file
+// look damaged.
 void write_sum_file(const std::string& path, const std::string& sums, bool keep_previous) {
   const std::string sum = ckpt::sum_path(path);
   std::string text = sums;
@@ -203,7 +203,7 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& given, const std
     throw ValueError("save_checkpoint: seal cannot be combined with compat_mindspore1: the .sum file would describe the plain content", "",
                      "remove one of the two");
   check_names(given);
-  const std::vector<CheckpointEntry> entries = on_host(given);  // before the file is begun: a device may fail
+  const std::vector<CheckpointEntry> entries = on_host(given);  // before the file is created: a device may fail
   const std::string sums = integrity_of(entries);
   AtomicFile file(path, "checkpoint");
   Writer writer(file, options);
@@ -219,7 +219,7 @@ std::string save_checkpoint(const std::vector<CheckpointEntry>& given, const std
   if (options.compat_mindspore1) write_sum_file(path, sums, true);
   file.commit(0400);
   if (options.compat_mindspore1) write_sum_file(path, sums, false);
-  else unlink(ckpt::sum_path(path).c_str());  // of an earlier mindspore1 file of this name; not consulted any more
+  else unlink(ckpt::sum_path(path).c_str());  // of an earlier mindspore1 file of this name; not read any more
   return path;
 }
 

@@ -1,4 +1,4 @@
-// See sindri/train/cipher.h. libcrypto is opened when the first key comes, so that neither building nor running anything else needs it.
+// See sindri/train/cipher.h. libcrypto is opened when the first key is used, so that neither building nor running anything else needs it.
 #include "sindri/train/cipher.h"
 
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ std::string& hidden() {
   return part;
 }
 
-// A function of libcrypto 1.1 or 3; null where there is none.
+// Returns a function of libcrypto 1.1 or 3; null if it has none of that name.
 void* crypto_symbol(const std::string& name) {
   static void* const library = [] {
     for (const char* file : {"libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"})
@@ -78,8 +78,8 @@ template <class F> F* crypto(const std::string& name) {
 using Bytes = const unsigned char*;
 Bytes bytes_of(std::string_view s) { return reinterpret_cast<Bytes>(s.data()); }
 
-// The text through the cipher; empty optional when decrypting fails: another key, or changed bytes. `tag` is read when decrypting and written
-// when encrypting, for a mode that has one.
+// Encrypts or decrypts the text. Returns nullopt if decrypting fails: wrong key, or changed bytes. `tag` is read when decrypting and written when encrypting,
+// for a mode that has one.
 std::optional<std::string> run(bool encrypting, const Mode& mode, const std::string& key, std::string_view iv, std::string_view text, std::string* tag) {
   constexpr int kGetTag = 0x10, kSetTag = 0x11;  // EVP_CTRL_AEAD_GET_TAG, EVP_CTRL_AEAD_SET_TAG
   const auto free_context = crypto<void(void*)>("EVP_CIPHER_CTX_free");
@@ -115,7 +115,7 @@ uint32_t u32_at(std::string_view bytes, size_t at) {
   return v;
 }
 
-// Whether the end of a block's head, from `size` on, agrees with itself.
+// Returns whether the end of a block's head, from `size` on, is consistent.
 bool sizes_fit(std::string_view head) {
   return head.size() >= kSizes && u32_at(head, 4) == kIv && u32_at(head, 0) == uint64_t{4} + kIv + 4 + u32_at(head, 4 + 4 + kIv);
 }
@@ -134,7 +134,7 @@ class Descriptor {
   int fd_;
 };
 
-// Up to so many bytes: fewer at the end of the file.
+// Reads at most `bytes` bytes: fewer at the end of the file.
 std::string read_bytes(int fd, size_t bytes, const std::string& path) {
   std::string out(bytes, '\0');
   size_t done = 0;
@@ -158,7 +158,7 @@ void write_bytes(int fd, std::string_view bytes, const std::string& path) {
   }
 }
 
-// The magic that every block of the file must have, seen from the first block's head.
+// Returns the magic number that every block of the file must have, determined from the first block's head.
 uint32_t magic_of(std::string_view head, const Mode& mode, const std::string& path) {
   const uint32_t first = u32_at(head, 0);
   const bool of_1x = first == modes()[0].magic && sizes_fit(head.substr(4));
@@ -173,7 +173,7 @@ uint32_t magic_of(std::string_view head, const Mode& mode, const std::string& pa
                         fmt::format("give dec_mode='{}'", other->name));
 }
 
-// The plain file, block by block, into `to`.
+// Decrypts the file block by block into `to`.
 void decrypt(int from, int to, const std::string& key, const Mode& mode, const std::string& path) {
   struct stat info {};
   if (fstat(from, &info) != 0) throw_io_error("look at", "checkpoint", path, errno);
@@ -241,7 +241,7 @@ LoadedCheckpoint load_sealed_checkpoint(const std::string& path, const std::stri
   try {
     return load_checkpoint(fmt::format("/proc/self/fd/{}", plain.get()), path);
   } catch (const CheckpointError& e) {
-    if (m.tagged) throw;  // the tags say that these bytes were written
+    if (m.tagged) throw;  // the tags prove that these bytes were written
     throw CheckpointError(ErrorCode::kCheckpointCorrupt,
                           "it holds no checkpoint when it is decrypted: dec_key is another one than it was written with, or the file is damaged", path,
                           "check dec_key");

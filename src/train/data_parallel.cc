@@ -1,8 +1,10 @@
-// The stages of a data-parallel step: virtual ranks one after the other, sums along the tree, buckets.
+// The stages of a data-parallel step: virtual ranks in sequence, sums along the tree, buckets.
 //
-// Where a virtual rank's own things are. Its rows: part j of the batch. Its random numbers: the key's sample offset, which counts positions in the
-// global batch, begins at v·2^28, so v = 0 draws what a training alone draws. What forward writes: a value of its own for each of this process's
-// virtual ranks, which stands in the network's Parameter while its forward runs.
+// Per virtual rank v:
+//   rows: part j of the batch
+//   random numbers: the key's sample offset, which counts positions in the global batch, starts at v·2^28, so v = 0 draws the same numbers as a
+//     single-process run
+//   state that forward writes: each of this process's virtual ranks has its own value, stored in the network's Parameter while its forward pass runs
 #include "sindri/train/data_parallel.h"
 
 #include <fmt/format.h>
@@ -22,9 +24,9 @@ namespace sindri::train {
 
 namespace {
 
-constexpr int kOffsetBits = 28;  // samples of one virtual rank; 2^15 of them fit into the counter's 44 bits
+constexpr int kOffsetBits = 28;  // samples of one virtual rank; 2^15 virtual ranks fit into the counter's 44 bits
 
-// Sums of lists along the fixed tree, as they come: two of one level become one of the next, so log2(count) + 1 lists are held.
+// Sums lists along the fixed tree as they arrive: two of one level become one of the next, so at most log2(count) + 1 lists are held.
 class TreeSum {
  public:
   void add(TensorList list) {
@@ -32,7 +34,7 @@ class TreeSum {
     while (stack_.size() > 1 && stack_[stack_.size() - 2].first == stack_.back().first) join();
   }
   TensorList take() {
-    while (stack_.size() > 1) join();  // no power of two: the last ones wait for a neighbour, as in comm::reduce_tree
+    while (stack_.size() > 1) join();  // not a power of two: the last ones wait for a neighbour, as in comm::reduce_tree
     return std::move(stack_.back().second);
   }
 
@@ -52,7 +54,7 @@ class TreeSum {
 
 int64_t sample_offset(int64_t virtual_rank) { return virtual_rank << kOffsetBits; }
 
-// Also of virtual rank 0, so that all ranks have one graph but for this constant (check_same_graph).
+// Also applied for virtual rank 0, so that all ranks have the same graph except for this constant (check_same_graph).
 Tensor key_of_virtual_rank(const Tensor& key, int64_t virtual_rank) {
   return ops::add(key, Tensor::from_vector<int64_t>({3}, {0, 0, sample_offset(virtual_rank)}).to(key.device()));
 }
@@ -82,8 +84,8 @@ DataParallel::State::State(const BuildContext& context, const DataParallelOption
 
 namespace {
 
-// While it lives, forward may write to what is local to virtual ranks. At the end the network has virtual rank 0 of this process's, also where it ends
-// with an error.
+// During its lifetime, forward may write to state that is local to virtual ranks. Afterwards the network holds the values of this process's first virtual rank,
+// even after an error.
 class OwnValues {
  public:
   using Local = std::pair<Parameter*, Tensor>;
@@ -141,7 +143,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
       for (size_t i = 0; i < locals.size(); ++i) {
         Local& l = locals[i];
         l.written = l.written || l.own->value().id() != values[i].id();
-        // Made here, when it is known who needs one: from the value of before the step, in a graph that of the host.
+        // Created here, when it is known which state forward writes. The initial value is the one before the step; while a graph is traced, the stored one.
         while (l.written && static_cast<int64_t>(l.others.size()) < per_rank() - 1) {
           const Tensor& first_value = values[i].is_symbolic() ? l.own->stored() : values[i];
           l.others.push_back(std::make_unique<Parameter>(first_value.clone(), fmt::format("{}#{}", l.own->name(), l.others.size() + 1), false));
@@ -156,7 +158,7 @@ std::pair<Tensor, Gradients> DataParallel::State::gradients(const GradientsStage
     else all.of_params.insert(all.of_params.end(), of_params.begin(), of_params.end());
   }
   if (!collects || per_rank() == 1) all.of_params = sum.take();
-  if (per_rank() > 1 && !all.uses.empty()) {  // as of micro-batches: output gradients are of one part's own loss
+  if (per_rank() > 1 && !all.uses.empty()) {  // as with micro-batches: output gradients are those of one part's own loss
     const Tensor of_parts = ops::mul(all.uses[0].loss_scale, static_cast<double>(per_rank()));
     for (ParamUse& use : all.uses) use.loss_scale = of_parts;
   }
@@ -170,7 +172,7 @@ void DataParallel::State::take_back_others(const Tensor& skip) {
   }
 }
 
-// True on all ranks where it is on one.
+// True on all ranks if it is true on any.
 Tensor DataParallel::State::any_rank(const Tensor& flag) const {
   if (ranks() == 1) return flag;
   const Tensor most = ops::all_reduce({ops::cast(flag, DType::kInt32)}, {.op = "max", .group = comm.name(), .what = "skip flag"})[0];
@@ -184,7 +186,7 @@ TensorList reduce_in_buckets(TensorList g, const std::vector<GradientBucket>& bu
       if (o.gradients_mean && total > 1 && t.defined()) t = ops::mul(t, 1.0 / static_cast<double>(total));
     return g;
   }
-  const bool even = o.gradients_mean && total == c.size();  // the mean over ranks is the mean
+  const bool even = o.gradients_mean && total == c.size();  // the mean over ranks is then the mean over virtual ranks
   const std::string wire = wire_type(o, c);
   for (size_t b = 0; b < buckets.size(); ++b) {
     const auto first = static_cast<ptrdiff_t>(buckets[b].first), last = static_cast<ptrdiff_t>(buckets[b].last);
@@ -215,7 +217,7 @@ TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptio
   return reduce_in_buckets(gradients, gradient_buckets(metas, options, communicator), options, virtual_ranks(options, communicator), communicator);
 }
 
-// Groups of one name and other members are other groups; a second step of this runtime finds the first one's.
+// A second step of this runtime finds the first one's groups by name.
 void DataParallel::State::reduce_within(int64_t ranks_per_group) {
   if (ranks_per_group == 0 || ranks_per_group == comm.size()) return;
   if (comm.size() % ranks_per_group != 0)
@@ -232,7 +234,8 @@ void DataParallel::State::reduce_within(int64_t ranks_per_group) {
   }
 }
 
-// Which parameters a call has of its bucket when a step leaves some out. What variants leave out is nested, so their number tells which.
+// Records which parameters of its bucket each call sends, as a step may omit some. The sets that variants omit are nested, so the number of gradients
+// identifies the set.
 void DataParallel::State::note_sent(const TensorList& gradients) {
   for (size_t b = 0; b < buckets.size(); ++b) {
     std::vector<int64_t> has;
@@ -244,7 +247,7 @@ void DataParallel::State::note_sent(const TensorList& gradients) {
 }
 
 Gradients DataParallel::State::reduce(Gradients g) {
-  if (g.of_params.size() > parameters.size()) {  // what was collected: a list for each virtual rank
+  if (g.of_params.size() > parameters.size()) {  // collected gradients: one list per virtual rank
     TreeSum sum;
     const auto count = static_cast<ptrdiff_t>(parameters.size());
     for (auto at = g.of_params.begin(); at != g.of_params.end(); at += count) sum.add(TensorList(at, at + count));
@@ -253,7 +256,7 @@ Gradients DataParallel::State::reduce(Gradients g) {
   const comm::Communicator& among = within == nullptr ? comm : *within;
   const int64_t count = per_rank() * among.size();
   DataParallelOptions o = options;
-  if (within != nullptr) o.gradients_mean = true;  // a group's gradient is the mean of its ranks'
+  if (within != nullptr) o.gradients_mean = true;  // a group's gradient is the mean over its ranks
   note_sent(g.of_params);
   g.of_params = reduce_in_buckets(std::move(g.of_params), buckets, o, count, among);
   if (g.skip.defined()) g.skip = any_rank(g.skip);
@@ -271,7 +274,7 @@ Gradients DataParallel::State::reduce(Gradients g) {
   return g;
 }
 
-// `sum`: over this process's virtual ranks. The stop flag travels along.
+// `sum`: over this process's virtual ranks. The stop flag is sent with it.
 Tensor DataParallel::State::reduce_loss(const Tensor& sum) {
   if (options.local_loss) local_loss.assign(ops::cast(ops::mul(sum, 1.0 / static_cast<double>(per_rank())), DType::kFloat32));
   TensorList scalars = {sum, ops::cast(stop_request.value(), sum.dtype())};
@@ -319,7 +322,7 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   if (!s->guarded) return d;
   step.guard = [s, inner = step.guard](const Gradients& g, const Tensor& loss, bool decides) {
     Verdict v = inner(g, loss, decides);
-    if (decides && s->within == nullptr) return v;  // on what all ranks have; groups of ranks have gradients of their own
+    if (decides && s->within == nullptr) return v;  // decided on values that all ranks have; groups of ranks have different gradients
     const Tensor skip = s->any_rank(v.skip);
     return Verdict{skip, ops::logical_not(skip)};
   };

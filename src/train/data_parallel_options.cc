@@ -1,4 +1,4 @@
-// What data-parallel training is told: checks, virtual ranks, buckets, and the plan that ranks compare.
+// Options of data-parallel training: checks, virtual ranks, buckets, and the plan that ranks compare.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sindri::train {
 
 namespace {
 
-constexpr int64_t kMostVirtualRanks = 1 << 15;  // their places in the random numbers' counter, see data_parallel.cc
+constexpr int64_t kMostVirtualRanks = 1 << 15;  // they must fit into the random counter, see data_parallel.cc
 constexpr int64_t kMiB = 1 << 20;
 
 void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> choices) {
@@ -27,7 +27,7 @@ void check_choice(const char* name, const std::string& value, std::initializer_l
 
 bool power_of_two(int64_t n) { return n > 0 && std::has_single_bit(static_cast<uint64_t>(n)); }
 
-// Last indices of the ranges that a fusion list describes.
+// Returns the last indices of the ranges that a fusion list describes.
 std::vector<int64_t> fusion_ends(const std::vector<int64_t>& list, int64_t n) {
   int64_t previous = 0;
   for (size_t i = 0; i < list.size(); ++i) {
@@ -45,7 +45,7 @@ class Bucketing {
  public:
   explicit Bucketing(const std::vector<TensorMeta>& metas) : metas_(metas) {}
 
-  // Ranges of the list, each cut where the type changes.
+  // Ranges of the list, each split where the type changes.
   std::vector<GradientBucket> by_list(const std::vector<int64_t>& list) const {
     std::vector<GradientBucket> out;
     const std::vector<int64_t> ends = fusion_ends(list, count());
@@ -65,8 +65,8 @@ class Bucketing {
     return out;
   }
 
-  // Filled in the order in which gradients are complete: a small one first, so that the wire starts early; a last one of half the size, since nothing
-  // hides it.
+  // Filled in the order in which gradients become complete. The first bucket is small, so that communication starts early. The last one has half the size,
+  // since no computation overlaps it.
   std::vector<GradientBucket> by_size(int64_t normal) const {
     std::vector<GradientBucket> out;
     int64_t most = std::min(normal, kMiB);
@@ -133,12 +133,12 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<TensorMeta>& meta
 }
 
 std::string wire_type(const DataParallelOptions& o, const comm::Communicator& c) {
-  const bool shared = std::string(c.backend()) == "mpi" && c.host_count() == 1;  // there it would only cost time
+  const bool shared = std::string(c.backend()) == "mpi" && c.host_count() == 1;  // compression would only cost time there
   if (o.grad_compression == "none" || shared) return "";
   return o.grad_compression == "bf16" ? "bfloat16" : "float16";
 }
 
-// Each rank has its own device.
+// The device is omitted because each rank has its own.
 std::string DataParallel::State::wherever(const Parameter& p) {
   TensorMeta m = p.meta();
   m.device = {};

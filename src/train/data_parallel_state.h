@@ -1,4 +1,4 @@
-// What the stages of a data-parallel step and the calls between steps share.
+// State shared by the stages of a data-parallel step and by the calls between steps.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@
 namespace sindri::train {
 
 struct DataParallel::State {
-  // A Parameter that forward writes (a moving average), and the values of it that the further virtual ranks of this process have.
+  // A Parameter that forward writes (a moving average), and its values for this process's other virtual ranks.
   struct Local {
     Parameter* own;
     std::vector<std::unique_ptr<Parameter>> others = {};
-    bool written = false;  // forward was seen to write it
+    bool written = false;  // forward has written it
   };
 
   State(const BuildContext& context, const DataParallelOptions& options, comm::Communicator& communicator);
@@ -43,43 +43,43 @@ struct DataParallel::State {
   void broadcast(const std::vector<Parameter*>& parameters) const;
   void give_to_others();
   void give_collected();
-  /// The mean over all virtual ranks of as many numbers as there are in each of `leaves`, one leaf for each of this process's.
+  /// Returns the element-wise mean of `leaves` over all virtual ranks; one leaf for each of this process's.
   std::vector<double> mean_of(std::vector<std::vector<double>> leaves, const char* what) const;
   void merge_one(Parameter* mean, Parameter* variance);
   int64_t groups() const { return within == nullptr ? 1 : ranks() / within->size(); }
   void take_own(const NamedTensors& saved);
 
-  /// Only the ranks of a group put their gradients together (TrainStep::ranks_per_group).
+  /// Restricts the reduction of gradients to the ranks of a group (TrainStep::ranks_per_group).
   void reduce_within(int64_t ranks_per_group);
 
   DataParallelOptions options;
   comm::Communicator& comm;
-  comm::Communicator* within = nullptr;  // whose gradients are put together; null: all
+  comm::Communicator* within = nullptr;  // the group that reduces gradients; null: all
   int64_t total;  // virtual ranks of all ranks
   std::vector<Parameter*> parameters;
   std::vector<std::pair<std::string, Parameter*>> network_state;
   std::vector<BuildContext::MovingAverage> averages;
-  std::vector<Parameter*> copied;  // of algorithms: the first rank's
-  std::vector<Parameter*> of_groups;  // what each group of ranks has for itself
+  std::vector<Parameter*> copied;  // of algorithms: copied from rank 0
+  std::vector<Parameter*> of_groups;  // each group of ranks has its own values
   std::optional<NamedTensors> saved;  // of a checkpoint, until begin()
   std::vector<GradientBucket> buckets;
-  std::vector<Local> locals;  // what of the network is not trained
+  std::vector<Local> locals;  // the network's state that is not trained
   std::vector<Parameter*> collected;  // TrainStep::collected
-  std::vector<std::pair<Parameter*, Tensor>> others_before;  // of guarded steps, while one runs
+  std::vector<std::pair<Parameter*, Tensor>> others_before;  // before a guarded step, while it runs
   bool guarded = false, collects = false;
   Parameter stop_request{Tensor::scalar(0), "stop_request", false}, stop_agreed{Tensor::scalar(0), "stop_agreed", false};
   Parameter local_loss{Tensor::scalar(0), "local_loss", false};
-  int64_t bad_step = 0;  // the first of those in a row whose gradients were not finite here; 0: the last ones were
+  int64_t bad_step = 0;  // the first of consecutive steps with non-finite gradients on this rank; 0: the last step's were finite
   std::string bad_parameter;
-  std::map<std::pair<size_t, size_t>, std::vector<int64_t>> sent;  // by bucket and number of gradients: whose these are
-  PendingValues last_stop;  // of devices: of the step before
+  std::map<std::pair<size_t, size_t>, std::vector<int64_t>> sent;  // indices of the parameters sent, by bucket and number of gradients
+  PendingValues last_stop;  // on devices: of the previous step
 };
 
-/// Sums over all virtual ranks along their tree, on every rank; one leaf for each of this process's.
+/// Returns the sums over all virtual ranks along their tree, on every rank; one leaf for each of this process's.
 std::vector<double> sum_of_virtual_ranks(std::vector<std::vector<double>> leaves, comm::Communicator* ranks, const char* what);
-/// The state of the random numbers that this virtual rank draws from, in a step that begins with `key`.
+/// Returns the random state of this virtual rank in a step that starts with `key`.
 Tensor key_of_virtual_rank(const Tensor& key, int64_t virtual_rank);
-/// What travels between ranks: "", "bfloat16" or "float16".
+/// Returns the type that ranks communicate in: "", "bfloat16" or "float16".
 std::string wire_type(const DataParallelOptions& options, const comm::Communicator& communicator);
 TensorList reduce_in_buckets(TensorList gradients, const std::vector<GradientBucket>& buckets, const DataParallelOptions& options, int64_t total,
                              const comm::Communicator& communicator);

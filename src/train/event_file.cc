@@ -23,7 +23,7 @@ namespace sindri::train {
 
 uint32_t crc32c(std::string_view data) {
   uint32_t c = ~0u;
-  // ISA-L takes lengths as int, and does not write to what it takes as non-const.
+  // ISA-L takes lengths as int, and does not write to its non-const argument.
   for (constexpr size_t kMost = size_t{1} << 30; !data.empty(); data.remove_prefix(std::min(data.size(), kMost)))
     c = crc32_iscsi(reinterpret_cast<unsigned char*>(const_cast<char*>(data.data())), static_cast<int>(std::min(data.size(), kMost)), c);
   return ~c;
@@ -45,7 +45,7 @@ constexpr int64_t kMaxEventBytes = int64_t{1} << 30;
 
 double wall_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// Fields of a protobuf message, as far as events need them: false at its end, and where it is none.
+// Iterates over a protobuf message's fields, as far as events need them. next() returns false at the end, and if the bytes are malformed.
 class Fields {
  public:
   explicit Fields(std::string_view message) : left_(message) {}
@@ -99,8 +99,7 @@ int64_t step_of(std::string_view event) {
   return 0;
 }
 
-// Calls use(event, frame) for each whole frame; false when the file goes on behind them with something else than the part of a frame that a
-// killed process leaves.
+// Calls use(event, frame) for each whole frame. Returns false if anything follows them but the partial frame that a killed process leaves.
 bool for_each_frame(std::string_view bytes, const std::function<void(std::string_view event, std::string_view frame)>& use) {
   while (bytes.size() >= 12) {
     uint64_t length = 0;
@@ -108,7 +107,7 @@ bool for_each_frame(std::string_view bytes, const std::function<void(std::string
     uint32_t sum = 0;
     std::memcpy(&sum, bytes.data() + 8, 4);
     if (sum != masked_crc32c(bytes.substr(0, 8))) return false;
-    if (length > bytes.size() || bytes.size() - length < 16) return true;  // cut within
+    if (length > bytes.size() || bytes.size() - length < 16) return true;  // a partial frame
     const std::string_view event = bytes.substr(12, length);
     std::memcpy(&sum, bytes.data() + 12 + length, 4);
     if (sum != masked_crc32c(event)) return false;

@@ -13,9 +13,9 @@
 
 namespace sindri::train {
 
-/// CRC-32C (Castagnoli), as TFRecord uses it.
+/// CRC-32C (Castagnoli), as used by TFRecord.
 uint32_t crc32c(std::string_view data);
-/// TFRecord stores checksums rotated and offset, so that the checksum of data that holds checksums stays well mixed.
+/// TFRecord stores checksums rotated and offset, so that the checksum of data that contains checksums stays well mixed.
 inline uint32_t masked_crc32c(std::string_view data) {
   const uint32_t c = crc32c(data);
   return ((c >> 15) | (c << 17)) + 0xa282ead8u;
@@ -23,26 +23,25 @@ inline uint32_t masked_crc32c(std::string_view data) {
 /// Length, checksum of the length, data, checksum of the data.
 std::string tfrecord_frame(std::string_view data);
 
-/// Event files of earlier processes, read for a run that goes on.
+/// Event files of earlier processes, read when a run resumes.
 struct EarlierEvents {
-  std::string frames;  ///< those to keep, in order, each (tag, step) once
-  std::vector<std::string> files;  ///< that are read to their ends: the new file replaces them
+  std::string frames;  ///< the kept frames, in order, each (tag, step) once
+  std::vector<std::string> files;  ///< the files that were read completely: the new file replaces them
 };
-/// Reads all event files of a folder; `keep` is asked for every event. Frames behind damage are not read, and the file is left as it is.
-/// Throws IoError.
+/// Reads all event files of a folder; `keep` decides on every event. Frames after damage are not read, and a damaged file is not deleted. Throws IoError.
 EarlierEvents read_event_files(const std::string& folder, const std::function<bool(const std::string& tag, int64_t step)>& keep);
 
 class EventFile {
  public:
-  /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID, which begins with what is kept of earlier files. Throws IoError and leaves no file.
+  /// Creates FOLDER/events.out.tfevents.SECONDS.HOST.PID, starting with the frames kept of earlier files. Throws IoError and leaves no file.
   explicit EventFile(const std::string& folder, const EarlierEvents& earlier = {});
-  /// Deletes the earlier files, unless their events could not be written to this one. Until then both are there.
+  /// Deletes the earlier files, unless their events could not be written to this one. Until then both exist.
   void remove_earlier();
   const std::string& path() const { return file_->path(); }
   void scalar(const std::string& tag, int64_t step, double value) { scalars(step, {{tag, value}}); }
-  /// Several in one event, which read_event_files knows by the first.
+  /// Writes several scalars in one event, which read_event_files identifies by the first.
   void scalars(int64_t step, const std::vector<std::pair<std::string, double>>& values);
-  /// The distribution of the values that are finite; nothing where none is.
+  /// Writes the distribution of the finite values; nothing if there are none.
   void histogram(const std::string& tag, int64_t step, const std::vector<double>& values);
   void image(const std::string& tag, int64_t step, int64_t height, int64_t width, std::string_view png);
   /// Shown as Markdown.

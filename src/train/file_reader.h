@@ -1,4 +1,4 @@
-// Files of weights as their parsers read them: at any place, never beyond the end, with damage told by file and byte.
+// Reads weight files for their parsers: at any offset, never past the end. Errors name the file and byte of the damage.
 #pragma once
 
 #include <fcntl.h>

@@ -20,10 +20,10 @@ bool any_matches(const std::vector<std::string>& patterns, const std::string& na
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return name_matches(p, name); });
 }
 
-// Of two layers that differ in their number of outputs only: "f32[10, 512]" and "f32[20, 512]".
+// True for layers that differ in their number of outputs only: "f32[10, 512]" and "f32[20, 512]".
 bool other_width(const Shape& a, const Shape& b) { return a.rank() == b.rank() && a.rank() > 0 && std::equal(a.begin() + 1, a.end(), b.begin() + 1); }
 
-// Patterns that mean something on neither side are misspelt.
+// A pattern that matches nothing on either side is misspelt.
 void check_skips(const std::vector<std::string>& skip, const std::vector<WantedParam>& wanted, const LoadedCheckpoint& weights) {
   if (skip.empty()) return;
   std::vector<std::string> names;
@@ -32,7 +32,7 @@ void check_skips(const std::vector<std::string>& skip, const std::vector<WantedP
   match_names(skip, names, "parts that are not taken over");
 }
 
-// Mismatched and missing names of the last layer move to `replaced`, where the layer as a whole has another width or is not there.
+// Moves mismatched and missing names of the last layer to `replaced` if the layer has another width or is missing completely.
 void take_head_out(const std::vector<std::string>& head, const std::map<std::string, WantedParam>& wanted, const LoadedCheckpoint& weights,
                    InitReport* report) {
   const std::string& prefix = report->names.stripped_prefix;
@@ -101,7 +101,7 @@ std::vector<std::string> head_parameters(nn::Cell& network) {
     }
     if (trainable) out = std::move(own);
   }
-  // Cells without a prefix give their parameters other paths than their own: only names that the network has are told.
+  // Cells without a prefix give their parameters other paths than their own, so only names that the network has are returned.
   std::set<std::string> known;
   for (const auto& [name, p] : network.parameters_and_names()) known.insert(name);
   std::erase_if(out, [&](const std::string& name) { return !known.contains(name); });
@@ -120,7 +120,7 @@ InitReport init_weights(nn::Cell& network, const LoadedCheckpoint& weights, cons
     if (any_matches(options.skip, name)) report.skipped.push_back(name);
   }
   check_skips(options.skip, wanted, weights);
-  // An optimizer's state of a skipped part ("moments.end_point.weight") goes with it, also where the network has no such part.
+  // An optimizer's state of a skipped part ("moments.end_point.weight") is skipped with it, even if the network has no such part.
   const auto skipped = [&](const std::string& name) {
     const size_t dot = name.find('.');
     return any_matches(options.skip, name) || (!by_name.contains(name) && dot != std::string::npos && any_matches(options.skip, name.substr(dot + 1)));

@@ -37,7 +37,7 @@ json error_json(const Error& e) { return {{"code", static_cast<int>(e.code())}, 
   }
 }
 
-// Tells the other ranks every few seconds that rank 0 is still at work, from a thread of its own.
+// Tells the other ranks every few seconds that rank 0 is still at work, from a separate thread.
 class StillAtWork {
  public:
   StillAtWork(comm::Communicator& world, const char* what, double seconds)
@@ -46,7 +46,7 @@ class StillAtWork {
   StillAtWork(const StillAtWork&) = delete;
   StillAtWork& operator=(const StillAtWork&) = delete;
 
-  /// The last message; throws what went wrong with those before.
+  /// Sends the last message; throws the error of an earlier one.
   void end(const std::string& message) {
     finish(message);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -111,9 +111,9 @@ std::string from_first_rank(comm::Communicator& world, const char* what, const s
     told = json::parse(first_message(world, what));
   }
   if (told.contains("error")) {
-    try {  // nobody ends the job before all have heard the reason
+    try {  // no rank ends the job before all have received the reason
       world.barrier({what});
-    } catch (const CommError&) {}  // the reason is what counts
+    } catch (const CommError&) {}  // the original error matters
     if (error) std::rethrow_exception(error);
     throw_like(told["error"]);
   }
@@ -149,7 +149,7 @@ void check_same_on_all(comm::Communicator& world, const char* what, const std::s
 void check_same_graph(comm::Communicator& world, const std::string& text) {
   if (world.size() == 1) return;
   std::string same;
-  // Each rank has its own device, say the third of its host.
+  // Device numbers differ between the ranks of a host.
   const std::string own = current_device().is_cpu() ? "" : current_device().str();
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

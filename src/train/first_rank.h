@@ -1,4 +1,4 @@
-// What one rank does for all: files are read and written by rank 0, and every rank learns what came of it.
+// Work that one rank does for all: rank 0 reads and writes files, and every rank learns the result.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,16 @@
 
 namespace sindri::train {
 
-/// The text that `f` returns on rank 0, on every rank; `f` runs nowhere else. What it throws is thrown on every rank, with the same code. The other
-/// ranks wait as long as it takes, in calls of at most `seconds` each: a slow disk is no rank that hangs. Collective.
+/// Runs `f` on rank 0 only and returns its text on every rank. An exception of `f` is thrown on every rank, with the same code. The other ranks wait as long as
+/// it takes, in calls of at most `seconds` each, so that a slow disk does not look like a rank that hangs. Collective.
 SINDRI_API std::string from_first_rank(comm::Communicator& world, const char* what, const std::function<std::string()>& f, double seconds = 5);
-/// Throws CommError(kCommMismatch) on every rank unless all give the same text, "name: value" a line: with the first line that differs and who has which.
+/// Throws CommError(kCommMismatch) on every rank unless all pass the same text, one "name: value" per line. The error shows the first line that differs, and
+/// the ranks of each version.
 SINDRI_API void check_same_on_all(comm::Communicator& world, const char* what, const std::string& lines);
-/// Throws CommError(kCommMismatch) on every rank unless all have traced the same graph (its text): with the first line that differs and who has which.
-/// Where a rank's random numbers begin, a constant that is added to the key, may differ. Collective.
+/// Throws CommError(kCommMismatch) on every rank unless all have traced the same graph (its text). The error shows the first line that differs, and the ranks
+/// of each version. The start of a rank's random numbers, a constant added to the key, may differ. Collective.
 SINDRI_API void check_same_graph(comm::Communicator& world, const std::string& text);
-/// Gives every rank the entries that rank 0 has. Collective.
+/// Gives every rank rank 0's entries. Collective.
 SINDRI_API void broadcast_checkpoint(comm::Communicator& world, LoadedCheckpoint* file);
 
 }  // namespace sindri::train

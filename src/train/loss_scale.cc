@@ -1,4 +1,4 @@
-// The rules of the loss scales, written with ops.
+// The loss scales' rules, written with ops.
 #include "sindri/train/loss_scale.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ namespace sindri::train {
 namespace {
 
 constexpr int64_t kLeastSteps = 10;
-constexpr double kKept = 0.9;  // of the running mean
+constexpr double kKept = 0.9;  // weight of the running mean
 constexpr double kLeastFall = 0.02;
 
 }  // namespace
@@ -32,7 +32,7 @@ bool LrRange::add(double loss) {
   losses_.push_back(loss);
   const auto seen = static_cast<double>(losses_.size());
   running_ = kKept * running_ + (1 - kKept) * loss;
-  const double mean = running_ / (1 - std::pow(kKept, seen));  // without the zero that it started from
+  const double mean = running_ / (1 - std::pow(kKept, seen));  // corrects the bias of the zero that it started from
   least_ = losses_.size() == 1 ? mean : std::min(least_, mean);
   const bool ran_away = static_cast<int64_t>(losses_.size()) >= kLeastSteps && mean > stop_factor_ * std::abs(least_);
   return !ran_away && static_cast<int64_t>(losses_.size()) < steps_;
@@ -42,7 +42,7 @@ std::vector<double> LrRange::smoothed() const {
   const auto count = static_cast<int64_t>(losses_.size()), reach = std::max<int64_t>(1, steps_ / 25);
   std::vector<double> out(losses_.size());
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t side = std::min({reach, i, count - 1 - i});  // the same to both sides, so that a slope keeps its place
+    const int64_t side = std::min({reach, i, count - 1 - i});  // the same on both sides, so that a slope keeps its position
     double sum = 0;
     for (int64_t k = i - side; k <= i + side; ++k) sum += losses_[static_cast<size_t>(k)];
     out[static_cast<size_t>(i)] = sum / static_cast<double>(2 * side + 1);
@@ -54,7 +54,7 @@ std::optional<double> LrRange::suggestion() const {
   if (static_cast<int64_t>(losses_.size()) < kLeastSteps) return std::nullopt;
   const std::vector<double> s = smoothed();
   const size_t reach = static_cast<size_t>(std::max<int64_t>(1, steps_ / 25)), least = static_cast<size_t>(std::min_element(s.begin(), s.end()) - s.begin());
-  double start = 0;  // of the rates that change nothing yet
+  double start = 0;  // mean loss at rates too small to have an effect
   for (size_t i = 0; i < 2 * reach + 1 && i < s.size(); ++i) start += losses_[i] / static_cast<double>(std::min(2 * reach + 1, s.size()));
   if (start - s[least] < kLeastFall * std::abs(start)) return std::nullopt;
   std::optional<size_t> steepest;

@@ -24,7 +24,7 @@ namespace sindri::train {
 
 namespace {
 
-// Where the network is trained and applied. Host tensors travel ahead of the work that reads them.
+// Copies tensors to the device that trains and applies the network. Host tensors are copied ahead of the work that reads them.
 TensorList on_device(const TensorList& tensors, const std::function<Tensor(const Tensor&)>& prepare) {
   TensorList out = copy_ahead(tensors, current_device());
   if (prepare && !out.empty()) out[0] = prepare(out[0]);
@@ -41,7 +41,7 @@ std::vector<BuildContext::MovingAverage> moving_averages(nn::Cell& network) {
   std::vector<BuildContext::MovingAverage> out;
   for (const auto& [path, cell] : network.cells_and_names()) {
     if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell);
-        norm != nullptr && !norm->bypassed() && norm->options().use_batch_statistics.value_or(true)) {  // others do not move
+        norm != nullptr && !norm->bypassed() && norm->options().use_batch_statistics.value_or(true)) {  // others have fixed statistics
       out.push_back({&norm->moving_mean(), norm->options().momentum});
       out.push_back({&norm->moving_variance(), norm->options().momentum, &norm->moving_mean()});
     }
@@ -70,22 +70,23 @@ struct Model::Loop {
   std::unique_ptr<dataset::Iterator> data;
   bool sink = false;
   int64_t chunk = 1;  // steps between callbacks
-  bool compiled = false;  // a step was
-  bool stopping = false;  // several ranks: this one has asked for the end
-  bool endless = false;  // sink_size counts the steps of an epoch, data runs on across passes
+  bool compiled = false;  // a step has been compiled
+  bool stopping = false;  // several ranks: this one has requested a stop
+  bool endless = false;  // sink_size counts the steps of an epoch, and data continues across passes
 
-  // The algorithms first: what callbacks save is what they have made of it.
+  // Algorithms come first: callbacks save the state after their changes.
   void notify(Event event, void (Callback::*hook)(TrainState&)) {
     for (const BoostAlgorithmPtr& a : state.algorithms) a->on_event(event, state);
     for (const CallbackPtr& c : callbacks) (*c.*hook)(state);
   }
-  // Where this rank is, for those that wait for it.
+  // Reports this rank's progress to ranks that wait for it.
   void say(int64_t step, const char* phase) const {
     if (state.ranks == nullptr) return;
     state.ranks->session()->step = step;
     state.ranks->session()->phase = phase;
   }
-  // The next batch, on its way to the device; starts a new pass of the data where `endless` says that epochs are not passes. Adds to `waited`.
+  // Fetches the next batch and starts its copy to the device. Starts a new pass over the data if `endless` decouples epochs from passes. Adds the time to
+  // `waited`.
   bool fetch(std::vector<Tensor>* batch, double* waited) {
     const double start = now_seconds();
     say(state.cur_step_num + 1, "data");
@@ -101,7 +102,7 @@ Model::Model(nn::CellPtr network, nn::CellPtr loss, std::shared_ptr<optim::Optim
     : network_(std::move(network)), loss_(std::move(loss)), optimizer_(std::move(optimizer)), options_(std::move(options)) {
   if (!network_) throw ValueError("Model needs a network");
   net_with_loss_ = loss_ ? nn::WithLossCell::make(network_, loss_) : network_;
-  network_->get_parameters();  // gives every parameter its path as name
+  network_->get_parameters();  // names every parameter by its path
   std::vector<std::string> classes;
   for (const auto& [path, cell] : net_with_loss_->cells_and_names()) classes.push_back(cell->class_name());
   amp::check(options_.amp, classes);
@@ -211,7 +212,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   s.algorithms = algorithms_;
   s.train_dataset = data.get();
   s.open_data = [data, policy = options.on_corrupt, most = options.max_corrupt,
-                 prepare = options_.prepare] {  // the training's own: its rows are those that it reads
+                 prepare = options_.prepare] {  // the run's own source: it reads the rows that the run reads
     const std::shared_ptr<dataset::Iterator> it = data->create_iterator({.num_epochs = 1, .on_corrupt = policy, .max_corrupt = most});
     return [it, prepare](std::vector<Tensor>* batch) {
       if (!it->next(batch)) return false;
@@ -238,7 +239,7 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
   // Sunk graphs report once per chunk; eager mode reports every step, as in MindSpore.
   loop.chunk = sink && context().mode == Mode::kGraph ? s.batch_num : 1;
   s.cur_step_num = options.initial_total >= 0 ? options.initial_total : options.initial_epoch * s.batch_num + options.initial_step;
-  step_.steps_before = s.cur_step_num == 0 ? steps_trained_ : 0;  // a training that is resumed counts them itself
+  step_.steps_before = s.cur_step_num == 0 ? steps_trained_ : 0;  // a resumed run counts these steps in cur_step_num
   const std::shared_ptr<void> count(nullptr, [this, &s](void*) { steps_trained_ = step_.steps_before + s.cur_step_num; });
 
   s.global_batch = s.batch_size;
@@ -273,22 +274,22 @@ void Model::train(int64_t epochs, const std::shared_ptr<dataset::Dataset>& data,
     run_epochs(loop);
     loop.log.settle();
   } catch (...) {
-    // What was trained before something else failed is told of.
+    // Steps trained before the failure are reported.
     try {
       loop.log.settle();
-    } catch (const Error&) {}  // the first error is the one that counts
+    } catch (const Error&) {}  // the first error is the one that matters
     throw;
   }
   loop.notify(Event::kEnd, &Callback::end);
   if (!parallel_) return;
-  if (within_group(s)) parallel_->merge_collected();  // a second training of this Model begins with rank 0's
+  if (within_group(s)) parallel_->merge_collected();  // a second call of train() starts with rank 0's
   parallel_->merge_moving_averages();
 }
 
-// Whether the last step left gradients for an update to come.
+// Returns whether the last step left gradients for a later update.
 bool Model::within_group(const TrainState& s) const { return s.cur_step_num > 0 && !step_.updates(s.cur_step_num - 1); }
 
-// The data at the step the training begins with.
+// Opens the data at the step where the run starts.
 std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const dataset::Dataset& data, int64_t size) {
   const TrainOptions& options = loop.options;
   const TrainState& s = loop.state;
@@ -309,13 +310,13 @@ std::unique_ptr<dataset::Iterator> Model::open_at(const Loop& loop, const datase
   std::unique_ptr<dataset::Iterator> it = data.create_iterator(where);
   if (!options.dataset_state.empty()) {
     it->load_state(options.dataset_state);
-    // A state saved behind the last batch of an epoch stands in that epoch still.
+    // A state saved after the last batch of an epoch still belongs to that epoch.
     if (!loop.endless && it->epoch() < options.initial_epoch) it->next_epoch();
   }
   return it;
 }
 
-// Ranks compare what they were given, and take over rank 0's state.
+// Ranks compare their options, and copy rank 0's state.
 void Model::begin_parallel(Loop& loop) {
   if (!parallel_ || !parallel_->active()) return;
   TrainState& s = loop.state;
@@ -341,7 +342,7 @@ void Model::begin_parallel(Loop& loop) {
   if (loss_scale_manager_)
     for (Parameter* p : loss_scale_manager_->state()) state.push_back(p);
   for (Parameter* p : algorithm_state()) state.push_back(p);
-  if (began_ && start == 0) {  // a second training of this Model: ranks have their own already
+  if (began_ && start == 0) {  // a second call of train(): the ranks already have their own
     for (const BoostAlgorithmPtr& a : algorithms_)
       for (const Parameter* own : a->own_state()) std::erase(state, own);
   }
@@ -349,7 +350,7 @@ void Model::begin_parallel(Loop& loop) {
   parallel_->begin(lines, state);
 }
 
-// Whether the training ends behind this step.
+// Returns whether the run ends after this step.
 bool Model::run_step(Loop& loop, const TensorList& batch) {
   TrainState& s = loop.state;
   const bool several = parallel_ && parallel_->active();
@@ -367,7 +368,7 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   if (several) parallel_->after_step(s.cur_step_num);
   try {
     loop.log.add(result, bytes_of(batch));
-  } catch (NonFiniteError& e) {  // of what all have: all are here, unless the host runs ahead
+  } catch (NonFiniteError& e) {  // of values that all ranks have: all are here, unless the host runs ahead
     if (s.ranks != nullptr && result.loss.device().is_cpu())
       if (const std::string ranks = parallel_->nonfinite_ranks(); !ranks.empty()) e.add_where("gradients were not finite first on " + ranks);
     throw;
@@ -376,7 +377,7 @@ bool Model::run_step(Loop& loop, const TensorList& batch) {
   return parallel_->stop_agreed();
 }
 
-// What a callback of one rank wants, all must do: at the end of an epoch they agree at once, else the next step takes it to them.
+// Ranks must agree on a stop that a callback of one rank requests. They agree immediately at the end of an epoch; otherwise the next step communicates it.
 void Model::share_stop(Loop& loop, bool epoch_ended) {
   TrainState& s = loop.state;
   if (!parallel_ || !parallel_->active()) return;
@@ -389,7 +390,7 @@ void Model::share_stop(Loop& loop, bool epoch_ended) {
   }
 }
 
-// The others have begun a step that this rank cannot take part in.
+// The other ranks have started a step that this rank cannot take part in.
 void Model::fail_without_data(const Loop& loop) const {
   const TrainState& s = loop.state;
   const std::string what =
@@ -461,7 +462,7 @@ void Model::run_epochs(Loop& loop) {
   if (loop.data) s.data_stats = loop.data->stats().str();
 }
 
-// The network at its amp level; what it gives is float32 again, for losses and metrics.
+// Runs the network at its amp level; the output is float32 again, for losses and metrics.
 Tensor Model::run_network(const Tensor& x) {
   const amp::AmpScope scope(options_.amp);
   const nn::Value v(x);
@@ -469,7 +470,7 @@ Tensor Model::run_network(const Tensor& x) {
   return options_.amp.active() ? amp::cast_floating(out, DType::kFloat32) : out;
 }
 
-// {output} or {output, loss} of one batch.
+// Returns {output} or {output, loss} of one batch.
 TensorList Model::run_eval(const TensorList& batch) {
   const auto forward = [this](Span<const Tensor> in, int) -> TensorList {
     const Tensor out = run_network(in[0]);
@@ -488,7 +489,7 @@ TensorList Model::run_eval(const TensorList& batch) {
 
 namespace {
 
-// What metrics are to see. Values of a device come to the host together, for as many batches as are no burden to the device's memory.
+// Passes outputs, losses and labels to the metrics. Values on a device are copied to the host together, for as many batches as the limits below allow.
 class Judged {
  public:
   Judged(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, const nn::Cell* loss)
@@ -519,7 +520,7 @@ class Judged {
   }
 
  private:
-  // By samples, not by batches: the last batch may be smaller, and an evaluation says the same whatever the batch size.
+  // Weighted by samples, not by batches: the last batch may be smaller, and the result must not depend on the batch size.
   void count(nn::Loss& metric, const Tensor& loss, const Tensor& labels) const {
     if (loss_ != nullptr && loss_->reduction() == "sum") return metric.add_total(loss);
     const double samples = labels.rank() > 0 ? static_cast<double>(labels.dim(0)) : 1;
@@ -529,9 +530,9 @@ class Judged {
   static constexpr int64_t kMostBytes = 64 << 20;
   static constexpr size_t kMostBatches = 256;
   const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics_;
-  const nn::LossBase* loss_;  // null: a Cell of the user's, whose mean is taken to be over samples
+  const nn::LossBase* loss_;  // null: a Cell of the user's, whose mean is taken over samples
   bool outputs_ = false, losses_ = false;
-  TensorList seen_, labels_;  // two of seen_ for one of labels_
+  TensorList seen_, labels_;  // seen_ has two tensors for each of labels_
   int64_t bytes_ = 0;
 };
 
@@ -539,7 +540,7 @@ class Judged {
 
 namespace {
 
-// What the ranks have counted, added up in their order on each of them.
+// Adds up the ranks' counts, in rank order, on each of them.
 void add_over_ranks(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, comm::Communicator& ranks) {
   std::vector<double> mine;
   for (const auto& [name, metric] : metrics) {

@@ -24,7 +24,7 @@ bool is_standard_stream(const struct stat& file) {
   return false;
 }
 
-// What a symbolic link leads to in the end.
+// Returns the final target of a symbolic link.
 std::string resolved(const std::string& path) {
   char* real = realpath(path.c_str(), nullptr);
   const std::string out = real != nullptr ? real : path;
@@ -40,8 +40,8 @@ OutputFile::OutputFile(const std::string& path, std::string what) : path_(path),
   if (stat(path.c_str(), &file) != 0) {
     const int error = errno;
     struct stat link {};
-    if (error != ENOENT || lstat(path.c_str(), &link) != 0) atomic_ = std::make_unique<AtomicFile>(path, what_);  // it reports what is wrong
-    else open_through(path, O_CREAT);  // a link to a file that is not there yet
+    if (error != ENOENT || lstat(path.c_str(), &link) != 0) atomic_ = std::make_unique<AtomicFile>(path, what_);  // reports the error
+    else open_through(path, O_CREAT);  // a link to a file that does not exist yet
   } else if (S_ISDIR(file.st_mode)) {
     throw_io_error("write", what_, path, EISDIR);
   } else if (!S_ISREG(file.st_mode)) {

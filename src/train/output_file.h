@@ -1,4 +1,4 @@
-// A file that the user named for a result in JSON (--json): unlike a checkpoint it may be anything that can be written to.
+// A file that the user named for a JSON result (--json). Unlike a checkpoint it may be anything that can be written to.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace sindri::train {
 
-/// Opened before the work starts, so that a path that cannot be written, or holds something else than JSON (check_replaceable), is known then. A plain file, or one behind a symbolic link, is
-/// replaced when its new content is on disk. A device, a pipe, a file with several hard links and the file that the standard output goes
-/// to are written through: replacing them would leave a plain file where they were.
+/// Opened before the work starts, so that a path that cannot be written, or that holds something other than JSON (check_replaceable), is reported early. A
+/// plain file, directly or through a symbolic link, is replaced when its new content is on disk. A device, a pipe, a file with several hard links and the file
+/// that standard output goes to are written in place: replacing them would leave a plain file instead.
 class SINDRI_API OutputFile {
  public:
   OutputFile(const std::string& path, std::string what);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  /// The whole content, once.
+  /// Writes the whole content, once.
   void write(std::string_view content);
 
  private:

@@ -1,5 +1,5 @@
-// What virtual ranks and groups of ranks have each for themselves, in checkpoints: saved by rank 0 for all, one tensor for each Parameter with the
-// virtual ranks or groups as its first dimension. So a training that is resumed in any layout of the same virtual ranks and groups has all of it.
+// The state in checkpoints that differs between virtual ranks and groups of ranks. Rank 0 saves it for all, one tensor per Parameter, with the virtual ranks or
+// groups as the first dimension. A run that resumes in any layout of the same virtual ranks and groups restores all of it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Shape several(int64_t count, const Shape& of) {
   return shape;
 }
 
-// Part `at` of a tensor of several, both on the host.
+// Returns part `at` of the stacked tensor `all`, both on the host.
 Tensor part(const Tensor& all, int64_t at, const Shape& shape) {
   const HostTensors host;
   Tensor t = Tensor::empty(shape, all.dtype());
@@ -32,7 +32,7 @@ Tensor part(const Tensor& all, int64_t at, const Shape& shape) {
   return t;
 }
 
-// Those of `parts`, on the host, of every rank.
+// Gathers every rank's `parts`, on the host.
 Tensor gathered(comm::Communicator& ranks, const TensorList& parts) {
   const HostTensors host;
   const auto bytes = static_cast<size_t>(parts[0].nbytes());
@@ -81,7 +81,7 @@ NamedTensors DataParallel::of_ranks() {
   return out;
 }
 
-// A checkpoint of another layout, or of before this was saved, leaves all with what rank 0 had.
+// After loading a checkpoint of another layout, or one without this state, all keep rank 0's values.
 void DataParallel::State::take_own(const NamedTensors& entries) {
   std::map<std::string, const Tensor*> by_name;
   for (const auto& [name, tensor] : entries) by_name[name] = &tensor;

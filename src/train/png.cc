@@ -27,9 +27,9 @@ std::string png(int64_t height, int64_t width, int64_t channels, const std::stri
   std::string header, raw, out = "\x89PNG\r\n\x1a\n";
   for (const int64_t v : {width, height})
     for (int shift = 24; shift >= 0; shift -= 8) header.push_back(static_cast<char>(v >> shift));
-  header += {8, static_cast<char>(channels == 1 ? 0 : channels == 3 ? 2 : 6), 0, 0, 0};  // bits, colour; deflate, no filter types of its own, not interlaced
+  header += {8, static_cast<char>(channels == 1 ? 0 : channels == 3 ? 2 : 6), 0, 0, 0};  // bits, colour; deflate, standard filters, not interlaced
   const auto row_bytes = static_cast<size_t>(width * channels);
-  for (size_t at = 0; at < rows.size(); at += row_bytes) raw += '\0' + rows.substr(at, row_bytes);  // each row after the name of its filter: none
+  for (size_t at = 0; at < rows.size(); at += row_bytes) raw += '\0' + rows.substr(at, row_bytes);  // each row follows its filter's number: none
   uLongf size = compressBound(raw.size());
   std::string packed(size, '\0');
   if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(raw.data()), raw.size()) != Z_OK)

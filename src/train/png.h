@@ -1,4 +1,4 @@
-// PNG files of pixels that are there already. Not for reading images (dataset) and not for drawing (app/picture).
+// Writes existing pixels as PNG files. Images are read by dataset, and plots are drawn by `app/picture.cc`.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace sindri::train {
 
-/// A PNG of rows of 8-bit pixels with one, three or four channels. Throws InternalError where zlib has no memory.
+/// Returns a PNG of rows of 8-bit pixels with one, three or four channels. Throws InternalError if zlib runs out of memory.
 std::string png(int64_t height, int64_t width, int64_t channels, const std::string& rows);
 
 }  // namespace sindri::train

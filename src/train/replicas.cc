@@ -1,4 +1,4 @@
-// Ranks begin alike, stay alike, and agree between steps: plans, broadcasts, hashes, moving averages.
+// Keeps ranks identical at the start and during training, and lets them agree between steps: plans, broadcasts, hashes, moving averages.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <xxhash.h>
@@ -44,7 +44,7 @@ void DataParallel::State::compare_plans(const PlanLines& lines) const {
   for (const std::string& l : lines) text += l + "\n";
   const std::vector<uint64_t> hashes = gather(comm, {XXH3_64bits(text.data(), text.size())}, "plan check");
   if (all_equal(hashes)) return;
-  check_same_on_all(comm, "plans", text);  // says which
+  check_same_on_all(comm, "plans", text);  // throws an error that shows the difference
 }
 
 void DataParallel::State::broadcast(const std::vector<Parameter*>& list) const {
@@ -58,13 +58,13 @@ void DataParallel::State::broadcast(const std::vector<Parameter*>& list) const {
   }
 }
 
-// The network's values, to all virtual ranks of this process.
+// Copies the network's values to all virtual ranks of this process.
 void DataParallel::State::give_to_others() {
   for (const Local& l : locals)
     for (const auto& other : l.others) other->store(l.own->stored().clone());
 }
 
-// What the first of them has collected, likewise.
+// Copies the collected gradients of the first virtual rank to the others.
 void DataParallel::State::give_collected() {
   const size_t count = collected.size() / static_cast<size_t>(per_rank());
   for (size_t i = count; i < collected.size(); ++i) collected[i]->store(collected[i % count]->stored().clone());
@@ -119,7 +119,7 @@ void DataParallel::check_replicas() {
   if (all_equal(whole)) return;
   std::map<uint64_t, int> votes;
   for (const uint64_t h : whole) ++votes[h];
-  // What most have; of two as many, the one of the lower rank.
+  // The most frequent hash; in a tie, the lower rank's.
   const uint64_t usual = *std::max_element(whole.begin(), whole.end(), [&](uint64_t a, uint64_t b) { return votes[a] < votes[b]; });
   std::vector<int> odd;
   for (size_t r = 0; r < whole.size(); ++r)
@@ -142,7 +142,7 @@ void DataParallel::after_step(int64_t step) {
   if (!found) s.bad_step = 0;
   else if (s.bad_step == 0) {
     s.bad_step = step;
-    // A call that is watched need not be of these buckets: a program may reduce other gradients, too.
+    // The watched call may be of other buckets: a program may reduce other gradients, too.
     const auto bucket = static_cast<size_t>(found->index);
     const auto has = s.sent.find({bucket, static_cast<size_t>(found->tensors)});
     int64_t at = -1;
@@ -154,7 +154,7 @@ void DataParallel::after_step(int64_t step) {
   if (every > 0 && step % every == 0) check_replicas();
 }
 
-// The ranks that were first: from the next step on the weights of all are spoilt.
+// Returns the ranks where non-finite gradients occurred first: from the next step on all ranks' weights are affected.
 std::string DataParallel::nonfinite_ranks() {
   const State& s = *state_;
   const std::vector<std::string> all = s.comm.all_gather_text(s.bad_step == 0 ? "" : fmt::format("{} {}", s.bad_step, s.bad_parameter), {"ranks not finite"});
@@ -228,14 +228,14 @@ void DataParallel::merge_moving_averages() {
     for (const BuildContext::MovingAverage& a : s.averages)
       if (merged.insert(a.parameter).second) s.merge_one(a.parameter, nullptr);
   }
-  for (const State::Local& l : s.locals)  // of other kinds of state nothing is known: virtual rank 0's
+  for (const State::Local& l : s.locals)  // other kinds of state have no merge rule: virtual rank 0's is used
     if (l.written && !merged.contains(l.own)) copied.push_back(l.own);
   if (s.ranks() > 1) s.broadcast(copied);
   s.give_to_others();
 }
 
-// The update takes the mean over virtual ranks, which is the same where each of them has the mean of what they had. In float64, so that the mean of equal
-// ones is what they are: merged again, nothing changes.
+// The update uses the mean over virtual ranks, which does not change if each of them holds the mean of their values. In float64, so that the mean of equal
+// values is exact: merging again changes nothing.
 void DataParallel::merge_collected() {
   State& s = *state_;
   if (!active()) return;
@@ -251,7 +251,7 @@ void DataParallel::merge_collected() {
 
 void DataParallel::give_moving_averages() { state_->give_to_others(); }
 
-// Handles only: merging stores other tensors and writes to none.
+// Keeps handles only: merging stores other tensors and never writes into existing ones.
 std::shared_ptr<void> DataParallel::merged() {
   if (!active()) return nullptr;
   const std::shared_ptr<State> s = state_;

@@ -1,5 +1,5 @@
-// Reading .safetensors: eight bytes with the length of a JSON header, the header, then the tensors without gaps. Nothing is believed: every number is
-// compared with the size of the file before anything is allocated by it.
+// Reads .safetensors: eight bytes with the length of a JSON header, the header, then the tensors without gaps. Nothing in the file is trusted: every number is
+// compared with the file size before it determines an allocation.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <isa-l/crc.h>
@@ -22,13 +22,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMaxHeader = 100'000'000;  // as the format's own reader has it
+constexpr int64_t kMaxHeader = 100'000'000;  // as in the format's own reader
 constexpr int kMaxDepth = 4;
 constexpr const char* kMetadata = "__metadata__";
 constexpr const char* kIntegrity = "sindri.integrity";
 constexpr const char* kHeaderSum = "sindri.header";
 
-// CRC-32 as zlib has it, in eight digits.
+// zlib's CRC-32, in eight digits.
 std::string crc32_text(const void* data, size_t size) {
   uint32_t crc = 0;
   const auto* p = static_cast<const unsigned char*>(data);
@@ -41,7 +41,7 @@ std::string crc32_text(const void* data, size_t size) {
   return fmt::format("{:08x}", crc);
 }
 
-// Their names for element types; of those that tensors do not have, MindSpore's (ckpt::find_narrow_type).
+// The format's names of element types; for types that tensors do not have, MindSpore's (ckpt::find_narrow_type).
 const std::map<std::string, std::string>& type_names() {
   static const std::map<std::string, std::string> names = {{"BOOL", "Bool"},     {"U8", "UInt8"},    {"I8", "Int8"},    {"I16", "Int16"},  {"U16", "UInt16"},
                                                            {"I32", "Int32"},     {"U32", "UInt32"},  {"I64", "Int64"},  {"U64", "UInt64"}, {"F16", "Float16"},
@@ -49,7 +49,7 @@ const std::map<std::string, std::string>& type_names() {
   return names;
 }
 
-// A name from the file, shortened and without control characters.
+// Returns a name from the file, shortened and without control characters.
 std::string quoted(const std::string& s) {
   std::string out = "'";
   for (const char c : s.substr(0, 80)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -57,7 +57,7 @@ std::string quoted(const std::string& s) {
 }
 
 struct Stored {
-  std::string name, type;  // type as ckpt::parse_type_name or find_narrow_type has it
+  std::string name, type;  // type as in ckpt::parse_type_name or find_narrow_type
   std::vector<int64_t> dims;
   int64_t begin = 0, end = 0;  // in the data
 };
@@ -107,7 +107,7 @@ class Reader {
     if (text[0] != '{') file_.damaged(8, "its header does not begin with '{'");
     if (const int64_t bad = first_invalid_utf8(text); bad >= 0) file_.damaged(8 + bad, "its header is not UTF-8");
     header_text_ = text;
-    std::vector<std::set<std::string>> open;  // keys of the objects that are being read
+    std::vector<std::set<std::string>> open;  // keys of the objects being parsed
     const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
       if (depth > kMaxDepth) file_.damaged(8, fmt::format("its header is nested deeper than {} levels", kMaxDepth));
       if (event == json::parse_event_t::object_start) open.emplace_back();
@@ -128,8 +128,8 @@ class Reader {
     if (!texts) file_.damaged(8, "its metadata holds other things than texts");
   }
 
-  // Checksums that Sindri writes (python/sindri/tools/_safetensors.py): of the header, and here returned, of each tensor; empty for files of others. Each
-  // of the two metadata entries says that the other is there, so that damage to a key is seen, too.
+  // Verifies the checksums that Sindri writes (python/sindri/tools/_safetensors.py): that of the header here; those of the tensors are returned, empty for
+  // files of other programs. Each of the two metadata entries states that the other exists, so that damage to a key is detected, too.
   std::vector<std::string> check_integrity(const json& header, const std::vector<Stored>& all) {
     const json metadata = header.value(kMetadata, json::object());
     const std::string text = metadata.value(kIntegrity, ""), sum = metadata.value(kHeaderSum, "");
@@ -202,7 +202,7 @@ class Reader {
     return empty ? 0 : bytes;
   }
 
-  // `sum` is empty where none is known.
+  // `sum` is empty if it is unknown.
   CheckpointEntry read_tensor(const Stored& s, const std::string& sum) {
     const auto check = [&](const void* bytes) {
       if (sum.empty()) return;
@@ -239,7 +239,7 @@ class Reader {
   }
 
   FileReader file_;
-  int64_t data_ = 0;  // where the tensors begin
+  int64_t data_ = 0;  // offset of the first tensor
   std::string header_text_;
 };
 

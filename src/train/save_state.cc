@@ -11,7 +11,7 @@
 
 namespace sindri::train {
 
-// {"cpp": {name: [state, …]}}, one state for each callback of that name; empty where none has one.
+// {"cpp": {name: [state, …]}}, one state per callback of that name; empty if no callback has a state.
 std::string states_of(const std::vector<Callback*>& callbacks) {
   nlohmann::json states = nlohmann::json::object();
   for (const Callback* c : callbacks)

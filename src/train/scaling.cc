@@ -1,4 +1,4 @@
-// See scaling.h, whose equations are numbered.
+// See scaling.h, which numbers the equations.
 #include "sindri/train/scaling.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace sindri::train {
 
 namespace {
 
-// The completion curve at a share of the bytes.
+// Returns the completion curve's value at a share of the bytes.
 double completed_at(const std::vector<std::pair<double, double>>& curve, double share) {
   for (size_t i = 1; i < curve.size(); ++i) {
     const auto& [x0, y0] = curve[i - 1];

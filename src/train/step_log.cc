@@ -16,7 +16,8 @@ namespace sindri::train {
 
 namespace {
 
-// How far the host may be ahead: batches wait in the device's memory and in pinned memory, and a step that is not finite is found that much later.
+// The largest number of steps that the host runs ahead. Batches wait in the device's memory and in pinned memory, and a non-finite step is found that much
+// later.
 constexpr size_t kStepsAhead = 64, kFewAhead = 2;
 constexpr int64_t kBytesAhead = 256 << 20;
 
@@ -52,7 +53,7 @@ void StepLog::take_known() {
 void StepLog::settle() {
   if (steps_.empty()) return;
   try {
-    (void)steps_.back().values.get("losses");  // behind all others
+    (void)steps_.back().values.get("losses");  // the last to complete
   } catch (...) {
     steps_.clear();
     throw;
@@ -71,14 +72,14 @@ void StepLog::look_at_oldest(const char* what) {
     unit.losses.push_back(static_cast<float>(values[0]));
     unit.epoch = step.epoch, unit.number = step.number, unit.in_epoch = step.in_epoch;
   } catch (...) {
-    steps_.clear();  // what came behind was trained on it
+    steps_.clear();  // the steps that followed were trained on it
     deliver_known();
     throw;
   }
 }
 
-// What has become known together took equal times, from the begin of the first, or from when something was known before, to now: the host's own time
-// says nothing where it runs ahead.
+// Steps that become known together share the elapsed time equally. It starts at the first one's start, or at the previous delivery if that was later: the
+// host's own times mean nothing while it runs ahead.
 void StepLog::deliver_known() {
   const auto known = std::find_if(units_.begin(), units_.end(), [](const Unit& u) { return !u.ended || static_cast<int64_t>(u.losses.size()) < u.steps; });
   if (known == units_.begin()) return;
@@ -97,13 +98,13 @@ void StepLog::deliver_known() {
   }
 }
 
-// Stops before anything that was trained on garbage is saved. `left_out`: the step has found something that is not finite itself, and changed
-// nothing. With accumulation that is known at the end of a group, for all of its steps.
+// Stops before a state trained on non-finite values is saved. `left_out`: the step itself found a non-finite value and changed nothing. With accumulation, this
+// is known at the end of a group, for all of its steps.
 void StepLog::check_finite(const Step& step, double loss, bool left_out) {
   TrainState& s = state_;
   const bool scaled = s.loss_scale_manager != nullptr && s.loss_scale_manager->get_drop_overflow_update();
   group_.bad_loss = group_.bad_loss || !std::isfinite(loss);
-  const bool mends = scaled && !group_.bad_loss;  // a scale that is too large for a step is part of its working
+  const bool mends = scaled && !group_.bad_loss;  // a loss scale manager tries too large a scale as part of its normal operation
   if (left_out) {
     (scaled ? s.overflow_steps : s.skipped_steps) += group_.steps;
     group_.bad_loss = false;
@@ -114,7 +115,7 @@ void StepLog::check_finite(const Step& step, double loss, bool left_out) {
   const std::string where = fmt::format("epoch {}, step {} (samples {} to {} of the epoch)", step.epoch, step.in_epoch, first, first + s.batch_size - 1);
   if (left_out || group_.steps == 1) {
     s.nonfinite_steps += group_.steps;
-    s.nonfinite_in_epoch += std::min(group_.steps, step.in_epoch);  // a group may have begun in the epoch before
+    s.nonfinite_in_epoch += std::min(group_.steps, step.in_epoch);  // a group may start in the previous epoch
   }
   const std::string what = group_.steps == 1 ? "the step is" : fmt::format("the {} steps of its update are", group_.steps);
   if (std::isfinite(loss)) {
@@ -138,12 +139,12 @@ void StepLog::count_in_row(const Step& step, bool left_out) {
   else if (step.number % group_.steps == 0) in_row_ = 0;
 }
 
-// A training that leaves out most of its steps has failed, however finite the rest is.
+// A run that skips most of its steps has failed, even if the remaining steps are finite.
 void StepLog::check_skipped(const Step& step, const std::string& where) const {
   if (options_.max_skips > 0 && in_row_ > options_.max_skips)
     throw NonFiniteError(fmt::format("{} consecutive steps were skipped because their loss or a gradient was not finite", in_row_), where,
                          "lower the learning rate or clip gradients; dist.max_skips is how many are let pass; checkpoints saved before are good");
-  constexpr int64_t kLeast = 10;  // a few at the start of a training are nothing
+  constexpr int64_t kLeast = 10;  // a few at the start of a run are normal
   const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
     if (skipped < kLeast || static_cast<double>(skipped) <= options_.max_skipped * static_cast<double>(steps)) return;
     throw NonFiniteError(fmt::format("{} of the {} steps of {} were skipped because their loss or a gradient was not finite", skipped, steps, of), where,

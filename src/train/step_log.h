@@ -1,8 +1,8 @@
-// Steps that were given to the device and whose losses the host has not seen yet.
+// Steps that the device has received and whose losses the host has not read yet.
 //
-// Every step's loss and finite flag are sent to the host as soon as they are computed; nobody waits for them until somebody asks (settle), or until
-// the host is too far ahead. They are looked at in the order of the steps, so that a step that is not finite is named exactly, and what callbacks
-// hear of and what is counted does not depend on how far ahead the host was. On the CPU all is known at once.
+// Every step's loss and finite flag are sent to the host as soon as they are computed. The host waits for them only on request (settle), or when it is too
+// far ahead. They are checked in the order of the steps. So the error names a non-finite step exactly, and neither the callbacks nor the counts depend on
+// how far ahead the host was. On the CPU everything is known immediately.
 #pragma once
 
 #include <deque>
@@ -17,18 +17,18 @@ namespace sindri::train {
 class StepLog {
  public:
   using Deliver = std::function<void(const KnownSteps&)>;
-  /// `deliver` hears of each unit (what lies between two step_begin) once all of its losses are known.
+  /// `deliver` is called for each unit (the steps from one step_begin to the next) once all of its losses are known.
   StepLog(TrainState& state, const ModelOptions& options, int64_t steps_per_update, Deliver deliver)
       : state_(state), options_(options), group_{.steps = steps_per_update}, deliver_(std::move(deliver)) {}
 
-  /// A unit begins: time counts from here.
+  /// Starts a unit and its clock.
   void begin_unit();
-  /// The step state.cur_step_num, which was just given to the device with a batch of so many bytes. Throws NonFiniteError for what is known by now.
+  /// Adds the step state.cur_step_num, which was just given to the device with a batch of `batch_bytes` bytes. Throws NonFiniteError for results known by now.
   void add(const StepResult& result, int64_t batch_bytes);
   void end_unit(double data_wait_seconds);
-  /// Looks at what has come in; does not wait.
+  /// Checks the results that have arrived; does not wait.
   void take_known();
-  /// Waits for all of it, once. After an error nothing is left to be waited for.
+  /// Waits for all results, once. After an error none are pending.
   void settle();
 
  private:
@@ -42,13 +42,13 @@ class StepLog {
     bool ended = false;
     double begin = 0;
     double data_wait_seconds = 0;
-    std::vector<float> losses;  // of those of its steps that are known
+    std::vector<float> losses;  // of the steps known so far
     int64_t epoch = 0, number = 0, in_epoch = 0;  // of the last of these
   };
   // The steps of one update.
   struct Group {
     int64_t steps = 1;
-    bool bad_loss = false;  // of one of those so far
+    bool bad_loss = false;  // a loss of the group so far was not finite
   };
   void look_at_oldest(const char* what);
   void deliver_known();
@@ -62,7 +62,7 @@ class StepLog {
   Deliver deliver_;
   std::deque<Step> steps_;
   std::deque<Unit> units_;
-  int64_t bytes_ahead_ = 0, in_row_ = 0;  // steps left out since the last update that counted
+  int64_t bytes_ahead_ = 0, in_row_ = 0;  // in_row_: steps skipped since the last counted update
   double delivered_at_ = 0;
 };
 

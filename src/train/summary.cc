@@ -1,4 +1,4 @@
-// See sindri/train/summary.h. Numbers behind put_… are those of the fields in MindSpore's .proto files.
+// See sindri/train/summary.h. The numbers passed to put_… are the field numbers in MindSpore's .proto files.
 #include "sindri/train/summary.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ namespace {
 
 double wall_time() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// DataType of anf_ir.proto; 0 for what it has not.
+// DataType of anf_ir.proto; 0 for types that it lacks.
 int64_t data_type(std::string_view name) {
   constexpr std::array<std::string_view, 12> kNames = {"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
                                                        "uint16", "uint32", "uint64", "float16", "float32", "float64"};
@@ -39,7 +39,7 @@ int64_t data_type(std::string_view name) {
   return it == kNames.end() ? 0 : it - kNames.begin() + 1;
 }
 
-// A message that begins with the tag, which is followed by a message in another field.
+// Returns a message that starts with the tag, followed by a message in another field.
 std::string tagged(std::string_view tag, uint32_t field, std::string_view message) {
   std::string out;
   wire::put_bytes(&out, 1, tag);
@@ -103,7 +103,7 @@ std::string image_value(std::string_view tag, const std::vector<int64_t>& shape,
 
 namespace {
 
-// How many elements there are in each of equal bins, and the bins' edges.
+// The number of elements in each of equal-width bins, and the bins' edges.
 struct Bins {
   std::vector<double> edges;
   std::vector<int64_t> counts;
@@ -119,7 +119,7 @@ Bins bins_of(const std::vector<double>& values, double low, double high) {
   b.edges.push_back(high);
   for (const double v : values) {
     auto i = std::min(static_cast<size_t>((v - low) / (high - low) * static_cast<double>(n)), b.counts.size() - 1);
-    // Rounding can put a value beside its bin: the edges decide, the last bin holds its right one.
+    // Rounding can put a value into a neighbouring bin: the edges decide. The last bin includes its right edge.
     if (v < b.edges[i]) --i;
     else if (v >= b.edges[i + 1] && i + 1 < b.counts.size()) ++i;
     ++b.counts[i];
@@ -210,7 +210,7 @@ namespace {
 
 using Fact = Facts::value_type::second_type;
 
-// Where a fact stands: the part of the message, the field there, and whether a number is a float.
+// A fact's place: the part of the message, the field there, and whether a number is a float.
 struct FactField {
   std::string_view name;
   uint32_t part, field;
@@ -227,7 +227,7 @@ void put_fact(std::string* out, uint32_t field, const Fact& value) {
   else wire::put_bytes(out, field, std::get<std::string>(value));
 }
 
-// The facts of the table in their fields; `parts` are messages of their own, which are there also when empty, part 0 is the message itself.
+// Writes the facts of the table to their fields. Part 0 is the message itself; `parts` are separate messages, written even if empty.
 std::string by_table(std::span<const FactField> table, std::initializer_list<uint32_t> parts, const Facts& facts) {
   std::array<std::string, 5> bytes;
   for (const FactField& f : table) {
@@ -253,7 +253,7 @@ std::string custom_lineage(const Facts& facts) {
   return out;
 }
 
-// One node whose parameters are texts.
+// A single node whose parameters are texts.
 std::string dataset_graph(const Facts& facts) {
   std::string node, out;
   for (const auto& [name, value] : facts) {
@@ -309,7 +309,7 @@ void EventFile::open() {
   char host[256] = "host";
   gethostname(host, sizeof host - 1);
   const auto seconds = static_cast<int64_t>(wall_time());
-  for (int attempt = 0; attempt < 1000 && fd_ < 0; ++attempt) {  // two files of one second differ by a number
+  for (int attempt = 0; attempt < 1000 && fd_ < 0; ++attempt) {  // files created in the same second differ by a number
     const std::string number = attempt == 0 ? "" : fmt::format(".{}", attempt);
     path_ = fmt::format("{}/{}.out.events.summary.{}{}.{}{}", folder_, prefix_, seconds, number, host, suffix_);
     fd_ = open_file(path_, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);

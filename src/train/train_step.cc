@@ -85,7 +85,7 @@ std::pair<Tensor, Gradients> gradients_in_parts(const TrainStep& step, const Bat
   for (Tensor& g : grads.of_params)
     if (g.defined()) g = ops::mul(g, share);
   if (grads.uses.empty()) return sum;
-  const Tensor of_parts = ops::mul(loss_scale, static_cast<double>(parts));  // output gradients are of a part's own loss, of which the whole has a share
+  const Tensor of_parts = ops::mul(loss_scale, static_cast<double>(parts));  // output gradients are those of a part's own loss, which is a share of the whole
   for (ParamUse& use : grads.uses) use.loss_scale = of_parts;
   return sum;
 }
@@ -102,10 +102,10 @@ void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const Train
   check_loss_scales("the manager", drops ? 1 : o.loss_scale_manager->get_loss_scale(), drops, optimizer.name(), optimizer.base_options().loss_scale);
 }
 
-// The opposite of what the guard found, as it stands there or by one op.
+// The inverse of the guard's skip flag: the guard's own, or computed by one op.
 Tensor finite_of(const Verdict& v) { return v.finite.defined() ? v.finite : ops::logical_not(v.skip); }
 
-// A step whose gradients were kept for a later update. Whether its group counts is known at the group's end.
+// Ends a step whose gradients were kept for a later update. Whether its group counts is known at the group's end.
 StepResult end_collected(const TrainStep::Restore& restore, const Tensor& loss, const Verdict& verdict) {
   if (!verdict.skip.defined()) return {loss};
   if (restore) restore(verdict.skip);
@@ -114,8 +114,8 @@ StepResult end_collected(const TrainStep::Restore& restore, const Tensor& loss, 
 
 }  // namespace
 
-// What the forward pass writes to the network (moving averages), as it was before: brought back where a step is left out. The
-// choice is made by ops, so that a compiled step does not ask the host. The optimizer guards what it writes by itself.
+// Keeps the values that the forward pass overwrites (moving averages), and restores them in a skipped step. Ops make the choice, so that a compiled step does
+// not ask the host. The optimizer guards its own writes.
 TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters) {
   TensorList before;
   for (const Parameter* p : parameters) before.push_back(p->value());
@@ -127,7 +127,7 @@ TrainStep::Restore keep_values(const std::vector<Parameter*>& parameters) {
   };
 }
 
-// Gradients that were not asked for become zeros, and are remembered. There may be several lists of them (BuildContext::gradient_lists).
+// Replaces missing gradients by zeros and records which ones were missing. There may be several lists of gradients (BuildContext::gradient_lists).
 void fill_untrained(Gradients* g, const std::vector<Parameter*>& parameters) {
   for (size_t i = 0; i < g->of_params.size(); ++i) {
     if (g->of_params[i].defined()) continue;
@@ -165,7 +165,7 @@ StepResult run_stages(TrainStep& step, const Batch& batch) {
     }
     grads.skip = verdict.skip;
     if (restore) restore(grads.skip);
-    restore = nullptr;  // while the update runs, only what needs them holds old values
+    restore = nullptr;  // drops old values before the update where nothing needs them
   }
   grads = step.transform_gradients(std::move(grads));
   const Tensor skip = grads.skip;
@@ -212,7 +212,7 @@ TrainStep make_train_step(nn::Cell& net, optim::Optimizer& optimizer, const Trai
   const bool drops = manager != nullptr && manager->get_drop_overflow_update();
   s.gradients = [params = optimizer.parameters(), fixed = options.loss_scale, manager, drops, parts = options.micro_batches](TrainStep& step,
                                                                                                                              const Batch& batch) {
-    // A scale that the optimizer divides by has all the digits it has there.
+    // A scale that the optimizer divides by keeps the optimizer's precision.
     const Tensor scale = drops ? manager->scale() : ops::full({}, manager != nullptr ? manager->get_loss_scale() : fixed, DType::kFloat64);
     auto result = parts == 1 ? loss_and_gradients(step, batch, params, scale) : gradients_in_parts(step, batch, params, scale, parts);
     if (drops) result.second.inv_scale = inverse_scale(scale, result.second.of_params);
@@ -243,7 +243,7 @@ size_t TrainStep::add_choice(int count, Choose choose) {
   return choices_.size() - 1;
 }
 
-// Mixed radix, the first choice lowest; above all of them the optimizer's, whose range is not known.
+// Mixed radix, the first choice lowest; the optimizer's is highest, since its range is not known.
 int TrainStep::variant_at(int64_t step) const {
   int v = variant ? variant(update_of(step)) : 0;
   for (auto c = choices_.rbegin(); c != choices_.rend(); ++c) v = v * c->count + c->choose(*this, step);

@@ -87,7 +87,7 @@ TrainPosition position_of(const LoadedCheckpoint& file) {
                        .step = j.at("step"),
                        .dataset_state = j.at("dataset_state"),
                        .settings_hash = j.at("settings_hash"),
-                       .data_fingerprint = j.value("data_fingerprint", ""),  // this and what follows came later
+                       .data_fingerprint = j.value("data_fingerprint", ""),  // this field and the following ones were added later
                        .class_names = j.value("class_names", std::vector<std::string>()),
                        .counts = {},
                        .record = j.value("record", ""),
@@ -111,7 +111,7 @@ namespace {
 
 ReadState fit_training_state(const LoadedCheckpoint& file, std::vector<WantedParam> wanted, bool others_allowed) {
   ReadState out{.position = position_of(file), .values = {}};
-  // A table of rates has one entry per step: one of another length belongs to another number of epochs, and the optimizer keeps its own.
+  // A rate table has one entry per step. One of another length belongs to another number of epochs, and the optimizer keeps its own.
   std::erase_if(wanted, [&](const WantedParam& w) {
     const CheckpointEntry* e = w.name.starts_with("learning_rate") && w.shape.rank() == 1 ? file.find(w.name) : nullptr;
     return e != nullptr && e->kind == CheckpointEntry::kTensor && e->tensor.rank() == 1 && e->tensor.shape() != w.shape;
@@ -173,12 +173,12 @@ std::vector<std::string> class_names_of(const LoadedCheckpoint& checkpoint) {
   const nlohmann::json j = nlohmann::json::parse(position->data, nullptr, false);
   try {
     return j.is_object() ? j.value("class_names", std::vector<std::string>()) : std::vector<std::string>();
-  } catch (const nlohmann::json::exception&) { return {}; }  // of a program that means something else by it
+  } catch (const nlohmann::json::exception&) { return {}; }  // written by a program that uses the name for something else
 }
 
 namespace {
 
-// Until then the entries of its weights are there, with values of before the training.
+// Until the algorithm starts, the entries of its weights exist with their values from before training.
 bool has_taken_in(const LoadedCheckpoint& file, const std::string& which) {
   const CheckpointEntry* count = file.find(boosts().find(which).facts.weights_count);
   return count == nullptr || count->kind != CheckpointEntry::kTensor || count->tensor.numel() != 1 || count->tensor.item() != 0;
@@ -220,7 +220,7 @@ std::vector<std::string> load_weights(const std::string& path, nn::Cell& network
 
 std::string export_weights(const std::string& checkpoint, const std::string& which, const std::string& output) {
   const LoadedCheckpoint file = load_checkpoint(checkpoint);
-  // Of the trained weights nothing tells which entries they are; of others, their names.
+  // Nothing in the file marks the trained weights' entries; the others have names.
   if (which == "trained")
     throw ValueError("the trained weights are in the checkpoint as it is", checkpoint, "name the training algorithm whose weights to write");
   check_keeps_weights(which);

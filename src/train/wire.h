@@ -1,4 +1,4 @@
-// Protobuf's wire form, writing side: just what .ckpt and TensorBoard's event files need.
+// Writes protobuf's wire format, as far as .ckpt and TensorBoard's event files need it.
 #pragma once
 
 #include <bit>

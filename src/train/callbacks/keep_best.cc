@@ -22,7 +22,7 @@ KeepBest::KeepBest(BestOptions options)
   for (const auto& [epoch, value] : options_.earlier) see(epoch, value);
 }
 
-// True for a new best.
+// Returns true for a new best.
 bool KeepBest::see(int64_t epoch, double value) {
   const double worst = options_.larger_is_better ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   const bool better = rule_.see(std::isfinite(value) ? value : worst);
@@ -40,11 +40,11 @@ void KeepBest::epoch_end(TrainState& s) {
   if (exhausted()) s.request_stop();
 }
 
-// The network, the optimizer and the algorithms outlive the call of train(); what belongs to its loop does not.
+// The network, the optimizer and the algorithms outlive the call of train(); the state of its loop does not.
 void KeepBest::end(TrainState& s) {
   ended_ = s;
   ended_.settle = nullptr;
-  ended_.merge_ranks = nullptr;  // done by the checkpoint of the end
+  ended_.merge_ranks = nullptr;  // the final checkpoint did this
   ended_.moving_averages_written = nullptr;
   ended_.open_data = nullptr;
   ended_.callbacks = {this};

@@ -1,5 +1,5 @@
-// ModelCheckpoint: when to save, under which name, and which older files to remove. A file is removed only after its successor
-// is safely on disk. With several ranks rank 0 does all of it, and the others learn what came of it.
+// ModelCheckpoint: when to save, under which name, and which older files to remove. A file is removed only after its successor is safely on disk. With several
+// ranks, rank 0 does all of it, and the others learn the outcome.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// PATH.aside, or the first PATH.aside.N that is free.
+// Renames `path` to PATH.aside, or to the first PATH.aside.N that is free.
 void set_aside(const std::string& path) {
   std::string to = path + ".aside";
   for (int n = 2; file_exists(to, "checkpoint"); ++n) to = fmt::format("{}.aside.{}", path, n);
@@ -34,7 +34,7 @@ void set_aside(const std::string& path) {
 
 bool first(const TrainState& s) { return s.ranks == nullptr || s.ranks->rank() == 0; }
 
-// FOLDER/latest -> NAME, replaced in one step. Some file systems have no links: then there is none.
+// Points the link FOLDER/latest to NAME in one step. On file systems without links, none is made.
 void point_latest(const fs::path& path) {
   const fs::path link = path.parent_path() / "latest", next = path.parent_path() / fmt::format("latest.tmp.{}", getpid());
   std::error_code error;
@@ -72,14 +72,13 @@ void ModelCheckpoint::prepare(const TrainState& s) {
   std::error_code error;
   fs::create_directories(directory_, error);
   if (error) throw IoError(fmt::format("cannot create the checkpoint folder: {}", error.message()), directory_, "choose a folder you may write to");
-  // Resuming: earlier files count towards keep_checkpoint_max, oldest first. Their times say nothing where the folder was copied. Files of
-  // later steps could not be verified, or are of a training that somebody wants to go back in: they get another name instead of being
-  // overwritten or rotated away.
+  // When a run resumes, earlier files count towards keep_checkpoint_max, oldest first. File times mean nothing if the folder was copied. Files of later steps
+  // could not be verified, or belong to a run that the user rolls back. They are renamed instead of being overwritten or rotated away.
   const EpochStep here = s.step_in_epoch() > 0 ? EpochStep{s.cur_epoch_num, s.step_in_epoch()} : EpochStep{s.cur_epoch_num + 1, 0};
   std::vector<std::pair<EpochStep, std::string>> earlier;
   for (const std::string& name : names_in_folder(directory_, "checkpoint folder")) {
     const std::string path = (fs::path(directory_) / name).string();
-    // A process that was killed between writing or removing the two files of a mindspore1 checkpoint has left one of them.
+    // A process killed between writing or removing the two files of a mindspore1 checkpoint leaves one of them.
     if (s.cur_step_num > 0 && name.ends_with(".ckpt.sum") && checkpoint_numbers(name.substr(0, name.size() - 4), prefix_) &&
         !file_exists(path.substr(0, path.size() - 4), "checkpoint"))
       fs::remove(path, error);
@@ -96,7 +95,7 @@ void ModelCheckpoint::prepare(const TrainState& s) {
 
 void ModelCheckpoint::step_end(TrainState& s) {
   bool due = checkpoint_due(config_.save_checkpoint_steps, config_.save_checkpoint_seconds, s.cur_step_num - last_step_, now_seconds() - last_time_);
-  // Clocks differ: rank 0's counts.
+  // Clocks differ: rank 0's decides.
   if (s.ranks != nullptr && config_.save_checkpoint_steps == 0 && config_.save_checkpoint_seconds > 0)
     due = s.ranks->all_gather_text(due ? "1" : "", {"checkpoint due"})[0] == "1";
   if (due) save(s);
@@ -106,14 +105,13 @@ void ModelCheckpoint::end(TrainState& s) { save(s); }
 
 std::string ModelCheckpoint::save(TrainState& s) {
   if (s.cur_step_num == last_step_) return "";  // saved already, or nothing trained since the file it was resumed from
-  if (s.settle) s.settle();  // nothing that was trained on garbage is saved, and the counts are those of all steps
+  if (s.settle) s.settle();  // no state from non-finite steps is saved, and the counts include all steps
   // Not on other ranks: the prefix is rank 0's.
   const std::string path = (fs::path(directory_) / checkpoint_file_name(prefix_, s.cur_epoch_num, s.step_in_epoch())).string();
   last_step_ = s.cur_step_num;
   last_time_ = now_seconds();
   const std::shared_ptr<void> merged = s.merge_ranks ? s.merge_ranks() : nullptr;
-  // A write that fails is told of, not thrown: the training is worth more than this copy, the previous file is untouched, and the next interval tries
-  // again.
+  // A failed write is logged, not thrown: the run is worth more than this copy, the previous file is untouched, and the next interval retries.
   const std::string outcome = on_first_rank(s, "checkpoint", [&]() -> std::string {
     try {
       write(s, path);
@@ -139,7 +137,7 @@ void ModelCheckpoint::write(const TrainState& s, const std::string& path) const 
 
 void ModelCheckpoint::rotate() {
   if (saved_.empty()) return;
-  std::vector<double> ages;  // in minutes; of files of earlier processes too much to be told
+  std::vector<double> ages;  // in minutes; too large to apply to files of earlier processes
   for (const auto& [path, time] : saved_) ages.push_back((now_seconds() - time) / 60);
   ages.pop_back();
   const std::vector<size_t> superfluous = checkpoints_to_remove(ages, {config_.keep_checkpoint_max, config_.keep_checkpoint_per_n_minutes});

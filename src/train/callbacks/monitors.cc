@@ -1,5 +1,5 @@
-// Callbacks that print or decide: LossMonitor, TimeMonitor, EarlyStopping, EvalCallback. Text is MindSpore's, since scripts and
-// people read it.
+// Callbacks that print or decide: LossMonitor, TimeMonitor, EarlyStopping, EvalCallback. The printed text matches MindSpore's, since scripts and people read
+// it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,11 +43,11 @@ LossMonitor::LossMonitor(int64_t per_print_times, std::ostream* out) : per_print
 }
 
 void LossMonitor::step_end(TrainState& s) {
-  if (s.cur_step_num <= last_print_) last_print_ = 0;  // a new training with the same callback
+  if (s.cur_step_num <= last_print_) last_print_ = 0;  // the same callback in a new run
   const bool prints = per_print_times_ != 0 && s.cur_step_num - last_print_ >= per_print_times_;
-  if (!prints && s.settle && s.known_step != s.cur_step_num) return;  // Model looks at every loss
+  if (!prints && s.settle && s.known_step != s.cur_step_num) return;  // Model checks every loss
   const double loss = s.loss();
-  const bool left_out = s.skipped_steps + s.overflow_steps != skipped_;  // NanPolicy::kSkip has dealt with it
+  const bool left_out = s.skipped_steps + s.overflow_steps != skipped_;  // NanPolicy::kSkip has handled it
   skipped_ = s.skipped_steps + s.overflow_steps;
   if (!std::isfinite(loss) && !left_out) {
     throw NonFiniteError(fmt::format("the loss is {}", loss), fmt::format("epoch {}, step {}", s.cur_epoch_num, s.step_in_epoch()),
@@ -77,7 +77,7 @@ void TimeMonitor::epoch_end(TrainState& s) {
   *out_ << epoch_time_line(s.mode, (now_seconds() - start_) * 1e3, steps) << std::endl;
 }
 
-// Numbers as their shortest texts, which come back as they were: JSON has no infinity.
+// Numbers are stored as their shortest exact text, since JSON has no infinity.
 std::string Patience::state() const { return nlohmann::json({{"best", fmt::format("{}", best)}, {"wait", wait}, {"cooldown", cooldown}}).dump(); }
 
 void Patience::load_state(const std::string& text) {
@@ -101,7 +101,7 @@ void EarlyStopping::begin(TrainState& s) {
 
 void EarlyStopping::epoch_end(TrainState& s) {
   const bool stale = s.metrics_step >= 0 && s.metrics_step != s.cur_step_num;
-  // Nothing was evaluated in this epoch. Before the first evaluation it is not known whether that gives a "loss".
+  // Nothing was evaluated in this epoch. Before the first evaluation it is unknown whether one will provide a "loss".
   if (stale && (monitor_ != "loss" || s.metrics_step == 0 || s.metrics.contains("loss"))) return;
   double value = 0;
   if (monitor_ == "loss" && !s.metrics.contains("loss")) {
@@ -125,7 +125,7 @@ EvalCallback::EvalCallback(std::function<MetricValues()> evaluate, int64_t every
 
 void EvalCallback::begin(TrainState& s) { s.metrics_step = std::max<int64_t>(s.metrics_step, 0); }
 
-// A run that is interrupted and resumed evaluates where one that was not does.
+// A resumed run evaluates in the same epochs as an uninterrupted one.
 void EvalCallback::epoch_end(TrainState& s) {
   if (s.cur_epoch_num % every_ != 0 && s.cur_epoch_num != s.epoch_num && (!s.stop || s.interrupted)) return;
   s.metrics = evaluate_();
