@@ -86,16 +86,16 @@ class SINDRI_API Progress {
   void hide();
   /// Ends the progress output: later calls of print() have no live line below them.
   void finish();
-  /// Suspends drawing while `held`: someone else has started a line and not ended it.
+  /// Suspends drawing while `held`: another writer has started a line and not ended it.
   void hold(bool held) { held_ = held; }
   /// Durations that count towards the remaining time.
   void eval_took(double seconds);
   /// Adds the duration of a checkpoint.
   void save_took(double seconds);
   /// Estimated seconds to the end; negative while unknown. The estimate is the expected duration of a step times the remaining
-  /// steps, plus evaluations, checkpoints and epoch ends, each as the mean of the last five. A step's duration is averaged over a
-  /// past half as long as the remaining time, at least 50 steps and three seconds, without the first two steps of the run. Of 5
-  /// to 20 parts of that period the slowest and the fastest are ignored.
+  /// steps, plus evaluations, checkpoints and epoch ends, each as the mean of the last five. A step's duration is averaged over
+  /// the latest period, half as long as the remaining time but at least 50 steps and three seconds, without the first two steps of
+  /// the run. The period is divided into 5 to 20 parts, of which the slowest and the fastest are ignored.
   double remaining() const;
   /// The live line for a window of `columns` columns, without colour; 0: the whole line.
   std::string line(size_t columns) const { return compose(columns, false); }

@@ -125,7 +125,7 @@ class SINDRI_API Communicator {
   /// Groups ranks of one colour, ordered by key, then rank; null for a negative colour. Collective (MPI_Comm_split).
   std::shared_ptr<Communicator> split(int color, int key);
 
-  /// Throws the failure, if other ranks or the watch have found one.
+  /// Throws CommError if another rank or the watch has found a failure.
   void check() const;
   const std::shared_ptr<Session>& session() const { return session_; }
 

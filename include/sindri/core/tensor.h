@@ -42,7 +42,7 @@ class SINDRI_API Tensor {
   static Tensor empty(const Shape& shape, DType dtype = DType::kFloat32, Layout layout = Layout::kContiguous);
   /// Uninitialised memory of the device in `meta`. Throws as above.
   static Tensor empty(const TensorMeta& meta);
-  // // The following functions make tensors from values, on current_device().
+  // The following functions make tensors from values, on current_device().
   /// A tensor of zeros.
   static Tensor zeros(const Shape& shape, DType dtype = DType::kFloat32);
   /// A tensor with every element `value`, converted to `dtype`.
@@ -132,8 +132,8 @@ class SINDRI_API Tensor {
   std::shared_ptr<TensorImpl> impl_;
 };
 
-/// Copies of the tensors on the host. Tensors on other devices are read together in one wait, which the timeline shows as `what`;
-/// undefined tensors stay undefined.
+/// The tensors on the host. Those on other devices are copied together in one wait, which the timeline shows as `what`; undefined
+/// ones stay undefined.
 SINDRI_API std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what = "read");
 /// All elements of all tensors, concatenated and read in one wait.
 SINDRI_API std::vector<double> read_values(std::span<const Tensor> tensors, const char* what = "read");

@@ -30,7 +30,7 @@ using AttrValue = std::variant<bool, int64_t, double, std::string, DType, Shape,
 struct AttrField {
   std::string name;
   AttrValue value;
-  bool operator==(const AttrField& o) const;  ///< unlike for numbers, 0 and -0 differ, and NaN equals itself
+  bool operator==(const AttrField& o) const;  ///< unlike with numbers, 0 and -0 differ, and NaN equals itself
 };
 /// The fields of an attribute struct, in the order of its list.
 using AttrFields = std::vector<AttrField>;

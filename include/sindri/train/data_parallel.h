@@ -37,7 +37,7 @@ struct DataParallelOptions {
   bool overlap = true;
   /// Sums along the fixed tree, which needs powers of two; false: any order that is fixed for a layout.
   bool strict_order = true;
-  int64_t replica_check_steps = 1000;  ///< steps between comparisons of the parameters' hashes; 0: only with merge()
+  int64_t replica_check_steps = 1000;  ///< steps between comparisons of the parameters' hashes; 0: only before checkpoints
   bool parameter_broadcast = true;  ///< ranks start with rank 0's parameters, moving statistics and training state
   std::string bn_sync = "off";  ///< off, or train: batch norm uses the statistics of all ranks' batches
   bool local_loss = false;  ///< make DataParallel::local_loss() available (dist.loss_scope local)
@@ -73,7 +73,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 /// Lines "name: value" in which a run's ranks must agree before the first step, in addition to those of the step itself.
 using PlanLines = std::vector<std::string>;
 
-/// A data-parallel training step. Made by apply_data_parallel; must outlive the step's use.
+/// A data-parallel training step, made by apply_data_parallel. Keep it as long as the step is used.
 class SINDRI_API DataParallel {
  public:
   ~DataParallel();
