@@ -189,8 +189,13 @@ def wrap(text):
             out.extend(re.sub(r"^(\s*)([-+*#]|\d+\.)(?= )", r"\1\\\2", line) if i else line for i, line in enumerate(lines))
             paragraph.clear()
 
+    comment = False
     for line in text.splitlines():
-        if re.match(r"\s*(```|~~~)", line):
+        if comment or "<!--" in line:
+            flush()
+            comment = "-->" not in line[line.rfind("<!--"):] if "<!--" in line else "-->" not in line
+            out.append(line)
+        elif re.match(r"\s*(```|~~~)", line):
             if fence is None:
                 flush()
             fence = None if fence else True
@@ -241,6 +246,9 @@ def self_test():
         wrong.append("long sentences are not found")
     if wrap("one two\nthree\n\n- " + "word " * 30 + "\n") != "one two three\n\n- " + ("word " * 23).strip() + "\n  " + ("word " * 7).strip() + "\n":
         wrong.append("paragraphs are not wrapped")
+    commented = "<!-- given: a\nb -->\none\ntwo\n"
+    if wrap(commented) != "<!-- given: a\nb -->\none two\n":
+        wrong.append("comments are wrapped")
     for line in wrong:
         print(f"check_prose: {line}")
     print(f"check_prose: self-test {'failed' if wrong else 'passed'}")

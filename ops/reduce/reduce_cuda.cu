@@ -137,16 +137,16 @@ template <class F> decltype(auto) with_policy(const KernelQuery& q, const void* 
 int64_t workspace(const KernelQuery& q) {
   return with_policy(q, nullptr, nullptr, [](const auto& policy, const FoldPlan& plan) { return fold_workspace(policy, plan); });
 }
-void run(const Call& call) {
+void run_reduce(const Call& call) {
   with_policy(call.query, call.in[0].data, call.out[0].data, [&](const auto& policy, const FoldPlan& plan) {
     run_fold(call, plan, policy, aligned_for_vectors<typename std::decay_t<decltype(policy)>::Element>(policy.x), call.workspace);
   });
 }
 
-KernelCost cost(const KernelQuery& q) {
+KernelCost cost_of_reduce(const KernelQuery& q) {
   return {.launches = with_policy(q, nullptr, nullptr, [](const auto&, const FoldPlan& plan) { return fold_launches(plan); })};
 }
-bool fold(const char* op) { return register_cuda_kernel({.op = op, .run = run, .workspace = workspace, .cost = cost}); }
+bool fold(const char* op) { return register_cuda_kernel({.op = op, .run = run_reduce, .workspace = workspace, .cost = cost_of_reduce}); }
 const bool kSum = fold("sum");
 const bool kMean = fold("mean");
 const bool kProd = fold("prod");

@@ -53,7 +53,7 @@ template <class E> struct Recurrence {
   SINDRI_DEVICE void write(int64_t at, const Acc& v) const { h[at] = store_as<E>(v.shift); }
 };
 
-struct Lines {
+struct ScanLines {
   int64_t lines, size, inner;
   bool reverse;
   int64_t chunk, chunks;  // elements, of a line
@@ -65,7 +65,7 @@ struct Lines {
 };
 
 // What is before each chunk of a line, in place of the chunks' totals [lines, chunks].
-template <class Policy> __global__ void scan_totals(Policy p, Lines l, typename Policy::Acc* totals) {
+template <class Policy> __global__ void scan_totals(Policy p, ScanLines l, typename Policy::Acc* totals) {
   for (int64_t line = global_thread(); line < l.lines; line += global_threads()) {
     auto before = p.begin();
     for (int64_t c = 0; c < l.chunks; ++c) {
@@ -77,7 +77,7 @@ template <class Policy> __global__ void scan_totals(Policy p, Lines l, typename 
 }
 
 // A thread for each chunk of each line. With totals_only, `chunks_of` takes the totals; else it has what is before each chunk, or is null.
-template <class Policy> __global__ void scan_lines(Policy p, Lines l, typename Policy::Acc* chunks_of, bool totals_only) {
+template <class Policy> __global__ void scan_lines(Policy p, ScanLines l, typename Policy::Acc* chunks_of, bool totals_only) {
   for (int64_t t = global_thread(); t < l.lines * l.chunks; t += global_threads()) {
     const int64_t c = t / l.lines, line = t - c * l.lines, begin = c * l.chunk, end = begin + l.chunk < l.size ? begin + l.chunk : l.size;
     auto acc = totals_only || chunks_of == nullptr ? p.begin() : chunks_of[line * l.chunks + c];
@@ -91,7 +91,7 @@ template <class Policy> __global__ void scan_lines(Policy p, Lines l, typename P
 }
 
 // The same for lines whose elements lie side by side: a block for each chunk, which takes tiles of `kEach` elements a thread.
-template <class Policy> __global__ void scan_rows(Policy p, Lines l, typename Policy::Acc* chunks_of, bool totals_only) {
+template <class Policy> __global__ void scan_rows(Policy p, ScanLines l, typename Policy::Acc* chunks_of, bool totals_only) {
   using Acc = typename Policy::Acc;
   constexpr int kEach = 4;
   SINDRI_SHARED(Acc, warp_totals, 32);
@@ -133,9 +133,9 @@ template <class Policy> __global__ void scan_rows(Policy p, Lines l, typename Po
 
 // ----- the host's side -----
 
-Lines lines_of(const char* op, const Shape& shape, int64_t axis, bool reverse) {
+ScanLines lines_of(const char* op, const Shape& shape, int64_t axis, bool reverse) {
   const AxisView v = view_along(op, shape, axis);
-  Lines l{v.outer * v.inner, v.size, v.inner, reverse, v.size, 1};
+  ScanLines l{v.outer * v.inner, v.size, v.inner, reverse, v.size, 1};
   // Few lines: so many chunks that blocks (or threads) are busy, each of some thousand (some hundred) elements at least.
   const int64_t wanted = v.inner == 1 ? 132 * 4 : 132 * 1024, least = v.inner == 1 ? 8192 : 256;
   if (l.lines > 0 && l.lines < wanted) l.chunks = std::clamp<int64_t>(std::min(wanted / l.lines, v.size / least), 1, 1024);
@@ -143,10 +143,10 @@ Lines lines_of(const char* op, const Shape& shape, int64_t axis, bool reverse) {
   l.chunks = std::max<int64_t>(1, ceil_div(v.size, l.chunk));
   return l;
 }
-template <class Policy> int64_t scan_workspace(const Policy&, const Lines& l) {
+template <class Policy> int64_t scan_workspace(const Policy&, const ScanLines& l) {
   return l.chunks > 1 ? l.lines * l.chunks * static_cast<int64_t>(sizeof(typename Policy::Acc)) : 0;
 }
-template <class Policy> void run_scan(const Call& call, const Policy& p, const Lines& l) {
+template <class Policy> void run_scan(const Call& call, const Policy& p, const ScanLines& l) {
   if (l.lines == 0 || l.size == 0) return;
   auto* const totals = static_cast<typename Policy::Acc*>(l.chunks > 1 ? call.workspace : nullptr);
   const int64_t tasks = l.lines * l.chunks;
@@ -172,16 +172,16 @@ template <class F> void with_running(const KernelQuery& q, const void* x, void* 
 }
 int64_t running_workspace(const KernelQuery& q) {
   int64_t bytes = 0;
-  with_running(q, nullptr, nullptr, [&](const auto& p, const Lines& l) { bytes = scan_workspace(p, l); });
+  with_running(q, nullptr, nullptr, [&](const auto& p, const ScanLines& l) { bytes = scan_workspace(p, l); });
   return bytes;
 }
 void run_running(const Call& call) {
-  with_running(call.query, call.in[0].data, call.out[0].data, [&](const auto& p, const Lines& l) { run_scan(call, p, l); });
+  with_running(call.query, call.in[0].data, call.out[0].data, [&](const auto& p, const ScanLines& l) { run_scan(call, p, l); });
 }
 
 template <class F> void with_recurrence(const KernelQuery& q, const void* a, const void* b, void* h, F&& f) {
   const auto& attrs = q.attrs.as<LinearScanAttrs>();
-  const Lines l = lines_of(q.op.name, q.in[0].shape, attrs.axis, attrs.reverse);
+  const ScanLines l = lines_of(q.op.name, q.in[0].shape, attrs.axis, attrs.reverse);
   const int64_t late = attrs.late ? (attrs.reverse ? l.inner : -l.inner) : 0;
   dispatch_floating_element(q.in[0].dtype, [&]<class E>() {
     f(Recurrence<E>{static_cast<const E*>(a), static_cast<const E*>(b), static_cast<E*>(h), late}, l);
@@ -189,11 +189,11 @@ template <class F> void with_recurrence(const KernelQuery& q, const void* a, con
 }
 int64_t recurrence_workspace(const KernelQuery& q) {
   int64_t bytes = 0;
-  with_recurrence(q, nullptr, nullptr, nullptr, [&](const auto& p, const Lines& l) { bytes = scan_workspace(p, l); });
+  with_recurrence(q, nullptr, nullptr, nullptr, [&](const auto& p, const ScanLines& l) { bytes = scan_workspace(p, l); });
   return bytes;
 }
 void run_recurrence(const Call& call) {
-  with_recurrence(call.query, call.in[0].data, call.in[1].data, call.out[0].data, [&](const auto& p, const Lines& l) { run_scan(call, p, l); });
+  with_recurrence(call.query, call.in[0].data, call.in[1].data, call.out[0].data, [&](const auto& p, const ScanLines& l) { run_scan(call, p, l); });
 }
 
 const bool kCumsum = register_cuda_kernel({.op = "cumsum", .run = run_running, .workspace = running_workspace});
