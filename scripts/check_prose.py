@@ -186,7 +186,7 @@ def wrap(text):
             inside = marker if marker.strip() == ">" else " " * len(marker)
             # A line that begins like a list item or a heading would become one.
             lines = textwrap.wrap(" ".join(words), COLUMNS, initial_indent=marker, subsequent_indent=inside, break_long_words=False, break_on_hyphens=False)
-            out.extend(re.sub(r"^(\s*)([-+*#]|\d+\.)(?= )", r"\1\\\2", line) if i else line for i, line in enumerate(lines))
+            out.extend(re.sub(r"^(\s*)(\d*)([-+*#.])(?= )", r"\1\2\\\3", line) if i else line for i, line in enumerate(lines))
             paragraph.clear()
 
     comment = False
@@ -246,6 +246,8 @@ def self_test():
         wrong.append("long sentences are not found")
     if wrap("one two\nthree\n\n- " + "word " * 30 + "\n") != "one two three\n\n- " + ("word " * 23).strip() + "\n  " + ("word " * 7).strip() + "\n":
         wrong.append("paragraphs are not wrapped")
+    if wrap("word " * 23 + "of 12. After\n").splitlines()[1] != "12\\. After":
+        wrong.append("a number at the start of a line becomes a list")
     commented = "<!-- given: a\nb -->\none\ntwo\n"
     if wrap(commented) != "<!-- given: a\nb -->\none two\n":
         wrong.append("comments are wrapped")
