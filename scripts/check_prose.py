@@ -25,7 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS, WORDS, SUBJECT = 120, 40, 72
 
 # Folders and files whose text nobody has gone through yet. The list only ever gets shorter.
-UNREAD = ("boost/", "CMakeLists.txt", "cmake/", "configs/", "dataset/", "docs/", "include/", "models/", "ops/", "optim/", "python/", "README.md", "scripts/", "src/",
+UNREAD = ("boost/", "CMakeLists.txt", "cmake/", "configs/", "dataset/", "docs/ops.md", "docs/settings.md", "include/", "models/", "ops/", "optim/", "python/", "scripts/", "src/",
           "tests/")
 
 # Name, regular expression over prose (case is ignored), what to write instead.

@@ -1,4 +1,4 @@
-// Lookahead (Zhang et al. 2019, arXiv:1907.08610): after every `every` updates slow = slow + alpha·(fast - slow), and training goes on from there.
+// Lookahead (Zhang et al. 2019, arXiv:1907.08610): after every `every` updates slow = slow + alpha·(fast - slow), and training continues from slow.
 #include <sindri/ops/elementwise.h>
 #include <sindri/train/boost.h>
 
@@ -42,7 +42,7 @@ class Lookahead final : public train::BoostAlgorithm {
     for (size_t i = 0; i < fast_.size(); ++i) {
       const Tensor slow = slow_[i]->value(), fast = fast_[i]->value();
       Tensor next = ops::add(slow, ops::mul(ops::sub(fast, slow), alpha_));
-      if (skip.defined()) next = ops::where(skip, fast, next);  // an update that was left out changes nothing
+      if (skip.defined()) next = ops::where(skip, fast, next);  // a skipped update changes nothing
       fast_[i]->assign(next);
       slow_[i]->assign(skip.defined() ? ops::where(skip, slow, next) : next);
     }
@@ -56,9 +56,9 @@ class Lookahead final : public train::BoostAlgorithm {
 
 const auto& kLookahead = train::boosts().add({
     .name = "lookahead",
-    .doc = "slow weights follow those of the optimizer, which start anew from them",
-    .settings = {{.name = "every", .type = SettingType::kInt, .fallback = "5", .doc = "updates from one to the next", .min = 1, .max = 1e6},
-                 {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.5", .doc = "share of the way they follow", .min = 0, .max = 1}},
+    .doc = "slow weights that follow the optimizer's weights and then replace them",
+    .settings = {{.name = "every", .type = SettingType::kInt, .fallback = "5", .doc = "number of updates between synchronisations", .min = 1, .max = 1e6},
+                 {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.5", .doc = "share of the distance that the slow weights move", .min = 0, .max = 1}},
     .make = [](const SettingValues& s) { return std::make_shared<Lookahead>(s.get_int("every"), s.get_float("alpha")); },
 });
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the data of docs/guide/fine_tuning.md: 20 classes of the photographs in a sample of ImageNet, which has one photograph for each of its own classes.
-# kinds.txt puts those of one kind together, a kind a line. Every third photograph of a kind is kept for judging.
+# Makes the data of docs/guide/fine_tuning.md: 20 classes of photographs from a sample of ImageNet that has one photograph per ImageNet class.
+# Each line of kinds.txt lists the ImageNet classes of one new class. Every third photograph of a class is used for evaluation.
 #
 #   prepare.sh SAMPLES TARGET [FOLD]     SAMPLES/n01443537/n01443537_goldfish.JPEG -> TARGET/train/KIND/… and TARGET/val/KIND/…; FOLD: 0, 1 or 2
 set -euo pipefail

@@ -1,4 +1,4 @@
-// A network and a kind of data of one's own, chosen in a settings file like those of the library: SINDRI_LIBRARIES=libown_data.so sindri train --config bars.yaml
+// A custom network and a custom kind of data, chosen in a settings file like the library's: SINDRI_LIBRARIES=libown_data.so sindri train --config bars.yaml
 #include <sindri/dataset/registry.h>
 #include <sindri/models/registry.h>
 #include <sindri/nn/nn.h>

@@ -1,4 +1,4 @@
-// An optimizer and a learning-rate schedule of one's own, chosen in a settings file like those of the library: own_optimizer SETTINGS.yaml [section.key=value ...]
+// A custom optimizer and learning-rate schedule, chosen in a settings file like the library's: own_optimizer SETTINGS.yaml [section.key=value ...]
 #include <sindri/app/app.h>
 #include <sindri/optim/formula.h>
 #include <sindri/optim/registry.h>
