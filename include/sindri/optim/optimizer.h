@@ -134,14 +134,14 @@ class SINDRI_API Optimizer {
   virtual void count_every_update(bool on);
   /// The options that every optimizer has, as given.
   virtual const OptimizerOptions& base_options() const;
-  /// All state that a checkpoint must contain, named as in MindSpore (`moments.<param>`, "global_step",
-  /// "learning_rate", …).
+  /// All state that a checkpoint must contain. The names are MindSpore's: `moments.<param>`, "global_step",
+  /// "learning_rate", ….
   virtual std::vector<Parameter*> state();
   /// Announces the tensors of a file, by name, before state is read from it. An optimizer that creates state in its
   /// first step creates it here.
   virtual void expect_state(const std::map<std::string, TensorMeta>& stored) { (void)stored; }
-  /// States of parameters()[i], in the order in which the rule gets them (`moment1.<param>`, `moment2.<param>`). Throws
-  /// ValueError for i out of range.
+  /// States of parameters()[i], in the order in which the rule gets them. Examples: `moment1.<param>`, `moment2.<param>`.
+  /// Throws ValueError for i out of range.
   virtual const std::vector<Parameter*>& state_of(size_t i) const;
   /// Scalar states shared by all parameters ("beta1_power").
   virtual std::vector<Parameter*> shared_states() const;
