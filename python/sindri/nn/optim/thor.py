@@ -1,4 +1,4 @@
-"""THOR: natural gradients from Kronecker-factored curvature, refreshed once in a while."""
+"""THOR: natural gradients from Kronecker-factored curvature, which is refreshed at intervals."""
 from __future__ import annotations
 
 from typing import Any, Callable, Optional, Sequence, Tuple
@@ -15,7 +15,7 @@ from sindri.nn.optim.optimizer import NativeOptimizer
 __all__ = ["thor", "THOR", "THOR_Ascend", "THOR_GPU", "ThorAscend", "ThorGpu"]
 
 
-# What MindSpore's THOR classes are made of, 1.1 to 2.10: a subclass that replaces one of these changes the algorithm there.
+# Methods of MindSpore's THOR classes, 1.1 to 2.10: there, a subclass that replaces one of them changes the algorithm.
 _MINDSPORE_HOOKS = ("_define_gpu_operator", "_define_gpu_reducer", "_define_ascend_operator", "_define_ascend_reducer", "_get_pad_dim", "_get_weight_idx_map",
                     "_get_fc_matrix", "_process_matrix_init_and_weight_idx_map", "_process_batch_matmul", "_process_cholesky_pad", "_get_abs_max", "_get_fc_ainv_ginv",
                     "_process_conv_matmul_device_pad", "_get_ainv_ginv_amax_gmax_list", "_get_Ainv_Ginv_Amax_Gmax_list", "_get_ainv_ginv_list", "_process_layernorm",
@@ -32,13 +32,17 @@ def _whole(name: str, value: Any, least: int) -> int:
 
 
 class THOR(NativeOptimizer):
-    """U = G⁻¹·dW·A⁻¹ for the weights of matrix products, convolutions and embeddings, then weight decay and momentum (Chen et al., AAAI 2021; MindSpore:
-    nn.thor). The net stays as it is. Gradient calls record what its weights meet (sindri.autograd.ParamUse), so any Cell and any form of training step works:
-    Model, a training cell, a Cell of the script that takes gradients and calls the optimizer, a loop around value_and_grad.
+    """Second-order optimizer with Kronecker-factored curvature (Chen et al., AAAI 2021; MindSpore: nn.thor).
 
-    The arguments are those of `thor`. State: `moments.<param>`, `momentum`; from the first refresh on `matrix_a_inv.<param>`, `matrix_g_inv.<param>` and
-    `thor_ready`. Updates are counted, and those whose number is a multiple of the frequency refresh; select_variant(step) gives the next one another number.
-    Of several gradient calls before an update the latest counts, as in MindSpore.
+    The natural gradient of weights of matrix products, convolutions and embeddings is U = G⁻¹·dW·A⁻¹; weight decay and momentum follow. The
+    network is not changed. Gradient calls record how its weights are used (sindri.autograd.ParamUse), so any Cell and any form of training step
+    works: Model, a training cell, a Cell of the script that takes gradients and calls the optimizer, a loop around value_and_grad.
+
+    State: `moments.<param>`, `momentum`; from the first refresh also `matrix_a_inv.<param>`, `matrix_g_inv.<param>` and `thor_ready`.
+    Updates are counted, and those whose number is a multiple of the frequency refresh; select_variant(step) sets the number of the next one. Of
+    several gradient calls before an update the latest counts, as in MindSpore.
+
+    The arguments, errors and an example are those of `thor`.
     """
 
     wants_uses = True
@@ -73,7 +77,7 @@ class THOR(NativeOptimizer):
                     statistics=statistics, stagger=_whole("stagger", stagger, 0), reduce=reduce, distribute=distribute, compat=compat,
                     split_indices=self._split(split_indices))
         self.__dict__["_cell_native"].set_damping(self._damping(damping))
-        self.__dict__["_cell_native"].count_every_update(True)  # in MindSpore 1's era too, where THOR has cov_step for it
+        self.__dict__["_cell_native"].count_every_update(True)  # in MindSpore 1's era too, in which THOR's cov_step counts updates
         (self.momentum,) = self._shared_states()
         self.params = self.parameters
         self.moments = self._states(0)
@@ -91,7 +95,7 @@ class THOR(NativeOptimizer):
 
     @staticmethod
     def _by_decay(params: list, decay_filter: Optional[Callable[[Parameter], bool]]) -> list:
-        """Without a filter every parameter decays; groups leave the others as they are, in the order of the net."""
+        """Returns groups by decay: without a filter every parameter decays; with one, the others are in a group without decay. The network's order is kept."""
         decayed = [p for p in params if decay_filter is None or decay_filter(p)]
         others = [p for p in params if not any(p is d for d in decayed)]
         groups: list = [{"params": decayed}] if decayed else []
@@ -100,7 +104,7 @@ class THOR(NativeOptimizer):
         return groups + [{"order_params": params}]
 
     def _damping(self, damping: Any) -> Any:
-        """A float, a list of them or a Cell of the step."""
+        """Returns the damping as a float, a list of floats or a Cell of the step."""
         if isinstance(damping, LearningRateSchedule):
             return damping
         if is_number(damping):
@@ -115,11 +119,23 @@ class THOR(NativeOptimizer):
         return values
 
     def get_frequency(self) -> int:
-        """Updates from one refresh of the curvature to the next."""
+        """Returns the number of updates from one refresh of the curvature to the next.
+
+        Returns:
+            int.
+        """
         return self.frequency
 
     def take_frequency(self, frequency: int) -> None:
-        """The frequency of a script that gives it to the model (MindSpore 1.2). Raises ValueError where the optimizer was given another."""
+        """Sets the frequency of a script that passes it to the model (MindSpore 1.2).
+
+        Args:
+            frequency (int): The number of updates from one refresh to the next, at least 1.
+
+        Raises:
+            TypeError: If `frequency` is not an int.
+            ValueError: If it is below 1, or the optimizer was created with another frequency.
+        """
         frequency = _whole("frequency", frequency, 1)
         if self._frequency_given and frequency != self.frequency:
             fail(ValueError, f"thor: the model's frequency is {frequency}, the optimizer was given {self.frequency}", "give it once")
@@ -128,27 +144,53 @@ class THOR(NativeOptimizer):
 
     @property
     def cov_step(self) -> Parameter:
-        """The number of updates so far, which the damping is of: global_step, under the name of MindSpore's scripts."""
+        """Parameter: The number of updates so far, at which the damping is read: global_step, under its name in MindSpore's scripts."""
         return self.global_step
 
     def curvature(self) -> list:
-        """(parameter, kind, width of A, width of G, bytes of the inverses) of everything preconditioned; empty before the first step."""
+        """Returns the preconditioned parameters; empty before the first step.
+
+        Returns:
+            List of (parameter, kind, width of A, width of G, bytes of the inverses).
+        """
         return self.__dict__["_cell_native"].curvature()
 
     def variant(self, step: int) -> int:
-        """0: the step takes the curvature and inverts it, 1: it uses what is there."""
+        """Returns 0 if the step computes and inverts the curvature factors, 1 if it uses the existing inverses.
+
+        Args:
+            step (int): The number of the step.
+
+        Returns:
+            int.
+        """
         return self.__dict__["_cell_native"].variant(step)
 
     def measures_anew(self, step: int) -> bool:
-        """Whether that step takes the curvature: of all layers, or of a part of them."""
+        """Returns whether the step computes curvature factors, of all layers or of some of them.
+
+        Args:
+            step (int): The number of the step.
+
+        Returns:
+            bool.
+        """
         return self.variant(step) != 1
 
     def _wants_uses_now(self) -> bool:
-        """Between refreshes it knows what the layers are, and needs nothing of the step."""
+        """Returns whether the update reads uses: between refreshes the layers are known and nothing of the step is needed."""
         return self.current_variant != 1 or not self.__dict__["_cell_native"].knows_layers()
 
     def precondition(self, gradients: Tuple[Tensor, ...], uses: Any) -> Tuple[Tensor, ...]:
-        """The natural gradients, where a parameter has one."""
+        """Returns the natural gradients, and the plain gradients of parameters without curvature.
+
+        Args:
+            gradients (tuple): The gradients.
+            uses (tuple): The sindri.autograd.ParamUse records.
+
+        Returns:
+            Tuple of Tensor.
+        """
         native = self.__dict__["_cell_native"]
         out = native.precondition(tuple(gradients), tuple(tuple(use) for use in uses), self.current_variant, self.__dict__["_cell_skip"],
                                   self._group())
@@ -157,7 +199,7 @@ class THOR(NativeOptimizer):
 
     @staticmethod
     def _group() -> str:
-        """The ranks over which factors are averaged, where gradients are."""
+        """Returns the ranks over which factors are averaged, if gradients are."""
         mode = context.get_auto_parallel_context("parallel_mode")
         return "world" if mode in ("data_parallel", "hybrid_parallel") and get_group_size() > 1 else ""
 
@@ -171,7 +213,7 @@ class THOR(NativeOptimizer):
             self._params[state.name] = state
 
     def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
-        self.__dict__["_cell_skip"] = skip  # state that begins with this step must not take anything from it
+        self.__dict__["_cell_skip"] = skip  # state created in this step must not use its values if the step is skipped
         try:
             super()._apply_unless(skip, gradients, inv_scale, uses)
         finally:
@@ -179,7 +221,25 @@ class THOR(NativeOptimizer):
 
 
 class ThorAscend(THOR):
-    """THOR with the arguments of MindSpore's class for Ascend, which has no use_nesterov: decay_filter is the eighth. The same computation."""
+    """THOR with the arguments of MindSpore's class for Ascend, which has no use_nesterov: decay_filter is the eighth. The computation is the same.
+
+    Args:
+        net (Cell): As in thor.
+        learning_rate (float, Tensor, LearningRateSchedule): As in thor.
+        damping (float, Tensor, list, LearningRateSchedule): As in thor.
+        momentum (float): As in thor.
+        weight_decay (float): As in thor. Default: 0.0.
+        loss_scale (float): As in thor. Default: 1.0.
+        batch_size (int): As in thor. Default: 32.
+        decay_filter (Callable): As in thor. Default: None.
+        split_indices (list): As in thor. Default: None.
+        enable_clip_grad (bool): As in thor. Default: False.
+        frequency (int): As in thor. Default: None.
+
+    Raises:
+        TypeError: As in thor.
+        ValueError: As in thor.
+    """
 
     def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,
                  decay_filter: Optional[Callable[[Parameter], bool]] = None, split_indices: Optional[Sequence[int]] = None, enable_clip_grad: bool = False,
@@ -196,36 +256,59 @@ def thor(net: Any, learning_rate: Any, damping: Any, momentum: float, weight_dec
          enable_clip_grad: bool = False, frequency: Optional[int] = None, *, block_size: int = 128, factor_decay: float = 0.0, kl_clip: float = 0.0,
          trace_rule: Optional[Tuple[float, float]] = None, fold_bias: bool = False, damping_form: str = "factored", statistics: str = "standard",
          stagger: int = 0, reduce: str = "factor_mean", distribute: str = "auto", compat: str = "") -> THOR:
-    """The second-order optimizer for a net (MindSpore: nn.thor).
+    """Returns the second-order optimizer THOR for a network (MindSpore: nn.thor).
 
     Args:
-        net: a Cell; its trainable parameters are optimized. It is not changed.
-        learning_rate: a number, a Tensor (one, or one per update) or a LearningRateSchedule.
-        damping: added to the curvature before it is inverted: a number, a Tensor or list with one per update, or a LearningRateSchedule.
-        momentum: of the preconditioned gradients.
-        weight_decay: of every parameter that decay_filter takes (all without one), added behind the preconditioning.
-        loss_scale: the loss was multiplied by it; the same as the loss-scale manager's.
-        batch_size: how many items the loss is the mean of, on one rank.
-        use_nesterov: Nesterov's momentum.
-        decay_filter: function of a Parameter: whether it decays.
-        split_indices: last layers of the buckets in which factors are averaged over ranks, counted from 0; None: one bucket. A list whose last
-            number is larger than that of the layers counts trainable parameters instead, as published BERT settings do.
-        enable_clip_grad: each tensor's step before momentum has a norm of at most 1.
-        frequency: updates from one refresh of the curvature to the next, at least 1; None: 100, or that of a ModelThor.
-        block_size: width of the diagonal blocks that are kept of a factor; 0: all of it.
-        factor_decay: how much of the factors' running average stays at a refresh.
-        kl_clip: largest length of a step in the metric of the curvature (KAISA's κ); 0: any.
-        trace_rule: (ω1, ω2): curvature whose trace changed by at most ω1 is kept, by less than ω2 for good.
-        fold_bias: the bias added to a layer's result is a column of its weight.
-        damping_form: "factored": A and G get √λ each; "joint": A⊗G gets λ, by eigenvectors instead of inverses.
-        statistics: "standard", or "batch_mean": convolutions take the factors of the means over the batch.
-        stagger: a refresh is divided over so many steps of the interval; 0: all in one step.
-        reduce: over ranks "factor_mean", or "inverse_mean": the mean of every rank's own inverses.
-        distribute: who inverts: "replicate" every rank all factors, "shard" each rank a share, "auto" what is quicker by the width of the blocks.
-        compat: "mindspore" computes what MindSpore 2.10 does on a GPU, for comparison.
+        net (Cell): The network; its trainable parameters are optimized. It is not changed.
+        learning_rate (float, Tensor, LearningRateSchedule): A number, a Tensor (one value, or one per update) or a schedule.
+        damping (float, Tensor, list, LearningRateSchedule): Added to the curvature before it is inverted: a number, a Tensor or list with one
+            value per update, or a schedule.
+        momentum (float): The momentum of the preconditioned gradients, at least 0.
+        weight_decay (float): The decay of parameters that `decay_filter` accepts (all without a filter), added after preconditioning.
+            Default: 0.0.
+        loss_scale (float): The factor by which the loss was multiplied; the loss-scale manager's value. Default: 1.0.
+        batch_size (int): The number of items over which the loss is averaged, on one rank. Default: 32.
+        use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
+        decay_filter (Callable): A function of a Parameter that returns whether it decays. Default: None.
+        split_indices (list): The last layers, counted from 0, of the buckets in which factors are averaged over ranks; None is one bucket. If
+            the last number exceeds the number of layers, the list counts trainable parameters instead, as published BERT settings do.
+            Default: None.
+        enable_clip_grad (bool): Whether each tensor's step before momentum is limited to a norm of 1. Default: False.
+        frequency (int): The number of updates from one refresh of the curvature to the next, at least 1. Default: None, 100 or that of a
+            ModelThor.
+        block_size (int): The width of the diagonal blocks of a factor that are kept; 0 keeps the whole factor. Default: 128.
+        factor_decay (float): The fraction of the factors' running average that remains at a refresh. Default: 0.0.
+        kl_clip (float): The largest length of a step in the metric of the curvature (KAISA's κ); 0 disables the limit. Default: 0.0.
+        trace_rule (tuple): (ω1, ω2): curvature whose trace changed by at most ω1 is kept; if it changed by less than ω2, it is kept
+            permanently. Default: None.
+        fold_bias (bool): Whether the bias added to a layer's result is treated as a column of its weight. Default: False.
+        damping_form (str): "factored" adds √λ each to A and G; "joint" adds λ to A⊗G, with eigenvectors instead of inverses.
+            Default: "factored".
+        statistics (str): "standard", or "batch_mean": convolutions use the factors of the means over the batch. Default: "standard".
+        stagger (int): The number of steps of the interval over which a refresh is divided; 0 refreshes in one step. Default: 0.
+        reduce (str): The reduction over ranks: "factor_mean", or "inverse_mean" for the mean of every rank's inverses.
+            Default: "factor_mean".
+        distribute (str): Which rank inverts: "replicate" inverts all factors on every rank, "shard" a share on each rank, "auto" chooses the
+            faster by the width of the blocks. Default: "auto".
+        compat (str): "mindspore" computes what MindSpore 2.10 does on a GPU, for comparison. Default: "".
 
-    Raises TypeError for wrong types, ValueError for numbers out of range, a net without trainable parameters, and, in the step that needs it, a damping
-    that is shorter than the training.
+    Returns:
+        THOR.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a number is out of range, the network has no trainable parameters or, in the step that needs it, the list of dampings is
+            shorter than the run.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 2))
+        >>> optimizer = nn.thor(net, learning_rate=0.1, damping=0.03, momentum=0.9, batch_size=8, frequency=10)
+        >>> step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer)
+        >>> loss = step(ms.ops.ones((8, 3), ms.float32), ms.ops.zeros((8,), ms.int32))
+        >>> [(a, g) for _, _, a, g, _ in optimizer.curvature()]
+        [(3, 4), (4, 2)]
     """
     return THOR(net, learning_rate, damping, momentum, weight_decay, loss_scale, batch_size, use_nesterov, decay_filter, split_indices, enable_clip_grad, frequency,
                 block_size=block_size, factor_decay=factor_decay, kl_clip=kl_clip, trace_rule=trace_rule, fold_bias=fold_bias, damping_form=damping_form,

@@ -1,4 +1,4 @@
-"""Transformer layers. They come with the BERT parts; until then constructing one raises NotYetError."""
+"""Transformer layers. They are not available yet: constructing one raises NotYetError."""
 from __future__ import annotations
 
 from typing import Any
@@ -23,64 +23,128 @@ class _NotYetConfig:
 
 
 class AttentionMask(_NotYetCell):
-    """Lower triangular mask times that of the padding."""
+    """Lower triangular mask multiplied by that of the padding; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class VocabEmbedding(_NotYetCell):
-    """Embedding of tokens that gives the table too."""
+    """Embedding of tokens that also returns the table; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class MultiHeadAttention(_NotYetCell):
-    """Attention with several heads."""
+    """Multi-head attention; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class FeedForward(_NotYetCell):
-    """Two dense layers."""
+    """Two dense layers; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class TransformerEncoder(_NotYetCell):
-    """Encoder layers one after the other."""
+    """Encoder layers in sequence; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class TransformerDecoder(_NotYetCell):
-    """Decoder layers one after the other."""
+    """Decoder layers in sequence; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class TransformerEncoderLayer(_NotYetCell):
-    """Attention and feed-forward."""
+    """Self-attention and feed-forward; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class TransformerDecoderLayer(_NotYetCell):
-    """Attention to itself and to the encoder, and feed-forward."""
+    """Self-attention, attention to the encoder and feed-forward; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class Transformer(_NotYetCell):
-    """Encoder and decoder."""
+    """Encoder and decoder; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class FixedSparseAttention(_NotYetCell):
-    """Attention within fixed blocks."""
+    """Attention within fixed blocks; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class CrossEntropyLoss(_NotYetCell):
-    """Masked mean cross entropy of tokens."""
+    """Masked mean cross entropy of tokens; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class OpParallelConfig(_NotYetConfig):
-    """How operators are split."""
+    """How operators are split; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class EmbeddingOpParallelConfig(_NotYetConfig):
-    """How embeddings are split."""
+    """How embeddings are split; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class TransformerRecomputeConfig(_NotYetConfig):
-    """What is computed again in the backward pass."""
+    """Which values are recomputed in the backward pass; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class TransformerOpParallelConfig(_NotYetConfig):
-    """How a transformer is split."""
+    """How a transformer is split; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
 
 
 class MoEConfig(_NotYetConfig):
-    """Experts of a layer."""
+    """The experts of a layer; not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """

@@ -1,4 +1,4 @@
-"""Building networks whose values come from a checkpoint."""
+"""Creation of networks whose values come from a checkpoint."""
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -9,6 +9,16 @@ __all__ = ["no_init_parameters"]
 
 @contextmanager
 def no_init_parameters() -> Iterator[None]:
-    """Says that the parameters of networks built inside will be loaded. A hint: they are drawn all the same (as without it), so that a network which
-    is not loaded wholly holds defined values; `init_parameters_data()` has nothing left to do."""
+    """Announces that the parameters of networks created inside will be loaded.
+
+    This is a hint: parameters are initialised as without it, so that a partly loaded network has defined values. `init_parameters_data()` then has
+    nothing to do.
+
+    Examples:
+        >>> import sindri as ms
+        >>> with ms.nn.utils.no_init_parameters():
+        ...     net = ms.nn.Dense(2, 3)
+        >>> net.weight.shape
+        (3, 2)
+    """
     yield

@@ -24,7 +24,22 @@ _ops = _core.ops
 
 
 class WithLossCell(Cell):
-    """(data, label) -> loss_fn(backbone(data), label). Parameters keep the backbone's names. Raises TypeError for what is no Cell."""
+    """A network with its loss: (data, label) -> loss_fn(backbone(data), label). Parameters keep the backbone's names.
+
+    Args:
+        backbone (Cell): The network.
+        loss_fn (Cell): The loss.
+
+    Raises:
+        TypeError: If an argument is not a Cell.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.WithLossCell(nn.Dense(1, 1, "ones", "zeros"), nn.MSELoss())
+        >>> print(net(ms.Tensor([[1.0]]), ms.Tensor([[3.0]])))
+        4.0
+    """
 
     def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
         super().__init__(auto_prefix=False)
@@ -36,12 +51,29 @@ class WithLossCell(Cell):
 
     @property
     def backbone_network(self) -> Cell:
-        """The network without its loss."""
+        """Cell: The network without its loss."""
         return self._backbone
 
 
 class WithEvalCell(Cell):
-    """(data, label) -> (loss, network(data), label). With add_cast_fp32 output and label are float32 first. Raises TypeError for wrong types."""
+    """A network for evaluation: (data, label) -> (loss, network(data), label).
+
+    Args:
+        network (Cell): The network.
+        loss_fn (Cell): The loss.
+        add_cast_fp32 (bool): Whether output and label are cast to float32 first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.WithEvalCell(nn.Dense(1, 1, "ones", "zeros"), nn.MSELoss())
+        >>> loss, output, label = net(ms.Tensor([[1.0]]), ms.Tensor([[3.0]]))
+        >>> print(loss, output)
+        4.0 [[1.]]
+    """
 
     def __init__(self, network: Cell, loss_fn: Cell, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
@@ -57,8 +89,23 @@ class WithEvalCell(Cell):
 
 
 class WithGradCell(Cell):
-    """(*inputs) -> the gradients of the network's (or, with loss_fn, of the loss's) trainable parameters; sens is the output's gradient (None:
-    ones)."""
+    """Computes gradients: (*inputs) -> gradients of the trainable parameters of the network or, with `loss_fn`, of its loss.
+
+    Args:
+        network (Cell): The network.
+        loss_fn (Cell): The loss. Default: None.
+        sens (Tensor): The gradient of the output. Default: None, ones.
+
+    Raises:
+        TypeError: If `network` is not a Cell.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> grads = nn.WithGradCell(nn.Dense(1, 1, "ones", "zeros"), nn.MSELoss())(ms.Tensor([[1.0]]), ms.Tensor([[3.0]]))
+        >>> print(grads[0], grads[1])
+        [[-4.]] [-4.]
+    """
 
     def __init__(self, network: Cell, loss_fn: Optional[Cell] = None, sens: Any = None) -> None:
         super().__init__(auto_prefix=False)
@@ -74,9 +121,25 @@ class WithGradCell(Cell):
 
 
 class ForwardValueAndGrad(Cell):
-    """(*inputs) -> (output, gradients): those of the first input, with get_all of all inputs, with get_by_list of `weights`.
+    """Computes outputs and gradients: (*inputs) -> (output, gradients).
 
-    With sens_param the last input is the output's gradient. Raises TypeError for wrong types.
+    Args:
+        network (Cell, Callable): The network.
+        weights (tuple, list): The Parameters for `get_by_list`. Default: None.
+        get_all (bool): Whether to return the gradients of all inputs instead of the first. Default: False.
+        get_by_list (bool): Whether to return the gradients of `weights`. Default: False.
+        sens_param (bool): Whether the last input is the gradient of the output. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.Dense(1, 1, "ones", "zeros")
+        >>> output, grads = nn.ForwardValueAndGrad(net, net.trainable_params(), get_by_list=True)(ms.Tensor([[2.0]]))
+        >>> print(output, grads[0])
+        [[2.]] [[2.]]
     """
 
     def __init__(self, network: Any, weights: Any = None, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
@@ -99,27 +162,30 @@ class ForwardValueAndGrad(Cell):
 
 
 class Stages:
-    """What a training cell does in each stage of one run. The C++ step calls them in order, and algorithms stand between them
-    (docs/design/training.md); attributes of the cell are read when a stage runs, so that what a subclass replaced counts."""
+    """The stages of one run of a training cell.
 
-    guarded = False  # whether there is a guard, which may leave the update out
+    The C++ step calls them in order, with algorithms between them (docs/design/training.md). Attributes of the cell are read when a stage runs,
+    so that a subclass's replacements take effect.
+    """
+
+    guarded = False  # whether there is a guard, which may skip the update
 
     def __init__(self, cell: "TrainOneStepCell", inputs: Tuple[Any, ...]) -> None:
         self.cell, self.inputs = cell, inputs
         self.loss: Any = None
         self.grads: Tuple[Tensor, ...] = ()
-        self.weights = cell.weights if hasattr(cell, "weights") else ()  # that the step trains
+        self.weights = cell.weights if hasattr(cell, "weights") else ()  # those the step trains
 
     def forward(self, *inputs: Any) -> Any:
-        """The loss alone."""
+        """Returns the loss, without gradients."""
         return self.cell.network(*inputs)
 
     def train_only(self, trained: Optional[Sequence[int]]) -> None:
-        """The step trains the weights of these numbers; None: all."""
+        """Restricts the step to the weights with these indices; None trains all."""
         self.weights = self.cell.weights if trained is None else ParameterTuple([self.cell.weights[i] for i in trained])
 
     def gradients(self, trained: Optional[Sequence[int]] = None) -> Tuple[Any, Tuple[Tensor, ...], Any]:
-        """(loss, gradients of the weights of these numbers, None: of all; what is still to be multiplied onto these: a scalar tensor or None)."""
+        """Returns (loss, gradients of the weights with these indices or of all, a factor still to be applied to the gradients: a scalar tensor or None)."""
         cell = self.cell
         self.train_only(trained)
         loss = self.loss = cell.network(*self.inputs)
@@ -128,30 +194,47 @@ class Stages:
         return loss, self.grads, None
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
-        """Over ranks."""
+        """Reduces the gradients over ranks."""
         self.grads = self.cell.grad_reducer(grads)
         return self.grads, inverse
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
-        """The optimizer's rule, written to the parameters."""
+        """Applies the optimizer's rule to the parameters."""
         self.cell.optimizer(grads)
 
 
-# Steps without algorithms hold nothing, so all cells share them.
+# Steps without algorithms have no state, so all cells share them.
 _STEPS = {guarded: _core.TrainStep(guarded) for guarded in (False, True)}
 
 
 class TrainOneStepCell(Cell):
-    """One training step: forward, gradient of sens·loss, reduction over ranks, optimizer; returns the loss.
+    """One training step: forward, gradient of sens·loss, reduction over ranks, optimizer. Returns the loss.
 
-    With return_grad it returns (loss, {parameter name: gradient}). Attributes for subclasses: network, optimizer, weights, grad (a GradOperation with
-    get_by_list and sens_param), sens, reducer_flag, grad_reducer, parallel_mode, mean, degree. Raises TypeError for what is no Cell or optimizer,
-    ValueError for sens 0.
+    With `return_grad` it returns (loss, {parameter name: gradient}). Attributes for subclasses: network, optimizer, weights, grad (a
+    GradOperation with get_by_list and sens_param), sens, reducer_flag, grad_reducer, parallel_mode, mean, degree.
+
+    Args:
+        network (Cell): The network with its loss.
+        optimizer (Optimizer): The optimizer.
+        sens (float): The gradient of the loss; not 0. Default: None, 1.
+        return_grad (bool): Whether gradients are returned too. Default: False.
+
+    Raises:
+        TypeError: If `network` is not a Cell or `optimizer` not an optimizer.
+        ValueError: If `sens` is 0, or `network` is already a training step of the same parameters.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.Dense(1, 1, "zeros", has_bias=False)
+        >>> step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.25))
+        >>> print(step(ms.Tensor([[1.0]]), ms.Tensor([[2.0]])), net.weight.asnumpy())
+        4.0 [[1.]]
     """
 
     _stages: Any = Stages
-    reduces_apart = False  # whether gradients are put together within groups of ranks only
-    _unread_by_graphs = Cell._unread_by_graphs | {"_cell_written"}  # of the cells under a loss scale
+    reduces_apart = False  # whether gradients are reduced within groups of ranks only
+    _unread_by_graphs = Cell._unread_by_graphs | {"_cell_written"}  # of the cells with a loss scale
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, return_grad: bool = False) -> None:
         super().__init__(auto_prefix=False)
@@ -198,7 +281,16 @@ class TrainOneStepCell(Cell):
 
 
 class GetNextSingleOp(Cell):
-    """Pulls one batch from a device queue. Raises NotYetError: it serves the first THOR sample only."""
+    """Reads one batch from a device queue; not available yet: only the first THOR sample uses it.
+
+    Args:
+        dataset_types (list): The types of the columns.
+        dataset_shapes (list): The shapes of the columns.
+        queue_name (str): The name of the queue.
+
+    Raises:
+        NotYetError: Always.
+    """
 
     def __init__(self, dataset_types: Any, dataset_shapes: Any, queue_name: str) -> None:
         super().__init__()
@@ -206,7 +298,7 @@ class GetNextSingleOp(Cell):
 
 
 class _VirtualDatasetCell(Cell):
-    """The backbone; marks inputs that come from the data for parallel runs."""
+    """Calls the backbone; marks inputs that come from the data for parallel runs."""
 
     def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
@@ -217,14 +309,35 @@ class _VirtualDatasetCell(Cell):
 
 
 class VirtualDatasetCellTriple(_VirtualDatasetCell):
-    """The backbone of three inputs."""
+    """Calls a backbone with three inputs.
+
+    Args:
+        backbone (Cell): The network.
+
+    Raises:
+        TypeError: If `backbone` is not a Cell.
+    """
 
     def construct(self, a: Any, b: Any, c: Any) -> Any:
         return self._backbone(a, b, c)
 
 
 class ParameterUpdate(Cell):
-    """(x) -> x, having written it to the Parameter. Raises TypeError for what is no Parameter."""
+    """Assigns its input to a Parameter and returns it.
+
+    Args:
+        param (Parameter): The Parameter.
+
+    Raises:
+        TypeError: If `param` is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
+        >>> _ = ms.nn.ParameterUpdate(p)(ms.Tensor([3.0, 4.0]))
+        >>> print(p.asnumpy())
+        [3. 4.]
+    """
 
     def __init__(self, param: Parameter) -> None:
         super().__init__(auto_prefix=False)
@@ -236,7 +349,7 @@ class ParameterUpdate(Cell):
 
 
 class _InParts(Cell):
-    """Runs the network on each of `_parts` equal parts of the inputs' first dimension and adds the outputs up."""
+    """Runs the network on each of `_parts` equal parts of the inputs' first dimension and sums the outputs."""
 
     def __init__(self, network: Cell, parts: int, name: str) -> None:
         super().__init__(auto_prefix=False)
@@ -262,10 +375,25 @@ class _InParts(Cell):
 
 
 class PipelineCell(_InParts):
-    """Runs the network on micro_size parts of the batch and adds the outputs up (on one rank pipeline parallelism is gradient accumulation).
+    """Runs the network on micro-batches and sums the outputs. On one rank, pipeline parallelism is gradient accumulation.
 
-    stage_config (name of a Cell -> stage) sets pipeline_stage, segment_config pipeline_segment; both are stored. Raises TypeError or ValueError for
-    another micro_size, KeyError for a name that is no Cell of the network's.
+    Args:
+        network (Cell): The network.
+        micro_size (int): The number of micro-batches, at least 1.
+        stage_config (dict): Name of a Cell to its pipeline_stage; stored. Default: None.
+        segment_config (dict): Name of a Cell to its pipeline_segment; stored. Default: None.
+
+    Raises:
+        TypeError: If `micro_size` is not an int.
+        ValueError: If `micro_size` is below 1, or a batch cannot be divided by it.
+        KeyError: If a name is not that of a Cell in the network.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.PipelineCell(nn.WithLossCell(nn.Identity(), nn.MSELoss()), 2)
+        >>> print(net(ms.Tensor([[1.0], [2.0]]), ms.Tensor([[0.0], [0.0]])))
+        5.0
     """
 
     def __init__(self, network: Cell, micro_size: int, stage_config: Optional[Dict[str, int]] = None,
@@ -279,26 +407,58 @@ class PipelineCell(_InParts):
                 setattr(cells[name], attribute, value)
 
     def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> NoReturn:
-        """Raises ValueError: the parts of a pipeline are not sharded as a whole."""
+        """Always raises ValueError: a pipeline is not sharded as a whole."""
         fail(ValueError, f"{self.cls_name}: shard is not for a pipeline", "shard the Cells inside")
 
 
 class GradAccumulationCell(_InParts):
-    """Runs the network on micro_size parts of the batch and adds the outputs up. Raises TypeError or ValueError for another micro_size."""
+    """Runs the network on micro-batches and sums the outputs.
+
+    Args:
+        network (Cell): The network.
+        micro_size (int): The number of micro-batches, at least 1.
+
+    Raises:
+        TypeError: If `micro_size` is not an int.
+        ValueError: If `micro_size` is below 1, or a batch cannot be divided by it.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.GradAccumulationCell(nn.WithLossCell(nn.Identity(), nn.MSELoss()), 2)
+        >>> print(net(ms.Tensor([[1.0], [2.0]]), ms.Tensor([[0.0], [0.0]])))
+        5.0
+    """
 
     def __init__(self, network: Cell, micro_size: int) -> None:
         super().__init__(network, micro_size, "micro_size")
 
 
 class MicroBatchInterleaved(_InParts):
-    """Runs the network on interleave_num parts of the batch and adds the outputs up. Raises TypeError or ValueError for another number."""
+    """Runs the network on equal parts of the batch and sums the outputs.
+
+    Args:
+        network (Cell): The network.
+        interleave_num (int): The number of parts, at least 1. Default: 2.
+
+    Raises:
+        TypeError: If `interleave_num` is not an int.
+        ValueError: If `interleave_num` is below 1, or a batch cannot be divided by it.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.MicroBatchInterleaved(nn.WithLossCell(nn.Identity(), nn.MSELoss()))
+        >>> print(net(ms.Tensor([[1.0], [2.0]]), ms.Tensor([[0.0], [0.0]])))
+        5.0
+    """
 
     def __init__(self, network: Cell, interleave_num: int = 2) -> None:
         super().__init__(network, interleave_num, "interleave_num")
 
 
 class _BroadCastCell(Cell):
-    """Rank 0's parameters, on every rank; on one rank the values as they are."""
+    """Returns rank 0's parameters on every rank; on one rank the values themselves."""
 
     def __init__(self, params: Any) -> None:
         super().__init__()

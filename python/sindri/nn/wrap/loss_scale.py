@@ -1,4 +1,4 @@
-"""Training steps with a loss scale: the loss's gradient starts at the scale, gradients are divided by it, steps that overflow are left out."""
+"""Training steps with a loss scale: the gradient of the loss is the scale, gradients are divided by it, steps that overflow are skipped."""
 from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple, Union
@@ -22,13 +22,21 @@ _grad_scale = MultitypeFuncGraph("grad_scale")
 
 @_grad_scale.register("Tensor", "Tensor")
 def tensor_grad_scale(scale: Tensor, grad: Tensor) -> Tensor:
-    """grad/scale in the gradient's type."""
+    """Returns grad/scale in the gradient's type.
+
+    Args:
+        scale (Tensor): The loss scale.
+        grad (Tensor): The gradient.
+
+    Returns:
+        Tensor.
+    """
     return _ops.mul(grad, _ops.cast(_core.inverse_scale(scale, (grad,)), grad.dtype))
 
 
 @_grad_scale.register("Tensor", "RowTensor")
 def tensor_grad_scale_row_tensor(scale: Tensor, grad: Any) -> Any:
-    """As above for the rows of a sparse gradient."""
+    """Returns a sparse gradient with its rows divided by scale."""
     return type(grad)(grad.indices, tensor_grad_scale(scale, grad.values), grad.dense_shape)
 
 
@@ -37,7 +45,7 @@ _grad_overflow = MultitypeFuncGraph("_grad_overflow")
 
 @_grad_overflow.register("Tensor")
 def _tensor_grad_overflow(grad: Tensor) -> Tensor:
-    """1.0 where the gradient holds something that is not finite, else 0.0."""
+    """Returns 1.0 if the gradient contains a non-finite value, else 0.0."""
     return _ops.cast(_ops.logical_not(_ops.all_finite([grad])), mstype.float32)
 
 
@@ -53,15 +61,31 @@ class _UpdateCell(Cell):
         self.loss_scale_value = loss_scale_value
 
     def get_loss_scale(self) -> float:
-        """The scale to start from."""
+        """Returns the initial scale."""
         return self.loss_scale_value
 
 
 class DynamicLossScaleUpdateCell(_UpdateCell):
-    """Called with (loss_scale, overflow), a Parameter and a bool tensor: adapts the scale and returns overflow.
+    """Adapts a loss scale; called with (loss_scale, overflow), a Parameter and a bool Tensor. Returns overflow.
 
-    Overflow: scale = max(scale/scale_factor, 1). After scale_window steps in a row without: scale·scale_factor (not above 2^126). State
-    `current_iterator_step`, `last_overflow_iterator_step`. Raises TypeError or ValueError for numbers out of range.
+    After an overflow the scale is max(scale/scale_factor, 1). After `scale_window` consecutive steps without one it is scale·scale_factor, at
+    most 2^126. State: `current_iterator_step`, `last_overflow_iterator_step`.
+
+    Args:
+        loss_scale_value (float): The initial scale, above 0.
+        scale_factor (float): The factor, above 1.
+        scale_window (int): The number of steps, at least 1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a value is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> update, scale = ms.nn.DynamicLossScaleUpdateCell(16.0, 2.0, 100), ms.Parameter(ms.Tensor(16.0), name="scale")
+        >>> _ = update(scale, ms.Tensor(True))
+        >>> print(scale.asnumpy())
+        8.0
     """
 
     def __init__(self, loss_scale_value: float, scale_factor: float, scale_window: int) -> None:
@@ -81,14 +105,27 @@ class DynamicLossScaleUpdateCell(_UpdateCell):
 
 
 class FixedLossScaleUpdateCell(_UpdateCell):
-    """Called with (loss_scale, overflow): leaves the scale and returns overflow. Raises TypeError or ValueError unless the value is above 0."""
+    """Keeps a fixed loss scale; called with (loss_scale, overflow). Returns overflow.
+
+    Args:
+        loss_scale_value (float): The scale, above 0.
+
+    Raises:
+        TypeError: If `loss_scale_value` is not a number.
+        ValueError: If it is not above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.FixedLossScaleUpdateCell(16.0).get_loss_scale()
+        16.0
+    """
 
     def construct(self, _: Any, overflow: Tensor) -> Tensor:
         return overflow
 
 
 class ScaledStages(Stages):
-    """The stages under a loss scale."""
+    """The stages of a training step with a loss scale."""
 
     guarded = True
     status: Any = None
@@ -106,7 +143,7 @@ class ScaledStages(Stages):
         return self.loss, self.grads, _core.inverse_scale(scale, self.grads)
 
     def written(self) -> Tuple[Parameter, ...]:
-        """What the network's forward pass may write to (moving averages): as it was, where the step is left out."""
+        """Returns the Parameters that the forward pass may write (moving statistics), which are restored if the step is skipped."""
         return self.cell.__dict__["_cell_written"]
 
     def reduce(self, grads: Tuple[Tensor, ...], inverse: Any) -> Tuple[Tuple[Tensor, ...], Any]:
@@ -116,9 +153,9 @@ class ScaledStages(Stages):
         return self.cell.grad_reducer(tuple(_ops.mul(g, _ops.cast(inverse, g.dtype)) for g in grads)), None
 
     def guard(self, grads: Tuple[Tensor, ...], decides: bool) -> Tensor:
-        """Whether the update must be left out; the update cell adapts the scale where this decides."""
+        """Returns whether the update must be skipped. If `decides` is true, the update cell adapts the scale."""
         self.overflow = self.cell.get_overflow_status(self.status, grads)
-        # Where gradients are this rank's own, or its group's, all ranks must still do the same.
+        # If gradients belong to this rank or its group only, all ranks must still make the same choice.
         if self.cell.reducer_flag and (not decides or self.cell.reduces_apart):
             flag = _ops.all_reduce((_ops.cast(self.overflow, mstype.int32),), op="max", what="skip flag")[0]
             self.overflow = _ops.cast(flag, mstype.bool_)
@@ -126,18 +163,36 @@ class ScaledStages(Stages):
         return skip if isinstance(skip, Tensor) else Tensor(bool(skip))
 
     def update(self, grads: Tuple[Tensor, ...], inverse: Any, skip: Any) -> None:
-        if getattr(self.cell.optimizer, "wants_uses", False):  # which counts steps, those left out too, alike in both modes
+        if getattr(self.cell.optimizer, "wants_uses", False):  # it counts steps, skipped ones included, equally in both modes
             self.cell.optimizer._apply_unless(skip, grads)
         else:
             self.cell._update_unless(skip, grads, inverse)
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
-    """One training step under a loss scale; returns (loss, whether it overflowed, the scale it ran with).
+    """One training step with a loss scale. Returns (loss, whether it overflowed, the scale it used).
 
-    scale_sense: an update cell (called with the scale and the overflow), or a number or tensor of one element. State `scale_sense`. A step whose
-    gradients are not all finite is left out: where a graph is traced the choice is made by ops, so that nothing waits for the host.
-    Raises TypeError or ValueError for another scale_sense.
+    A step whose gradients are not all finite is skipped. In a traced graph the choice is made by ops, so that nothing waits for the host. State:
+    `scale_sense`.
+
+    Args:
+        network (Cell): The network with its loss.
+        optimizer (Optimizer): The optimizer.
+        scale_sense (Cell, Tensor, float): An update cell, called with the scale and the overflow; or a number or Tensor of one element.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `scale_sense` is a Tensor of another shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.Dense(1, 1, "zeros", has_bias=False)
+        >>> with_loss, optimizer = nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.25)
+        >>> step = nn.TrainOneStepWithLossScaleCell(with_loss, optimizer, nn.DynamicLossScaleUpdateCell(1024.0, 2.0, 1000))
+        >>> loss, overflow, scale = step(ms.Tensor([[1.0]]), ms.Tensor([[2.0]]))
+        >>> print(loss, overflow, scale, net.weight.asnumpy())
+        4.0 False 1024.0 [[1.]]
     """
 
     _stages = ScaledStages
@@ -169,19 +224,49 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             self.optimizer(grads)
 
     def set_sense_scale(self, sens: Tensor) -> None:
-        """Gives the scale another value. Raises TypeError for what is no Tensor."""
+        """Sets the scale.
+
+        Args:
+            sens (Tensor): The scale.
+
+        Raises:
+            TypeError: If `sens` is not a Tensor.
+        """
         self.scale_sense.set_data(check_type(self.cls_name, "sens", sens, Tensor))
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> Tuple[Any, Any]:
-        """(status, compute_input): the check looks at the gradients themselves, so there is nothing to start."""
+        """Returns (status, compute_input). The check reads the gradients themselves, so nothing needs to be started.
+
+        Args:
+            pre_cond: Ignored.
+            compute_input: The input of the computation to check.
+
+        Returns:
+            (Tensor, `compute_input`).
+        """
         return Tensor([0] * 8, mstype.int32), compute_input
 
     def get_overflow_status(self, status: Any, compute_output: Any) -> Tensor:
-        """A bool scalar: whether something in the (nested) tuple compute_output is not finite."""
+        """Returns whether a (nested) tuple contains a non-finite value.
+
+        Args:
+            status: Ignored.
+            compute_output (tuple): The gradients.
+
+        Returns:
+            A bool scalar Tensor.
+        """
         return _ops.logical_not(_ops.all_finite(list(_flatten(compute_output))))
 
     def process_loss_scale(self, overflow: Tensor) -> Tensor:
-        """Lets the update cell adapt the scale; returns overflow."""
+        """Lets the update cell adapt the scale.
+
+        Args:
+            overflow (Tensor): Whether the step overflowed.
+
+        Returns:
+            `overflow`.
+        """
         return overflow if self.loss_scaling_manager is None else self.loss_scaling_manager(self.scale_sense, overflow)
 
 
