@@ -1,5 +1,5 @@
-// Collective calls put together from messages between two ranks. The ranks that exchange are a set of their own each time: all of them, those of a host,
-// or those of equal place in their hosts.
+// Builds collective calls from messages between two ranks. Each exchange is among a set of ranks: all of them, those of
+// one host, or those with the same place in their hosts.
 #include "src/comm/algorithms.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr int64_t kDirect = 2048;  // bytes up to which a reduction is one exchange of everything
-constexpr int64_t kTree = 65536;  // bytes up to which a broadcast goes along a tree
+constexpr int64_t kDirect = 2048;  // up to this many bytes a reduction is one exchange of everything
+constexpr int64_t kTree = 65536;  // up to this many bytes a broadcast uses a tree
 constexpr int64_t kLargestPiece = 4 << 20, kSmallestPiece = 1 << 20;
-constexpr int64_t kRound = 64 << 10;  // bytes of a message from which on members exchange in rounds
-constexpr int64_t kWork = 1 << 15;  // elements summed between two looks at messages
+constexpr int64_t kRound = 64 << 10;  // messages of at least this many bytes are exchanged in rounds
+constexpr int64_t kWork = 1 << 15;  // elements summed between two polls of the messages
 
 using Bytes = std::unique_ptr<std::byte[]>;
 Bytes new_bytes(int64_t n) { return std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(std::max<int64_t>(n, 1))); }
@@ -27,7 +27,7 @@ void copy_bytes(const void* from, void* to, int64_t bytes) {
 int64_t size_of(DType dtype) { return static_cast<int64_t>(dtype_size(dtype)); }
 double factor_of(ReduceOp op, int size) { return op == ReduceOp::kMean ? 1.0 / size : 1.0; }
 
-// Ranks that exchange, in the order of sums.
+// Ranks that exchange, in the order in which their values are summed.
 struct Set {
   std::vector<int> ranks;
   int me = 0;
@@ -38,13 +38,13 @@ Set all_of(const Layout& layout) {
   std::iota(set.ranks.begin(), set.ranks.end(), 0);
   return set;
 }
-// Those of this rank's host.
+// Returns the ranks of this rank's host.
 Set host_of(const Layout& layout) {
   Set set{std::vector<int>(static_cast<size_t>(layout.local_size)), layout.rank % layout.local_size};
   std::iota(set.ranks.begin(), set.ranks.end(), layout.rank - set.me);
   return set;
 }
-// Those of this rank's place in each host.
+// Returns the ranks with this rank's place in each host.
 Set across(const Layout& layout) {
   Set set{{}, layout.rank / layout.local_size};
   for (int r = layout.rank % layout.local_size; r < layout.size; r += layout.local_size) set.ranks.push_back(r);
@@ -53,7 +53,7 @@ Set across(const Layout& layout) {
 
 struct Messages {
   std::vector<Links::Message> sends, receives;
-  // Nothing is no message, on either side.
+  // Zero bytes send no message, on either side.
   void send(int peer, const void* data, int64_t bytes) {
     if (bytes > 0) sends.push_back({peer, const_cast<void*>(data), bytes});
   }
@@ -69,15 +69,15 @@ struct Messages {
   }
 };
 
-// A reduction over a set: slice j of the elements is summed by member j.
+// A reduction over a set: member j sums slice j of the elements.
 struct Reduction {
   const void* in;
   DType in_dtype, out_dtype;
-  std::vector<int64_t> bounds;  // elements where slices begin, and the end
+  std::vector<int64_t> bounds;  // the first element of each slice, and the end
   ReduceOp op;
   double factor;
 
-  // Piece k of `pieces` of slice j, by elements; every member cuts alike.
+  // Returns the element range of piece k of `pieces` in slice j; every member cuts alike.
   std::pair<int64_t, int64_t> piece(int j, int64_t k, int64_t pieces) const {
     const int64_t begin = bounds[static_cast<size_t>(j)], n = bounds[static_cast<size_t>(j) + 1] - begin;
     return {begin + n * k / pieces, begin + n * (k + 1) / pieces};
@@ -92,8 +92,9 @@ std::vector<int64_t> even_bounds(int64_t count, int parts) {
 
 constexpr int kNobody = -2, kEverybody = -1;
 
-// While pieces k arrive, pieces k-1 are summed, and the sums k-2 go out to `gather`: kNobody, kEverybody or a member. `own`: where the sums of this
-// member's slice are put; `out`: all elements, of those who gather (own lies in it then). in may be out.
+// While pieces k arrive, pieces k-1 are summed and the sums of pieces k-2 are sent to `gather`: kNobody, kEverybody or
+// a member. `own`: where the sums of this member's slice are stored. `out`: all elements, for ranks that gather (`own`
+// then lies in it). The input may be `out`.
 class Pipeline {
  public:
   Pipeline(Links& links, const Set& set, const Reduction& r, int gather, void* own, void* out)
@@ -107,8 +108,9 @@ class Pipeline {
     buffer_ = new_bytes(stride_ * others * std::min<int64_t>(2, pieces_));
   }
 
-  // In rounds, each member sends to one other and receives from one: large messages of many at a time to one host overrun what stands before its link,
-  // and what is lost there is sent again only after a while. Everything at once otherwise.
+  // In rounds, each member sends to one other and receives from one. Large messages from many members to one host at a
+  // time overflow the buffers before its link, and lost packets are retransmitted only after a delay. Small messages
+  // are exchanged all at once.
   void run() {
     const int n = set_.size();
     const bool rounds = n > 2 && stride_ >= kRound;
@@ -128,7 +130,7 @@ class Pipeline {
 
  private:
   static bool takes_part(int j, int which) { return which == kEverybody || which == j; }
-  // What arrives of piece k from member j.
+  // Returns where piece k from member j arrives.
   std::byte* arrived(int64_t k, int j) const {
     const int64_t others = set_.size() - 1, place = j < set_.me ? j : j - 1;
     return buffer_.get() + (k % 2 * others + place) * stride_;
@@ -178,7 +180,7 @@ class Pipeline {
   Bytes buffer_;
 };
 
-// Everybody's elements to everybody, who each sum all of them.
+// Every member sends all its elements to every other, and each sums all of them.
 void all_reduce_direct(Links& links, const Set& set, const void* in, void* out, int64_t count, DType dtype, ReduceOp op, double factor) {
   const int64_t bytes = count * size_of(dtype);
   const Bytes buffer = new_bytes(bytes * set.size());
@@ -195,7 +197,7 @@ void all_reduce_direct(Links& links, const Set& set, const void* in, void* out, 
   reduce_tree(rows, dtype, out, dtype, count, op, factor);
 }
 
-// Member j's part of `out`, at bounds[j], to all others. Bounds are bytes.
+// Sends member j's part of `out`, at bounds[j], to all others. Bounds are in bytes.
 void gather_slices(Links& links, const Set& set, void* out, std::span<const int64_t> bounds) {
   Messages m;
   const auto me = static_cast<size_t>(set.me);
@@ -207,7 +209,8 @@ void gather_slices(Links& links, const Set& set, void* out, std::span<const int6
   m.run(links);
 }
 
-// The halving tree over members, counted from the root: who has the data gives it to the one half of the rest away.
+// A binary tree over the members, numbered from the root: in each step a member that has the data sends it to the
+// member half as far away as in the step before.
 void broadcast_tree(Links& links, const Set& set, void* data, int64_t bytes, int root) {
   const int size = set.size(), me = (set.me - root + size) % size;
   const auto rank_of = [&](int place) { return set.ranks[static_cast<size_t>((place + root) % size)]; };
@@ -232,7 +235,7 @@ void broadcast_over(Links& links, const Set& set, void* data, int64_t bytes, int
     if (set.me != root && j == set.me) m.receive(set.ranks[static_cast<size_t>(root)], at(data, begin), n);
   }
   m.run(links);
-  // The root has all slices already.
+  // The root already has all slices.
   Messages rest;
   const auto me = static_cast<size_t>(set.me);
   for (size_t j = 0; j < set.ranks.size(); ++j) {
@@ -277,7 +280,7 @@ void all_reduce_by_links(Links& links, const Layout& layout, const void* in, voi
     Pipeline(links, set, r, kEverybody, at(out, r.bounds[static_cast<size_t>(set.me)] * size_of(dtype)), out).run();
     return;
   }
-  // In the host each member sums its slice, which then is reduced between the hosts; 16-bit floats stay wide until the last sum.
+  // Within the host each member sums its slice, which is then reduced across the hosts. 16-bit floats stay widened until the last sum.
   const Set host = host_of(layout), hosts = across(layout);
   const DType wide = sum_dtype(dtype);
   const Reduction inner{in, dtype, wide, even_bounds(count, host.size()), op, 1};
@@ -310,7 +313,7 @@ void reduce_by_links(Links& links, const Layout& layout, const void* in, void* o
   const int64_t begin = inner.bounds[static_cast<size_t>(host.me)], n = inner.bounds[static_cast<size_t>(host.me) + 1] - begin;
   const Bytes partial = new_bytes(n * size_of(wide)), reduced = new_bytes(n * size_of(dtype));
   Pipeline(links, host, inner, kNobody, partial.get(), nullptr).run();
-  // To the member of the root's host that has the slice, and from there to the root.
+  // To the member of the root's host that holds the slice, and from there to the root.
   const Reduction outer{partial.get(), wide, dtype, even_bounds(n, hosts.size()), op, factor};
   Pipeline(links, hosts, outer, root_host, at(reduced.get(), outer.bounds[static_cast<size_t>(hosts.me)] * size_of(dtype)), reduced.get()).run();
   if (hosts.me != root_host) return;
@@ -329,7 +332,8 @@ void reduce_by_links(Links& links, const Layout& layout, const void* in, void* o
 
 void broadcast_by_links(Links& links, const Layout& layout, void* data, int64_t bytes, int root) {
   if (layout.local_size == 1) return broadcast_over(links, all_of(layout), data, bytes, root);
-  // Slices from the root to the members of its host, from each of them to its like in the other hosts, and together again there.
+  // The root sends slices to the members of its host, each of them to the member with the same place in the other
+  // hosts, and each host gathers them.
   const Set host = host_of(layout), hosts = across(layout);
   const int root_host = root / layout.local_size, root_place = root % layout.local_size;
   const std::vector<int64_t> bounds = even_bounds(bytes, host.size());
@@ -375,7 +379,7 @@ void all_gather_v_by_links(Links& links, const Layout& layout, const void* in, v
 void reduce_scatter_by_links(Links& links, const Layout& layout, const void* in, void* out, int64_t count, DType dtype, ReduceOp op) {
   const double factor = factor_of(op, layout.size);
   const int64_t part = count * size_of(dtype);
-  const Bytes own = new_bytes(part);  // out may lie in in
+  const Bytes own = new_bytes(part);  // out may overlap in
   if (layout.local_size == 1) {
     const Set set = all_of(layout);
     const Reduction r{in, dtype, dtype, even_bounds(count * set.size(), set.size()), op, factor};
@@ -383,7 +387,7 @@ void reduce_scatter_by_links(Links& links, const Layout& layout, const void* in,
     Pipeline(links, set, r, kNobody, own.get(), nullptr).run();
     return copy_bytes(own.get(), out, part);
   }
-  // In the host the parts of members of equal place, host by host; then between the hosts.
+  // Within the host, the parts of members with the same place, host by host; then across the hosts.
   const Set host = host_of(layout), hosts = across(layout);
   const DType wide = sum_dtype(dtype);
   const Bytes partial = new_bytes(count * hosts.size() * size_of(wide));
@@ -413,7 +417,7 @@ void all_to_all_by_links(Links& links, const Layout& layout, const void* in, voi
   m.run(links);
 }
 
-// After round k everybody knows of the 2^(k+1) ranks before it.
+// After round k every rank knows that the 2^(k+1) ranks before it have arrived.
 void barrier_by_links(Links& links, const Layout& layout) {
   for (int step = 1; step < layout.size; step *= 2) {
     std::byte out{1}, in{0};

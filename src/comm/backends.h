@@ -1,4 +1,4 @@
-// How a world is opened: what communicator.cc's init() and run_ranks() know of the backends.
+// How a world is opened: the backends' interface to init() and run_ranks() in communicator.cc.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace sindri::comm {
 
-/// The world of this process as the options and the environment say. Backends are chosen here and nowhere else (open_world.cc).
+/// Returns this process's world, selected by the options and the environment. The only place that selects a backend (open_world.cc).
 std::shared_ptr<Communicator> open_world(const Options& options);
 
 /// A world of one rank.
 std::shared_ptr<Communicator> open_single(const Options& options);
 
-/// What the ranks of run_ranks share.
+/// State shared by the ranks of run_ranks.
 class ThreadsWorld {
  public:
   virtual ~ThreadsWorld() = default;
-  /// Rank `rank`'s world; called once for each.
+  /// Returns the world of `rank`; called once for each.
   virtual std::shared_ptr<Communicator> open(int rank) = 0;
-  /// `rank` makes no more calls: those that wait for it fail. `error`: why, if it is that.
+  /// Announces that `rank` makes no more calls: ranks that wait for it fail. `error`: the reason, if it failed.
   virtual void ended(int rank, const CommError* error) = 0;
 };
 std::shared_ptr<ThreadsWorld> make_threads_world(int size, int local_size, const Options& options);

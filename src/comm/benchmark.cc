@@ -31,14 +31,14 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The memory that all calls work on: of the whole size each.
+// Buffers that all calls use, each of the largest size.
 struct Memory {
   std::shared_ptr<void> flat;
   std::vector<float> in, out;
   explicit Memory(Communicator& c, int64_t bytes) : flat(c.flat_buffer(bytes)), in(static_cast<size_t>(bytes / 4), 1.F), out(in.size(), 1.F) {}
 };
 
-// An op at a size: what is called, what the library has for it (or nothing), and which share of the bytes a link carries.
+// One op at one size: our call, the library's equivalent (or none), and the fraction of the bytes that a link carries.
 struct Case {
   std::function<void()> call, library;
   double bus = 1;
@@ -47,7 +47,7 @@ struct Case {
 const std::array<const char*, 9> kOps = {"all_reduce",     "all_reduce_elsewhere", "reduce",    "broadcast", "all_gather",
                                          "reduce_scatter", "all_to_all",           "send_recv", "barrier"};
 
-// `n` elements in all; parts of each rank are n / size.
+// `n` elements in total; parts per rank have n / size.
 Case make_case(const std::string& op, Communicator& c, Memory* m, int64_t n, MpiPlainCalls* plain) {
   const int size = c.size();
   const int64_t part = n / size;
@@ -56,7 +56,7 @@ Case make_case(const std::string& op, Communicator& c, Memory* m, int64_t n, Mpi
   float* const out = m->out.data();
   const double share = static_cast<double>(size - 1) / size;
   constexpr DType kType = DType::kFloat32;
-  // Means, so that values stay what they are; the library has only sums, which stay finite for as long as is measured.
+  // Means, so that values keep their magnitude. The library only sums; its values stay finite for the duration of the measurement.
   constexpr ReduceOp kOp = ReduceOp::kMean;
   const auto or_none = [&](std::function<void()> f) { return plain != nullptr ? std::move(f) : std::function<void()>(); };
   if (op == "all_reduce") return {[=, &c] { c.all_reduce(flat, flat, n, kType, kOp); }, or_none([=] { plain->all_reduce(out, n); }), 2 * share};
@@ -71,7 +71,7 @@ Case make_case(const std::string& op, Communicator& c, Memory* m, int64_t n, Mpi
   return {[&c] { c.barrier(); }, or_none([=] { plain->barrier(); }), 0};
 }
 
-// One timed call: from a barrier on.
+// Times one call that starts after a barrier.
 double time_once(Communicator& c, const std::function<void()>& f) {
   c.barrier();
   const double begin = now();
@@ -79,7 +79,7 @@ double time_once(Communicator& c, const std::function<void()>& f) {
   return now() - begin;
 }
 
-// Calls of ours and of the library in turn. Medians of what the slowest rank took.
+// Alternates our calls with the library's. Returns the medians of the slowest rank's times.
 std::pair<double, double> time_case(Communicator& c, const Case& the_case, int rounds) {
   double first = time_once(c, the_case.call);
   c.all_reduce(&first, &first, 1, DType::kFloat64, ReduceOp::kMax);
@@ -94,7 +94,7 @@ std::pair<double, double> time_case(Communicator& c, const Case& the_case, int r
   return {median({all.begin(), all.begin() + times}), the_case.library ? median({all.begin() + times, all.end()}) : 0};
 }
 
-// The line t = a·x + S·y/b through times at sizes, each by its relative error.
+// The line t = a·x + S·y/b fitted to times at several sizes, each weighted by its relative error.
 struct Line {
   double a = 0, b = 0;
 };
@@ -114,7 +114,7 @@ Line fit(const std::vector<std::pair<double, double>>& points, double messages, 
   return {std::max(a, 0.0), inverse > 0 ? 1 / inverse : 0};
 }
 
-// Of an all-reduce among the ranks of `c`, which is ring(S, N) in the model; `together`: such groups that share the link.
+// Measures an all-reduce among the ranks of `c`, which is ring(S, N) in the model. `together`: number of such groups that share the link.
 Line measure_link(Communicator& c, int together) {
   std::vector<std::pair<double, double>> points;
   const int n = c.size();
@@ -274,7 +274,7 @@ BenchmarkReport benchmark(Communicator& world, const BenchmarkRequest& request) 
   for (const std::string& op : ops) {
     for (const int64_t bytes : op == "barrier" ? std::vector<int64_t>{0} : request.sizes) {
       const int64_t n = op == "barrier" ? 0 : std::max<int64_t>(bytes / 4, world.size());
-      if (n * 4 > static_cast<int64_t>(memory.in.size()) * 4) continue;  // less than an element for each rank
+      if (n * 4 > static_cast<int64_t>(memory.in.size()) * 4) continue;  // less than one element per rank
       std::fill(memory.in.begin(), memory.in.end(), 1.F);
       std::fill(memory.out.begin(), memory.out.end(), 1.F);
       const Case the_case = make_case(op, world, &memory, n, plain.get());

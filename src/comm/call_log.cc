@@ -1,4 +1,4 @@
-// The call log: comm_<rank>.json of each rank, and what `sindri comm-trace` makes of a folder of them.
+// The call log: comm_<rank>.json of each rank, and `sindri comm-trace`, which compares a folder of them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ std::filesystem::path log_folder(const std::string& job_id) {
   return std::filesystem::temp_directory_path(ignored) / ("sindri-comm-" + job_id.substr(0, 12));
 }
 
-// Job ids come from settings: no path is made of them.
+// Job ids come from settings, so they must not become paths.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text) out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
@@ -92,8 +92,9 @@ void read_log(const std::filesystem::path& file, TraceLogs* logs) {
   } catch (const Json::exception&) { logs->notes.push_back(fmt::format("{} is not a complete call log; it is skipped", file.filename().string())); }
 }
 
-// Calls of one communicator happen in the same order on all members: the k-th from the start on one is the k-th on another. Rings that have
-// forgotten their start are aligned at the end of what the shortest still holds, by numbers, which agree where all calls are the world's.
+// Calls of one communicator happen in the same order on all members: its k-th call from the start on one member is the
+// k-th on another. Rings that no longer hold the start are cut to the numbers that the shortest ring still holds;
+// numbers agree if all calls are the world's.
 std::vector<const Entry*> of_group(const RankLog& log, const std::string& group) {
   std::vector<const Entry*> out;
   for (const Entry& e : log.calls)
@@ -102,7 +103,7 @@ std::vector<const Entry*> of_group(const RankLog& log, const std::string& group)
 }
 
 struct Gap {
-  double order = 0;  // by number on the rank that made the call
+  double order = 0;  // call number on the rank that made the call
   std::string text;
 };
 
@@ -113,7 +114,7 @@ std::string doing(int rank, const RankLog& log) {
   return fmt::format("rank {} ({}, pid {}) is {}; step {}{}", rank, log.host, log.pid, at, log.step, log.phase.empty() ? "" : ", phase " + log.phase);
 }
 
-// The first call of a communicator that some member did not make, or made otherwise.
+// Returns the first call of a communicator that some member did not make, or made with other arguments.
 std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, const std::vector<int>& members) {
   std::map<int, std::vector<const Entry*>> calls;
   bool whole = true;  // every ring still has its first call
@@ -123,7 +124,7 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
     calls[r] = of_group(it->second, group);
     whole = whole && (it->second.calls.empty() || it->second.calls.front().number == 1);
   }
-  // By place where rings are whole, by number otherwise.
+  // By position if all rings are complete, otherwise by call number.
   std::map<int64_t, std::map<int, const Entry*>> table;
   int64_t from = 0;
   for (const auto& [r, list] : calls) {
@@ -149,7 +150,7 @@ std::optional<Gap> first_gap(const TraceLogs& logs, const std::string& group, co
   return {};
 }
 
-// A folder may hold logs of earlier jobs: those of other jobs than the log written last are left out.
+// A folder may hold logs of earlier jobs. Keeps only those of the same job as the log written last.
 void keep_newest_job(TraceLogs* logs) {
   const auto newest =
       std::max_element(logs->ranks.begin(), logs->ranks.end(), [](const auto& a, const auto& b) { return a.second.written < b.second.written; });

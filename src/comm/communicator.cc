@@ -1,4 +1,4 @@
-// The calls of Communicator as users make them: arguments are checked, calls numbered and kept, and an error of one ends all.
+// The public calls of Communicator: checks arguments, numbers and records calls, and lets an error of one call end all.
 #include "sindri/comm/communicator.h"
 
 #include <fmt/format.h>
@@ -86,7 +86,7 @@ void Communicator::check_rank(const char* kind, const char* argument, int rank) 
     throw ValueError(fmt::format("{}: '{}' is rank {}, and '{}' has {}", kind, argument, rank, name_, size()), "comm", fmt::format("give 0 to {}", size() - 1));
 }
 
-// A message to oneself is sent and received by one call: nobody else would.
+// A message to oneself is sent and received by one call: no other call would match it.
 void Communicator::check_itself(int to, int64_t out_bytes, int from, int64_t in_bytes) const {
   if ((to == rank_) != (from == rank_))
     throw CommError(ErrorCode::kCommMismatch, fmt::format("rank {} waits for itself", rank_), "", "send to itself with send_recv");
@@ -95,7 +95,7 @@ void Communicator::check_itself(int to, int64_t out_bytes, int from, int64_t in_
                     "send as much as is received");
 }
 
-// The first error that anybody found is what all calls throw: with the place of this rank's call where it has none of its own.
+// All calls throw the first error found on any rank; if it names no place, the place of this rank's call is added.
 template <class F> void Communicator::run(const char* kind, DType dtype, int64_t count, const Call& call, F body) {
   const std::lock_guard lock(session_->mutex);
   session_->check();
@@ -111,10 +111,10 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
     if (!session_->failed()) session_->fail(session_->judge ? session_->judge(first) : first);
     session_->leave(record);
     session_->check();
-  } catch (const Error&) {  // refused before anything was begun, as on all ranks
+  } catch (const Error&) {  // rejected before anything was started, as on all ranks
     session_->leave(record);
     throw;
-  } catch (const std::exception& error) {  // memory that only this rank lacks: the others wait for it
+  } catch (const std::exception& error) {  // for example memory that only this rank lacks: the others wait for it
     session_->fail(
         CommError(ErrorCode::kCommLibrary, fmt::format("rank {} ends the job: {}: {}", session_->identity.rank, kind, error.what()), session_->where()));
     session_->leave(record);
@@ -125,7 +125,7 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
 
 bool Communicator::checking() const { return session_->options.check && size() > 1; }
 
-// dist.check: what the ranks are about to do, before any of it is done.
+// dist.check: compares what the ranks are about to do before they do it.
 void Communicator::compare_calls(const std::string& text, const Call& call) {
   std::array<char, 192> mine{};
   std::strncpy(mine.data(), fmt::format("{} \"{} {}\" as its call {}", text, call.what, call.index, ++compared_).c_str(), mine.size() - 1);
@@ -140,7 +140,7 @@ void Communicator::compare_calls(const std::string& text, const Call& call) {
                       session_->where(), "let all ranks make the same calls in the same order");
 }
 
-// dist.check: what all ranks must have got alike. Results on a stream are not there yet.
+// dist.check: compares results that must be equal on all ranks. Results on a stream are not available yet.
 void Communicator::compare_results(const std::vector<std::pair<const void*, int64_t>>& parts, const Call& call) {
   if (call.stream != nullptr) return;
   uint64_t mine = 0;

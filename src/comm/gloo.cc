@@ -1,5 +1,6 @@
-// See gloo.h. In every collective call each message's slot is made from what all members must agree on, so that data of different calls never meets, and
-// a note of the same goes ahead of the first message to each peer: a rank that finds another one there says so.
+// See gloo.h. In every collective call each message's slot is derived from what all members must agree on, so that data
+// of different calls never mixes. A note with the same content precedes the first message to each peer: a rank that
+// receives a different one reports it.
 #include "src/comm/gloo.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace sindri::comm {
 namespace {
 
 struct Note {
-  int64_t number = 0;  // of the call in this communicator, or of the message between the two
+  int64_t number = 0;  // of the call in this communicator, or of the message between the two ranks
   std::array<char, 120> text{};
 
   Note() = default;
@@ -93,7 +94,7 @@ class GlooLinks final : public Links {
 
  private:
   struct PeerState {
-    bool told = false, heard = false;  // in this call
+    bool told = false, heard = false;  // during this call
     Note note;
     int64_t sent = 0, received = 0;  // messages outside collective calls
   };

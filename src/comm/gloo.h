@@ -1,4 +1,4 @@
-// The gloo backend: ranks that were started one by one and speak TCP, where no MPI launcher is.
+// The gloo backend: ranks that were started one by one without an MPI launcher and communicate over TCP.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace sindri::comm {
 
-/// The world of the session's ranks: identity and host_of are those of the job. Throws CommError kRendezvous, kCommLibrary.
+/// Opens the world of the session's ranks: identity and host_of are those of the job. Throws CommError kRendezvous, kCommLibrary.
 std::shared_ptr<Communicator> open_gloo(const std::shared_ptr<Session>& session, const GlooConfig& config);
 
 }  // namespace sindri::comm

@@ -30,15 +30,15 @@ const GlooTable& gloo_library() {
   return *table;
 }
 
-constexpr size_t kNonce = 32, kProof = 64;  // hexadecimal digits
-constexpr uint64_t kNonceSlot = 1, kProofSlot = 2;  // before any group has slots
+constexpr size_t kNonce = 32, kProof = 64;  // number of hexadecimal digits
+constexpr uint64_t kNonceSlot = 1, kProofSlot = 2;  // used before any group has slots
 
 std::string proof(const std::string& token, int from, int to, std::string_view nonce_from, std::string_view nonce_to) {
   return hmac_sha256(token, fmt::format("sindri data connection {} {} {} {}", from, to, nonce_from, nonce_to));
 }
 
-// Gloo writes to sockets whose other end may be gone, and takes care of the error, but not of the signal that would end the process. Threads that are
-// made while it is blocked have it blocked for good.
+// Gloo writes to sockets whose other end may be closed. It handles the error but not SIGPIPE, which would end the
+// process. Threads created while the signal is blocked keep it blocked.
 class NoBrokenPipe {
  public:
   NoBrokenPipe() {
@@ -51,7 +51,7 @@ class NoBrokenPipe {
   ~NoBrokenPipe() {
     if (!mine_) return;
     const timespec now{};
-    while (sigtimedwait(&pipe_, nullptr, &now) > 0) {}  // what came of these calls
+    while (sigtimedwait(&pipe_, nullptr, &now) > 0) {}  // signals raised by these calls
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
   NoBrokenPipe(const NoBrokenPipe&) = delete;
@@ -70,7 +70,7 @@ struct GlooConnections::Active {
   std::vector<GlooMessage*> messages;
   std::span<const Transfer> transfers;
   Clock::time_point begin = Clock::now();
-  size_t waiting = 0;  // index of the one that is waited for
+  size_t waiting = 0;  // index of the transfer that is waited for
   bool warned = false;
 };
 
@@ -117,7 +117,7 @@ bool GlooConnections::far(int world_rank) const {
 
 void GlooConnections::connect_all(const GlooConfig& config) {
   const int me = session_->identity.rank, size = session_->identity.size;
-  // One value for each rank: its address, and what each other rank connects to.
+  // One value for each rank: its address, and the endpoints that each other rank connects to.
   GlooError error;
   std::string mine = config.address + '\n';
   for (int peer = 0; peer < size; ++peer) {
@@ -150,7 +150,8 @@ void GlooConnections::connect_all(const GlooConfig& config) {
                     "comm::init", "dist.interface names the network interface, or its subnet, that the other hosts reach");
 }
 
-// Gloo takes whoever connects first. Both sides show that they know the token, over the connection itself, before anything of the job goes over it.
+// Gloo accepts any peer that connects first. Before any data of the job is sent, both sides prove over the connection
+// itself that they know the token.
 void GlooConnections::prove(const GlooConfig& config) {
   const int me = session_->identity.rank, size = session_->identity.size;
   const auto count = static_cast<size_t>(size);
@@ -211,7 +212,7 @@ void GlooConnections::exchange(std::span<const Transfer> transfers, size_t leadi
   const NoBrokenPipe quiet;
   Active active;
   active.transfers = transfers;
-  // Nobody looks at a message behind its release.
+  // The watch thread must not use a message after its release.
   struct Release {
     GlooConnections& mesh;
     Active& active;
@@ -235,7 +236,7 @@ void GlooConnections::exchange(std::span<const Transfer> transfers, size_t leadi
     active_ = &active;
   }
   changed_.notify_all();
-  session_->check();  // a failure before this point has aborted nothing here
+  session_->check();  // a failure before this point has aborted none of these messages
   while (work()) session_->check();
   for (size_t i = 0; i < leading; ++i) wait_for(active, i);
   if (first) first();
@@ -244,27 +245,27 @@ void GlooConnections::exchange(std::span<const Transfer> transfers, size_t leadi
       if (transfers[i].send == send) wait_for(active, i);
 }
 
-// Looks after waits, which have no time limit of their own, until the end.
+// Watches waits, which have no time limit in Gloo, until the connections are closed.
 void GlooConnections::watch() {
   const Options& options = session_->options;
   bool told = false;
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    // Idle, until a call comes or a failure: that one is told by nobody while connections are still being made.
+    // Idle until a call or a failure: while connections are still being made, nobody signals a failure.
     changed_.wait_for(lock, std::chrono::milliseconds(50));
     if (session_->failed() && !told) {
       told = true;
       if (active_ != nullptr)
         for (GlooMessage* const m : active_->messages) gloo_.abort(m);
       lock.unlock();
-      gloo_.cut(mesh_);  // the others' waits end, too
+      gloo_.cut(mesh_);  // ends the other ranks' waits too
       lock.lock();
       continue;
     }
     if (active_ == nullptr || told) continue;
     const auto waited = Clock::now() - active_->begin;
     const int peer = active_->transfers[active_->waiting].peer;
-    // A watch that knows what the others do speaks first.
+    // If the session has a watch, which knows what the other ranks do, it reports first.
     const double limit = proven_ ? options.op_timeout + (session_->judge ? 2 : 0) : options.init_timeout;
     if (waited > seconds(limit)) {
       lock.unlock();

@@ -1,5 +1,5 @@
-// The connections of this process to all other ranks by Gloo, with proof on each that the other side belongs to the job, and messages over them that end
-// when the session fails. All communicators of the process share them.
+// This process's Gloo connections to all other ranks. Each side of a connection proves that it belongs to the job, and
+// messages end when the session fails. All communicators of the process share the connections.
 #pragma once
 
 #include <condition_variable>
@@ -18,19 +18,21 @@
 
 namespace sindri::comm {
 
-/// How the ranks find each other: what the rendezvous store gives.
+/// How the ranks find each other, provided by the rendezvous store.
 struct GlooConfig {
-  std::string address;  ///< numeric, of this host: where the others reach it
-  std::string token;  ///< of the job: each side of a connection proves that it knows it
+  std::string address;  ///< numeric address of this host, at which the others reach it
+  std::string token;  ///< the job's token: each side of a connection proves that it knows it
   std::function<void(const std::string& key, const std::string& value)> set;
-  std::function<std::string(const std::string& key)> get;  ///< waits; throws kRendezvous at its time limit
-  /// Called by all ranks with what this one could not reach; throws on all when any has something. Null: each throws for itself.
+  std::function<std::string(const std::string& key)> get;  ///< waits for the key; throws kRendezvous at its time limit
+  /// Called by all ranks with the peers that this one could not reach; throws on all ranks if any rank passes some.
+  /// Null: each rank throws for itself.
   std::function<void(const std::vector<PairFailure>&)> agree;
 };
 
 class GlooConnections {
  public:
-  /// Connects to all ranks of the session's world. Throws CommError kRendezvous (who could not be reached, who is a stranger), kCommLibrary.
+  /// Connects to all ranks of the session's world. Throws CommError kRendezvous (naming peers that could not be reached
+  /// or failed the proof), kCommLibrary.
   GlooConnections(std::shared_ptr<Session> session, const GlooConfig& config);
   ~GlooConnections();
   GlooConnections(const GlooConnections&) = delete;
@@ -43,10 +45,10 @@ class GlooConnections {
     uint64_t slot;
     bool send;
   };
-  /// All of them at once, and `work` meanwhile. `first` is called when the first `leading` of them, which are receives, are done. Throws CommError: the
-  /// session's failure, kPeerLost, kCommTimeout.
+  /// Starts all transfers at once and calls `work` meanwhile. Calls `first` when the first `leading` of them, which are
+  /// receives, are done. Throws CommError: the session's failure, kPeerLost, kCommTimeout.
   void exchange(std::span<const Transfer> transfers, size_t leading, const std::function<void()>& first, const std::function<bool()>& work);
-  /// Whether the rank is on another host than this one.
+  /// Returns whether the rank is on another host.
   bool far(int world_rank) const;
 
  private:
@@ -62,7 +64,7 @@ class GlooConnections {
   GlooMesh* mesh_ = nullptr;
   std::vector<std::string> addresses_;  // by rank
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   Active* active_ = nullptr;  // the session's calls come one at a time
   bool ending_ = false;

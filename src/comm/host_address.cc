@@ -19,7 +19,7 @@ namespace sindri::comm {
 
 namespace {
 
-// The bytes of an address: 4, or 16.
+// Returns the bytes of an address: 4 or 16.
 std::string bytes_of(const sockaddr* a) {
   if (a == nullptr) return "";
   if (a->sa_family == AF_INET) return {reinterpret_cast<const char*>(&reinterpret_cast<const sockaddr_in*>(a)->sin_addr), 4};
@@ -27,7 +27,7 @@ std::string bytes_of(const sockaddr* a) {
   return "";
 }
 
-// Addresses that a text stands for; a name may have several.
+// Returns the addresses that a text names; a host name may have several.
 std::vector<std::string> addresses_of(const std::string& text) {
   addrinfo hints{}, *list = nullptr;
   hints.ai_family = AF_UNSPEC;
@@ -51,7 +51,7 @@ std::vector<std::string> own_addresses() {
   return out;
 }
 
-// Of a route to `to`, which nothing is sent to.
+// Returns the source address of the route to `to`; nothing is sent.
 std::string source_address(int family, const char* to) {
   sockaddr_storage target{}, source{};
   socklen_t size = 0;
@@ -91,7 +91,7 @@ std::string machine_id() {
   char space[64] = "";
   const ssize_t n = readlink("/proc/self/ns/net", space, sizeof space - 1);
   if (!boot.empty() && n > 0) return boot + " " + std::string(space, static_cast<size_t>(n));
-  char name[256] = "";  // no /proc, as in a chroot: the name is what is left
+  char name[256] = "";  // without /proc, as in a chroot, only the host name remains
   gethostname(name, sizeof name - 1);
   return name;
 }
@@ -135,11 +135,11 @@ bool is_own_address(const std::string& text) {
 }
 
 std::string default_route_address() {
-  // Of the blocks for documentation (RFC 5737, RFC 3849): only a default route leads there.
+  // Addresses reserved for documentation (RFC 5737, RFC 3849): only a default route leads there.
   std::string found = source_address(AF_INET, "192.0.2.1");
   if (found.empty()) found = source_address(AF_INET6, "2001:db8::1");
   if (!found.empty()) return found;
-  // A host of a closed network has no such route; its one address is still no guess.
+  // A host in an isolated network has no such route; its only address is still unambiguous.
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "";
   int count = 0;

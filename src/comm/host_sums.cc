@@ -1,17 +1,21 @@
-// See host_sums.h. The bytes are cut into chunks, and each chunk into the slices of the host's ranks, which the hosts reduce in steps. A step is one message
-// to a host and one from a host; what a rank does next waits for it. Several chunks are under way at a time, in an order that is the same everywhere, so
-// that summing and storing overlap with the wire and a host that is late does not leave it idle. What is cut how depends on the number of bytes alone, so
-// that hosts understand each other whether their pieces lie in a flat buffer or are staged.
+// See host_sums.h. The bytes are cut into chunks, and each chunk into the slices of the host's ranks, which the hosts
+// reduce in steps. A step is one message to a host and one from a host; a rank's next step waits for it. Several chunks
+// are in flight at a time, in an order that is the same everywhere, so that summing and storing overlap with the
+// transmission and a late host does not leave the link idle. The cuts depend on the number of bytes alone, so that
+// hosts agree whether their pieces lie in a flat buffer or are staged.
 //
-// Where the hosts are a power of two, a slice is halved (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in
-// MPICH", 2005, section 4.4): hosts that differ in the lowest bit of their number exchange halves and sum the half they keep, then those that differ in the
-// next bit exchange quarters, and so on, which is the fixed tree; the sums come back the same way. Both of a pair give and get alike at the same time:
-// nothing collides before a link. Else part j of the slice goes to host j, which sums along the tree and sends the sum back to all, in rounds: in round r
-// host h sends to h+r and receives from h-r. Everything at once, with all hosts sending to all, gave 70 % of eight links of 100 Mbit/s, as those that have
-// sent what they may wait for those whose turn to send comes late; rounds gave 80 %, halving 91 % (docs/benchmarks.md).
+// If the number of hosts is a power of two, a slice is halved (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+// Collective Communication Operations in MPICH", 2005, section 4.4): hosts whose numbers differ in the lowest bit
+// exchange halves and each sums the half it keeps, then those that differ in the next bit exchange quarters, and so on,
+// which is the fixed tree; the sums return the same way. Both of a pair send and receive the same amount at the same
+// time, so nothing collides before a link. Otherwise part j of the slice goes to host j, which sums along the tree and
+// sends the sum back to all, in rounds: in round r host h sends to h+r and receives from h-r. Sending everything at
+// once, from all hosts to all, reached 70 % of eight links of 100 Mbit/s, as hosts that have finished sending may wait
+// for those whose turn comes late; rounds reached 80 %, halving 91 % (docs/benchmarks.md).
 //
-// Staged, with seven buffers: A(i) is the barrier of iteration i, behind which chunk i can be read and chunk i-5 is stored everywhere. What chunk i-5 left is
-// copied out between A(i) and A(i+1); the next to write its buffer is the copying in of chunk i+2, behind A(i+1).
+// Staged, with seven buffers: A(i) is the barrier of iteration i, after which chunk i can be read and chunk i-5 is
+// stored everywhere. The result of chunk i-5 is copied out between A(i) and A(i+1); the next write to its buffer is the
+// copy-in of chunk i+2, after A(i+1).
 #include "src/comm/host_sums.h"
 
 #include <algorithm>
@@ -22,24 +26,24 @@
 namespace sindri::comm {
 
 namespace {
-constexpr int kDepth = 5, kCopyOut = 5;  // chunks under way, and iterations behind that of produce()
+constexpr int kDepth = 5, kCopyOut = 5;  // chunks in flight; iterations between a chunk's produce() and its copy-out
 int64_t size_of(DType dtype) { return static_cast<int64_t>(dtype_size(dtype)); }
 
 }  // namespace
 
 struct HostSums::Chunk {
-  std::vector<std::byte> data, got;  // this rank's slice in the type of sums; parts of all hosts, but for this one's
-  int64_t begin = 0, count = 0;  // the slice, in elements of the whole
+  std::vector<std::byte> data, got;  // this rank's slice in the type of sums; parts received from the other hosts
+  int64_t begin = 0, count = 0;  // the slice's range, in elements of the whole
   MpiBatch messages;
 };
 
 struct HostSums::Job {
   const PieceList& list;
-  std::span<std::byte* const> flat;  // where not staged
+  std::span<std::byte* const> flat;  // if not staged
   DType dtype, sum;
   ReduceOp op;
   double factor;
-  int64_t element, total, chunk;  // total, chunk: bytes
+  int64_t element, total, chunk;  // total, chunk: in bytes
   bool staged;
 };
 
@@ -76,7 +80,8 @@ void HostSums::produce(const Job& job, int64_t k, Chunk* c) {
   c->got.resize(static_cast<size_t>((halving_ ? (c->count + 1) / 2 : part * hosts) * size_of(job.sum)));
 }
 
-// Elements of the chunk's slice that this host still sums before halving step `step`, and the half that it keeps in it; the others' are the rest.
+// Returns the elements of the chunk's slice that this host still sums before halving step `step`; halves(step + 1) is
+// the half it keeps, the other host sums the rest.
 Part HostSums::halves(const Chunk& c, int step) const {
   Part part{0, c.count};
   for (int s = 0; s < step; ++s) {
@@ -86,7 +91,7 @@ Part HostSums::halves(const Chunk& c, int step) const {
   return part;
 }
 
-// Step 0 <= s < half_steps_ towards the sums, the others from them.
+// Steps 0 <= s < half_steps_ compute the sums, the later ones distribute them.
 void HostSums::begin(const Job& job, int step, Chunk* c) {
   const int hosts = static_cast<int>(peers_.size());
   const bool up = step < half_steps_;
@@ -121,7 +126,7 @@ void HostSums::begin(const Job& job, int step, Chunk* c) {
   links_.start(std::span(&send, send.bytes > 0 ? 1U : 0U), std::span(&receive, receive.bytes > 0 ? 1U : 0U), &c->messages);
 }
 
-// What has arrived is summed.
+// Sums the parts that have arrived.
 void HostSums::end(const Job& job, int step, Chunk* c) {
   links_.wait(&c->messages);
   const int hosts = static_cast<int>(peers_.size());
@@ -178,7 +183,7 @@ void HostSums::all_reduce(const CallCard& card, std::span<const Piece> pieces, s
       }
     }
     const auto chunk = [&](int64_t k) { return k >= 0 && k < number ? &chunks_[static_cast<size_t>(k % kDepth)] : nullptr; };
-    // Chunk i-a has made its first a·steps_each_ steps but for the end of the last of them.
+    // Chunk i-a has completed its first a·steps_each_ steps, except end() of the last one.
     if (Chunk* const c = chunk(i)) produce(job, i, c);
     for (int part = 0; part < steps_each_; ++part) {
       for (int age = kDepth - 1; age >= 0; --age) {

@@ -1,5 +1,6 @@
-// All-reduce where ranks are on several hosts: sums inside each host by its window, an exchange between ranks of equal local index, and the sums again to
-// all ranks of the host. For layouts where that is the fixed tree over all ranks: every host has the same power of two of them, one behind the other.
+// All-reduce over several hosts: sums within each host by its window, an exchange between ranks of equal local index,
+// and the sums distributed to all ranks of the host. For layouts in which that is the fixed tree over all ranks: every
+// host has the same number of consecutive ranks, a power of two.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +15,9 @@ namespace sindri::comm {
 
 class HostSums {
  public:
-  /// Buffers of the window's staging area.
+  /// Number of buffers in the window's staging area.
   static constexpr int kBuffers = 7;
-  /// `peers`: the members that have this rank's local index, by host. `window` is null where each host has one rank.
+  /// `peers`: the members that have this rank's local index, by host. `window` is null if each host has one rank.
   HostSums(MpiLinks& links, SharedWindow* window, std::vector<int> peers, int host, int64_t chunk);
   ~HostSums();
 
@@ -36,10 +37,10 @@ class HostSums {
   SharedWindow* window_;
   std::vector<int> peers_;
   int host_;
-  int64_t chunk_;  // bytes of all ranks of a host
+  int64_t chunk_;  // bytes of a chunk, over all ranks of a host
   bool halving_;
-  int half_steps_;  // to the sums, and as many from them
-  int steps_each_;  // of a chunk in an iteration
+  int half_steps_;  // number of steps that compute the sums; as many distribute them
+  int steps_each_;  // steps of a chunk per iteration
   std::vector<Chunk> chunks_;
 };
 

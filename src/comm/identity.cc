@@ -1,4 +1,5 @@
-// See identity.h. Each source is one function that says what it found; find_identity() takes the first complete one and compares the rest.
+// See identity.h. Each source is one function that returns what it found; find_identity() takes the first complete one
+// and compares the rest.
 #include "src/comm/identity.h"
 
 #include <fmt/format.h>
@@ -22,15 +23,15 @@ namespace {
 constexpr int kMostRanks = 65536;
 constexpr int kUnknown = -1;
 
-// What one source says. Complete: rank, size and, where it needs one, the address.
+// The identity that one source provides. Complete: rank, size and, if it needs one, the address.
 struct Found {
   std::string source;  // "Slurm"
   std::string seen;  // "SLURM_PROCID=2, SLURM_NTASKS=4"
-  std::string lacks;  // what keeps it from being complete, "SLURM_LOCALID"; empty when it is
-  int rank = kUnknown, size = 0;  // size 0: not said
+  std::string lacks;  // the missing part, "SLURM_LOCALID"; empty if complete
+  int rank = kUnknown, size = 0;  // size 0: not given
   int local_rank = kUnknown, local_size = 0;
   std::string address;
-  bool address_given = false;  // literally, not made up from a host's name
+  bool address_given = false;  // given literally, not derived from a host name
   bool by_arrival = false, scheduler = false;
   int device = kUnknown;
   std::string fix;
@@ -53,7 +54,7 @@ class Reader {
     const auto it = environment_.find(name);
     return it == environment_.end() ? "" : it->second;
   }
-  // Notes that it was seen; not for variables that other programs set for themselves.
+  // Records that the variable was seen; not for variables that other programs set for their own use.
   std::string noted(const std::string& name) {
     const std::string value = text(name);
     if (!value.empty()) found_->seen += fmt::format("{}{}={}", found_->seen.empty() ? "" : ", ", name, value);
@@ -100,7 +101,7 @@ class Reader {
     }
     return "29560";
   }
-  // host:port; an IPv6 address gets its brackets.
+  // Returns host:port, with brackets around an IPv6 address.
   static std::string join(const std::string& host, const std::string& port) {
     return host.find(':') != std::string::npos && host.front() != '[' ? fmt::format("[{}]:{}", host, port) : host + ":" + port;
   }
@@ -139,7 +140,7 @@ Found from_sindri(const Environment& e, bool by_mpi) {
   return f;
 }
 
-// RANK_ID and so on as a table's claims; all of them are read, for RT12 and RT14.
+// Returns RANK_ID and so on as a table's claims; reads all of them, for RT12 and RT14.
 RankClaims claims_of(Reader* r) {
   RankClaims c;
   const auto take = [&](const char* name, std::optional<int64_t>* to) {
@@ -210,7 +211,7 @@ Found from_open_mpi(const Environment& e, const std::string& backend) {
   return f;
 }
 
-// The first name of "node[03-07,9],other" or "a,b".
+// Returns the first name of "node[03-07,9],other" or "a,b".
 std::string first_node(const std::string& list) {
   const size_t bracket = list.find('['), comma = list.find(',');
   if (bracket == std::string::npos || comma < bracket) return list.substr(0, comma);
@@ -222,7 +223,7 @@ std::string first_node(const std::string& list) {
   return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1) + tail;
 }
 
-// Tasks of this node from "8(x2),4": the entry of node `index`. 0: not said.
+// Returns this node's number of tasks from "8(x2),4": the entry of node `index`. 0: not given.
 int tasks_of_node(const std::string& text, int index) {
   size_t at = 0;
   while (at < text.size()) {
@@ -246,7 +247,7 @@ int tasks_of_node(const std::string& text, int index) {
 Found from_slurm(const Environment& e, const std::string& backend) {
   Found f = found("Slurm");
   Reader r(e, &f);
-  if (r.text("SLURM_PROCID").empty()) return f;  // an allocation without srun: nobody was launched as one of several
+  if (r.text("SLURM_PROCID").empty()) return f;  // an allocation without srun: this process was not launched as one of several
   r.rank_and_size("SLURM_PROCID", "SLURM_NTASKS");
   r.local("SLURM_LOCALID", "");
   const std::string tasks = r.noted("SLURM_STEP_TASKS_PER_NODE"), nodes = r.noted("SLURM_STEP_NODELIST");
@@ -257,7 +258,7 @@ Found from_slurm(const Environment& e, const std::string& backend) {
   std::string host = r.text("MASTER_ADDR");
   if (host.empty() && f.local_size > 0 && f.local_size == f.size) host = "127.0.0.1";
   if (host.empty()) host = first_node(nodes);
-  // Where srun was called: the first node in batch jobs, but a login node in others, so it comes last.
+  // The host where srun was called: the first node in batch jobs, but otherwise a login node, so it comes last.
   if (host.empty() && !tasks.empty()) host = r.text("SLURM_LAUNCH_NODE_IPADDR");
   if (!host.empty()) f.address = Reader::join(host, r.port("MASTER_PORT"));
   const bool pmix = !r.text("PMIX_RANK").empty() && backend != "gloo";
@@ -321,7 +322,7 @@ bool agree(const Found& a, const Found& b) {
   return !a.address_given || !b.address_given || a.address.empty() || b.address.empty() || a.address == b.address;
 }
 
-// mpirun and torchrun, started by srun, inherit the numbers of what srun started: their daemons.
+// mpirun and torchrun started by srun inherit the numbers of the processes that srun started: their daemons.
 bool hidden(const Found& slurm, const std::vector<Found>& all) {
   if (slurm.source != "Slurm") return false;
   if (slurm.size == 1) return true;
@@ -335,11 +336,11 @@ bool hidden(const Found& slurm, const std::vector<Found>& all) {
                       "unset the variables of one of them");
 }
 
-// Whether the source says that this process is one of several: by their number, or by a rank that one alone would not have. Nobody sets Sindri's own
-// variables, or a role, for anything else.
+// Returns whether the source says that this process is one of several: by their number, or by a rank that a single
+// process would not have. Sindri's own variables, or a role, are set for no other purpose.
 bool says_several(const Found& f) { return f.size > 1 || f.rank > 0 || (f.size == 0 && (f.source == "SINDRI_*" || f.source == "MS_ROLE")); }
 
-// Launched as one of several, and nothing complete says which and where the others are.
+// Throws if the process was launched as one of several but no complete source says which one and where the others are.
 void guard(const std::vector<Found>& all) {
   std::vector<std::string> seen;
   const Found* several = nullptr;
@@ -418,7 +419,7 @@ Identity find_identity(const Environment& environment, const Options& options) {
     guard(all);
     return alone;
   }
-  // A table that does not say which of its ranks this is still says how many there are.
+  // A table that does not say which of its ranks this is still gives the number of ranks.
   const Found& table = all[1];
   if (table.present() && !table.complete() && table.size != first->size)
     throw SettingsError(fmt::format("{} has {} ranks, but {}", table.source, table.size, described(*first)), "the environment",

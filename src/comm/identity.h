@@ -1,4 +1,5 @@
-// Who this process is: the sources of an identity, in their order, from the environment (docs/guide/distributed.md has the table for users).
+// How a process finds its rank: the sources of an identity, in order, from the environment (docs/guide/distributed.md
+// has the table for users).
 #pragma once
 
 #include <map>
@@ -10,17 +11,19 @@ namespace sindri::comm {
 
 using Environment = std::map<std::string, std::string>;
 
-/// The variables of this process.
+/// Returns the environment variables of this process.
 Environment process_environment();
 
-/// The first complete source of: SINDRI_RANK …; a rank table with RANK_ID or (SERVER_ID, DEVICE_NUM, DEVICE_ID); RANK … (torchrun); Open MPI; Slurm;
-/// RANK_ID, RANK_SIZE, or MS_ROLE and its scheduler; one rank. Reads the table's file, nothing else. Empty variables count as unset.
-/// Throws SettingsError for values that are no numbers or out of range, for two complete sources that disagree (both are printed), for errors of the rank
-/// table; CommError kLaunchedAlone where a launcher says that there are several tasks, but nothing says how they meet (`options.backend` "mpi": by MPI).
+/// Returns the first complete source of: SINDRI_RANK …; a rank table with RANK_ID or (SERVER_ID, DEVICE_NUM,
+/// DEVICE_ID); RANK … (torchrun); Open MPI; Slurm; RANK_ID, RANK_SIZE, or MS_ROLE and its scheduler; one rank. Reads
+/// the table's file, nothing else. Empty variables count as unset. Throws SettingsError for values that are not numbers
+/// or out of range, for two complete sources that disagree (both are printed), and for errors of the rank table. Throws
+/// CommError kLaunchedAlone if a launcher says that there are several tasks but nothing says how they meet
+/// (`options.backend` "mpi": by MPI).
 Identity find_identity(const Environment& environment, const Options& options);
 
-/// The job's token: SINDRI_JOB_TOKEN, else dist.job_id, else what is derived from what only the ranks of this job have in common (the rank table's
-/// bytes; else address and size, which keeps strangers and other jobs apart, but is no secret).
+/// Returns the job's token: SINDRI_JOB_TOKEN, else dist.job_id, else a token derived from what only the ranks of this job
+/// share (the rank table's bytes; else address and size, which keeps strangers and other jobs apart but is not a secret).
 std::string job_token(const Environment& environment, const Options& options, const Identity& identity);
 
 }  // namespace sindri::comm

@@ -14,7 +14,7 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr double kEndedEarly = 5;  // seconds a rank waits for one that has said BYE, before that is an error
+constexpr double kEndedEarly = 5;  // seconds that a rank waits for one that has said BYE before it is an error
 
 const char* kResume = "continue from the last checkpoint with --resume";
 
@@ -60,7 +60,7 @@ std::string Jury::name(int rank) const {
   return fmt::format("rank {} ({}, pid {})", rank, at(rank).peer.host, at(rank).peer.pid);
 }
 
-// "rank 3 (h, pid 1)"; "ranks 3 (h, pid 1) and 4 (h, pid 2)"; of many the first four.
+// "rank 3 (h, pid 1)"; "ranks 3 (h, pid 1) and 4 (h, pid 2)"; of many, the first four.
 std::string Jury::names(const std::vector<int>& ranks) const {
   if (ranks.size() == 1) return name(ranks[0]);
   std::string out = "ranks ";
@@ -71,9 +71,9 @@ std::string Jury::names(const std::vector<int>& ranks) const {
 std::string Jury::last_seen(int rank) const {
   const Member& m = at(rank);
   if (!m.beats) return fmt::format("rank {} was starting", rank);
-  std::string out = fmt::format("rank {} was seen last at step {}", rank, m.pulse.step);
+  std::string out = fmt::format("rank {} was last seen at step {}", rank, m.pulse.step);
   if (!m.pulse.phase.empty()) out += ", phase " + m.pulse.phase;
-  if (m.pulse.call > 0) out += fmt::format(", {} call {} {}", m.pulse.inside ? "in" : "behind", m.pulse.call, m.pulse.text);
+  if (m.pulse.call > 0) out += fmt::format(", {} call {} {}", m.pulse.inside ? "in" : "after", m.pulse.call, m.pulse.text);
   return out;
 }
 
@@ -86,7 +86,7 @@ void Jury::lost(int rank, int problem, double now) {
   if (m.bye || m.gone) return;
   m.gone = true;
   m.ended = now;
-  // A reset is how a killed process that had not read everything ends. Whatever else the kernel says is of the way to it.
+  // A killed process that had unread data ends with a reset. Any other error is a problem of the link.
   const bool died = problem == 0 || problem == ECONNRESET || problem == EPIPE;
   if (died) {
     add(now, kDied, rank, ErrorCode::kPeerLost, name(rank) + " died", last_seen(rank), see_log(fmt::format("rank {}", rank)));
@@ -101,10 +101,10 @@ void Jury::reported(int rank, const CommError& error, double now) {
   const bool own = error.message().starts_with(fmt::format("rank {} ends the job", rank));  // comm::abort()
   if (!own && (error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kCommLibrary)) strength = kBroken;
   if (error.code() == ErrorCode::kCommTimeout) strength = kWaitedThere;
-  // "rank 2 ends the job: …" gets its host; of other texts it is said who they are from.
+  // Inserts the host into "rank 2 ends the job: …"; other messages are prefixed with the rank that sent them.
   const std::string self = fmt::format("rank {} ", rank);
   std::string text = error.message().starts_with(self) ? name(rank) + error.message().substr(self.size() - 1) : name(rank) + ": " + error.message();
-  if (error.code() == ErrorCode::kRendezvous) text = error.message();  // of pairs, the same on all
+  if (error.code() == ErrorCode::kRendezvous) text = error.message();  // about pairs of ranks, the same on all
   add(now, strength, rank, error.code(), text, error.where(), error.fix());
 }
 
@@ -112,7 +112,7 @@ void Jury::told(int rank, const std::string& how, double now) {
   if (rank < 0 || rank >= config_.size) return;
   Member& m = at(rank);
   m.how = how;
-  if (m.bye || m.gone) return;  // its connection has ended already, and counts
+  if (m.bye || m.gone) return;  // its connection has already ended, and that counts
   m.gone = true;
   m.ended = now;
   add(now, kDied, rank, ErrorCode::kPeerLost, name(rank) + " died", m.there ? last_seen(rank) : fmt::format("rank {} had not come", rank),
@@ -122,7 +122,7 @@ void Jury::told(int rank, const std::string& how, double now) {
 void Jury::slept(int rank, double seconds, double now) {
   for (Member& m : members_) m.heard = now;
   began_ += seconds;
-  // The others gave it up lost_after behind its last sign of life, which was before the stop.
+  // The others gave it up lost_after seconds after its last sign of life, which was before the stop.
   if (seconds < config_.options.lost_after - 2 * config_.options.heartbeat) return;
   const std::string who = rank < 0 ? config_.keeper : name(rank);
   add(now, kSaid, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
@@ -159,7 +159,7 @@ void Jury::tick_beats(double now, const std::function<bool(int)>& answers) {
     one_is_new = one_is_new || now - m.heard >= config_.options.lost_after;
   }
   if (!one_is_new) return;
-  // Those of a host that falls silent together are named together.
+  // Ranks of a host that falls silent together are named together.
   const bool alive = std::any_of(silent.begin(), silent.end(), answers);
   const double longest = now - at(silent[0]).heard;
   add(now, kLost, silent[0], ErrorCode::kPeerLost,
@@ -169,7 +169,8 @@ void Jury::tick_beats(double now, const std::function<bool(int)>& answers) {
   for (const int r : silent) at(r).gone = true;
 }
 
-// Members of the rank's communicator that are not in the call it waits in. A rank of the world that has a later number has left it.
+// Returns the members of the rank's communicator that are not in the call it waits in. A rank in a later call of the
+// world has already left it.
 std::vector<int> Jury::not_in(int rank, bool* someone_left) const {
   const Pulse& p = at(rank).pulse;
   std::vector<int> ranks = p.members, out;
@@ -239,7 +240,7 @@ std::optional<CommError> Jury::verdict(double now) {
   const Evidence* best = &evidence_[0];
   for (const Evidence& e : evidence_)
     if (e.strength > best->strength) best = &e;
-  // Who left in order breaks connections, too.
+  // A rank that ended in order also breaks connections.
   if (best->strength == kBroken || best->strength == kWaitedThere) {
     for (int r = 0; r < config_.size; ++r) {
       if (!at(r).bye || r == best->rank) continue;

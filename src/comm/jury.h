@@ -1,5 +1,5 @@
-// From signs of life and reports to one verdict: rules without sockets or clocks, so that tests can play any order of events. Times are seconds of one
-// clock that the caller reads; the store's server is the only caller outside of tests.
+// Derives one verdict from signs of life and reports: rules without sockets or clocks, so that tests can play any order of
+// events. Times are seconds of one clock that the caller reads; the store's server is the only caller outside of tests.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace sindri::comm {
 
 class Jury {
  public:
-  /// `config`: size and the options' times.
+  /// `config`: the size and the options' time limits.
   Jury(const StoreConfig& config, double now);
 
   void joined(const Peer& peer, double now);
@@ -24,26 +24,27 @@ class Jury {
   const Peer& peer(int rank) const { return members_[static_cast<size_t>(rank)].peer; }
   std::vector<int> missing() const;
   bool complete() const { return missing().empty(); }
-  /// All that came have said BYE, and all had come.
+  /// Returns whether all ranks had joined and all have said BYE.
   bool over() const;
 
   void pulse(int rank, const Pulse& pulse, double now);
   void bye(int rank, double now);
-  /// A connection ended without BYE. `problem`: an errno; 0 for an orderly end of the socket, which is how the kernel tells that a process has died.
+  /// A connection ended without BYE. `problem`: an errno; 0 for an orderly end of the socket, which is what the kernel
+  /// sends when a process dies.
   void lost(int rank, int problem, double now);
-  /// A rank says why it cannot go on.
+  /// A rank reports why it cannot continue.
   void reported(int rank, const CommError& error, double now);
-  /// The launcher knows how a rank ended: "signal 9".
+  /// The launcher reports how a rank ended: "signal 9".
   void told(int rank, const std::string& how, double now);
-  /// The server's own process did not run for so long: what it would have heard meanwhile is not held against anybody.
+  /// The server's own process did not run for this many seconds: signs of life that it missed meanwhile are not counted against anybody.
   void slept(int rank, double seconds, double now);
 
-  /// Looks for what did not happen: missing ranks, signs of life, calls. Call it a few times a second. `answers(rank)`: whether the rank's host
-  /// acknowledges what it is sent.
+  /// Checks for what did not happen: missing ranks, signs of life, calls. Call it a few times a second.
+  /// `answers(rank)`: whether the rank's host acknowledges packets.
   void tick(double now, const std::function<bool(int)>& answers);
-  /// Warnings since the last call of this.
+  /// Returns the warnings since the last call of this.
   std::vector<std::string> warnings();
-  /// Half a second after the first evidence: the strongest, of equals the earliest. Once.
+  /// Returns the strongest evidence, the earliest among equals, half a second after the first evidence. Only once.
   std::optional<CommError> verdict(double now);
   bool any_evidence() const { return !evidence_.empty(); }
 
@@ -53,14 +54,14 @@ class Jury {
     Peer peer;
     double heard = 0, said_bye = 0, ended = 0;
     Pulse pulse;
-    std::string how;  // told by the launcher
+    std::string how;  // as reported by the launcher
   };
-  // In the order of their strength.
+  // In increasing order of strength.
   enum Strength { kWaitedThere, kWaited, kBroken, kLost, kDied, kSaid };
   struct Evidence {
     double time;
     Strength strength;
-    int rank;  // -1: none in particular
+    int rank;  // -1: no particular rank
     ErrorCode code;
     std::string message, where, fix;
   };

@@ -95,7 +95,7 @@ std::shared_ptr<Communicator> LinksCommunicator::do_group(const std::vector<int>
   std::vector<int> world_ranks;
   for (const int r : ranks) world_ranks.push_back(members()[static_cast<size_t>(r)]);
   const int mine = static_cast<int>(std::find(ranks.begin(), ranks.end(), rank()) - ranks.begin());
-  // Links of a group that was made and destroyed before are others.
+  // A group that was destroyed and is made again gets different links.
   const int time = ++times_made_[fmt::format("{} of {}", group, fmt::join(world_ranks, ","))];
   const MakeLinks make = [inner = make_, time, parent = name()](const std::vector<int>& members, int rank, const std::string& name) {
     return inner(members, rank, fmt::format("{} in {} time {}", name, parent, time));

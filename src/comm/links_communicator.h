@@ -1,4 +1,4 @@
-// A communicator of a backend that has messages between two ranks and nothing else.
+// A communicator for backends that only have messages between two ranks.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace sindri::comm {
 
 class LinksCommunicator : public Communicator {
  public:
-  /// Links between these world ranks, whose ranks in it are their places; `name` tells communicators of the same members apart.
+  /// Makes links between these world ranks; a member's rank is its index. `name` distinguishes communicators with the same members.
   using MakeLinks = std::function<std::unique_ptr<Links>(const std::vector<int>& members, int rank, const std::string& name)>;
   LinksCommunicator(std::shared_ptr<Session> session, const char* backend, std::string name, std::vector<int> members, int rank, MakeLinks make);
   const char* backend() const override { return backend_; }
@@ -35,7 +35,7 @@ class LinksCommunicator : public Communicator {
   const MakeLinks make_;
   const Layout layout_;
   const std::unique_ptr<Links> links_;
-  std::map<std::string, int> times_made_;  // groups, by name and members
+  std::map<std::string, int> times_made_;  // how often each group was made, by name and members
 };
 
 }  // namespace sindri::comm

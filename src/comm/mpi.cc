@@ -1,5 +1,6 @@
-// See mpi.h. In a host, calls go through a window of shared memory (shared_window.h); between hosts by messages (mpi_links.h), an all-reduce by both
-// (host_sums.h). Nothing waits inside the library: looks end, and the session's failure is seen between them.
+// See mpi.h. Within a host, calls use a window of shared memory (shared_window.h); between hosts, messages
+// (mpi_links.h); an all-reduce over several hosts uses both (host_sums.h). No call blocks inside the MPI library: it is
+// polled, and the session's failure is checked between polls.
 #include "src/comm/mpi.h"
 
 #include <fmt/format.h>
@@ -26,12 +27,12 @@ namespace sindri::comm {
 
 namespace {
 
-// Staging buffers: of a host alone, small enough that what is copied in is still in the cache when it is summed; between hosts, enough for messages of
-// some 256 kB.
+// Staging buffers: on a single host, small enough that copied-in data is still in the cache when it is summed; with
+// several hosts, large enough for messages of about 256 kB.
 constexpr SharedWindow::Staging kOneHost{1 << 20, 3}, kSeveralHosts{4 << 20, HostSums::kBuffers};
 constexpr int kWorldTag = 1;
 
-// The process's MPI, from the first world to the end of the process.
+// The process's MPI state, from the first world to the end of the process.
 struct MpiJob {
   MpiHandle world, host;
   int rank = 0, size = 1;
@@ -42,7 +43,7 @@ MpiJob& job() {
   return the_job;
 }
 
-// FNV-1a: the same in all processes.
+// FNV-1a: equal in all processes.
 uint64_t hash_of(std::string_view text, uint64_t h = 14695981039346656037ULL) {
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return h;
@@ -67,7 +68,7 @@ std::vector<int> pretended_hosts(int size) {
   return hosts;
 }
 
-/// A window of shared memory of the members on this host: `parts` by local rank.
+/// A window of memory shared by the members on this host: `parts` by local rank.
 struct Window {
   MpiHandle handle;
   std::vector<std::byte*> parts;
@@ -78,12 +79,12 @@ Window make_window(MpiHandle comm, int ranks, int64_t bytes) {
   std::vector<void*> bases(static_cast<size_t>(ranks));
   constexpr int64_t kPage = 4096;
   check_mpi(mpi_library().window(comm, (bytes + kPage - 1) / kPage * kPage + 64, &w.handle, bases.data()), "MPI_Win_allocate_shared");
-  // MPI does not promise an alignment; where a part begins within a page is the same in all processes.
+  // MPI does not promise an alignment. A part's offset within its page is the same in all processes, so aligning is too.
   for (void* const base : bases) w.parts.push_back(reinterpret_cast<std::byte*>((reinterpret_cast<uintptr_t>(base) + 63) / 64 * 64));
   return w;
 }
 
-/// Memory that all_reduce works on in place.
+/// Memory that all_reduce uses in place.
 struct FlatBuffer {
   int64_t bytes;
   std::vector<std::byte*> parts;
@@ -121,13 +122,13 @@ class Mpi final : public Communicator {
   std::vector<int> local_;  // world ranks of the members on this host
   Layout layout_;
   std::unique_ptr<MpiLinks> links_;
-  std::unique_ptr<MpiLinks> leaders_;  // between the first members of hosts; on those, where there are several
+  std::unique_ptr<MpiLinks> leaders_;  // between the first members of each host; only on those, if there are several hosts
   int hosts_ = 1;
   MpiHandle host_comm_;
-  std::unique_ptr<SharedWindow> window_;  // null where this host has no other member
-  std::unique_ptr<HostSums> sums_;  // on several hosts, where the layout lets sums be formed by host
+  std::unique_ptr<SharedWindow> window_;  // null if this host has no other member
+  std::unique_ptr<HostSums> sums_;  // on several hosts, if the layout allows sums by host
   std::vector<std::shared_ptr<FlatBuffer>> flats_;
-  std::map<std::string, int> groups_;  // times a group was made
+  std::map<std::string, int> groups_;  // how often each group was made
 };
 
 Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members, int rank)
@@ -150,9 +151,9 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
   const int tag = is_world ? kWorldTag : kWorldTag + 1 + static_cast<int>(hash_of(key) % static_cast<uint64_t>(limit - kWorldTag - 1));
   links_ = std::make_unique<MpiLinks>(*session(), job().world, this->members(), rank, tag);
   if (size() == 1) return;
-  if (!is_world) barrier_by_links(*links_, layout_);  // all are there, and alive, before the library waits for them
+  if (!is_world) barrier_by_links(*links_, layout_);  // all ranks are here, and alive, before the library waits for them
   if (each > 1) open_window(key);
-  std::vector<int> leaders, seen;  // a host's first member
+  std::vector<int> leaders, seen;  // the first member of each host
   for (int m = 0; m < size(); ++m) {
     if (std::find(seen.begin(), seen.end(), host(m)) != seen.end()) continue;
     seen.push_back(host(m));
@@ -165,7 +166,7 @@ Mpi::Mpi(std::shared_ptr<Session> s, std::string name, std::vector<int> members,
     leaders_ = std::make_unique<MpiLinks>(*session(), job().world, std::move(leaders), place, tag);
   }
   if (layout_.local_size == 1 && hosts_ < size()) return;
-  std::vector<int> peers;  // members with this rank's index in their hosts
+  std::vector<int> peers;  // members with this rank's local index, by host
   for (int m = rank % each; m < size(); m += each) peers.push_back(m);
   sums_ = std::make_unique<HostSums>(*links_, window_.get(), std::move(peers), rank / each, kSeveralHosts.buffer);
 }
@@ -181,7 +182,7 @@ void Mpi::open_window(const std::string& key) {
   window_->meet();
 }
 
-// A buffer that was let go is taken again when all ranks of the host have let it go.
+// A released buffer is reused once all ranks of the host have released it.
 std::shared_ptr<FlatBuffer> Mpi::take_flat_buffer(int64_t bytes) {
   uint64_t free = 0;
   for (size_t i = 0; i < std::min<size_t>(flats_.size(), 64); ++i) {
@@ -243,7 +244,7 @@ Mpi::Place Mpi::place_of(std::span<const Piece> pieces) const {
 
 void Mpi::do_all_reduce(std::span<const Piece> pieces, DType dtype, ReduceOp op, Stream*) {
   const int64_t count = std::accumulate(pieces.begin(), pieces.end(), int64_t{0}, [](int64_t n, const Piece& p) { return n + p.count; });
-  // A few bytes between ranks that each have a host: in one exchange, which all_reduce_by_links makes.
+  // Small all-reduces between hosts of one rank each: all_reduce_by_links needs a single exchange.
   const bool small = window_ == nullptr && count * dtype_size(dtype) <= 2048;
   if ((sums_ != nullptr && !small) || one_host()) {
     const Place place = window_ != nullptr ? place_of(pieces) : Place{};
@@ -312,8 +313,9 @@ void start_mpi() {
   if (j.ended || mpi.finalized() != 0)
     throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init",
                     "call comm::init() once a process");
-  // Open MPI asks the receiver before it sends more than this at once, and on a link that is full in both directions the answer stands behind what the
-  // other side sends: the link is idle half of the time. Our pieces fit, and their receives are posted. What the user has chosen stays.
+  // Above these limits Open MPI sends a message only after the receiver has agreed. On a link that is busy in both
+  // directions the answer queues after the other side's data, and the link is idle half of the time. Our pieces are
+  // below the raised limit, and their receives are already posted. Values set by the user are kept.
   const std::string limit = std::to_string(MpiLinks::kPiece + 4096);
   for (const char* name : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
     setenv(name, limit.c_str(), 0);
@@ -326,7 +328,7 @@ void start_mpi() {
   check_mpi(mpi.world(&j.world, &j.rank, &j.size), "MPI_Comm_dup");
 }
 
-// Hosts are numbered by their first rank; pretended ones only part what really shares memory.
+// Hosts are numbered by their first rank. Simulated hosts (SINDRI_TEST_HOSTS) only split groups that really share memory.
 void find_hosts(Session* session) {
   MpiJob& j = job();
   const MpiTable& mpi = mpi_library();
@@ -347,7 +349,7 @@ void find_hosts(Session* session) {
 void end_mpi(Session& session) {
   MpiJob& j = job();
   if (!j.ours || j.ended) return;
-  // MPI_Finalize waits for all ranks. Once one is gone, what the library holds ends with the process.
+  // MPI_Finalize waits for all ranks. After a rank is lost, the library's resources are freed by the end of the process.
   if (session.failed()) return;
   j.ended = true;
   finalize_mpi(session.options.init_timeout);

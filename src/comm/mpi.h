@@ -1,4 +1,4 @@
-// The mpi backend: ranks that mpirun, srun or another MPI launcher started.
+// The mpi backend, for ranks started by mpirun, srun or another MPI launcher.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,19 @@
 
 namespace sindri::comm {
 
-/// Joins the job: initialises MPI unless the program has, and works on a duplicate of MPI_COMM_WORLD. Writes the session's identity (rank, size, local rank
-/// and size) and host_of. Session::close() ends MPI, when this began it and the job has not failed.
-/// Throws CommError: kCommLibrary, kRendezvous where the identity in the session (source not "none") is another.
+/// Joins the job: initialises MPI unless the program has, and uses a duplicate of MPI_COMM_WORLD. Writes the session's
+/// identity (rank, size, local rank and size) and host_of. Session::close() finalizes MPI if this call initialised it and the
+/// job has not failed. Throws CommError: kCommLibrary; kRendezvous if the session's identity (source not "none") differs.
 std::shared_ptr<Communicator> open_mpi_world(const std::shared_ptr<Session>& session);
 
-/// Whether an MPI launcher started this process: mpirun, or one that speaks PMI (srun --mpi=pmix).
+/// Returns whether an MPI launcher started this process: mpirun, or one that uses PMI (srun --mpi=pmix).
 bool launched_by_mpi();
 
-/// `text` of world rank 0, on all; before any other call of the session, for what ranks need to know to meet elsewhere (the store's address).
+/// Returns rank 0's `text` on all ranks. Must precede any other call of the session; for information that ranks need to
+/// meet elsewhere (the store's address).
 std::string mpi_broadcast_text(const std::string& text);
 
-/// The library's own calls, for comparisons: in place, sums of float32. Only on worlds of this backend.
+/// The MPI library's own calls, for comparison: in place, float32 sums. Only on worlds of this backend.
 class MpiPlainCalls {
  public:
   explicit MpiPlainCalls(Communicator& world);

@@ -14,7 +14,7 @@ namespace sindri::comm {
 namespace {
 
 const MpiTable* open_table() {
-  // Global: Open MPI's components look for its symbols there.
+  // RTLD_GLOBAL: Open MPI's components look up its symbols there.
   const auto function = reinterpret_cast<MpiTableFunction>(
       open_plugin("libsindri_mpi.so", kMpiTableSymbol, true,
                   "install the MPI library it was built with (Debian: libopenmpi3), build with SINDRI_MPI_PLUGIN=ON, or choose dist.backend=gloo"));

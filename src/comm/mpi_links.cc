@@ -15,8 +15,9 @@ namespace sindri::comm {
 
 namespace {
 
-// Between looks of a wait that sleeps, from the first to later ones: bytes that come in meanwhile must fit into the sockets' buffers (a gigabit link brings
-// 60 kB in 500 us), and what arrives fast does so before the naps have grown. Eight waiting processes that looked every 50 us took half of two cores.
+// Time between polls of a sleeping wait, at first and at most. Bytes that arrive meanwhile must fit into the sockets'
+// buffers (a gigabit link delivers 60 kB in 500 us), and fast messages arrive before the naps have grown. Eight waiting
+// processes that polled every 50 us used half of two cores.
 constexpr std::chrono::microseconds kFirstNap{50}, kLongestNap{500};
 
 }  // namespace
@@ -39,7 +40,7 @@ void MpiLinks::post(const Message& m, bool send, MpiBatch* batch) {
 }
 
 void MpiLinks::start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch) {
-  // To itself: by a copy, the first message sent is the first received.
+  // Messages to itself are copied; the first one sent matches the first received.
   auto from = sends.begin();
   for (const Message& r : receives) {
     if (r.peer != rank_) {

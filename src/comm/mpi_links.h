@@ -1,4 +1,4 @@
-// Messages between ranks by MPI, driven by looks that end: no call waits inside the library.
+// Messages between ranks over MPI, driven by polling: no call waits inside the library.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,25 @@ class MpiBatch {
   int open_ = 0;
 };
 
-/// Between the members of one communicator, which have a tag of their own in the job's one MPI communicator.
+/// Links between the members of one communicator, which has its own tag in the job's only MPI communicator.
 class MpiLinks final : public Links {
  public:
-  static constexpr int64_t kPiece = 256 << 10;  ///< bytes of the library's messages; larger ones are several
+  static constexpr int64_t kPiece = 256 << 10;  ///< bytes of the library's messages; larger ones are split
 
   /// `members`: world ranks.
   MpiLinks(Session& session, MpiHandle world, std::vector<int> members, int rank, int tag);
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
   void exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) override;
 
-  /// Starts messages, in pieces of at most kPiece; both sides start theirs in the same order. The memory stays until wait().
+  /// Starts messages in pieces of at most kPiece; both sides start theirs in the same order. The memory must stay valid until wait().
   void start(std::span<const Message> sends, std::span<const Message> receives, MpiBatch* batch);
-  /// Until all of the batch have arrived: those that were sent, too, so that nothing is left for the library to do while the program computes.
+  /// Waits until all messages of the batch are complete. Sends too, so that the library has nothing left to do while
+  /// the program computes.
   void wait(MpiBatch* batch);
 
  private:
   void post(const Message& m, bool send, MpiBatch* batch);
-  /// A look, which drives the library. Whether something was done.
+  /// Polls, which drives the library. Returns whether a message has completed.
   bool test(MpiBatch* batch);
   Session& session_;
   MpiHandle world_;

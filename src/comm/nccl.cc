@@ -1,19 +1,20 @@
-// How each collective is done: which NCCL calls, with what counts.
+// The NCCL calls of each collective, with their counts:
 //
-//   all_reduce      ncclAllReduce, one for each piece, in one group
-//   reduce          ncclReduce
-//   broadcast       ncclBroadcast of bytes, in place
-//   all_gather      ncclAllGather of bytes where all counts are equal, else one ncclBroadcast by rank that has any, in one group
-//   reduce_scatter  ncclReduceScatter
-//   all_to_all      ncclSend and ncclRecv for each peer, in one group; send_recv likewise
-//   barrier         of the host
+//    all_reduce      ncclAllReduce, one for each piece, in one group
+//    reduce          ncclReduce
+//    broadcast       ncclBroadcast of bytes, in place
+//    all_gather      ncclAllGather of bytes if all counts are equal, else one ncclBroadcast per rank that has any, in one group
+//    reduce_scatter  ncclReduceScatter
+//    all_to_all      ncclSend and ncclRecv for each peer, in one group; send_recv likewise
+//    barrier         the host communicator's
 //
-// Counts are size_t throughout, so nothing is cut into parts. The mean is ncclAvg: of 16-bit floats each rank's values are multiplied by 1/size before
-// they are sent. Sums are formed in NCCL's order, in the tensors' own type: the same bits in the same layout and version only.
+// Counts are size_t throughout, so nothing is split. The mean is ncclAvg: with 16-bit floats each rank's values are
+// multiplied by 1/size before they are sent. Sums are computed in NCCL's order, in the tensors' own type: results are
+// bitwise reproducible only for the same layout and version.
 //
-// Communicators are non-blocking: each call returns at once, and wait_until_launched() asks for the state until NCCL has put the work on the stream. So no
-// thread is ever inside the library for long, and the communicator can be aborted at any time. `mutex_` is held for one call into it; a communicator
-// that was aborted is null.
+// Communicators are non-blocking: each call returns at once, and settle() polls the state until NCCL has put the work
+// on the stream. So no thread stays inside the library for long, and the communicator can be aborted at any time.
+// `mutex_` is held for one call into the library; an aborted communicator is null.
 #include "src/comm/nccl.h"
 
 #include <fmt/format.h>
@@ -74,11 +75,11 @@ nccl::Op op_of(ReduceOp op, DType dtype) {
 const void* at(const void* p, int64_t bytes) { return static_cast<const char*>(p) + bytes; }
 void* at(void* p, int64_t bytes) { return static_cast<char*>(p) + bytes; }
 
-// What one rank tells the others before NCCL is asked for anything.
+// Data that the ranks exchange before NCCL is called.
 struct Card {
   int32_t version;  // 0: no library
-  int32_t index, count;  // of its device, among those it sees
-  uint64_t visible;  // hash of CUDA_VISIBLE_DEVICES: the same index may be another card
+  int32_t index, count;  // of its device, among those visible to it
+  uint64_t visible;  // hash of CUDA_VISIBLE_DEVICES: an equal index may be another card
 };
 
 uint64_t hash_of(const char* text) {
@@ -116,7 +117,7 @@ class NcclCommunicator final : public Communicator {
   Device device() const { return device_; }
   std::shared_ptr<void> flat_buffer(int64_t bytes) override { return host_->flat_buffer(bytes); }
 
-  /// Ends when every member's part can be started; called by all. `error`: why this one cannot.
+  /// Succeeds if every member can start its part; called by all. `error`: why this one cannot.
   static void compare(Communicator& host, Device device, int version, const std::optional<CommError>& error);
 
  protected:
@@ -186,9 +187,9 @@ class NcclCommunicator final : public Communicator {
   }
 
  private:
-  // Work on a stream that nobody has seen finished.
+  // Work on a stream that has not been seen finished.
   struct Pending {
-    int64_t number;  // of the call, as in the call log
+    int64_t number;  // the call's number in the call log
     const char* kind;
     std::shared_ptr<Event> event;
     Clock::time_point since;
@@ -205,7 +206,7 @@ class NcclCommunicator final : public Communicator {
   }
   std::string where() const { return fmt::format("communicator \"{}\", rank {} of {}, {}", name(), rank(), size(), device_.str()); }
 
-  // Never returns: the session's first error is thrown.
+  // Never returns: throws the session's first error.
   [[noreturn]] void fail(const CommError& e) {
     session()->fail(e);
     abort();
@@ -219,12 +220,12 @@ class NcclCommunicator final : public Communicator {
 
   nccl::Result state() {
     const std::lock_guard lock(mutex_);
-    if (comm_ == nullptr) return nccl::kSuccess;  // the session has failed: who asks looks there first
+    if (comm_ == nullptr) return nccl::kSuccess;  // the session has failed, and callers check that first
     nccl::Result now = nccl::kSuccess;
     const nccl::Result r = api_.CommGetAsyncError(comm_, &now);
     return r != nccl::kSuccess ? r : now;
   }
-  // Until nothing of the host's is under way in NCCL.
+  // Waits until NCCL has finished its host-side work.
   void settle(const std::string& doing, double limit, const char* fix) {
     const Clock::time_point begin = Clock::now();
     for (int turn = 0;; ++turn) {
@@ -242,7 +243,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void open() {
-    // Rank 0's id, or why there is none.
+    // Rank 0's id, or the error.
     struct Made {
       int32_t result;
       nccl::Id id;
@@ -264,7 +265,7 @@ class NcclCommunicator final : public Communicator {
            "a rank that did not come, or a network that NCCL cannot use: NCCL_DEBUG=INFO shows, NCCL_SOCKET_IFNAME chooses; dist.init_timeout is the limit");
   }
 
-  // Whether it came to an orderly end. Peers may be gone, so it does not wait for them as long as calls do.
+  // Returns whether the shutdown was orderly. Peers may be gone, so it waits for them for a shorter time than calls do.
   bool close() noexcept {
     try {
       if (session()->failed() || comm_ == nullptr) return false;
@@ -284,7 +285,7 @@ class NcclCommunicator final : public Communicator {
     } catch (const std::exception&) { return false; }
   }
 
-  // Inside of a group, whose end tells of its calls' results too: what one call says first counts.
+  // Within a group, whose end also reports its calls' results. The first error counts.
   void need(nccl::Result r) {
     if (r != nccl::kSuccess && r != nccl::kInProgress && refused_ == nccl::kSuccess) refused_ = r;
   }
@@ -307,14 +308,14 @@ class NcclCommunicator final : public Communicator {
     }
     if (refused_ != nccl::kSuccess) fail(library_error(kind, refused_));
     settle(kind, session()->options.op_timeout, "see the other ranks' logs; dist.op_timeout is the limit");
-    // What is only noted runs when the recording is replayed: errors of NCCL are seen then, but nothing says when it began.
+    // Captured work runs when the capture is replayed: errors of NCCL are seen then, but its start time is unknown.
     if (stream->recording()) return;
     std::shared_ptr<Event> event = stream->record();
     const std::lock_guard lock(watch_mutex_);
     pending_.push_back({session()->call_number.load(), kind, std::move(event), Clock::now()});
   }
 
-  // ----- the watch: a thread of its own, ten times a second -----
+  // ----- the watch: a separate thread, ten times a second -----
 
   void watch() {
     make_current_for_libraries(device_);
@@ -328,7 +329,7 @@ class NcclCommunicator final : public Communicator {
     }
   }
 
-  // Whether all is well.
+  // Returns whether no error has occurred.
   bool look() noexcept {
     try {
       if (session()->failed()) return false;
@@ -351,7 +352,7 @@ class NcclCommunicator final : public Communicator {
       progress_ = Clock::now();
     }
     if (pending_.empty()) return;
-    // Work in front of it on the stream, computing included, is part of the time: limits are far above a step's.
+    // The time includes earlier work on the stream, computation included: limits are far above a step's duration.
     Pending& oldest = pending_.front();
     const double waited = seconds_since(std::max(oldest.since, progress_));
     if (waited > session()->options.op_timeout)
@@ -373,7 +374,7 @@ class NcclCommunicator final : public Communicator {
   const nccl::Api api_;
   std::mutex mutex_;
   nccl::Comm comm_ = nullptr;
-  nccl::Result refused_ = nccl::kSuccess;  // of the call that is being put
+  nccl::Result refused_ = nccl::kSuccess;  // first error of the call that is being enqueued
   std::mutex watch_mutex_;
   std::condition_variable wake_;
   bool stop_ = false;
@@ -420,11 +421,11 @@ Device choose_gpu(const Identity& identity) {
     throw CommError(ErrorCode::kLayout, "dist.backend=nccl on a machine without GPUs", "", "use dist.backend=mpi or gloo");
   }
   if (now.kind == Device::kCuda && now.index != 0) return now;
-  // A rank whose index is beyond those it sees is told so together with the others, by compare().
+  // If the index is beyond the visible devices, compare() reports it together with the others' errors.
   const Device device{Device::kCuda, identity.device >= 0 ? identity.device : identity.local_rank};
   if (device.index < count_of(Device::kCuda)) {
     set_current_device(device);
-    mutable_context().device_id = device.index;  // a script that names its device_target later keeps it
+    mutable_context().device_id = device.index;  // a script that sets its device_target later keeps this index
   }
   return device;
 }

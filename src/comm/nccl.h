@@ -1,4 +1,4 @@
-// The nccl backend: collectives of device memory by NCCL, put on streams; those of host memory by the communicator it stands on.
+// The nccl backend: collectives on device memory by NCCL, enqueued on streams; those on host memory by the host communicator.
 #pragma once
 
 #include <memory>
@@ -10,19 +10,21 @@ namespace sindri::comm {
 
 struct Identity;
 
-/// Whether a world is to have NCCL: asked for by name, or "auto" with a GPU as the current device and more than one rank.
+/// Returns whether a world should use NCCL: requested by name, or "auto" with a GPU as the current device and more than one rank.
 bool wants_nccl(const Options& options, int size);
 
-/// The GPU of this process: the current one; where that is a host's first one because nothing else was said, that of DEVICE_ID, else of the local rank,
-/// which then is the current device. Throws CommError (kLayout) where there is no GPU.
+/// Returns this process's GPU: the current one. If that is the host's first only by default, selects the one of DEVICE_ID,
+/// else of the local rank, and makes it the current device. Throws CommError (kLayout) if there is no such GPU.
 Device choose_gpu(const Identity& identity);
 
-/// The GPU whose memory the calls of this communicator take: that of choose_gpu for the world of the nccl backend, the CPU for other backends.
+/// Returns the GPU whose memory this communicator's calls accept: choose_gpu's for the world of the nccl backend, the
+/// CPU for other backends.
 Device device_of(const Communicator& communicator);
 
-/// `host`, a communicator of any other backend, with NCCL for calls that have a stream. Ids and what has to agree travel by `host`. All members call it;
-/// when one of them cannot (no library, another version, a device that another rank of its host has) all throw what is wrong, by ranks. Throws CommError
-/// (kCommLibrary, kLayout, kCommMismatch, kCommTimeout after init_timeout).
+/// Adds NCCL, for calls that have a stream, to `host`, a communicator of any other backend. Ids and values that must
+/// agree are exchanged over `host`. Called by all members; if one of them cannot use NCCL (no library, another version,
+/// a device that another rank of its host has), all throw the problem, listed by rank. Throws CommError (kCommLibrary,
+/// kLayout, kCommMismatch, kCommTimeout after init_timeout).
 std::shared_ptr<Communicator> make_nccl(std::shared_ptr<Communicator> host, Device device);
 
 }  // namespace sindri::comm

@@ -13,7 +13,7 @@
 namespace sindri::comm::nccl {
 
 std::string version_text(int version) {
-  // Up to 2.8 a minor version had one digit less.
+  // Version numbers up to 2.8 have one digit less for the minor version.
   const int major = version < 10000 ? version / 1000 : version / 10000, rest = version - major * (version < 10000 ? 1000 : 10000);
   return fmt::format("{}.{}.{}", major, rest / 100, rest % 100);
 }
@@ -27,7 +27,7 @@ constexpr const char* kFix =
 void* open_library(const std::string& file) {
   if (!file.empty()) return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (void* const there = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return there;
-  // The folders in which the CUDA backend looks for its libraries first (src/device/cuda/library_search.h).
+  // The folders that the CUDA backend searches first for its libraries (src/device/cuda/library_search.h).
   const char* const folders = std::getenv("SINDRI_CUDA_LIBRARY_PATH");
   std::istringstream each(folders != nullptr ? folders : "");
   for (std::string folder; std::getline(each, folder, ':');) {
@@ -42,7 +42,7 @@ void* open_library(const std::string& file) {
 Api load(const std::string& asked) {
   const char* const named = std::getenv("SINDRI_NCCL_LIBRARY");
   const std::string file = !asked.empty() ? asked : named != nullptr ? named : "";
-  if (strict_mode()) {  // the order of NCCL's sums follows these two, which it chooses by size and topology
+  if (strict_mode()) {  // NCCL's summation order follows from these two, which it otherwise chooses by size and topology
     setenv("NCCL_ALGO", "Ring", 0);
     setenv("NCCL_PROTO", "Simple", 0);
   }

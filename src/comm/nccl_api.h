@@ -1,5 +1,6 @@
-// What is used of NCCL's C interface (2.18 and newer), declared here and found in libnccl.so.2 at run time: a build needs nothing of CUDA, and a
-// program without GPUs never loads it. Numbers are those of nccl.h of 2.28; where that header is there, nccl_check.cc compares them when it compiles.
+// The part of NCCL's C interface (2.18 and newer) that Sindri uses, declared here and loaded from libnccl.so.2 at run
+// time: a build needs nothing of CUDA, and a program without GPUs never loads it. Values are those of nccl.h of 2.28;
+// if that header is available, nccl_check.cc compares them at compile time.
 #pragma once
 
 #include <climits>
@@ -19,12 +20,12 @@ struct Id {
 struct CommState;
 using Comm = CommState*;
 
-/// ncclConfig_t as of 2.18. Later versions append to it; the library takes the older form by `size` and `version`.
+/// ncclConfig_t as of 2.18. Later versions append to it; the library accepts the older form by `size` and `version`.
 struct Config {
   size_t size = sizeof(Config);
   unsigned int magic = 0xcafebeef;
   unsigned int version = 21800;
-  int blocking = INT_MIN;  // INT_MIN: the library's default, as in what follows
+  int blocking = INT_MIN;  // INT_MIN: the library's default, also for the members below
   int cga_cluster_size = INT_MIN;
   int min_ctas = INT_MIN;
   int max_ctas = INT_MIN;
@@ -32,9 +33,9 @@ struct Config {
   int split_share = INT_MIN;
 };
 
-constexpr int kOldest = 21800;  ///< of version(): non-blocking communicators that can be finalized
+constexpr int kOldest = 21800;  ///< as returned by version(): non-blocking communicators that can be finalized
 
-/// The library's functions, under the names they have there less "nccl". Streams are cudaStream_t (Stream::native_handle).
+/// The library's functions, named as there without "nccl". Streams are cudaStream_t (Stream::native_handle).
 struct Api {
   Result (*GetVersion)(int* version) = nullptr;
   Result (*GetUniqueId)(Id* id) = nullptr;
@@ -56,15 +57,15 @@ struct Api {
   Result (*Recv)(void* out, size_t count, Type type, int peer, Comm comm, void* stream) = nullptr;
 
   int version = 0;  ///< 22803 is 2.28.3
-  std::string path;  ///< of the file
+  std::string path;  ///< of the file that was loaded
 };
 
 /// "2.28.3"
 std::string version_text(int version);
 
-/// Loads a file, or with an empty name the one that SINDRI_NCCL_LIBRARY says, else libnccl.so.2: that which the process has already (another framework
-/// may have brought one; two do not go together), or where the linker finds it. Throws CommError (kCommLibrary) saying how to get one, and which
-/// version is wanted.
+/// Loads a file. With an empty name: the one in SINDRI_NCCL_LIBRARY, else libnccl.so.2, either the copy that the
+/// process has already loaded (another framework may have; two do not work together) or the one that the linker finds.
+/// Throws CommError (kCommLibrary) that says how to get one, and which version is needed.
 Api load(const std::string& file = "");
 
 }  // namespace sindri::comm::nccl

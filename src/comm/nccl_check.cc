@@ -1,4 +1,4 @@
-// Where NCCL's own header is there, what nccl_api.h declares is compared with it. Compiles to nothing.
+// Compares the declarations of nccl_api.h with NCCL's own header if that is available. Compiles to nothing.
 #include "src/comm/nccl_api.h"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)

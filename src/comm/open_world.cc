@@ -1,5 +1,5 @@
-// Which backend a process gets, and how its ranks meet: the identity says who it is, MPI or the store brings the ranks together, the watch stays with
-// them until the end.
+// Selects a process's backend and connects its ranks: the identity says which rank it is, MPI or the store connects the
+// ranks, and the watch monitors them until the end.
 #include <fmt/format.h>
 
 #include <map>
@@ -27,13 +27,13 @@ std::vector<int> hosts_of(const std::vector<Peer>& peers) {
   return out;
 }
 
-// The watch lives as long as the session is open: on_close() is its last owner.
+// The watch lives as long as the session is open: its last owner is the on_close() callback.
 void start_watch(const std::shared_ptr<Session>& session, Meeting meeting) {
   auto watch = std::make_shared<Watch>(session, std::move(meeting));
   session->on_close([watch]() mutable { watch.reset(); });
 }
 
-// What fails on one rank while the ranks come together is told to the others, which would wait for it.
+// Reports an error on one rank during start-up to the other ranks, which would wait for it.
 template <class F> std::shared_ptr<Communicator> opened(const std::shared_ptr<Session>& session, F open) {
   try {
     return open();
@@ -60,13 +60,13 @@ std::shared_ptr<Communicator> open_by_store(const std::shared_ptr<Session>& sess
   config.set = [client](const std::string& key, const std::string& value) { client->set(key, value); };
   config.get = [client](const std::string& key) { return client->get(key); };
   config.agree = [client, size, &options](const std::vector<PairFailure>& failures) {
-    agree_on_pairs(*client, failures, size, 2 * options.init_timeout);  // who waits for a failing pair comes last
+    agree_on_pairs(*client, failures, size, 2 * options.init_timeout);  // the rank that waits for a failing pair arrives last
   };
   start_watch(session, std::move(meeting));
   return opened(session, [&] { return open_gloo(session, config); });
 }
 
-// Where rank 0 of an MPI job listens: on one host the loopback; else what leads to the others.
+// The host at which rank 0 of an MPI job listens: the loopback on one host, else the address that leads to the others.
 std::string store_host(const Session& session) {
   if (!session.options.interface.empty()) return address_of_interface(session.options.interface);
   if (session.identity.local_size == session.identity.size) return "127.0.0.1";
@@ -79,13 +79,13 @@ std::string store_host(const Session& session) {
   return found;
 }
 
-// MPI has no way to tell who is gone, so its ranks have a store as well: rank 0's, on a port that MPI makes known.
+// MPI cannot report which rank is gone, so MPI jobs have a store as well: rank 0's, on a port that MPI broadcasts.
 Meeting meet_by_mpi(Session* session) {
   Meeting m;
   StoreConfig config;
   config.size = session->identity.size;
   config.options = session->options;
-  std::string line;  // address and token, or what went wrong
+  std::string line;  // address and token, or the error
   if (session->identity.rank == 0) {
     const Environment environment = process_environment();
     const auto given = environment.find("SINDRI_JOB_TOKEN");
@@ -124,7 +124,7 @@ std::shared_ptr<Communicator> open_world(const Options& options) {
   session->identity = find_identity(process_environment(), options);
   if (session->identity.scheduler) {
     run_scheduler(session->identity, options);
-    std::exit(0);  // this process is there for nothing else
+    std::exit(0);  // the scheduler process has nothing else to do
   }
   const bool by_mpi = wanted == "mpi" || ((wanted == "auto" || wanted == "nccl") && launched_by_mpi());
   std::shared_ptr<Communicator> world;

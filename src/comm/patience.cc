@@ -1,5 +1,5 @@
-// See patience.h. Eight ranks on two cores are an ordinary case. Measured there, a barrier of 8 takes 83 us with 2000 looks before the first yield, 13 us
-// with 200, 4 us with 50; one of 2 takes 3 us whatever is chosen.
+// See patience.h. Eight ranks on two cores are an ordinary case. Measured there, a barrier of 8 takes 83 us with 2000
+// polls before the first yield, 13 us with 200, 4 us with 50; a barrier of 2 takes 3 us with any of them.
 #include "src/comm/patience.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ bool Patience::should_sleep() {
 void Patience::look() {
   if (session_.failed()) session_.check();
   const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  if (waited < session_.options.op_timeout) return;  // of op_warn the store warns, which knows what the others do (watch.h)
+  if (waited < session_.options.op_timeout) return;  // the store warns after op_warn, as it knows what the other ranks do (watch.h)
   throw CommError(ErrorCode::kCommTimeout, fmt::format("waited {:.3g} s for {}", waited, rank_list(missing_())), "",
                   "see their logs; raise dist.op_timeout where a call may take longer");
 }

@@ -1,4 +1,4 @@
-// How a call waits for other ranks: briefly at full speed, then giving the core away, then asleep; and never for ever.
+// How a call waits for other ranks: it first spins, then yields the core, then sleeps, and never waits forever.
 #pragma once
 
 #include <chrono>
@@ -10,16 +10,17 @@
 
 namespace sindri::comm {
 
-/// One wait. `missing` tells which world ranks are waited for; it is asked for messages only.
+/// One wait. `missing` returns the world ranks that are waited for; it is called for messages only.
 class Patience {
  public:
   Patience(Session& session, std::function<std::vector<int>()> missing);
 
-  /// A look that found nothing. The first ones return at once, some yield the core; from then on it says true: sleep (at most nap()) before the next look.
+  /// Call after a poll that found nothing. The first calls return false at once, some yield the core; from then on it
+  /// returns true: sleep (at most nap()) before the next poll.
   bool should_sleep();
-  /// How long a sleep may be until look() wants to run again.
+  /// Longest sleep before look() must run again.
   static constexpr std::chrono::milliseconds nap() { return std::chrono::milliseconds(20); }
-  /// Throws the session's failure, or kCommTimeout after op_timeout. Called with every sleep.
+  /// Throws the session's failure, or kCommTimeout after op_timeout. Call it with every sleep.
   void look();
 
  private:
@@ -29,10 +30,11 @@ class Patience {
   int looks_ = 0;
 };
 
-/// "rank 3", "ranks 1, 4 and 5".
+/// Returns "rank 3", "ranks 1, 4 and 5".
 std::string rank_list(const std::vector<int>& ranks);
 
-/// Looks of a wait that do not yield: few where ranks outnumber cores. Set once by a backend that knows how many ranks this host has.
+/// Sets the number of polls before a wait yields: few if there are more ranks than cores. Set once by a backend that
+/// knows the number of ranks on this host.
 void set_spinning(int ranks_of_host);
 
 }  // namespace sindri::comm

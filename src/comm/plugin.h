@@ -1,12 +1,13 @@
-// Libraries of backends that stand beside libsindri and are opened when they are asked for.
+// Backend libraries that lie next to libsindri and are opened on request.
 #pragma once
 
 #include <string>
 
 namespace sindri::comm {
 
-/// The address of `symbol` in `file` ("libsindri_gloo.so"), looked for beside libsindri (or the program it is linked into) and one folder above. Throws
-/// CommError kCommLibrary: what was looked for where, what the loader said, and `fix`. `global`: its own libraries look for symbols in each other.
+/// Returns the address of `symbol` in `file` ("libsindri_gloo.so"), searched next to libsindri (or the program it is
+/// linked into) and one folder above. Throws CommError kCommLibrary with the paths that were tried, the loader's
+/// message, and `fix`. `global`: the library's own dependencies resolve symbols in each other.
 void* open_plugin(const char* file, const char* symbol, bool global, const std::string& fix);
 
 }  // namespace sindri::comm

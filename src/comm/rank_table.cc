@@ -1,4 +1,4 @@
-// Rank tables: reading, looking up and writing. What is wrong with a table is found in rank_table_check.cc.
+// Reads, queries and writes rank tables. rank_table_check.cc finds the errors in a table.
 #include "sindri/comm/rank_table.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ SettingsError wrong_launch(ErrorCode code, const RankTable& table, const std::st
   return {code, RankTableProblem{code, text}.label() + " " + text, "rank table " + table.file, fix};
 }
 
-// The rank that SERVER_ID and DEVICE_ID name.
+// Returns the rank that SERVER_ID and DEVICE_ID name.
 int rank_of_device(const RankTable& table, int64_t server, int64_t device) {
   if (server >= static_cast<int64_t>(table.servers.size()))
     throw wrong_launch(ErrorCode::kTableRank, table, fmt::format("SERVER_ID={} not in the table (0..{})", server, table.servers.size() - 1),

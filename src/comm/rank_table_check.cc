@@ -1,4 +1,4 @@
-// What is wrong with the text of a rank table: all of it, not only the first problem.
+// Finds all problems in the text of a rank table, not only the first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxBytes = int64_t{64} << 20;
 
-// Reads characters and counts them, so that a key's place is known when the parser reports it.
+// Counts the characters that it reads, so that a key's position is known when the parser reports it.
 struct CountingIterator {
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -47,7 +47,7 @@ struct CountingIterator {
   bool operator!=(const CountingIterator& other) const { return at != other.at; }
 };
 
-// "LINE:COLUMN" of a byte, both from 1.
+// Returns "LINE:COLUMN" of a byte, both from 1.
 std::string place(const std::string& text, size_t byte) {
   byte = std::min(byte, text.size());
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(byte);
@@ -56,7 +56,7 @@ std::string place(const std::string& text, size_t byte) {
   return fmt::format("{}:{}", line, byte - (start == std::string::npos ? 0 : start + 1) + 1);
 }
 
-// The parser's reason in the words of the format: after a member it says that only the end was expected.
+// Returns the parser's reason, corrected: after a member the parser says that only the end was expected.
 std::string reason(const std::string& what) {
   const size_t dash = what.find(" - ");
   std::string text = dash == std::string::npos ? what.substr(what.find("] ") + 2) : what.substr(dash + 3);
@@ -72,7 +72,7 @@ std::string reason(const std::string& what) {
                           : fmt::format("expected {}, got {}", expected, unexpected.starts_with("unexpected ") ? unexpected.substr(11) : unexpected);
 }
 
-// Looks for what the JSON library would let pass or crash on: keys that are given twice, and depth.
+// Finds what the JSON library would accept or crash on: duplicate keys, and excessive depth.
 class Watcher : public nlohmann::json_sax<json> {
  public:
   Watcher(const std::string& text, const std::string& file, const size_t* read, std::vector<RankTableProblem>* problems)
@@ -105,7 +105,7 @@ class Watcher : public nlohmann::json_sax<json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const json::exception& e) override {
-    // The parser counts to the last character of what it did not expect; where that began is more use.
+    // The parser gives the last character of the unexpected token; its first character is more useful.
     const bool whole = position >= token.size() && !token.empty() && text_.compare(position - token.size(), token.size(), token) == 0;
     add(whole ? position - token.size() : position > 0 ? position - 1 : 0, "not valid JSON: " + reason(e.what()));
     return false;
@@ -141,7 +141,7 @@ std::string kind_of(const json& j) {
   return j.is_object() ? "an object" : j.is_array() ? "a list" : j.is_string() ? "a text" : j.is_null() ? "null" : "a number or truth value";
 }
 
-// "10.*.*.*", as example tables have it.
+// "10.*.*.*", as in example tables.
 bool is_placeholder(const std::string& address) { return address.find('*') != std::string::npos; }
 
 class Checker {
@@ -223,7 +223,7 @@ class Checker {
     }
   }
 
-  // Returns how many devices stand there.
+  // Returns the number of devices listed.
   int64_t server(const json& j, int index) {
     RankServer s;
     const std::string of = fmt::format(" of server {}", index);
@@ -275,7 +275,7 @@ class Checker {
     return d;
   }
 
-  // Each rank once, none left out, in order on each server.
+  // Each rank occurs once, none is missing, and they are in order on each server.
   void ranks() {
     std::map<int64_t, std::vector<std::string>> where;
     int64_t n = 0;

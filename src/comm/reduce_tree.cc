@@ -1,4 +1,4 @@
-// reduce_tree: sums of many rows along the fixed tree, a block of every row at a time, so that what lies between the levels stays in the cache.
+// reduce_tree: sums many rows along the fixed tree, one block of every row at a time, so that intermediate levels stay in the cache.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,7 +13,7 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr int64_t kBlock = 4096;  // elements: 16 kB of float32, of which the tree over 16 rows keeps three
+constexpr int64_t kBlock = 4096;  // elements: 16 kB of float32; the tree over 16 rows needs three such blocks
 
 RowOp row_op(ReduceOp op) {
   switch (op) {
@@ -24,18 +24,18 @@ RowOp row_op(ReduceOp op) {
   }
 }
 
-// The tree over one block of every row. Values are of the type that sums are formed in: float32 for halves.
+// The tree over one block of every row. Values have the type in which sums are computed: float32 for halves.
 struct Tree {
   RowType leaf, value;
   RowOp op;
   int64_t n, value_size;
-  std::byte* scratch;  // a block for each level
+  std::byte* scratch;  // one block for each level
 
   void fold(RowType type, const void* const* rows, int number, void* out) const { SINDRI_SIMD_CALL(fold_rows)(type, op, rows, number, out, n); }
-  // out = rows[0] ⊕ … ⊕ rows[number-1]; written last, so that it may be one of the rows where leaf and value are the same type.
+  // out = rows[0] ⊕ … ⊕ rows[number-1]. Written last, so that `out` may be one of the rows if leaf and value have the same type.
   void reduce(const void* const* rows, int number, void* out, int level) const {
     if (number == 1 || number == 2 || number == 4) return fold(leaf, rows, number, out);
-    // The left half is a whole tree; the right one may lack leaves, and one that is alone goes on as it is.
+    // The left half is a complete tree; the right one may lack leaves, and a single leaf passes unchanged.
     const int half = static_cast<int>(std::bit_ceil(static_cast<unsigned>(number))) / 2;
     std::byte* const left = scratch + static_cast<int64_t>(2 * level) * kBlock * value_size;
     std::byte* const right = left + kBlock * value_size;
@@ -59,7 +59,7 @@ void reduce_tree(std::span<const void* const> in, DType in_dtype, void* out, DTy
   const auto in_size = static_cast<int64_t>(dtype_size(in_dtype)), out_size = static_cast<int64_t>(dtype_size(out_dtype)),
              sum_size = static_cast<int64_t>(dtype_size(sum));
   if (count == 0) return;
-  if (in.size() == 1 && in_dtype == out_dtype && factor == 1) {  // bits as they are, NaN's too
+  if (in.size() == 1 && in_dtype == out_dtype && factor == 1) {  // copies bits unchanged, including NaN payloads
     if (in[0] != out) std::memmove(out, in[0], static_cast<size_t>(count * in_size));
     return;
   }

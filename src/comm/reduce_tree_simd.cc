@@ -1,4 +1,5 @@
-// See reduce_tree_simd.h. Nothing here multiplies and adds the same value, so that no instruction set fuses the two and bits are equal on all.
+// See reduce_tree_simd.h. No value is both multiplied and added here, so that no instruction set can fuse the two, and
+// results are bitwise identical on all.
 #include "src/comm/reduce_tree_simd.h"
 
 #include "src/device/cpu/simd_math.h"
@@ -38,7 +39,7 @@ struct Prod {
   static int64_t of(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
   static Bool of(Bool a, Bool b) { return {static_cast<uint8_t>(a.u & b.u)}; }
 };
-// A NaN in either is the result: in b because no comparison with it holds.
+// If either is a NaN it is the result; in b because no comparison with it holds.
 struct Max {
   template <class V> static V of(V a, V b) { return (a > b) | (a != a) ? a : b; }
   static Bool of(Bool a, Bool b) { return Sum::of(a, b); }

@@ -1,8 +1,10 @@
-// See shared_window.h. A part of the memory: a page with the barrier (the first part's) and the rank's slot, then the staging buffers.
+// See shared_window.h. A rank's part of the memory: a page with the barrier (the first part's) and the rank's slot,
+// then the staging buffers.
 //
-// Why three buffers and one barrier a turn are enough. Of turn k, b(k) is the barrier behind its copying in, which the sums of turn k-1 precede. What turn
-// k leaves is copied out between b(k+1) and b(k+2); the next to write that buffer is the copying in of turn k+3, behind b(k+2). Turns are counted on from
-// call to call, and each call has at least one barrier, so that this holds between calls too.
+// Why three buffers and one barrier per turn suffice: b(k) is turn k's barrier after its copy-in; the sums of turn k-1
+// precede it. The result of turn k is copied out between b(k+1) and b(k+2); the next write to that buffer is the
+// copy-in of turn k+3, after b(k+2). The turn number continues from call to call, and each call has at least one
+// barrier, so this also holds between calls.
 #include "src/comm/shared_window.h"
 
 #include <fmt/format.h>
@@ -26,7 +28,7 @@ namespace sindri::comm {
 namespace {
 
 constexpr int64_t kPage = 4096, kLine = 64;
-// Of each row at a time while sums are formed: what is read is still in the cache when the sums are stored.
+// Bytes of each row summed at a time: the operands are still in the cache when the sums are stored.
 constexpr int64_t kBlockBytes = 32 * 1024;
 
 void sleep_on(std::atomic<uint32_t>* word, uint32_t value, std::chrono::nanoseconds at_most) {
@@ -35,7 +37,7 @@ void sleep_on(std::atomic<uint32_t>* word, uint32_t value, std::chrono::nanoseco
 }
 void wake_all(std::atomic<uint32_t>* word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
-// Which numbers of processes mean the same: two with different ones cannot watch each other.
+// Identifies the namespace of process ids: processes in different ones cannot watch each other.
 uint64_t pid_space() {
   std::array<char, 128> text{};
   const ssize_t n = readlink("/proc/self/ns/pid", text.data(), text.size() - 1);
@@ -72,15 +74,15 @@ bool same(const CallCard& a, const CallCard& b) { return a.kind == b.kind && a.d
 
 struct SharedWindow::Header {
   alignas(kLine) std::atomic<uint32_t> arrived;
-  alignas(kLine) std::atomic<uint32_t> generation;  // of the barrier; waits sleep on it
+  alignas(kLine) std::atomic<uint32_t> generation;  // number of the current barrier; waits sleep on it
   std::atomic<uint32_t> sleepers;
 };
 
 struct SharedWindow::Slot {
-  alignas(kLine) std::atomic<uint32_t> at_generation;  // of the barrier it has reached
+  alignas(kLine) std::atomic<uint32_t> at_generation;  // number of the barrier that the rank has reached
   int32_t pid;
   uint64_t pid_space;
-  std::array<CallCard, 2> cards;  // by the call's number: one may be ahead by one call
+  std::array<CallCard, 2> cards;  // by the call's number: a rank may be ahead by one call
   std::array<uint64_t, 2> values;
 };
 
@@ -119,7 +121,7 @@ void SharedWindow::meet() {
   }
 }
 
-// A process that has ended makes its descriptor readable, at once.
+// The descriptor of a process (pidfd) becomes readable as soon as the process ends.
 void SharedWindow::check_lives() {
   for (int r = 0; r < size(); ++r) {
     pollfd p{lives_[static_cast<size_t>(r)], POLLIN, 0};
@@ -154,7 +156,7 @@ void SharedWindow::wait_generation(uint32_t generation) {
 
 void SharedWindow::barrier() {
   Header& h = header();
-  const uint32_t next = h.generation.load(std::memory_order_relaxed) + 1;  // nobody passes it without this rank
+  const uint32_t next = h.generation.load(std::memory_order_relaxed) + 1;  // no rank passes it without this one
   slot(local_).at_generation.store(next, std::memory_order_relaxed);
   if (h.arrived.fetch_add(1) + 1 < static_cast<uint32_t>(size())) return wait_generation(next);
   h.arrived.store(0, std::memory_order_relaxed);
@@ -273,7 +275,7 @@ void SharedWindow::all_gather_v(const CallCard& card, const void* in, void* out,
   for (int64_t begin = 0; begin == 0 || begin < longest; begin += buffer_, next_turn()) {
     if (begin == 0) enter(card);
     else barrier();
-    // Before what `out` holds changes: `in` may be a part of it.
+    // Before `out` changes: `in` may be a part of it.
     if (const int64_t n = bytes_of(local_, begin + buffer_); n > 0) copy_bytes(stage(local_, 1), at(in, begin + buffer_), n);
     int64_t before = 0;
     for (int r = 0; r < size(); before += bytes[static_cast<size_t>(r++)]) copy_bytes(at(out, before + begin), stage(r), bytes_of(r, begin));

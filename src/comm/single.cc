@@ -1,4 +1,4 @@
-// The world of one rank: every call does what it does for one member, which is to copy or nothing at all.
+// The world of one rank: every call has the result for a single member, by a copy or without any work.
 #include <cstring>
 
 #include "sindri/device/backend.h"
@@ -8,7 +8,7 @@ namespace sindri::comm {
 
 namespace {
 
-// Without a stream memory is the host's.
+// Without a stream the memory is the host's.
 void copy(const void* in, void* out, int64_t bytes, Stream* stream) {
   if (in == out || bytes == 0) return;
   if (stream != nullptr) stream->copy(out, in, bytes, CopyKind::kWithin);
@@ -33,7 +33,7 @@ class Single final : public Communicator {
     copy(in, out, count * static_cast<int64_t>(dtype_size(dtype)), stream);
   }
   void do_all_to_all(const void* in, void* out, int64_t bytes, Stream* stream) override { copy(in, out, bytes, stream); }
-  // To itself, both at once.
+  // To itself: the send and the receive are one copy.
   void do_send_recv(const void* out, int64_t out_bytes, int, void* in, int64_t, int, Stream* stream) override { copy(out, in, out_bytes, stream); }
   void do_barrier() override {}
   bool takes_streams() const override { return true; }

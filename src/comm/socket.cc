@@ -34,7 +34,8 @@ namespace sindri::comm {
 
 namespace {
 
-// By descriptor: whether it is one of ours. A child of fork() may only call what is safe in a signal handler, so it is a plain table.
+// By descriptor: whether it is one of these sockets. A plain table, since a child of fork() may only call
+// async-signal-safe functions.
 constexpr int kMostDescriptors = 1 << 16;
 std::array<std::atomic<bool>, kMostDescriptors>& ours() {
   static std::array<std::atomic<bool>, kMostDescriptors> table{};
@@ -83,7 +84,7 @@ std::pair<std::string, int> text_of(const sockaddr_storage& a, socklen_t length)
   char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "";
   if (getnameinfo(reinterpret_cast<const sockaddr*>(&a), length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) return {"?", 0};
   std::string name = host;
-  if (name.starts_with("::ffff:") && name.find('.') != std::string::npos) name = name.substr(7);  // IPv4 at a socket of both kinds
+  if (name.starts_with("::ffff:") && name.find('.') != std::string::npos) name = name.substr(7);  // an IPv4 address at a dual-stack socket
   return {name, std::atoi(port)};
 }
 
@@ -92,7 +93,7 @@ void set_option(int fd, int level, int name, int value) { setsockopt(fd, level, 
 std::optional<SocketProblem> listen_on(const addrinfo& a, bool both_kinds, Socket* out) {
   Socket s(above_standard_streams(socket(a.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   if (!s.open()) return problem_of(errno);
-  set_option(s.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // connections of a job before, which the kernel still remembers
+  set_option(s.get(), SOL_SOCKET, SO_REUSEADDR, 1);  // connections of an earlier job may still be in TIME_WAIT
   if (a.ai_family == AF_INET6) set_option(s.get(), IPPROTO_IPV6, IPV6_V6ONLY, both_kinds ? 0 : 1);
   if (bind(s.get(), a.ai_addr, a.ai_addrlen) != 0 || listen(s.get(), 1024) != 0) return problem_of(errno);
   *out = std::move(s);
@@ -128,7 +129,7 @@ std::optional<SocketProblem> connect_one(const addrinfo& a, const std::string& s
     if (errno != EINPROGRESS && errno != EINTR) return problem_of(errno);
     if (auto problem = finish_connect(s.get(), seconds)) return problem;
   }
-  // A port of this host's own choosing can meet itself where nobody listens: that is no server.
+  // A connection from an ephemeral port can connect to itself if nobody listens there: that is not a server.
   if (local_end(s.get()) == remote_end(s.get())) return problem_of(ECONNREFUSED);
   *out = std::move(s);
   return {};
@@ -154,7 +155,7 @@ Socket& Socket::operator=(Socket&& other) noexcept {
 
 void Socket::reset() {
   if (fd_ < 0) return;
-  // In a child it is closed already, and its number may be another file's.
+  // In a forked child it is already closed, and its number may belong to another file.
   if (fd_ >= kMostDescriptors || ours()[static_cast<size_t>(fd_)].exchange(false)) close(fd_);
   fd_ = -1;
 }
@@ -185,7 +186,7 @@ std::optional<SocketProblem> listen_at(const std::string& host, int port, Socket
     if (auto problem = resolve(host, port, 0, &found)) return problem;
     return listen_on(*found, false, out);
   }
-  // Names mean different addresses to different hosts (Debian's own name is 127.0.1.1 to itself).
+  // Hosts may resolve a name to different addresses (Debian resolves its own name to 127.0.1.1).
   for (const char* all : {"::", "0.0.0.0"}) {
     if (auto problem = resolve(all, port, AI_NUMERICHOST, &found)) return problem;
     const auto problem = listen_on(*found, true, out);
@@ -236,7 +237,7 @@ bool all_acknowledged(int fd) {
 
 namespace {
 
-// Whether the first `bits` of two addresses of one family are the same.
+// Returns whether the first `bits` of two addresses of one family are equal.
 bool same_prefix(const sockaddr* a, const std::string& subnet, int bits) {
   std::array<uint8_t, 16> x{}, y{};
   int most = 32;

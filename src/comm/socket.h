@@ -1,4 +1,4 @@
-// Sockets of the rendezvous store, and its lines of text. Data of collectives goes through the backends' libraries, not through here.
+// Sockets and lines of text for the rendezvous store. Data of collectives uses the backends' libraries instead.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace sindri::comm {
 
-/// Seconds of a clock that goes on while the process is stopped.
+/// Seconds of a clock that also runs while the process is stopped.
 double now_seconds();
 
-/// A descriptor that closes itself. A process forked from this one closes it at once: the other side would otherwise wait for a child that holds a copy.
+/// A descriptor that closes itself. A process forked from this one closes it at once; otherwise the other side would
+/// wait for a child that holds a copy.
 class Socket {
  public:
   Socket() = default;
@@ -36,35 +37,36 @@ std::pair<std::string, int> split_address(const std::string& address);
 std::string join_address(const std::string& host, int port);
 bool is_loopback(const std::string& numeric);
 
-/// What listen_at() or connect_to() could not do: `number` is an errno, `text` what to tell (a resolver's message, too).
+/// Why listen_at() or connect_to() failed: `number` is an errno, `text` the message (also a resolver's).
 struct SocketProblem {
   int number = 0;
   std::string text;
 };
-/// Listens at a numeric address of this host, or, for a name, at all of its addresses. The port may be 0.
+/// Listens at a numeric address of this host or, for a name, at all of its addresses. The port may be 0.
 std::optional<SocketProblem> listen_at(const std::string& host, int port, Socket* out);
-/// One try within `seconds`; from this source address where it is not empty.
+/// Tries once, for at most `seconds`; from this source address if it is not empty.
 std::optional<SocketProblem> connect_to(const std::string& host, int port, const std::string& source, double seconds, Socket* out);
-/// Numeric address of either end, and its port.
+/// Returns the numeric address and the port of either end.
 std::pair<std::string, int> local_end(int fd);
 std::pair<std::string, int> remote_end(int fd);
-/// Dead links end a connection after five seconds, with or without data under way.
+/// Makes a connection fail after five seconds on a dead link, with or without data in flight.
 void watch_link(int fd);
-/// Whether the other host's kernel has everything that was sent: it lives, and the link does.
+/// Returns whether the other host's kernel has acknowledged everything that was sent: the host and the link work.
 bool all_acknowledged(int fd);
 
-/// The numeric address of this host on an interface ("eth1") or in a subnet ("10.0.0.0/8"). Throws SettingsError that lists what there is.
+/// Returns this host's numeric address on an interface ("eth1") or in a subnet ("10.0.0.0/8"). Throws SettingsError
+/// that lists the available ones.
 std::string address_of_interface(const std::string& interface);
-/// "pid 4121 (sindri)" of who listens at a port, as far as /proc tells; else empty.
+/// Returns "pid 4121 (sindri)" of the process that listens at a port, if /proc shows it; else empty.
 std::string port_owner(int port);
 
-/// Fields of a line: percent-encoded where they hold blanks, control or other bytes; an empty one is "%".
+/// Encodes a field of a line: percent-encodes blanks, control and other bytes; an empty field is "%".
 std::string encode_field(std::string_view text);
 std::optional<std::string> decode_field(std::string_view field);
 std::string make_line(const std::vector<std::string>& fields);
-/// Empty optional for a malformed one.
+/// Returns an empty optional for a malformed line.
 std::optional<std::vector<std::string>> split_line(std::string_view line);
-/// Takes the first whole line off the buffer, without its end.
+/// Removes the first complete line from the buffer and returns it without its end.
 std::optional<std::string> take_line(std::string* buffer);
 
 }  // namespace sindri::comm

@@ -1,4 +1,4 @@
-// The store's client: one thread that reads and beats; other threads leave requests and wait. See store.h.
+// The store's client: one thread reads and sends heartbeats; other threads leave requests and wait. See store.h.
 #include "src/comm/store.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ struct StoreClient::State {
   std::function<void(const CommError&)> on_verdict;
   bool verdict_told = false;
 
-  // Of the thread only.
+  // Used by the thread only.
   double heard = 0, beat = 0;
   std::thread thread;
 
@@ -105,7 +105,8 @@ void StoreClient::State::ended(int problem) {
   if (!died) return give(lost_contact(std::strerror(problem)));
   std::string who = config.keeper;
   {
-    // As long as the server waits when another rank dies: mpirun's exit code is that of the process it heard of first, and that has to be the keeper.
+    // Waits as long as the server does when another rank dies: mpirun's exit code is that of the first process it sees
+    // end, and that has to be the keeper's.
     std::unique_lock lock(mutex);
     changed.wait_for(lock, std::chrono::duration<double>(kBetterEvidence), [&] { return leaving; });
     if (config.keeper == "rank 0" && !peers.empty()) who = fmt::format("rank 0 ({}, pid {})", peers[0].host, peers[0].pid);
@@ -145,7 +146,7 @@ void StoreClient::State::flush() {
     if (part.empty() || !socket.open()) return;
     const ssize_t n = send(socket.get(), part.data(), part.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // full, or ended: reading tells
+    if (n <= 0) return;  // buffer full, or connection ended: reading will tell
     const std::lock_guard lock(mutex);
     out.erase(0, static_cast<size_t>(n));
   }
@@ -181,7 +182,7 @@ bool StoreClient::State::turn(double* last_turn) {
   uint64_t woken = 0;
   if (polled[0].revents != 0) (void)!read(wake.get(), &woken, sizeof woken);
   const double now = now_seconds();
-  // This process did not run: what the server said meanwhile waits in the socket, or comes with its next answer.
+  // This process did not run: the server's messages wait in the socket, or come with its next answer.
   if (now - *last_turn > std::min(2.0, config.options.lost_after / 2)) heard = std::max(heard, now - config.options.lost_after + 2);
   *last_turn = now;
   if (socket.open() && polled[1].revents != 0) {
@@ -211,7 +212,7 @@ void StoreClient::State::run() {
   while (turn(&last_turn)) {}
 }
 
-// Sends a request and waits for its answer, or the verdict.
+// Sends a request and waits for its answer, or for the verdict.
 std::string StoreClient::State::ask(const std::vector<std::string>& command, double timeout, const std::string& what) {
   int64_t id = 0;
   std::vector<std::string> fields = command;
@@ -250,7 +251,7 @@ StoreClient::StoreClient(std::unique_ptr<State> state) : state_(std::move(state)
 }
 
 StoreClient::~StoreClient() {
-  if (state_->owner != getpid()) {  // a forked child: the thread is its parent's
+  if (state_->owner != getpid()) {  // in a forked child the thread belongs to the parent
     (void)state_.release();
     return;
   }
@@ -270,7 +271,7 @@ std::vector<Peer> StoreClient::join() {
   std::vector<Peer> peers;
   long_wait([&] {
     std::unique_lock lock(state_->mutex);
-    // The server gives the verdict on who is missing; the rest is for its way here.
+    // The server's verdict names the missing ranks; the extra time lets it arrive.
     const double limit = state_->config.options.init_timeout + state_->config.options.lost_after + 2;
     state_->changed.wait_for(lock, std::chrono::duration<double>(limit), [&] { return !state_->peers.empty() || state_->verdict != nullptr; });
     if (state_->verdict != nullptr) throw CommError(*state_->verdict);
@@ -324,7 +325,7 @@ void StoreClient::bye() {
   const uint64_t one = 1;
   (void)!write(state_->wake.get(), &one, sizeof one);
   state_->thread.join();
-  // What is left is sent by this thread; the server answers BYE by closing. A second is enough for a server that lives.
+  // This thread sends the remaining output; the server answers BYE by closing. One second suffices for a server that is alive.
   const double end = now_seconds() + 1;
   while (state_->socket.open() && state_->verdict == nullptr && now_seconds() < end) {
     state_->flush();

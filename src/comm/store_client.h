@@ -1,4 +1,4 @@
-// Between the greeting (store_connect.cc) and the client that lives on it (store.cc).
+// The interface between the greeting (store_connect.cc) and the client that uses the connection (store.cc).
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace sindri::comm {
 
-/// A connection whose both sides have proven the token.
+/// A connection on which both sides have proven the token.
 struct StoreLink {
   Socket socket;
-  std::string buffer;  ///< what came behind the greeting
+  std::string buffer;  ///< bytes received after the greeting
   int rank = -1;
   std::string job_id;
 };
 
-/// Tries until init_timeout; `rank` as HELLO says it. Throws CommError kRendezvous.
+/// Retries until init_timeout; `rank` as in HELLO. Throws CommError kRendezvous.
 StoreLink open_link(const StoreConfig& config, const std::string& rank);
 
 }  // namespace sindri::comm

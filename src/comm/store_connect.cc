@@ -1,4 +1,5 @@
-// How a rank, or a launcher, comes to the store: finding the server, the greeting, and the table of pairs that cannot reach each other. See store.h.
+// Connects a rank, or a launcher, to the store: finding the server, the greeting, and the table of pairs that cannot
+// reach each other. See store.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -25,13 +26,13 @@ namespace sindri::comm {
 
 namespace {
 
-// What a try came to. `final`: trying again cannot help.
+// The result of one attempt. `final`: retrying cannot help.
 struct Try {
   bool done = false, final = false;
   std::string reason;
 };
 
-// A line within the greeting's time; empty at its end.
+// Reads a line within the greeting's time; returns it empty at the time limit.
 std::string read_line(int fd, std::string* buffer, double end) {
   for (;;) {
     if (std::optional<std::string> line = take_line(buffer)) return *line;
@@ -48,7 +49,7 @@ std::string read_line(int fd, std::string* buffer, double end) {
 
 bool send_all(int fd, const std::string& text) { return send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size()); }
 
-// The greeting's two sides: this one proves the token, and nothing is said to a server that does not.
+// Both sides of the greeting: this one proves the token, and sends nothing to a server that does not prove it.
 Try greet(const StoreConfig& config, const std::string& rank, double seconds, StoreLink* link) {
   const int fd = link->socket.get();
   const double end = now_seconds() + seconds;
@@ -80,7 +81,8 @@ Try attempt(const StoreConfig& config, const std::string& rank, const std::strin
   return greet(config, rank, seconds, link);
 }
 
-// How long a reason may stand before it counts: no route stays, and a job before this one may still be ending at the port.
+// Returns how long a reason must persist before it is final: a missing route stays missing, but an earlier job may
+// still be ending at the port.
 double patience(const Try& t, double init_timeout) {
   if (t.final) return std::min(init_timeout, 5.0);
   const bool no_way =
@@ -94,7 +96,7 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
   const std::string source = config.options.interface.empty() ? "" : address_of_interface(config.options.interface);
   const double began = now_seconds();
   double since = began;
-  std::string reason, refusal;  // refusal: what the server said, which counts also when it has ended since
+  std::string reason, refusal;  // refusal: the server's reason, which counts even if the server has ended since
   int tries = 0;
   for (double pause = 0.02;; pause = std::min(0.5, 1.5 * pause)) {
     StoreLink link;
@@ -102,7 +104,7 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
     ++tries;
     if (t.done) return link;
     if (t.final) {
-      pause = 1;  // each try is a line in the server's log
+      pause = 1;  // each attempt is a line in the server's log
       refusal = t.reason;
     }
     const double now = now_seconds();

@@ -1,4 +1,4 @@
-// The store's server: one thread that accepts, greets, answers, and asks the jury what became of whom. See store.h.
+// The store's server: one thread that accepts, greets, answers, and asks the jury for verdicts. See store.h.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -29,7 +29,7 @@ namespace sindri::comm {
 namespace {
 
 constexpr size_t kMostStrangers = 100;  // connections that have not greeted yet
-constexpr double kFarewell = 2;  // seconds the destructor waits for BYE
+constexpr double kFarewell = 2;  // seconds that the destructor waits for BYE
 constexpr int kObserver = -2;
 
 struct Connection {
@@ -37,11 +37,11 @@ struct Connection {
   std::string from;  // "10.0.0.2:41234"
   std::string nonce, in, out;
   double since = 0;
-  bool greeted = false, closing = false;  // closing: after what is in `out`
+  bool greeted = false, closing = false;  // closing: once `out` has been sent
   int rank = -1;  // kObserver: a launcher
 };
 
-// What others write must not make lines of its own in the log.
+// Prevents other processes from writing lines of their choice into the log.
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 60)) out += c >= 0x20 && c < 0x7f ? c : '?';
@@ -58,7 +58,7 @@ struct StoreServer::State {
   std::string job_id;
   int64_t owner = getpid();
 
-  // Of the thread only.
+  // Used by the thread only.
   Jury jury;
   std::list<Connection> connections;
   std::map<std::string, std::string> values;
@@ -67,7 +67,7 @@ struct StoreServer::State {
     std::string id, key;
   };
   std::vector<Wait> waits;
-  std::string reach;  // this host's address, as a rank on another host sees it
+  std::string reach;  // this host's address, as seen by a rank on another host
   int arrivals = 0;
   bool ready = false;
   double last_turn = 0;
@@ -99,7 +99,7 @@ struct StoreServer::State {
   bool answers(int rank);
 };
 
-// At most some lines a minute: who floods the port must not flood the log.
+// At most a few lines a minute: flooding the port must not flood the log.
 void StoreServer::State::note_refusal(const std::string& text) {
   const double now = now_seconds();
   if (now >= quiet_until) refusals = 0;
@@ -120,7 +120,7 @@ void StoreServer::State::accept_all() {
     sockaddr_storage address{};
     socklen_t length = sizeof address;
     Socket s(accept4(listener.get(), reinterpret_cast<sockaddr*>(&address), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!s.open()) return;  // none left; or out of descriptors, which may pass
+    if (!s.open()) return;  // none left; or out of descriptors, which may be temporary
     watch_link(s.get());
     Connection& c = connections.emplace_back();
     const auto [host, port] = remote_end(s.get());
@@ -152,7 +152,7 @@ void StoreServer::State::greet(Connection& c, const std::string& line) {
   welcome(c, hello, proof);
 }
 
-// Why a greeting whose proof is right is refused; empty: it is welcome, as `rank`.
+// Returns why a greeting with a correct proof is refused; empty if it is accepted, as `rank`.
 std::string StoreServer::State::refusal(const std::vector<std::string>& hello, int* rank) const {
   if (hello[2] != SINDRI_VERSION_STRING) return fmt::format("it runs version {} of Sindri, this is {}", printable(hello[2]), SINDRI_VERSION_STRING);
   if (hello[3] != byte_order()) return fmt::format("its byte order is {}, here it is {}", printable(hello[3]), byte_order());
@@ -196,7 +196,7 @@ void StoreServer::State::announce() {
   std::vector<std::string> line = {"READY"};
   for (int r = 0; r < config.size; ++r) {
     const Peer& p = jury.peer(r);
-    // Who came over the loopback is on this host: the others reach it where they reach this.
+    // A rank that connected over the loopback is on this host: the others reach it at this host's address.
     const std::string address = is_loopback(p.address) && !reach.empty() ? reach : p.address;
     line.insert(line.end(), {p.host, address, std::to_string(p.pid), p.machine});
   }
@@ -256,7 +256,7 @@ void StoreServer::State::answer(Connection& c, const std::string& line) {
     store(c, f);
   } else if (f[0] == "GET" && f.size() == 3) {
     store(c, f);
-  } else if (f[0] == "FORGET" && f.size() == 2) {  // a GET that has waited long enough
+  } else if (f[0] == "FORGET" && f.size() == 2) {  // a GET that has reached its time limit
     std::erase_if(waits, [&](const Wait& w) { return w.who == &c && w.id == f[1]; });
   } else if (f[0] == "ABORT" && f.size() == 5) {
     jury.reported(c.rank, error_of(f), now);
@@ -318,7 +318,7 @@ void StoreServer::State::flush(Connection& c) {
   }
   if (c.socket.open() && c.closing) {
     shutdown(c.socket.get(), SHUT_WR);
-    // The other side reads what it was told before it sees the end; a reset would take that from it.
+    // The other side must read its messages before it sees the end; a reset would discard them.
     if (now_seconds() - c.since > 1 || c.greeted) c.socket.reset();
   }
 }
@@ -331,7 +331,7 @@ bool StoreServer::State::answers(int rank) {
 
 void StoreServer::State::give(const CommError& error) {
   tell_all(make_line(error_fields("VERDICT", error)));
-  // The rank of this process last: it may end the process at once, and the others must have been told by then.
+  // The rank of this process comes last: it may end the process at once, and the others must have received the verdict by then.
   for (const bool own : {false, true})
     for (Connection& c : connections)
       if ((c.rank == 0 && config.keeper == "rank 0") == own) flush(c);
@@ -340,7 +340,7 @@ void StoreServer::State::give(const CommError& error) {
   ended.notify_all();
 }
 
-// One look at the sockets and the clock; false: the end.
+// Polls the sockets and the clock once; returns false at the end.
 bool StoreServer::State::turn() {
   std::vector<pollfd> polled = {{listener.get(), POLLIN, 0}, {wake.get(), POLLIN, 0}};
   std::vector<Connection*> who;
@@ -387,7 +387,7 @@ bool StoreServer::State::turn() {
 void StoreServer::State::run() {
   last_turn = now_seconds();
   while (turn()) {}
-  // Those that are still in their last call, or have not heard the verdict yet.
+  // Ranks that are still in their last call, or have not received the verdict yet.
   const double end = now_seconds() + kFarewell;
   const auto listens = [&](const Connection& c) { return c.greeted && c.rank >= 0 && (verdict == nullptr || !c.out.empty()); };
   while (std::any_of(connections.begin(), connections.end(), listens) && now_seconds() < end) turn();
@@ -398,7 +398,7 @@ StoreServer::StoreServer(std::unique_ptr<State> state) : state_(std::move(state)
 }
 
 StoreServer::~StoreServer() {
-  if (state_->owner != getpid()) {  // a forked child: the thread is its parent's
+  if (state_->owner != getpid()) {  // in a forked child the thread belongs to the parent
     (void)state_.release();
     return;
   }

@@ -1,6 +1,7 @@
-// Ranks as threads of one process: for tests, and the reference that other backends are measured against. All members of a communicator share a
-// Rendezvous. A call posts what it is about to do, waits for the others, looks whether they do the same, does its part with all ranks' memory, and waits
-// again, since others still read its memory. Between the two waits nothing is polled: whoever passed the first comes to the second.
+// Ranks as threads of one process: for tests, and the reference for other backends. All members of a communicator share
+// a Rendezvous. A call posts its arguments, waits for the others, compares their arguments, does its part with all
+// ranks' memory, and waits again, since others still read its memory. Between the two waits the session's failure is
+// not polled: a rank that passes the first always reaches the second.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,7 +28,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Post {
-  std::string call;  // what all ranks must agree on, as text
+  std::string call;  // the part on which all ranks must agree, as text
   const void* in = nullptr;
   void* out = nullptr;
   std::span<const Piece> pieces;
@@ -43,7 +44,7 @@ struct Parcel {
 struct Rendezvous {
   explicit Rendezvous(std::vector<int> world_ranks) : members(std::move(world_ranks)), posts(members.size()), present(members.size(), false) {}
   const std::vector<int> members;
-  std::mutex mutex;  // of all below, but a rank's post between the two waits of a call
+  std::mutex mutex;  // guards everything below, except a rank's post between the two waits of a call
   std::condition_variable changed;
   std::vector<Post> posts;
   std::vector<bool> present;
@@ -52,9 +53,9 @@ struct Rendezvous {
   std::map<std::pair<int, int>, std::deque<Parcel*>> parcels;  // by sender, receiver
 };
 
-// What all ranks share.
+// State that all ranks share.
 struct Shared {
-  std::mutex mutex;  // of all below; never held while a session or a meeting is asked
+  std::mutex mutex;  // guards everything below; never held while a session or a meeting is locked
   std::vector<std::shared_ptr<Session>> sessions;
   std::vector<std::weak_ptr<Rendezvous>> meetings;
   std::vector<char> ended;
@@ -89,7 +90,7 @@ struct Shared {
         if (std::shared_ptr<Rendezvous> meeting = m.lock()) all.push_back(std::move(meeting));
     }
     for (const std::shared_ptr<Rendezvous>& meeting : all) {
-      const std::lock_guard lock(meeting->mutex);  // a waiter that has just looked is asleep now
+      const std::lock_guard lock(meeting->mutex);  // a waiter that has just checked its condition is asleep now
       meeting->changed.notify_all();
     }
   }
@@ -109,7 +110,8 @@ struct Shared {
   }
 };
 
-// Calls of device memory go by way of the host, which waits for the stream: several ranks may share a device then, as NCCL's cannot. For tests of what ranks do there.
+// Calls on device memory go through the host, which waits for the stream. Unlike with NCCL, several ranks may share a
+// device. For tests of ranks on devices.
 class ByHost {
  public:
   explicit ByHost(Stream& stream) : stream_(stream), device_(stream.device()) {
@@ -166,7 +168,7 @@ class Threads final : public Communicator {
         const auto [begin, end] = slice(counts[i]);
         std::vector<const void*> in;
         for (const Post& p : meeting_->posts) in.push_back(at(p.pieces[i].in, begin, dtype));
-        // Only this rank touches these elements, in any rank's memory, so that it may write them where they are read.
+        // Only this rank touches these elements, in any rank's memory, so it may write them in place.
         void* const first = at(meeting_->posts[0].pieces[i].out, begin, dtype);
         reduce_tree(in, dtype, first, dtype, end - begin, op, factor(op));
         for (size_t r = 1; r < meeting_->posts.size(); ++r) copy(first, at(meeting_->posts[r].pieces[i].out, begin, dtype), end - begin, dtype);
@@ -223,7 +225,7 @@ class Threads final : public Communicator {
       do_reduce_scatter(given.data(), made.data(), count, dtype, op, nullptr);
       return by.write(out, made);
     }
-    std::vector<char> result(static_cast<size_t>(count) * dtype_size(dtype));  // out may lie in in, which others read
+    std::vector<char> result(static_cast<size_t>(count) * dtype_size(dtype));  // out may overlap in, which others read
     together({fmt::format("reduce_scatter {} of {} times {} {}", reduce_op_name(op), size(), count, dtype_name(dtype)), in, nullptr, {}},
              [&] { reduce_tree(inputs(rank() * count, dtype), dtype, result.data(), dtype, count, op, factor(op)); });
     copy(result.data(), out, count, dtype);
@@ -265,7 +267,7 @@ class Threads final : public Communicator {
     if (from != to && count > 0) std::memmove(to, from, static_cast<size_t>(count) * dtype_size(dtype));
   }
   double factor(ReduceOp op) const { return op == ReduceOp::kMean ? 1.0 / size() : 1.0; }
-  // This rank's part of the elements.
+  // Returns this rank's part of the elements.
   std::pair<int64_t, int64_t> slice(int64_t count) const { return {count * rank() / size(), count * (rank() + 1) / size()}; }
   std::vector<const void*> inputs(int64_t begin, DType dtype) const {
     std::vector<const void*> in;
@@ -273,7 +275,7 @@ class Threads final : public Communicator {
     return in;
   }
 
-  // Waits on the meeting's lock until `done`, and throws what the session has failed with meanwhile. `missing`: the members that are waited for.
+  // Waits on the meeting's lock until `done`; throws if the session fails meanwhile. `missing`: the members that are waited for.
   template <class Done, class Missing> void wait(std::unique_lock<std::mutex>& lock, const std::string& call, Done done, Missing missing);
   void arrive_and_wait(const std::string& call, bool give_up);
   template <class F> void together(Post post, F part);
@@ -332,7 +334,7 @@ void Threads::arrive_and_wait(const std::string& call, bool give_up) {
   };
   try {
     wait(lock, call, done, missing);
-  } catch (...) {  // under the lock: the meeting never comes about; another that gives up now does not miss this rank
+  } catch (...) {  // under the lock: the meeting will not complete; another rank that gives up now does not count this one as missing
     --m.arrived;
     throw;
   }
@@ -346,7 +348,7 @@ template <class F> void Threads::together(Post post, F part) {
     m.posts[static_cast<size_t>(rank())] = std::move(post);
   }
   arrive_and_wait(call, true);
-  // All ranks find the same, so that all or none go on.
+  // All ranks compare the same posts, so that either all or none continue.
   for (size_t r = 1; r < m.posts.size(); ++r) {
     if (m.posts[r].call == m.posts[0].call) continue;
     throw CommError(ErrorCode::kCommMismatch,
@@ -425,7 +427,7 @@ class World final : public ThreadsWorld {
       members.push_back(r);
       session->host_of.push_back(r / local_size_);
     }
-    // Not kept alive by what it keeps alive.
+    // A weak pointer: the callback must not keep its owner alive.
     session->on_failure([shared = std::weak_ptr<Shared>(shared_)](const CommError& error) {
       if (const std::shared_ptr<Shared> s = shared.lock()) {
         s->fail_all(error);
@@ -436,11 +438,11 @@ class World final : public ThreadsWorld {
       const std::lock_guard lock(shared_->mutex);
       shared_->sessions[static_cast<size_t>(rank)] = session;
     }
-    if (const std::shared_ptr<const CommError> before = shared_->failure()) session->fail(*before);  // before this rank was there
+    if (const std::shared_ptr<const CommError> before = shared_->failure()) session->fail(*before);  // a failure from before this rank joined
     return std::make_shared<Threads>(session, "world", members, rank, shared_, shared_->join("world", members));
   }
   void ended(int rank, const CommError* error) override {
-    if (error != nullptr) shared_->fail_all(*error);  // before it counts as ended, so that its error is what the others tell
+    if (error != nullptr) shared_->fail_all(*error);  // before it counts as ended, so that the others report its error
     {
       const std::lock_guard lock(shared_->mutex);
       shared_->ended[static_cast<size_t>(rank)] = 1;

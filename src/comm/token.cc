@@ -1,4 +1,4 @@
-// See token.h. Rendezvous must not depend on a cryptographic library being installed, so these sixty lines are our own.
+// See token.h. The rendezvous must not depend on an installed cryptographic library, so these sixty lines are our own.
 #include "src/comm/token.h"
 
 #include <sys/random.h>

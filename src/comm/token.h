@@ -12,9 +12,9 @@ namespace sindri::comm {
 std::array<uint8_t, 32> sha256(std::string_view bytes);
 /// RFC 2104 with SHA-256, as 64 hexadecimal digits.
 std::string hmac_sha256(std::string_view key, std::string_view message);
-/// Compares in a time that does not depend on where texts differ.
+/// Compares in a time that does not depend on the position of the first difference.
 bool same_proof(std::string_view a, std::string_view b);
-/// 32 hexadecimal digits from the system's random numbers.
+/// Returns 32 hexadecimal digits from the system's random source.
 std::string random_text();
 
 }  // namespace sindri::comm

@@ -22,7 +22,7 @@ namespace sindri::comm {
 
 namespace {
 
-constexpr double kVerdictTime = 1.5;  // half a second of waiting for evidence, and the way there and back on a busy machine
+constexpr double kVerdictTime = 1.5;  // half a second to collect evidence, and the round trip on a busy machine
 constexpr int kGuardTime = 5;  // seconds from the verdict to _exit
 
 std::atomic<bool> g_guard{false};
@@ -30,7 +30,7 @@ std::atomic<bool> g_log_wanted{false};
 
 void on_log_signal(int) { g_log_wanted = true; }
 
-// SIGUSR2 would end the process; a handler of the program's own stays.
+// SIGUSR2 would end the process; a handler installed by the program is kept.
 void take_log_signal() {
   struct sigaction old {};
   if (sigaction(SIGUSR2, nullptr, &old) != 0 || (old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler != SIG_DFL) return;
@@ -75,7 +75,7 @@ void arm_exit_guard() { g_guard = true; }
 void leave_code(ErrorCode code) {
   const char* const path = std::getenv("SINDRI_RESULT_FILE");
   if (path == nullptr || *path == '\0') return;
-  if (std::FILE* const file = std::fopen(path, "we"); file != nullptr) {  // a launcher that finds none goes by the exit code
+  if (std::FILE* const file = std::fopen(path, "we"); file != nullptr) {  // without this file, a launcher uses the exit code
     std::fprintf(file, "%d\n", static_cast<int>(code));
     std::fclose(file);
   }
@@ -149,8 +149,8 @@ void run_scheduler(const Identity& identity, const Options& options) {
 
 struct Watch::Core {
   std::shared_ptr<StoreClient> client;
-  std::weak_ptr<Session> session;  // owns callbacks that own this
-  std::atomic<bool> told{false};  // the server knows, or it was the one to tell
+  std::weak_ptr<Session> session;  // weak: the session owns callbacks that own this object
+  std::atomic<bool> told{false};  // the server knows, either from this rank or because it gave the verdict
   std::atomic<bool> closed{false};
 
   Pulse pulse();
@@ -181,7 +181,7 @@ Pulse Watch::Core::pulse() {
   return p;
 }
 
-// The verdict with this rank's place before what the server knows.
+// Returns the verdict with this rank's place before the server's.
 CommError Watch::Core::seen_from_here(const Session& s, const CommError& error) {
   std::string where = s.where();
   const std::optional<CallRecord> last = last_call(s);
@@ -190,14 +190,14 @@ CommError Watch::Core::seen_from_here(const Session& s, const CommError& error) 
   return CommError(error.code(), error.message(), where, error.fix());
 }
 
-// On the client's thread.
+// Runs on the client's thread.
 void Watch::Core::verdict(const CommError& error) {
   const std::shared_ptr<Session> s = session.lock();
   told = true;
   if (s != nullptr && !closed) s->fail(seen_from_here(*s, error));
 }
 
-// On the thread that found the error: the others hear of it before this process may end.
+// Runs on the thread that found the error: the others are informed before this process may end.
 void Watch::Core::failed(const CommError& error) {
   const std::shared_ptr<Session> s = session.lock();
   if (s == nullptr || closed) return;

@@ -18,10 +18,10 @@ namespace sindri::comm {
 namespace {
 
 struct Registry {
-  std::mutex mutex;  // not held while anything communicates
+  std::mutex mutex;  // not held during communication
   std::shared_ptr<Communicator> single, world;  // world: since init
   Options options;
-  bool given = false;  // world is run_ranks's: options come from there
+  bool given = false;  // the world belongs to run_ranks: its options apply
   std::map<std::string, std::shared_ptr<Communicator>> groups;
 };
 constinit RuntimeSlot<Registry> registry_slot;
@@ -44,7 +44,7 @@ void check_options(const Options& o) {
   if (!(o.test_delay_us >= 0)) throw SettingsError(fmt::format("dist.test_delay_us is {}", o.test_delay_us), "comm::init", "give microseconds, 0 or more");
 }
 
-// A process that ends without finalize(): others may still wait for this one's farewell. An error has been told when it came up.
+// For a process that ends without finalize(): others may still wait for this one's BYE. Errors were reported when they occurred.
 void at_exit() {
   try {
     finalize();
@@ -148,7 +148,7 @@ void destroy_group(const std::string& name) {
       r.groups.erase(it);
     }
   }
-  if (last == nullptr) find_group(name);  // says what there is
+  if (last == nullptr) find_group(name);  // throws with the list of existing groups
 }
 
 void abort(const std::string& reason, ErrorCode code) {

@@ -142,7 +142,7 @@ TEST(Jury, StuckRankIsWarnedOfThenEndsTheJob) {
   EXPECT_FALSE(c.until(60));
   ASSERT_EQ(c.warnings.size(), 1U);
   EXPECT_THAT(c.warnings[0], HasSubstr("call 12 all_reduce \"gradient bucket 1\" (89.4 MB) waits for rank 2 (h2, pid 102) since 30 s"));
-  EXPECT_THAT(c.warnings[0], HasSubstr("phase data, behind call 11"));
+  EXPECT_THAT(c.warnings[0], HasSubstr("phase data, after call 11"));
   const auto verdict = c.until(700);
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->code(), ErrorCode::kCommTimeout);

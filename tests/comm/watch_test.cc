@@ -325,7 +325,7 @@ TEST(WatchProcesses, ARanksOwnErrorIsTheVerdict) {
   EXPECT_THAT(report, HasSubstr("the first call that some rank did not enter: call 6 all_reduce \"gradient bucket 1\" (89.4 MB) of 'world'"));
   EXPECT_THAT(report, HasSubstr("entered by rank 0"));
   EXPECT_THAT(report, HasSubstr("not entered: rank 1 ("));
-  EXPECT_THAT(report, HasSubstr("is behind call 5"));
+  EXPECT_THAT(report, HasSubstr("is after call 5"));
 }
 
 TEST(WatchProcesses, AStuckRankIsWarnedOfAndEndsTheJob) {

@@ -1,4 +1,4 @@
-// The one file that includes Gloo's headers (see gloo_table.h). Nothing of libsindri is used here, and no exception leaves.
+// The only file that includes Gloo's headers (see gloo_table.h). It uses nothing of libsindri, and no exception escapes.
 #include <gloo/transport/context.h>
 #include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
@@ -27,9 +27,9 @@ struct GlooMessage {
 
 namespace {
 
-constexpr std::chrono::hours kForever(100);  // longer ones overflow inside
+constexpr std::chrono::hours kForever(100);  // longer times overflow inside Gloo
 
-// Gloo's texts begin with a place in its source.
+// Gloo's messages start with a place in its source.
 void put(GlooError* error, const char* what) {
   std::string text = what;
   if (!text.empty() && text[0] == '[') {
@@ -54,7 +54,7 @@ GlooMesh* open(const char* address, int rank, int size, int64_t connect_ms, Gloo
     auto mesh = std::make_unique<GlooMesh>();
     mesh->device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(address));
     mesh->context = mesh->device->createContext(rank, size);
-    mesh->context->setTimeout(std::chrono::milliseconds(connect_ms / 5 + 1));  // Gloo gives connections five times that
+    mesh->context->setTimeout(std::chrono::milliseconds(connect_ms / 5 + 1));  // Gloo multiplies this timeout by five for connections
     for (int peer = 0; peer < size; ++peer)
       if (peer != rank) mesh->context->createPair(peer);
     return mesh.release();

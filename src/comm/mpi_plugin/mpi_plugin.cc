@@ -1,5 +1,5 @@
-// libsindri_mpi.so: the table of mpi_table.h, on the MPI that this file is built against. Nothing of libsindri is used here, and nothing else of Sindri
-// includes mpi.h.
+// libsindri_mpi.so: implements the table of mpi_table.h with the MPI that this file is built against. Uses nothing of
+// libsindri; no other file of Sindri includes mpi.h.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -29,7 +29,7 @@ template <class T> T unpack(MpiHandle h) {
 }
 MPI_Comm comm_of(MpiHandle h) { return unpack<MPI_Comm>(h); }
 
-// A communicator that returns errors, handed out.
+// Returns a communicator to the caller, set to return errors.
 int give(int code, MPI_Comm comm, MpiHandle* out) {
   if (code == MPI_SUCCESS && comm != MPI_COMM_NULL) code = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   *out = pack(comm);
@@ -141,8 +141,8 @@ int irecv(MpiHandle comm, void* data, int64_t bytes, int from, int tag, MpiHandl
   return code;
 }
 int test_some(int count, MpiHandle* requests, int* done) {
-  // Kept between calls, which come one at a time; never destroyed, as the last barrier is at the exit of the process, behind the end of thread-local
-  // objects.
+  // Kept between calls, which come one at a time. Never destroyed: the last barrier runs at process exit, after
+  // thread-local objects are destroyed.
   static std::vector<MPI_Request>& list = *new std::vector<MPI_Request>;
   static std::vector<MPI_Status>& statuses = *new std::vector<MPI_Status>;
   static std::vector<int>& indices = *new std::vector<int>;
