@@ -36,24 +36,53 @@ _BOOST_LEVELS = ('O0', 'O1', 'O2')
 _KWARGS = ('loss_scale_manager', 'keep_batchnorm_fp32', 'boost_config_dict', 'acc_level', 'eval_weights')
 # 1.x scripts rely on sinking by default, 2.x scripts on not sinking.
 _SINK_DEFAULT = context.era() == 1
-# What MindSpore's Model and ModelThor call inside, and scripts for old versions override.
+# Methods that MindSpore's Model and ModelThor call internally, and that scripts for old versions override.
 _MINDSPORE_HOOKS = ('_train_dataset_sink_process', '_train_process', '_train', '_exec_preprocess', '_eval_dataset_sink_process', '_eval_process', '_build_boost_network',
                     '_build_predict_network', '_train_gpu_sink_step', '_train_ascend_sink_step', '_clear_metrics', '_get_metrics', '_get_scaling_sens')
-# Cells that a Model has evaluated or predicted with since they were trained: their next training step turns training mode on again. Whoever
-# calls set_train(False) himself, to freeze layers, is left alone.
+# Cells with which a Model has evaluated or predicted since they were trained: their next training step sets training mode again. A
+# set_train(False) of the user, for example to freeze layers, is kept.
 _evaluated: 'weakref.WeakSet[Any]' = weakref.WeakSet()
 
 
 class Model:
-    """A network with what is needed to train and judge it.
+    """Trains, evaluates and predicts with a network.
 
-    network, loss_fn and optimizer are joined into one training Cell: without optimizer the network must be that Cell itself, without loss_fn its
-    output is the loss. metrics: a dict name -> Metric, or a set or list of registered names. eval_network takes a batch and gives outputs of
-    which eval_indexes names (loss, prediction, label); without it network and loss_fn are used. amp_level 'O0' to 'O3', 'auto' or a full name: see
-    sindri.amp; half is bfloat16 on a CPU target, else float16, and O2 in float16 gets a DynamicLossScaleManager unless one is given.
-    boost_level and boost_config_dict: see boost.AutoBoost. Keywords: loss_scale_manager, keep_batchnorm_fp32, boost_config_dict, acc_level (older
-    name of boost_level), eval_weights ('trained', or the training algorithm whose weights eval() and fit() evaluate with, e.g. 'average').
-    ValueError: level, keyword, metrics, eval_indexes; TypeError; NotYetError: a training algorithm that is not there."""
+    `network`, `loss_fn` and `optimizer` are combined into one training Cell. Without `optimizer`, `network` must be that Cell itself; without
+    `loss_fn`, the network's output is the loss.
+
+    Args:
+        network (Cell): The network.
+        loss_fn (Cell, Callable): The loss. Default: None.
+        optimizer (Cell, Callable): The optimizer. Default: None.
+        metrics (dict, set, list): A dict of name to Metric, or registered names. Default: None.
+        eval_network (Cell): Receives a batch and returns outputs. Default: None, `network` and `loss_fn` are used.
+        eval_indexes (list): The positions of loss, prediction and label in these outputs. Default: None.
+        amp_level (str): 'O0' to 'O3', 'auto' or a full name, see sindri.amp. The half type is bfloat16 on a CPU target, else float16. O2 in
+            float16 gets a DynamicLossScaleManager unless one is given. Default: 'O0'.
+        boost_level (str): 'O0', 'O1' or 'O2', see boost.AutoBoost. Default: 'O0'.
+        **kwargs: `loss_scale_manager` (LossScaleManager); `keep_batchnorm_fp32` (bool); `boost_config_dict` (dict), see boost.AutoBoost;
+            `acc_level`, the older name of `boost_level`; `eval_weights`, 'trained' or the training algorithm whose weights eval() and fit()
+            evaluate with, such as 'average'.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a level, keyword, metric or `eval_indexes` is unknown or malformed.
+        NotYetError: If a training algorithm is not available yet.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25), metrics={'mae'})
+        >>> history = model.train(2, data)
+        >>> model.eval(data)
+        {'mae': 0.125}
+        >>> print(model.predict(ms.Tensor([[1.0]])))
+        [[1.875]]
+    """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -68,7 +97,7 @@ class Model:
         self._amp_level = amp_level
         self._check_kwargs(kwargs)
         self._check_networks()
-        self._loss_in_float32 = amp._casts_all(amp_level)  # ValueError for a level that is not known
+        self._loss_in_float32 = amp._casts_all(amp_level)  # ValueError for an unknown level
         self._boost_level = validator.check_string(kwargs.get('acc_level', boost_level), _BOOST_LEVELS, 'boost_level', 'Model')
         self._boost = AutoBoost(self._boost_level, kwargs.get('boost_config_dict', ''))
         if optimizer is not None:
@@ -86,10 +115,10 @@ class Model:
             self._loss_scale_manager = amp._level_manager(amp_level)
         self._parallel_mode = context.get_auto_parallel_context('parallel_mode')
         self._device_number = context.get_auto_parallel_context('device_num')
-        self._position: Any = None  # to continue from
+        self._position: Any = None  # the position to continue from
         self._callback_values: Dict[str, Tensor] = {}  # the Tensors of the callbacks' saved states
-        self._together: Any = None  # of several ranks, in training
-        self._bar: Any = None  # that shows the training which runs
+        self._together: Any = None  # the data-parallel state of several ranks, during training
+        self._bar: Any = None  # the progress bar of the current run
         self._steps_before = self._epoch_began_at = self._steps_trained = 0
         self._metric_fns: Dict[str, Any] = {}
         self._train_network = self._build_train_network()
@@ -98,7 +127,7 @@ class Model:
             if self._eval_weights not in getattr(self._train_network, 'boost_algorithms', ()):
                 raise ValueError(f"Model: 'eval_weights' is {self._eval_weights!r}, and no training algorithm of that name is in force | switch it on in "
                                  "boost_config_dict, or give 'trained'")
-            self._train_network._boost_step.other_weights(self._eval_weights)  # ValueError where it keeps none
+            self._train_network._boost_step.other_weights(self._eval_weights)  # ValueError if it keeps none
         self._eval_network: Any = None
         self._eval_indexes: Optional[List[int]] = None
         self._build_eval_network(metrics, eval_network, eval_indexes)
@@ -134,7 +163,7 @@ class Model:
                                        boost=self._boost, **config)
 
     def _tell_of_strangers(self) -> None:
-        """Warns of parameters that the optimizer holds and the network has not: it was changed, as less_bn does, after the optimizer was made."""
+        """Warns of parameters that the optimizer has and the network lacks: the network was changed after the optimizer was created, as by less_bn."""
         held = getattr(self._optimizer, 'parameters', None)
         if not isinstance(held, (tuple, list)):
             return
@@ -164,17 +193,17 @@ class Model:
 
     @property
     def train_network(self) -> Any:
-        """The Cell that performs one training step."""
+        """Cell: Performs one training step."""
         return self._train_network
 
     @property
     def predict_network(self) -> Any:
-        """The network itself."""
+        """Cell: The network itself."""
         return self._predict_network
 
     @property
     def eval_network(self) -> Any:
-        """The Cell that evaluates one batch, or None without metrics."""
+        """Cell: Evaluates one batch; None without metrics."""
         return self._eval_network
 
 
@@ -187,28 +216,74 @@ class Model:
     def _to_inference(self, network: Any) -> None:
         network.set_train(False)
         _evaluated.update(cell for _, cell in network.cells_and_names())
-        _evaluated.add(self._network)  # an evaluation network of the user's may hold parts of it only
+        _evaluated.add(self._network)  # the user's evaluation network may contain only parts of it
 
     # --- training -------------------------------------------------------------------------------------------------------------
 
     def train(self, epoch: int, train_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
               initial_epoch: int = 0) -> TrainingHistory:
-        """Trains for `epoch` passes (chunks of `sink_size` steps when sinking with sink_size > 0).
+        """Trains the network.
 
-        dataset_sink_mode: in graph mode with a device_target other than 'CPU' a chunk (a pass, or sink_size steps) runs without coming back, and
-        step callbacks are called once per chunk; on 'CPU' (era 2) and in PyNative mode they are called every step. initial_epoch counts the epochs from there to `epoch`. Ctrl-C finishes the running
-        step, lets ModelCheckpoint save, and raises KeyboardInterrupt. ValueError: epoch, sink_size, empty dataset, not two columns with a
-        loss_fn; RuntimeError: the dataset sinks into another Model; TypeError. On a terminal and in a notebook a line shows how far it is:
-        train.callback.ProgressBar. Returns the mean loss of each epoch: train.callback.TrainingHistory (MindSpore returns None)."""
+        On a terminal and in a notebook a line shows the progress: train.callback.ProgressBar. Ctrl-C finishes the current step, lets ModelCheckpoint
+        save, and raises KeyboardInterrupt.
+
+        Args:
+            epoch (int): The number of passes over the dataset; when sinking with `sink_size` above 0, the number of chunks of that many steps.
+            train_dataset (Dataset): The data.
+            callbacks (Callback, list): The callbacks. Default: None.
+            dataset_sink_mode (bool): In graph mode with a device_target other than 'CPU', a chunk (a pass, or `sink_size` steps) runs without
+                returning to Python, and step callbacks are called once per chunk. On 'CPU' (era 2) and in PyNative mode they are called every
+                step. Default: False; True with SINDRI_MINDSPORE_ERA=1.
+            sink_size (int): The steps of a chunk; -1 is a pass. Default: -1.
+            initial_epoch (int): The number of epochs already trained; epochs from there to `epoch` are trained. Default: 0.
+
+        Returns:
+            train.callback.TrainingHistory with the mean loss of each epoch. (MindSpore returns None.)
+
+        Raises:
+            TypeError: If an argument has another type, or the network does not accept the dataset's columns.
+            ValueError: If `epoch` or `sink_size` is out of range, the dataset is empty or, with a loss_fn, does not have two columns.
+            RuntimeError: If the dataset sinks into another Model.
+        """
         return self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
 
     def fit(self, epoch: int, train_dataset: Any, valid_dataset: Any = None, valid_frequency: Any = 1, callbacks: Any = None,
             dataset_sink_mode: bool = _SINK_DEFAULT, valid_dataset_sink_mode: bool = _SINK_DEFAULT, sink_size: int = -1,
             initial_epoch: int = 0) -> TrainingHistory:
-        """As train, with an evaluation on `valid_dataset` every `valid_frequency` epochs (an int, or a list of epoch numbers), whose results are
-        in the callback parameters `metrics` and `eval_results` when the epoch ends. Callbacks may define only the hooks `on_train_…` and
-        `on_eval_…` (ValueError). valid_dataset_sink_mode changes nothing in the result. The history that is returned has eval_loss and the metrics
-        too."""
+        """Trains the network as `train` does, with evaluations in between.
+
+        At the end of an evaluated epoch the results are in the callback parameters `metrics` and `eval_results`.
+
+        Args:
+            epoch (int): As in `train`.
+            train_dataset (Dataset): The training data.
+            valid_dataset (Dataset): The evaluation data. Default: None, which is an error.
+            valid_frequency (int, list): Evaluate every so many epochs, or after the listed epochs. Default: 1.
+            callbacks (Callback, list): The callbacks; they may define only the hooks `on_train_…` and `on_eval_…`. Default: None.
+            dataset_sink_mode (bool): As in `train`.
+            valid_dataset_sink_mode (bool): Has no effect on the result.
+            sink_size (int): As in `train`. Default: -1.
+            initial_epoch (int): As in `train`. Default: 0.
+
+        Returns:
+            train.callback.TrainingHistory, with eval_loss and the metrics too.
+
+        Raises:
+            TypeError: As `train`.
+            ValueError: As `train`, and if `valid_dataset` or metrics are missing or a callback defines an old hook.
+            RuntimeError: As `train`.
+
+        Examples:
+            >>> import numpy as np
+            >>> import sindri as ms
+            >>> from sindri import nn
+            >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+            >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+            >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+            >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25), metrics={'mae'})
+            >>> model.fit(2, data, data)['mae']
+            [0.5, 0.125]
+        """
         callbacks = _list_of(callbacks)
         for c in callbacks:
             old = _defined_old_hooks(c)
@@ -229,7 +304,7 @@ class Model:
         return self._run_training(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, (valid_dataset, due))
 
     def _check_training(self, epoch: Any, dataset: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> int:
-        """Checks the arguments of a training; returns the steps of a pass."""
+        """Checks the arguments of a training run; returns the steps of a pass."""
         epoch = validator.check_positive_int(epoch, 'epoch', 'Model.train')
         if validator.check_non_negative_int(initial_epoch, 'initial_epoch', 'Model.train') >= epoch:
             raise ValueError(f"Model.train: 'initial_epoch' must be below 'epoch', got {initial_epoch} and {epoch}")
@@ -253,7 +328,7 @@ class Model:
         return size
 
     def _parameters(self, callbacks: List[Callback], **own: Any) -> Any:
-        """What callbacks see, in training and in evaluation."""
+        """Returns the parameters that callbacks see, in training and in evaluation."""
         return _InternalCallbackParam(loss_fn=self._loss_fn, optimizer=self._optimizer, list_callback=callbacks,
                                       parallel_mode=self._parallel_mode, device_number=self._device_number, **own)
 
@@ -274,7 +349,7 @@ class Model:
         helper = DatasetHelper(dataset, sink, sink_size, epoch - initial_epoch)
         if position.step > 0:
             helper.go_on_from(position.dataset_state, position.step_in_epoch, epoch)
-        # Steps before this call, which callbacks do not count: of a training that was loaded none; else what this Model has trained, or must have by initial_epoch.
+        # Steps before this call, which callbacks do not count: none for a run that was loaded; else those this Model has trained, or initial_epoch's.
         self._steps_before = 0 if position.step > 0 else self._steps_trained or initial_epoch * int(p.batch_num)
         self._epoch_began_at = p.cur_step_num - position.step_in_epoch
         vars(p)['_training_state'] = lambda: self._training_state(p, helper)
@@ -285,13 +360,13 @@ class Model:
             due = validation[1]
             self._bar._expect_evaluations(due.step if isinstance(due, range) else max(1, epoch // len(due)), validation[0].get_dataset_size())
         history = TrainingHistory()
-        shown: List[Callback] = [] if self._bar is None or self._bar in callbacks else [self._bar]  # last: what the others print is there by then
+        shown: List[Callback] = [] if self._bar is None or self._bar in callbacks else [self._bar]  # last, so that the others' output precedes it
         # The interrupt is entered first and left last: a second Ctrl-C while callbacks save is raised at once.
         with Interrupt() as interrupt:
             try:
                 with _CallbackManager(callbacks + [history] + shown) as hooks:
                     self._train_loop(p, helper, hooks, interrupt, initial_epoch, validation, saved)
-            finally:  # after the callbacks' exits, which save the place in the data
+            finally:  # after the callbacks' exits, which save the position in the data
                 self._steps_trained = self._steps_before + p.cur_step_num
                 helper.release()
                 self._bar = None
@@ -346,10 +421,11 @@ class Model:
         interrupt.check()
 
     def _end_epoch(self, p: Any, hooks: _CallbackManager, run_context: RunContext, interrupt: Interrupt, validation: Any) -> None:
-        """The end of an epoch: an evaluation when one is due, also in an epoch that a stop request cut short, then the callbacks.
+        """Ends an epoch: runs an evaluation if one is due, even if a stop request cut the epoch short, then the callbacks.
 
-        Until all of it is done, and from then on where training ends here before its time, checkpoints hold the callbacks' states of before: a run
-        that resumes from one ends the epoch itself."""
+        Until all of it is done, checkpoints contain the callbacks' states from before; if the run ends early here, they keep them. A run that resumes
+        from such a checkpoint ends the epoch itself.
+        """
         vars(p)['_states'] = states_of(p.list_callback)
         self._tell('epoch_end', p)
         if validation is not None:
@@ -366,7 +442,7 @@ class Model:
 
     def _end_open_epoch(self, p: Any, hooks: _CallbackManager, run_context: RunContext, interrupt: Interrupt, validation: Any,
                         saved: Dict[str, Any]) -> None:
-        """Ends the epoch whose steps were all done when the checkpoint was saved, and whose end was still to come."""
+        """Ends an epoch whose steps were all done when the checkpoint was saved, but whose end was not."""
         began_at, self._epoch_began_at = self._epoch_began_at, p.cur_step_num - int(p.batch_num)
         epoch, p.cur_epoch_num = p.cur_epoch_num, p.cur_epoch_num - 1
         if saved.get('loss') is not None:
@@ -375,7 +451,7 @@ class Model:
         p.cur_epoch_num, self._epoch_began_at = epoch, began_at
 
     def _begin_together(self, p: Any) -> None:
-        """With several ranks: all were given the same training, and begin with rank 0's values."""
+        """With several ranks, checks that all run the same training and starts from rank 0's values."""
         self._together = None
         if self._parallel_mode != ParallelMode.DATA_PARALLEL or not GlobalComm.INITED or get_group_size() == 1:
             return
@@ -401,7 +477,7 @@ class Model:
         return int(position.epoch)
 
     def _training_state(self, p: Any, helper: DatasetHelper) -> List[Any]:
-        """What a checkpoint of this moment holds beside Parameters."""
+        """Returns the state, besides Parameters, that a checkpoint saved now contains."""
         done = p.cur_step_num - self._epoch_began_at
         if not helper.counts_passes and helper.iter.given != done:
             return []  # the step that failed has read its batch
@@ -418,18 +494,30 @@ class Model:
         return _core.training_state_entries(position) + tensors
 
     def load_training_state(self, path: str, dec_key: Optional[bytes] = None, dec_mode: str = 'AES-GCM') -> Any:
-        """Loads what ModelCheckpoint saved, so that the next train() or fit() goes on from there, in the middle of an epoch too, with the bits of a
-        training that was never broken off: parameters, optimizer, loss scale, training algorithms, random state and the place in the data. `path` is a
-        file, or a folder whose newest good checkpoint is taken. The Model and the data set must be made as they were, and train() is given the
-        epochs of the whole training. dec_key and dec_mode: those of CheckpointConfig. Returns the position (epoch, step_in_epoch, step). ValueError: no such
-        file, another training's, no state in it, another key."""
+        """Loads a checkpoint of ModelCheckpoint, so that the next train() or fit() continues from it.
+
+        It can also continue in the middle of an epoch, and the run is bitwise identical to one that was not interrupted: parameters, optimizer, loss
+        scale, training algorithms, random state and the position in the data are restored. Create the Model and the dataset as before, and pass the
+        total number of epochs to train().
+
+        Args:
+            path (str): A file, or a folder whose newest valid checkpoint is used.
+            dec_key (bytes): The key of CheckpointConfig. Default: None.
+            dec_mode (str): The mode of CheckpointConfig. Default: 'AES-GCM'.
+
+        Returns:
+            The position (epoch, step_in_epoch, step).
+
+        Raises:
+            ValueError: If the file does not exist, belongs to another training run, contains no state, or has another key.
+        """
         if self._optimizer is None:
             raise ValueError("Model.load_training_state: the Model has no optimizer")
         _core.check_key(dec_key, dec_mode, 'Model.load_training_state', 'dec_key', 'dec_mode')
         params = {p.name: p for p in self._train_network.get_parameters()}
 
         def more(held: dict) -> list:
-            """What an optimizer makes of its state once it knows what the file holds."""
+            """Returns the entries of state that an optimizer creates once it knows the contents of the file."""
             expect_state(self._train_network, held)
             new = {p.name: p for p in self._train_network.get_parameters() if p.name not in params}
             params.update(new)
@@ -445,7 +533,7 @@ class Model:
         return self._position
 
     def _tell(self, event: str, p: Any) -> None:
-        """Lets the training algorithms see an event, before the callbacks do."""
+        """Reports an event to the training algorithms, before the callbacks."""
         tell = getattr(self._train_network, 'boost_event', None)
         if tell is None:
             return
@@ -455,12 +543,12 @@ class Model:
 
     def _one_step(self, p: Any, network: Any, batch: Any, helper: DatasetHelper, hooks: _CallbackManager, run_context: RunContext,
                   interrupt: Interrupt) -> None:
-        """A step, or a chunk of them. Ctrl-C while its batch was awaited ends the training behind it: the data does not go back."""
+        """Runs a step, or a chunk of steps. Ctrl-C while its batch was awaited ends the run after it: data that was read cannot be put back."""
         before = p.cur_step_num
         p.cur_step_num = before + helper.sink_size()
         p.train_dataset_element = batch
         hooks.on_train_step_begin(run_context)
-        if self._network in _evaluated:  # a callback has, through this Model or another
+        if self._network in _evaluated:  # set by a callback, through this Model or another
             self._to_training()
         if not isinstance(network, _SunkNetwork) and self._selects_variants():
             self._select_variant(before)
@@ -471,7 +559,7 @@ class Model:
             self._explain(error, batch)
             raise
         if isinstance(network, _SunkNetwork):
-            p.cur_step_num = before + network.steps_done  # fewer when Ctrl-C cut the chunk short
+            p.cur_step_num = before + network.steps_done  # fewer if Ctrl-C cut the chunk short
             p.train_dataset_element = network.last_batch
         self._follow_loss_scale(p.net_outputs)
         p._step_done()
@@ -485,27 +573,27 @@ class Model:
         self._tell('step_end', p)
         hooks.on_train_step_end(run_context)
         if interrupt.noted and p.cur_step_num - self._epoch_began_at < int(p.batch_num):
-            interrupt.check()  # before the next batch is read: what is saved now stands where the data does
+            interrupt.check()  # before the next batch is read: a checkpoint saved now has the position of the data
 
     def _selects_variants(self) -> bool:
-        """Whether the optimizer's steps differ: it is told the number of each."""
+        """Returns whether the optimizer's steps differ, so that it needs the number of each."""
         return isinstance(self._optimizer, Optimizer) and type(self._optimizer).variant is not Optimizer.variant
 
     def _select_variant(self, step: int) -> None:
         step += self._steps_before
-        updates = getattr(self._train_network, 'updates_before', None)  # with accumulation it counts updates
+        updates = getattr(self._train_network, 'updates_before', None)  # with accumulation the optimizer counts updates
         self._optimizer.select_variant(step if updates is None else updates(step))
 
     @staticmethod
     def _explain(error: Exception, batch: Any) -> None:
-        """Adds the batch's shapes to an error that came out of the network."""
+        """Adds the batch's shapes to an error raised by the network."""
         shapes = ', '.join(f'{x.dtype}{list(x.shape)}' for x in batch if isinstance(x, Tensor))
         note = getattr(error, 'add_note', None)
         if shapes and note is not None:
             note(f'while training on a batch of {shapes}')
 
     def _follow_loss_scale(self, outputs: Any) -> None:
-        """Tells the manager about overflow, and gives it the scale that the training cell goes on with: a chunk of steps shows only its last."""
+        """Reports an overflow to the manager and copies the training cell's current scale to it: a chunk of steps returns only its last."""
         manager = self._loss_scale_manager
         if manager is None or not manager.get_drop_overflow_update():
             return
@@ -516,15 +604,27 @@ class Model:
         self._copy_loss_scale()
 
     def _copy_loss_scale(self) -> None:
-        follow = getattr(self._loss_scale_manager, '_follow', None)  # a manager of the user's own may have none
+        follow = getattr(self._loss_scale_manager, '_follow', None)  # a user's manager may have none
         if follow is not None and hasattr(self._train_network, 'scale_sense'):
             follow(self._train_network)
 
     # --- evaluation -------------------------------------------------------------------------------------------------------------
 
     def eval(self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = _SINK_DEFAULT) -> Dict[str, Any]:
-        """Runs the evaluation network over a dataset; returns metric values by name. dataset_sink_mode changes nothing in the result.
-        ValueError: no metrics, empty dataset; TypeError."""
+        """Evaluates the network on a dataset.
+
+        Args:
+            valid_dataset (Dataset): The data.
+            callbacks (Callback, list): The callbacks. Default: None.
+            dataset_sink_mode (bool): Has no effect on the result.
+
+        Returns:
+            Dict of metric values by name.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If the Model has no metrics, or the dataset is empty.
+        """
         check_dataset(valid_dataset, 'valid_dataset')
         validator.check_bool(dataset_sink_mode, 'dataset_sink_mode', 'Model.eval')
         if not self._metric_fns:
@@ -575,7 +675,7 @@ class Model:
         return results
 
     def _loss_weight(self, batch: Any) -> Optional[float]:
-        """How much the loss of a batch counts in that of an evaluation, which does not depend on the batch size; None: losses are added up."""
+        """Returns the weight of a batch's loss in that of an evaluation, which does not depend on the batch size; None if losses are summed."""
         if isinstance(self._loss_fn, nn.LossBase) and self._eval_indexes == [0, 1, 2] and len(batch) == 2 and isinstance(batch[1], Tensor):
             return self._loss_fn._divisor(batch[1].asnumpy())
         rows = [x.shape[0] for x in batch if isinstance(x, Tensor) and x.shape]
@@ -605,8 +705,8 @@ class Model:
                 metric.update(outputs[indexes[1]], outputs[indexes[2]])
 
     def _eval_in_fit(self, p: Any, dataset: Any, training: RunContext, interrupt: Interrupt) -> bool:
-        """Evaluates within a training; the training's callback parameters get the results and are otherwise as before. Returns whether all of the
-        data was evaluated."""
+        """Evaluates within a training run; the run's callback parameters receive the results and are otherwise unchanged. Returns whether all data was
+        evaluated."""
         own = _InternalCallbackParam(p)
         run_context = RunContext(own)
         if self._bar is not None:
@@ -622,8 +722,21 @@ class Model:
     # --- prediction and the rest ------------------------------------------------------------------------------------------------
 
     def predict(self, *predict_data: Any, backend: Optional[str] = None, config: Optional[dict] = None) -> Any:
-        """Output of the bare network in inference mode. backend 'lite' is not there (RuntimeError). TypeError for inputs that are no Tensors,
-        numbers, or containers of these."""
+        """Returns the output of the network, without its loss, in inference mode.
+
+        Args:
+            *predict_data: The inputs: Tensors, numbers or containers of these.
+            backend (str): Not available; 'lite' raises RuntimeError. Default: None.
+            config (dict): Not available. Default: None.
+
+        Returns:
+            The network's output.
+
+        Raises:
+            TypeError: If an input has another type.
+            ValueError: If `config` is given.
+            RuntimeError: If `backend` is 'lite'.
+        """
         if backend is not None:
             validator.check_string(backend, ['lite'], 'backend', 'Model.predict')
             raise RuntimeError("Model.predict: there is no 'lite' backend | leave 'backend' out")
@@ -636,8 +749,19 @@ class Model:
         return self._predict_network(*predict_data)
 
     def build(self, train_dataset: Any = None, valid_dataset: Any = None, sink_size: int = -1, epoch: int = 1, sink_mode: bool = True) -> None:
-        """Compiles ahead of time, in graph mode: the training network for the first batch of train_dataset and the evaluation network for
-        that of valid_dataset. No parameter changes. sink_size, epoch and sink_mode do not change what is compiled."""
+        """Compiles the networks ahead of time in graph mode, each for the first batch of its dataset. No parameter changes.
+
+        Args:
+            train_dataset (Dataset): The data for the training network. Default: None.
+            valid_dataset (Dataset): The data for the evaluation network. Default: None.
+            sink_size (int): Does not affect the compiled graph. Default: -1.
+            epoch (int): Does not affect the compiled graph. Default: 1.
+            sink_mode (bool): Does not affect the compiled graph. Default: True.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If `valid_dataset` is given and the Model has no metrics.
+        """
         for dataset in (train_dataset, valid_dataset):
             if dataset is not None:
                 check_dataset(dataset)
@@ -657,12 +781,31 @@ class Model:
             self._eval_network.compile(*_first_batch(valid_dataset))
 
     def infer_train_layout(self, train_dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1) -> dict:
-        """How parameters are split over ranks: RuntimeError outside (semi-)automatic parallel mode, which is not there yet."""
+        """Would return how parameters are split over ranks; not available yet.
+
+        Args:
+            train_dataset (Dataset): Ignored.
+            dataset_sink_mode (bool): Ignored. Default: True.
+            sink_size (int): Ignored. Default: -1.
+
+        Raises:
+            RuntimeError: If the mode is not (semi-)automatic parallel.
+            NotYetError: In these modes.
+        """
         self._refuse_layout('infer_train_layout')
         return {}
 
     def infer_predict_layout(self, *predict_data: Any, skip_backend_compile: bool = False) -> dict:
-        """As infer_train_layout, for prediction."""
+        """Like `infer_train_layout`, for prediction.
+
+        Args:
+            *predict_data: Ignored.
+            skip_backend_compile (bool): Ignored. Default: False.
+
+        Raises:
+            RuntimeError: If the mode is not (semi-)automatic parallel.
+            NotYetError: In these modes.
+        """
         self._refuse_layout('infer_predict_layout')
         return {}
 
@@ -674,14 +817,14 @@ class Model:
 
 
 class _Hooks(_CallbackManager):
-    """The callbacks of a training, called for its evaluation: their contexts are entered already."""
+    """The callbacks of a training run, called for its evaluation; their contexts are already entered."""
 
     def __enter__(self) -> '_Hooks':
         return self
 
 
 def _check_columns(dataset: Any, place: str) -> None:
-    """ValueError unless the dataset gives what a network and a loss take."""
+    """Raises ValueError unless the dataset has the columns of a network and a loss."""
     columns = len(dataset.get_col_names() if hasattr(dataset, 'get_col_names') else dataset.output_shapes())
     if columns != 2:
         raise ValueError(f"{place}: with 'loss_fn' the dataset must have 2 columns (data, label), got {columns} | "
@@ -689,7 +832,7 @@ def _check_columns(dataset: Any, place: str) -> None:
 
 
 def _check_inputs(network: Any, dataset: Any) -> None:
-    """TypeError unless the network takes the dataset's columns: one that does not has most often been given without its loss."""
+    """Raises TypeError unless the network accepts the dataset's columns; the usual cause is a missing loss."""
     names = dataset.get_col_names() if hasattr(dataset, 'get_col_names') else [str(i) for i in range(len(dataset.output_shapes()))]
     try:
         inspect.signature(network.construct).bind(*names)

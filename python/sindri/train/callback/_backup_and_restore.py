@@ -1,4 +1,4 @@
-"""Goes on from where an earlier training stopped."""
+"""Continues from the backup of an interrupted training run."""
 import os
 import stat
 from typing import Any, Union
@@ -10,8 +10,24 @@ from sindri.train.serialization import load_checkpoint, load_param_into_net, sav
 
 
 class BackupAndRestore(Callback):
-    """Saves the training network to `<backup_dir>/backup.ckpt` at epoch ends (save_freq 'epoch') or every so many steps, and loads that file,
-    when there is one, at the start of the next training. The file is deleted at the end unless delete_checkpoint is False. ValueError/TypeError."""
+    """Saves the training network regularly and loads the backup at the start of the next run.
+
+    The file is `<backup_dir>/backup.ckpt`.
+
+    Args:
+        backup_dir (str): The folder.
+        save_freq (str, int): 'epoch' saves at the end of each epoch, a number after so many steps. Default: 'epoch'.
+        delete_checkpoint (bool): Whether the file is deleted at the end of training. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `save_freq` is neither 'epoch' nor a positive number.
+
+    Examples:
+        >>> import tempfile
+        >>> import sindri as ms
+        >>> callback = ms.train.BackupAndRestore(tempfile.mkdtemp(), save_freq=100)
+    """
 
     def __init__(self, backup_dir: str, save_freq: Union[str, int] = 'epoch', delete_checkpoint: bool = True):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Callbacks: the base class, the run context they are given, and the list that calls them.
+"""Callbacks: the base class, the run context that they receive, and the list that calls them.
 
     on_train_begin
       on_train_epoch_begin
@@ -19,14 +19,33 @@ _cur_net: Any = None
 
 
 def _set_cur_net(net: Any) -> None:
-    """Keeps the network whose checkpoint is about to be saved. Parameters are always current, so nothing else follows from it."""
+    """Stores the network whose checkpoint is about to be saved. Parameters are always current, so this has no other effect."""
     global _cur_net
     _cur_net = net
 
 
 class Callback:
-    """Base class; a subclass overrides the hooks it needs. It is a context manager: `__enter__` before training, `__exit__` after it,
-    also after an error. The hooks of 1.x (`step_end` …) run in training and in evaluation; `Model.fit` refuses classes that define them."""
+    """Base class of callbacks; a subclass overrides the hooks it needs. Each hook receives a RunContext.
+
+    A callback is a context manager: `__enter__` is called before training and `__exit__` after it, also after an error. The hooks of 1.x
+    (`step_end` …) run in training and in evaluation; `Model.fit` rejects classes that define them.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> class Steps(ms.train.Callback):
+        ...     def on_train_step_end(self, run_context):
+        ...         p = run_context.original_args()
+        ...         print(p.cur_epoch_num, p.cur_step_num, p.net_outputs)
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> history = model.train(1, data, callbacks=Steps())
+        1 1 4.0
+        1 2 1.0
+    """
 
     def __enter__(self) -> 'Callback':
         return self
@@ -35,82 +54,161 @@ class Callback:
         pass
 
     def state_dict(self) -> Dict[str, Any]:
-        """What the callback needs in order to continue in a resumed run: numbers, str, None, Tensors, and lists and dicts of these. ModelCheckpoint
-        saves it with the training state. Empty by default."""
+        """Returns the state that the callback needs to continue in a resumed run. ModelCheckpoint saves it with the training state.
+
+        Returns:
+            Dict of numbers, str, None, Tensors, and lists and dicts of these. Empty by default.
+        """
         return {}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Takes back what `state_dict` returned, after `on_train_begin` of a run that continues from Model.load_training_state."""
+        """Restores the state that `state_dict` returned. It is called after `on_train_begin` of a run that continues from Model.load_training_state.
+
+        Args:
+            state (dict): The state.
+        """
 
     def begin(self, run_context: 'RunContext') -> None:
-        """Before the first epoch."""
+        """Called before the first epoch.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def epoch_begin(self, run_context: 'RunContext') -> None:
-        """Before an epoch."""
+        """Called before an epoch.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def epoch_end(self, run_context: 'RunContext') -> None:
-        """After an epoch."""
+        """Called after an epoch.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def step_begin(self, run_context: 'RunContext') -> None:
-        """Before a step, or a chunk of steps."""
+        """Called before a step, or a chunk of steps.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def step_end(self, run_context: 'RunContext') -> None:
-        """After a step, or a chunk of steps."""
+        """Called after a step, or a chunk of steps.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def end(self, run_context: 'RunContext') -> None:
-        """After the last epoch."""
+        """Called after the last epoch.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
 
     def on_train_begin(self, run_context: 'RunContext') -> None:
-        """Before training."""
+        """Called before training.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.begin(run_context)
 
     def on_train_epoch_begin(self, run_context: 'RunContext') -> None:
-        """Before an epoch of training."""
+        """Called before an epoch of training.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.epoch_begin(run_context)
 
     def on_train_epoch_end(self, run_context: 'RunContext') -> None:
-        """After an epoch of training."""
+        """Called after an epoch of training.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.epoch_end(run_context)
 
     def on_train_step_begin(self, run_context: 'RunContext') -> None:
-        """Before a step of training."""
+        """Called before a step of training, or a chunk of steps.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.step_begin(run_context)
 
     def on_train_step_end(self, run_context: 'RunContext') -> None:
-        """After a step of training."""
+        """Called after a step of training, or a chunk of steps.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.step_end(run_context)
 
     def on_train_end(self, run_context: 'RunContext') -> None:
-        """After training."""
+        """Called after training.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.end(run_context)
 
     def on_eval_begin(self, run_context: 'RunContext') -> None:
-        """Before evaluation."""
+        """Called before evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.begin(run_context)
 
     def on_eval_epoch_begin(self, run_context: 'RunContext') -> None:
-        """Before the pass of an evaluation."""
+        """Called before the pass of an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.epoch_begin(run_context)
 
     def on_eval_epoch_end(self, run_context: 'RunContext') -> None:
-        """After the pass of an evaluation."""
+        """Called after the pass of an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.epoch_end(run_context)
 
     def on_eval_step_begin(self, run_context: 'RunContext') -> None:
-        """Before a batch of an evaluation."""
+        """Called before a batch of an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.step_begin(run_context)
 
     def on_eval_step_end(self, run_context: 'RunContext') -> None:
-        """After a batch of an evaluation."""
+        """Called after a batch of an evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.step_end(run_context)
 
     def on_eval_end(self, run_context: 'RunContext') -> None:
-        """After evaluation."""
+        """Called after evaluation.
+
+        Args:
+            run_context (RunContext): The context of the run.
+        """
         self.end(run_context)
 
 
 class _InternalCallbackParam(dict):
-    """The callback parameters: a dict whose entries are attributes too."""
+    """The callback parameters: a dict whose entries are also attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -127,15 +225,15 @@ class _InternalCallbackParam(dict):
             raise AttributeError(name) from None
 
     def _step_done(self) -> None:
-        """Notes the current epoch and step as finished; kept beside the dict, for those who save after an interruption."""
+        """Records the current epoch and step as finished; stored outside the dict, for callbacks that save after an interruption."""
         vars(self)['_done'] = (self.get('cur_epoch_num', 1), self.cur_step_num)
 
     def _last_done(self) -> tuple:
-        """(epoch, step) of the last finished step; step 0 before the first."""
+        """Returns (epoch, step) of the last finished step; step 0 before the first."""
         return vars(self).get('_done', (1, 0))
 
     def _look_before_saves(self, look: Any) -> None:
-        """`look` is called before anything of the training is saved: what a device has computed may be garbage that nobody has seen yet."""
+        """Registers `look`, which is called before anything of the run is saved: a device's results may be garbage that was not yet detected."""
         vars(self).setdefault('_looks', []).append(look)
 
     def _look(self) -> None:
@@ -144,7 +242,14 @@ class _InternalCallbackParam(dict):
 
 
 class RunContext:
-    """What hooks get: the callback parameters and a way to stop. TypeError unless `original_args` is a dict."""
+    """The argument of hooks: the callback parameters and a way to stop.
+
+    Args:
+        original_args (dict): The callback parameters.
+
+    Raises:
+        TypeError: If `original_args` is not a dict.
+    """
 
     def __init__(self, original_args: dict):
         if not isinstance(original_args, dict):
@@ -154,19 +259,23 @@ class RunContext:
         self._exits_at_once = False
 
     def original_args(self) -> Any:
-        """The callback parameters: train_network, network, optimizer, cur_epoch_num, cur_step_num, batch_num, net_outputs, …"""
+        """Returns the callback parameters: train_network, network, optimizer, cur_epoch_num, cur_step_num, batch_num, net_outputs, …
+
+        Returns:
+            A dict whose entries are also attributes.
+        """
         return self._original_args
 
     def request_stop(self) -> None:
-        """Ends training after the running step or chunk. An evaluation that is due at the end of this epoch still runs."""
+        """Ends training after the current step or chunk. An evaluation that is due at the end of this epoch still runs."""
         self._stop_requested = True
 
     def _request_exit(self) -> None:
-        """Ends training as request_stop does, without the evaluation: somebody waits for the process to end. A resumed run makes up for it."""
+        """Ends training like request_stop, but without the evaluation, because the process should end soon. A resumed run catches up on it."""
         self._stop_requested = self._exits_at_once = True
 
     def get_stop_requested(self) -> bool:
-        """Whether request_stop was called."""
+        """Returns whether `request_stop` was called."""
         return self._stop_requested
 
 
@@ -181,7 +290,7 @@ def _list_of(callbacks: Any) -> List[Callback]:
 
 
 def _defined_old_hooks(callback: Callback) -> List[str]:
-    """Old hooks that a class from outside this package defines."""
+    """Returns the old hooks that a class outside this package defines."""
     cls = type(callback)
     if cls.__module__.startswith('sindri.'):
         return []
@@ -189,7 +298,7 @@ def _defined_old_hooks(callback: Callback) -> List[str]:
 
 
 class _CallbackManager(Callback):
-    """Calls every callback of a list, in its order. Their contexts are entered with this one's and left in reverse order."""
+    """Calls every callback of a list, in order. Their contexts are entered with this one's and left in reverse order."""
 
     def __init__(self, callbacks: Any):
         self._callbacks = _list_of(callbacks)
@@ -216,7 +325,7 @@ class _CallbackManager(Callback):
             callback = self._entered.pop()
             try:
                 callback.__exit__(*err)
-            except BaseException as e:  # every context is left, then the first error goes on
+            except BaseException as e:  # every context is left, then the first error is raised
                 if first is not None or err[0] is not None:
                     logger.error('%s.__exit__ raised %s: %s, beside the error that goes on', type(callback).__name__, type(e).__name__, e)
                 first = first or e
@@ -238,12 +347,12 @@ del _hook
 
 
 def _loss_number(net_outputs: Any) -> Any:
-    """The loss as a Python float when it is one number (first of several outputs, mean of a vector), else the outputs themselves."""
+    """Returns the loss as a Python float if it is one number (the first of several outputs, the mean of a vector), else the outputs themselves."""
     return _loss_numbers([net_outputs])[0]
 
 
 def _loss_numbers(of_steps: List[Any]) -> List[Any]:
-    """The same of several steps' outputs. A device is waited for once."""
+    """Like _loss_number for the outputs of several steps. Waits for a device once."""
     losses = [o[0] if isinstance(o, (tuple, list)) and o and isinstance(o[0], Tensor) else o for o in of_steps]
     at = [i for i, loss in enumerate(losses) if isinstance(loss, Tensor)]
     for i, values in zip(at, _core.arrays_of([losses[i] for i in at])):

@@ -1,4 +1,4 @@
-"""Saves checkpoints while training."""
+"""Checkpoints during training."""
 import os
 import re
 import time
@@ -23,16 +23,38 @@ _free_prefix = _core.free_checkpoint_prefix
 
 
 class CheckpointConfig:
-    """When ModelCheckpoint saves, what, and how many files it keeps.
+    """Configures when ModelCheckpoint saves, what it saves and how many files it keeps.
 
-    save_checkpoint_steps > 0 overrides save_checkpoint_seconds; keep_checkpoint_max > 0 (at most 10000000) overrides
-    keep_checkpoint_per_n_minutes. async_save writes in a thread of its own. saved_network: a Cell to save instead of the training network.
-    append_info: 'epoch_num', 'step_num', 'random_op', and at most one dict of int, float, bool, str, Tensor or Parameter; its 'epoch_num' and
-    'step_num' are added to the running numbers, so that a resumed training goes on counting. exception_save: a file `…_breakpoint.ckpt` when
-    training ends with an error. integrated_save and remove_redundancy concern split parameters and are stored only; crc_check: files always
-    carry checksums. The keyword training_state (True): the file also holds the random state and the place in the training, from which Model.load_training_state goes
-    on (not with saved_network). enc_key and enc_mode encrypt the files, as save_checkpoint has it; format must be 'ckpt'. ValueError: all four of steps, seconds, max and minutes are zero or
-    None, or append_info is bad; TypeError."""
+    Args:
+        save_checkpoint_steps (int): The steps between two files; above 0 it overrides `save_checkpoint_seconds`. Default: 1.
+        save_checkpoint_seconds (int): The seconds between two files. Default: 0.
+        keep_checkpoint_max (int): The number of files to keep, at most 10000000; above 0 it overrides `keep_checkpoint_per_n_minutes`.
+            Default: 5.
+        keep_checkpoint_per_n_minutes (int): Keep one file per this number of minutes. Default: 0.
+        integrated_save (bool): Concerns split parameters; stored without effect. Default: True.
+        async_save (bool, str): Whether files are written in a separate thread. Default: False.
+        saved_network (Cell): A Cell to save instead of the training network. Default: None.
+        append_info (list): 'epoch_num', 'step_num', 'random_op', and at most one dict of int, float, bool, str, Tensor or Parameter. Its
+            'epoch_num' and 'step_num' are added to the current numbers, so that a resumed run continues counting. Default: None.
+        enc_key (bytes): The key with which files are encrypted, as in save_checkpoint. Default: None.
+        enc_mode (str): The encryption, as in save_checkpoint. Default: 'AES-GCM'.
+        exception_save (bool): Whether to save a file `…_breakpoint.ckpt` if training ends with an error. Default: False.
+        crc_check (bool): Stored without effect: files always contain checksums. Default: False.
+        remove_redundancy (bool): Concerns split parameters; stored without effect. Default: False.
+        format (str): 'ckpt'. Default: 'ckpt'.
+        **kwargs: `training_state` (bool, default True): whether the file also contains the random state and the position in the run, from
+            which Model.load_training_state continues (not with `saved_network`).
+
+    Raises:
+        TypeError: If an argument has another type or a keyword is unknown.
+        ValueError: If steps, seconds, max and minutes are all zero or None, or `append_info` is malformed.
+
+    Examples:
+        >>> import sindri as ms
+        >>> config = ms.train.CheckpointConfig(save_checkpoint_steps=100, keep_checkpoint_max=3, append_info=['epoch_num'])
+        >>> config.keep_checkpoint_max
+        3
+    """
 
     def __init__(self, save_checkpoint_steps: int = 1, save_checkpoint_seconds: int = 0, keep_checkpoint_max: int = 5,
                  keep_checkpoint_per_n_minutes: int = 0, integrated_save: bool = True, async_save: Union[bool, str] = False, saved_network: Any = None,
@@ -51,7 +73,7 @@ class CheckpointConfig:
             raise ValueError(f"{place}: one of 'save_checkpoint_steps', 'save_checkpoint_seconds', 'keep_checkpoint_max' and "
                              "'keep_checkpoint_per_n_minutes' must be above 0")
         self._save_checkpoint_steps = save_checkpoint_steps
-        # What is overridden reads None, as MindSpore has it.
+        # An overridden setting is None, as in MindSpore.
         self._save_checkpoint_seconds = None if save_checkpoint_steps else save_checkpoint_seconds
         self._keep_checkpoint_max = keep_checkpoint_max
         self._keep_checkpoint_per_n_minutes = None if keep_checkpoint_max else keep_checkpoint_per_n_minutes
@@ -94,71 +116,71 @@ class CheckpointConfig:
 
     @property
     def save_checkpoint_steps(self) -> Optional[int]:
-        """Steps between two files."""
+        """int: The steps between two files."""
         return self._save_checkpoint_steps
 
     @property
     def save_checkpoint_seconds(self) -> Optional[int]:
-        """Seconds between two files."""
+        """int: The seconds between two files."""
         return self._save_checkpoint_seconds
 
     @property
     def keep_checkpoint_max(self) -> Optional[int]:
-        """Files kept."""
+        """int: The number of files to keep."""
         return self._keep_checkpoint_max
 
     @property
     def keep_checkpoint_per_n_minutes(self) -> Optional[int]:
-        """One file is kept per so many minutes."""
+        """int: One file is kept per this number of minutes."""
         return self._keep_checkpoint_per_n_minutes
 
     @property
     def integrated_save(self) -> bool:
-        """Stored only."""
+        """bool: Stored without effect."""
         return self._integrated_save
 
     @property
     def async_save(self) -> Union[bool, str]:
-        """Whether files are written in a thread."""
+        """bool or str: Whether files are written in a thread."""
         return self._async_save
 
     @property
     def saved_network(self) -> Any:
-        """The Cell to save, or None."""
+        """Cell: The Cell to save, or None."""
         return self._saved_network
 
     @property
     def enc_key(self) -> Optional[bytes]:
-        """The key that files are encrypted with, or None."""
+        """bytes: The key with which files are encrypted, or None."""
         return self._enc_key
 
     @property
     def enc_mode(self) -> str:
-        """How files are encrypted."""
+        """str: The encryption of files."""
         return self._enc_mode
 
     @property
     def crc_check(self) -> bool:
-        """Stored only: files always carry checksums."""
+        """bool: Stored without effect: files always contain checksums."""
         return self._crc_check
 
     @property
     def format(self) -> str:
-        """'ckpt'."""
+        """str: 'ckpt'."""
         return self._format
 
     @property
     def append_dict(self) -> Dict[str, Any]:
-        """What goes into the file besides parameters: names with their starting values."""
+        """dict: Entries of the file besides parameters: names with their initial values."""
         return self._append_dict
 
     @property
     def map_param_inc(self) -> bool:
-        """False: there are no hash-table parameters."""
+        """bool: False, since there are no hash-table parameters."""
         return False
 
     def get_checkpoint_policy(self) -> Dict[str, Any]:
-        """Steps, seconds, number and minutes as a dict."""
+        """Returns the steps, seconds, number and minutes, and the saved network, as a dict."""
         names = ('save_checkpoint_steps', 'save_checkpoint_seconds', 'keep_checkpoint_max', 'keep_checkpoint_per_n_minutes', 'saved_network')
         return {name: getattr(self, name) for name in names}
 
@@ -171,20 +193,29 @@ class CheckpointManager:
 
     @property
     def ckpoint_filelist(self) -> List[str]:
-        """Paths found by the last update."""
+        """list: The paths found by the last update."""
         return self._files
 
     @property
     def ckpoint_num(self) -> int:
-        """How many were found."""
+        """int: The number of files found by the last update."""
         return len(self._files)
 
     def update_ckpoint_filelist(self, directory: str, prefix: str) -> None:
-        """Lists `<prefix>-<epoch>_<step>.ckpt`, oldest modification first."""
+        """Lists the files `<prefix>-<epoch>_<step>.ckpt`, oldest modification first.
+
+        Args:
+            directory (str): The folder.
+            prefix (str): The prefix.
+        """
         self._files = _core.checkpoint_files(directory, prefix)
 
     def remove_ckpoint_file(self, path: str) -> None:
-        """Deletes one file; a file that someone else deleted is no error."""
+        """Deletes a file; it is not an error if it does not exist any more.
+
+        Args:
+            path (str): The file.
+        """
         _core.remove_checkpoint(path)
         if path in self._files:
             self._files.remove(path)
@@ -195,18 +226,47 @@ class CheckpointManager:
             self.remove_ckpoint_file(self._files[0])
 
     def keep_one_ckpoint_per_minutes(self, minutes: int, now: float) -> None:
-        """Of the files younger than `minutes`, keeps the oldest."""
+        """Keeps the oldest of the files younger than `minutes` and deletes the others of these.
+
+        Args:
+            minutes (int): The age.
+            now (float): The current time in seconds.
+        """
         young = [f for f in self._files if now - os.path.getmtime(f) < 60 * minutes]
         for path in young[1:]:
             self.remove_ckpoint_file(path)
 
 
 class ModelCheckpoint(Callback):
-    """Saves `<prefix>-<epoch>_<step in epoch>.ckpt` into `directory` (created with mode 0700; None: the working folder) as `config` says, and
-    once more at the end of training. When the folder already holds files of the prefix, it becomes `<prefix>_1`, `_2`, …. In graph mode
-    `<prefix>-graph.meta`, a text that describes the network, is written once. Interrupted by Ctrl-C, it saves the last finished step. The start of training
-    removes temporary files that killed processes left of checkpoints with this prefix.
-    ValueError: prefix with '/' or not str; TypeError: config."""
+    """Saves `<prefix>-<epoch>_<step in epoch>.ckpt` during training and at its end.
+
+    If the folder already contains files of the prefix, the prefix becomes `<prefix>_1`, `_2`, …. In graph mode `<prefix>-graph.meta`, a text that
+    describes the network, is written once. If Ctrl-C interrupts training, the last finished step is saved. The start of training removes temporary
+    files of checkpoints with this prefix that killed processes left.
+
+    Args:
+        prefix (str): The prefix of the file names. Default: 'CKP'.
+        directory (str): The folder, which is created with mode 0700. Default: None, the working folder.
+        config (CheckpointConfig): When to save and what. Default: None, CheckpointConfig().
+
+    Raises:
+        TypeError: If `config` has another type.
+        ValueError: If `prefix` is not a str, is empty or contains '/'.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net, folder = nn.Dense(1, 1, 'zeros', has_bias=False), tempfile.mkdtemp()
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> checkpoints = ms.train.ModelCheckpoint('net', folder, ms.train.CheckpointConfig(save_checkpoint_steps=2))
+        >>> history = model.train(2, data, callbacks=checkpoints)
+        >>> sorted(os.listdir(folder))
+        ['net-1_2.ckpt', 'net-2_2.ckpt']
+    """
 
     def __init__(self, prefix: str = 'CKP', directory: Optional[str] = None, config: Optional[CheckpointConfig] = None):
         super().__init__()
@@ -222,11 +282,11 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = 0
         self._graph_saved = False
         self._append_dict = self._config.append_dict
-        self._params: Any = None  # the callback parameters, while training runs
+        self._params: Any = None  # the callback parameters, during training
 
     @property
     def latest_ckpt_file_name(self) -> str:
-        """Path of the file written last, '' before the first."""
+        """str: The path of the newest file; '' before the first."""
         return self._latest_ckpt_file_name
 
     @property
@@ -235,16 +295,16 @@ class ModelCheckpoint(Callback):
         return self._config.save_checkpoint_steps
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        # Before the first save of any rank: what they write now is not here yet.
+        # Before any rank's first save, whose temporary files do not exist yet.
         remove_leftovers(self._directory, re.escape(self._user_prefix) + r'(?:_[0-9]+)?-(?:[0-9]+_[0-9]+(?:_breakpoint)?\.ckpt|graph\.meta)')
         self._params = run_context.original_args()
-        self._last_triggered_step = self._params.cur_step_num  # steps count from 1 anew, but for a training that goes on
+        self._last_triggered_step = self._params.cur_step_num  # steps count from 1 again, except in a resumed run
         self._params.setdefault('last_save_ckpt_step', None)
         self._params.setdefault('latest_ckpt_file', None)
         self.begin(run_context)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
-        """Nothing is saved in an evaluation."""
+        """Does nothing: nothing is saved during an evaluation."""
 
     on_eval_epoch_begin = on_eval_epoch_end = on_eval_step_begin = on_eval_step_end = on_eval_end = on_eval_begin
 
@@ -271,7 +331,7 @@ class ModelCheckpoint(Callback):
             return
         if not (self._config._exception_save or issubclass(kind, KeyboardInterrupt)):
             return
-        # The step that was cut short is not counted: the file is named after the last finished one.
+        # The interrupted step does not count: the file is named after the last finished one.
         finished = type(p)(p, cur_epoch_num=epoch, cur_step_num=step)
         if p.cur_step_num == step:
             vars(finished).update(_training_state=vars(p).get('_training_state'))
@@ -280,7 +340,7 @@ class ModelCheckpoint(Callback):
             serialization.wait_for_async_saves()
             p.update(latest_ckpt_file=self._latest_ckpt_file_name, last_save_ckpt_step=self._last_triggered_step)
             logger.warning('training ended with %s: saved %s', kind.__name__, self._latest_ckpt_file_name)
-        except Exception as e:  # the error that ended training is the one to report
+        except Exception as e:  # the error that ended training is reported
             logger.error('training ended with %s, and the checkpoint of the last step could not be saved: %s', kind.__name__, e)
 
     def _save(self, p: Any, suffix: str = '.ckpt') -> None:
@@ -290,7 +350,7 @@ class ModelCheckpoint(Callback):
         step_in_epoch = (p.cur_step_num - 1) % int(p.batch_num) + 1
         name = f'{self._prefix}-{p.cur_epoch_num}_{step_in_epoch}{suffix}'
         append = dict(self._append_dict)
-        for key, count in (('epoch_num', p.cur_epoch_num), ('step_num', p.cur_step_num)):  # added to what a resumed training began with
+        for key, count in (('epoch_num', p.cur_epoch_num), ('step_num', p.cur_step_num)):  # added to the counts at the start of a resumed run
             if key in append:
                 append[key] += count
         step, config = p.cur_step_num, self._config
@@ -298,10 +358,10 @@ class ModelCheckpoint(Callback):
         _set_cur_net(network)
         path = os.path.join(self._directory, name)
 
-        def written() -> None:  # with async_save in the thread that writes
+        def written() -> None:  # with async_save in the writing thread
             self._latest_ckpt_file_name = path
             p.last_save_ckpt_step, p.latest_ckpt_file = step, path
-            if suffix == '.ckpt':  # what is not kept goes, now that the newest file is whole on disk
+            if suffix == '.ckpt':  # old files are deleted once the newest is complete on disk
                 _core.rotate_checkpoints(self._directory, self._prefix, path, config.keep_checkpoint_max or 0, config.keep_checkpoint_per_n_minutes or 0)
 
         pairs = serialization.entries_of(network) + list(append.items())
@@ -319,7 +379,7 @@ class ModelCheckpoint(Callback):
 
 
 def _describe(network: Any) -> str:
-    """The graphs the network was compiled to when there are some, else its structure; then its parameters."""
+    """Returns the graphs to which the network was compiled, if any, else its structure; then its parameters."""
     graph = getattr(_compile, 'graph_text', None)
     head = graph(network) if graph is not None else repr(network)
     rows = [f'{p.name} {p.dtype} {list(p.shape)}' for p in network.get_parameters()]

@@ -1,4 +1,4 @@
-"""Ends training when nothing gets better."""
+"""Ends training when a value stops improving."""
 from typing import Any, Dict, Optional
 
 from sindri import _checkparam as validator
@@ -9,9 +9,28 @@ from sindri.train.callback._monitored import _Watch
 
 
 class EarlyStopping(_Watch):
-    """Requests a stop once `monitor` ('loss', 'eval_loss', a metric of Model.fit) has not become better by more than `min_delta` for `patience`
-    epochs, or evaluations where an evaluation is watched. `baseline`: a value that must be beaten. `restore_best_weights`: when training ends, also
-    because its epochs are done, the parameters are those of the best epoch. ValueError/TypeError for bad arguments."""
+    """Requests a stop once a monitored value has not improved for some epochs.
+
+    Epochs are counted; if a value of evaluations is monitored, evaluations are.
+
+    Args:
+        monitor (str): 'loss', 'eval_loss' or a metric of Model.fit. Default: 'eval_loss'.
+        min_delta (float): The smallest change that counts as an improvement. Default: 0.
+        patience (int): The number of epochs or evaluations without improvement. Default: 0.
+        verbose (bool): Whether a stop is printed. Default: False.
+        mode (str): 'min', 'max' or 'auto'. Default: 'auto'.
+        baseline (float): A value that must be exceeded for an improvement. Default: None.
+        restore_best_weights (bool): Whether the parameters of the best epoch are restored when training ends, also after its last epoch.
+            Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> callback = ms.train.EarlyStopping(monitor='eval_loss', patience=3, restore_best_weights=True)
+    """
 
     def __init__(self, monitor: str = 'eval_loss', min_delta: float = 0, patience: int = 0, verbose: bool = False, mode: str = 'auto',
                  baseline: Optional[float] = None, restore_best_weights: bool = False):
@@ -58,10 +77,18 @@ class EarlyStopping(_Watch):
                 parameter.set_data(self.best_weights_param_dict[parameter.name])
 
     def state_dict(self) -> Dict[str, Any]:
-        """Best number, epochs waited, and the best parameters with restore_best_weights."""
+        """Returns the best value, the number of epochs waited and, with `restore_best_weights`, the best parameters.
+
+        Returns:
+            Dict.
+        """
         return {**super().state_dict(), 'best_weights': self.best_weights_param_dict}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Continues from `state`."""
+        """Continues from a saved state.
+
+        Args:
+            state (dict): The state.
+        """
         super().load_state_dict(state)
         self.best_weights_param_dict = state['best_weights'] if self.restore_best_weights else None

@@ -1,4 +1,4 @@
-"""Keeps what training brought."""
+"""Records the results of training."""
 from typing import Any, Dict, List
 
 import numpy as np
@@ -8,8 +8,23 @@ from sindri.train.callback._callback import Callback, RunContext
 
 
 class History(Callback):
-    """`epoch['epoch']` lists epoch numbers; `history['net_output']` the network's outputs (a number, or arrays) at their ends; metrics of
-    `Model.fit` are added under their names."""
+    """Records outputs and metrics at the end of each epoch.
+
+    `epoch['epoch']` lists the epoch numbers, `history['net_output']` the network's outputs (a number, or arrays) at their ends; the metrics of
+    `Model.fit` are added under their names.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net, record = nn.Dense(1, 1, 'zeros', has_bias=False), ms.train.History()
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> _ = model.train(2, data, callbacks=record)
+        >>> record.epoch, record.history
+        ({'epoch': [1, 2]}, {'net_output': [1.0, 0.0625]})
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -21,10 +36,10 @@ class History(Callback):
         run_context.original_args()['history'] = self
 
     def on_eval_begin(self, run_context: RunContext) -> None:
-        """An evaluation does not start anew."""
+        """Does nothing: an evaluation does not start a new record."""
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """The metrics are read at the end of the training epoch."""
+        """Does nothing: the metrics are read at the end of the training epoch."""
 
     def epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
