@@ -1,4 +1,4 @@
-// How the weights of networks start, from the settings they share.
+// Weight initialisation from the settings that networks share.
 #pragma once
 #include <string>
 
@@ -7,12 +7,14 @@
 
 namespace sindri::models {
 
-/// The initializer a setting names: an alias or "torch"; `otherwise` when empty. Throws ValueError for an unknown alias.
+/// The initializer that a setting names: an alias or "torch". Returns `otherwise` if alias is empty. Throws ValueError
+/// for an unknown alias.
 nn::Init init_or(const std::string& alias, const nn::Init& otherwise);
 /// PyTorch's default for the bias of a dense layer: U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
 nn::Init torch_bias(int64_t fan_in);
 
-/// Checks for Registered: conv_init and dense_init name initializers; dense_init does.
+/// Checks for Registered. conv_init and dense_init check that both settings name initializers, dense_init only the
+/// latter.
 void check_inits(const SettingValues& settings);
 void check_dense_init(const SettingValues& settings);
 

@@ -1,4 +1,4 @@
-// LeNet-5 (LeCun et al. 1998) as MindSpore's sample has it: 32x32 images, ReLU, max pooling, convolutions without bias.
+// LeNet-5 (LeCun et al. 1998) as in MindSpore's sample: 32x32 images, ReLU, max pooling, convolutions without bias.
 #include "models/common.h"
 #include "sindri/nn/nn.h"
 #include "sindri/ops/elementwise.h"

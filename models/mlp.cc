@@ -1,4 +1,4 @@
-// A multilayer perceptron of two hidden layers of 512 for 28x28 images.
+// A multilayer perceptron with two hidden layers of width 512 for 28x28 images.
 #include "models/common.h"
 #include "sindri/nn/nn.h"
 #include "sindri/ops/elementwise.h"
@@ -20,7 +20,8 @@ class Mlp final : public nn::Cell {
   Tensor construct(const Tensor& x) override { return (*fc3_)(ops::relu((*fc2_)(ops::relu((*fc1_)((*flatten_)(x)))))); }
 
  private:
-  // PyTorch's layer default: N(0, 0.01) makes three dense layers in a row start almost flat.
+  // PyTorch's default for dense layers. With N(0, 0.01) the outputs of three dense layers in sequence are nearly
+  // constant at first.
   static std::shared_ptr<nn::Dense> dense(const SettingValues& v, int64_t in, int64_t out) {
     const std::string& init = v.get_string("dense_init");
     const bool torch = init.empty() || init == "torch";

@@ -1,4 +1,4 @@
-// Networks by name. Each network's file registers itself; nothing here knows any of them.
+// Networks by name. Each network's file registers itself, so nothing here refers to a network.
 #include "sindri/models/models.h"
 
 #include <fmt/format.h>

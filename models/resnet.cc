@@ -11,7 +11,7 @@ namespace sindri::models {
 
 namespace {
 
-constexpr int64_t kExpansion = 4;  // of the bottleneck: output channels over inner ones
+constexpr int64_t kExpansion = 4;  // of the bottleneck: output channels per inner channel
 
 std::shared_ptr<nn::Conv2d> conv(const ResNetStyle& s, int64_t in, int64_t out, int64_t kernel, int64_t stride = 1) {
   const int64_t pad = s.same_padding ? 0 : kernel / 2;
@@ -37,7 +37,7 @@ std::shared_ptr<nn::MaxPool2d> max_pool(const ResNetStyle& s, int64_t kernel) {
   return nn::MaxPool2d::make({.kernel_size = kernel, .stride = 2, .pad_mode = "pad", .padding = kernel / 2});
 }
 
-// The shortcut where shape or channels change; null for the identity.
+// The shortcut if shape or channels change; null for the identity.
 std::shared_ptr<nn::SequentialCell> shortcut(const ResNetStyle& s, int64_t in, int64_t out, int64_t stride, bool pooled) {
   if (stride == 1 && in == out) return nullptr;
   if (pooled && stride != 1) return nn::SequentialCell::make(max_pool(s, 2), conv(s, in, out, 1), norm(s, out));
@@ -71,11 +71,11 @@ class BasicBlock final : public nn::Cell {
 };
 
 struct BottleneckOptions {
-  int64_t reduction = 0;  // of the squeeze-and-excitation; 0: none
-  bool pooled = false;  // strides by 2x2 pooling behind the 3x3 convolution and before the shortcut's
+  int64_t reduction = 0;  // of squeeze-and-excitation; 0: none
+  bool pooled = false;  // stride by 2x2 pooling after the 3x3 convolution and before the shortcut's convolution
 };
 
-// 1x1, 3x3 (which has the stride), 1x1.
+// 1x1, 3x3 (with the stride), 1x1.
 class Bottleneck final : public nn::Cell {
  public:
   Bottleneck(const ResNetStyle& s, int64_t in, int64_t out, int64_t stride, const BottleneckOptions& o) : Cell("Bottleneck") {
@@ -112,7 +112,7 @@ class Bottleneck final : public nn::Cell {
   }
 
  private:
-  // Channels weighted by a function of their means.
+  // Scales channels by a function of their means.
   Tensor excite(const Tensor& y) {
     const Tensor means = ops::flatten(ops::global_avg_pool2d(y));  // [N, C]
     const Tensor weights = ops::sigmoid((*se_dense_1_)(ops::relu((*se_dense_0_)(means))));
@@ -193,8 +193,8 @@ ResNetSpec cifar(std::vector<int64_t> layers, std::vector<int64_t> widths) {
   return {.block = Block::kBasic, .stem = Stem::kCifar, .layers = std::move(layers), .widths = std::move(widths)};
 }
 
-// The variant decides on padding and eps, and on how weights start unless settings say so: MindSpore's scripts use Xavier and a
-// truncated normal, torchvision He (fan_out) and PyTorch's layer default.
+// The variant decides padding and eps, and weight initialisation unless settings give it: MindSpore's scripts use Xavier and a
+// truncated normal, torchvision He (fan_out) and PyTorch's default for dense layers.
 ResNetStyle style_of(const SettingValues& v, bool torch) {
   const std::string &conv_init = v.get_string("conv_init"), &dense_init = v.get_string("dense_init");
   ResNetStyle s;
@@ -207,7 +207,7 @@ ResNetStyle style_of(const SettingValues& v, bool torch) {
   return s;
 }
 
-// `published_as`: the variant that an empty one stands for.
+// published_as: the variant used if the setting is empty.
 void add(const char* name, const char* doc, const NetworkFacts& facts, const std::string& published_as, ResNetSpec (*spec)(bool torch)) {
   networks().add({
       .name = name,

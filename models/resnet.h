@@ -8,9 +8,9 @@
 
 namespace sindri::models {
 
-/// What the variants differ in, and how weights start.
+/// The differences between variants, and weight initialisation.
 struct ResNetStyle {
-  bool same_padding = true;  // pad_mode same, else explicit padding k/2
+  bool same_padding = true;  // pad_mode "same"; otherwise explicit padding k/2
   double eps = 1e-4;  // of batch norm
   bool zero_init_residual = false;
   nn::Init conv_init = "xavier_uniform", dense_init = "truncatednormal";
@@ -20,8 +20,8 @@ struct ResNetStyle {
 struct ResNetSpec {
   enum class Block { kBasic, kBottleneck };
   enum class Stem { kImageNet, kThreeConvs, kCifar };  // 7x7 stride 2 and pool; three 3x3 (stride 2) and pool; one 3x3
-  /// kZoo: MindSpore's SE-ResNet-50: SE in the last block of stages 3 and 4 (reduction 4), strides by pooling. kAll: SE in every
-  /// block, reduction 16, as in the paper.
+  /// kZoo, as in MindSpore's SE-ResNet-50: SE in the last block of stages 3 and 4 (reduction 4), strides by pooling. kAll, as in
+  /// the paper: SE in every block, reduction 16.
   enum class Squeeze { kNone, kZoo, kAll };
   Block block = Block::kBottleneck;
   Stem stem = Stem::kImageNet;
@@ -30,8 +30,8 @@ struct ResNetSpec {
   std::vector<int64_t> widths;  // output channels per stage
 };
 
-/// Parameters as in MindSpore: conv1.weight, bn1.gamma, layer1.0.conv1.weight, layer1.0.down_sample_layer.0.weight, end_point.weight.
-/// The batch norms of basic blocks are bn1d and bn2d there, and so here.
+/// Parameter names are MindSpore's: conv1.weight, bn1.gamma, layer1.0.conv1.weight, layer1.0.down_sample_layer.0.weight,
+/// end_point.weight. As in MindSpore, the batch norms of basic blocks are bn1d and bn2d.
 class ResNet final : public nn::Cell {
  public:
   ResNet(const ResNetSpec& spec, const ResNetStyle& style, int64_t in_channels, int64_t num_classes);

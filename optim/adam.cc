@@ -1,4 +1,4 @@
-// Adam and its kin: one op per parameter; bias corrections come from shared scalars.
+// Adam and related rules: one op per parameter; bias corrections come from shared scalars.
 #include "sindri/optim/adam.h"
 
 #include <fmt/format.h>

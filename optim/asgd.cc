@@ -1,4 +1,4 @@
-// ASGD (Polyak and Juditsky 1992): SGD whose rate falls, beside the average of its weights; composed of operators.
+// ASGD (Polyak and Juditsky 1992): SGD with a falling rate that also averages its weights. Composed of operators.
 #include "optim/optimizer_impl.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
@@ -15,7 +15,7 @@ struct AsgdOptions {
   GradClip grad_clip = {};
 };
 
-// p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, else ax + mu·(p - ax). Then, t being the number of this update: eta = lr/(1 + lambd·lr·t)^alpha, mu =
+// p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, else ax + mu·(p - ax). Then, with t the number of this update: eta = lr/(1 + lambd·lr·t)^alpha, mu =
 // 1/max(1, t - t0). State: ax_.<param> (ax), eta_<param> (0 before the first step: lr), mu_<param>.
 class Asgd final : public Optimizer {
  public:

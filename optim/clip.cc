@@ -21,10 +21,10 @@ void check_clip_norm(const char* who, double clip_norm) {
 
 Tensor in_type(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }
 
-// Norms of half types soon leave their range.
+// Norms of half types overflow easily.
 Tensor wide(const Tensor& x) { return is_half(x.dtype()) || !is_floating(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
 
-// The type of a norm over all of them: float64 where one of them is, so that its digits are not lost.
+// The type of the norm over all tensors: float64 if one of them is, so that no precision is lost.
 DType widest(const char* who, const TensorList& xs) {
   if (xs.empty()) throw ValueError(fmt::format("{}: no tensors are given", who));
   const bool is_double = std::any_of(xs.begin(), xs.end(), [](const Tensor& x) { return x.dtype() == DType::kFloat64; });
@@ -37,7 +37,7 @@ TensorList scaled(const TensorList& xs, const Tensor& factor) {
   return out;
 }
 
-// limit/max(norm, limit): exactly 1 up to the limit.
+// limit/max(norm, limit): exactly 1 for norms up to the limit.
 Tensor shrinking(const Tensor& norm, const Tensor& limit) { return ops::div(limit, ops::maximum(norm, limit)); }
 
 }  // namespace

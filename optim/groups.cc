@@ -80,7 +80,7 @@ Params grouped_by_name(const std::vector<Parameter*>& params, const std::vector<
   }
   for (const Parameter* p : params) names.push_back(p->name());
   const std::vector<int> rule_of = match_names(patterns, names, "groups of parameters");
-  // Decays of its own make an optimizer forget the rule for beta and gamma, which get a group without one instead.
+  // A decay set per group disables the optimizer's rule for beta and gamma, so these get a group without decay.
   std::map<std::pair<int, bool>, ParamGroup> groups;
   for (size_t i = 0; i < params.size(); ++i) groups[{rule_of[i], decay_all || !skips_decay(names[i])}].params.push_back(params[i]);
   std::vector<ParamGroup> out;

@@ -1,4 +1,5 @@
-// Lamb: the direction is one op that graphs group; norms and the step are composed. LARS is composed before another optimizer's rule.
+// Lamb: the direction is one op, which graphs group; norms and the step are composed. LARS is composed and runs before another
+// optimizer's rule.
 #include "sindri/optim/lamb.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,8 @@ namespace sindri::optim {
 
 namespace {
 
-// numerator/divisor where both of the norms are above 0, else 1. The divisor is made harmless first: 0/0 in the part not chosen would be
-// a NaN all the same.
+// numerator/divisor if both norms are above 0, else 1. A zero divisor is replaced first, since 0/0 in the branch not selected would
+// still be a NaN.
 Tensor ratio_of_norms(const Tensor& p_norm, const Tensor& other_norm, const Tensor& numerator, const Tensor& divisor) {
   const Tensor zero = ops::full({}, 0, p_norm.dtype()), one = ops::full({}, 1, p_norm.dtype());
   const Tensor both = ops::logical_and(ops::greater(p_norm, zero), ops::greater(other_norm, zero));
@@ -37,7 +38,7 @@ void Lamb::begin_update() {
   power2_ = ops::pow(ops::full({}, beta2_, step.dtype()), step);
 }
 
-// Gives the direction.
+// Returns the direction.
 Tensor Lamb::update(const Parameter& p, const Tensor& grad, const Tensor&, double weight_decay, const UpdateControl& control,
                     const std::vector<Parameter*>& state) {
   return assign_state(state,

@@ -1,7 +1,7 @@
-// Groups, rates, decay, clipping and state naming: all that optimizers share around the rule for one tensor.
+// Groups, rates, decay, clipping and state names: everything that optimizers share apart from the rule for one tensor.
 //
-// Order of a step, as in MindSpore: unscale (and clip) -> weight decay -> centralisation -> rule. Where nothing but scaling and
-// decay happens, both are left to the update op, so that a step costs one op per parameter.
+// Order of a step, as in MindSpore: unscale (and clip) -> weight decay -> centralisation -> rule. If only scaling and decay are
+// needed, the update op does both, so that a step costs one op per parameter.
 #include "sindri/optim/optimizer.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,8 @@ Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::
   return r;
 }
 
-// Rates and shared scalars are float32 as in MindSpore; float64 where the parameters are, so that a float64 training is one throughout.
+// Rates and shared scalars are float32 as in MindSpore. They are float64 if a parameter is, so that a float64 run uses float64
+// throughout.
 DType scalar_dtype(const Params& params) {
   const auto wide = [](const Parameter* p) { return p != nullptr && p->dtype() == DType::kFloat64; };
   bool any = std::any_of(params.params().begin(), params.params().end(), wide);
@@ -54,7 +55,7 @@ DType scalar_dtype(const Params& params) {
   return any ? DType::kFloat64 : DType::kFloat32;
 }
 
-// Gradient minus its mean over all dimensions but the first (Yong et al. 2020). As in MindSpore, only where the second dimension is a multiple of 16.
+// Gradient minus its mean over all dimensions but the first (Yong et al. 2020). As in MindSpore, only if the second dimension is a multiple of 16.
 Tensor centralize(const Tensor& grad) {
   if (grad.rank() < 2 || grad.shape()[1] % 16 != 0) return grad;
   ops::Axes axes(static_cast<size_t>(grad.rank() - 1));
@@ -203,7 +204,7 @@ Parameter& Optimizer::shared_state(const std::string& name, double init, const S
 
 std::vector<Parameter*> Optimizer::state() {
   std::vector<Parameter*> out;
-  // Slot by slot ("moments.*" before the next prefix), as MindSpore's ParameterTuples come.
+  // Ordered by slot ("moments.*" before the next prefix), like MindSpore's ParameterTuples.
   const size_t per_param = impl_->state_of.empty() ? 0 : impl_->state_of[0].size();
   for (size_t s = 0; s < per_param; ++s)
     for (const auto& state : impl_->state_of) out.push_back(state[s]);
@@ -261,7 +262,7 @@ double Optimizer::weight_decay(size_t i) const {
 
 namespace {
 
-// What a function of the step gives, as a scalar of that type.
+// The value of a schedule at this step, as a scalar of `dtype`.
 Tensor at_step(const std::string& optimizer, const char* what, const LearningRateSchedule& schedule, const Parameter& global_step, DType dtype) {
   const Tensor v = schedule.construct(ops::reshape(global_step.value(), Shape{}));
   if (v.numel() != 1) throw ShapeError(fmt::format("{}: the {} gave {}, one number is expected", optimizer, what, v.meta().str()));
@@ -270,7 +271,7 @@ Tensor at_step(const std::string& optimizer, const char* what, const LearningRat
 
 }  // namespace
 
-// One per entry of rates; undefined for the optimizer's own where every group has another.
+// One per entry of rates. The optimizer's own rate is undefined if every group has another one.
 TensorList Optimizer::group_rates() {
   TensorList out(impl_->rates.size());
   for (const Impl::Group& group : impl_->groups) {
@@ -282,14 +283,14 @@ TensorList Optimizer::group_rates() {
     } else if (!r.dynamic()) {
       lr = r.slot->value();
     } else {
-      const Tensor last = ops::full({1}, static_cast<double>(r.slot->shape()[0] - 1), DType::kInt32);  // beyond the table its last value holds
+      const Tensor last = ops::full({1}, static_cast<double>(r.slot->shape()[0] - 1), DType::kInt32);  // after the end of the table its last value is used
       lr = ops::reshape(ops::gather(r.slot->value(), ops::minimum(global_step_->value(), last)), Shape{});
     }
   }
   return out;
 }
 
-// One per group, undefined where the decay is a number. Groups that share a function share its result.
+// One per group, undefined if the decay is a number. Groups that share a schedule share its result.
 TensorList Optimizer::group_decays() {
   TensorList out(impl_->groups.size());
   for (size_t i = 0; i < out.size(); ++i) {
@@ -361,7 +362,7 @@ void Updates::set_delta(size_t i, const Tensor& delta) {
   values.at(i) = ops::add(p.value(), ops::cast(delta, p.dtype()));
 }
 
-// Leaves to the rule what it can do in its one pass: scaling and decay, unless something stands between them and it.
+// Leaves scaling and decay to the rule's single pass, unless another operation has to come between.
 std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
   const GradClip& clip = impl_->options.grad_clip;
   const bool clips = !impl_->handed_over && (clip.global_norm != 0 || clip.value != 0), is_unscaled = impl_->handed_over || clips;

@@ -1,4 +1,4 @@
-// What Optimizer keeps, and helpers of the rules in this folder.
+// The data of Optimizer, and helpers of the rules in this folder.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,22 +9,23 @@
 
 namespace sindri::optim {
 
-/// A gradient times `scale` and, where it is defined, the scalar inv_scale.
+/// A gradient times `scale` and, if it is defined, the scalar inv_scale.
 Tensor unscaled(Tensor grad, double scale, const Tensor& inv_scale);
-/// Whether a parameter of that name is left out of weight decay: those of normalisation, as MindSpore tells them.
+/// Whether a parameter of that name is excluded from weight decay: beta and gamma of normalisation layers, recognised
+/// by name as in MindSpore.
 bool skips_decay(const std::string& name);
 /// Throws ValueError for betas outside (0, 1) or eps <= 0.
 void check_betas(const std::string& optimizer, double beta1, double beta2, double eps);
 
-/// What every optimizer is told, from the Options of one of them.
+/// The options that all optimizers have, from the Options of one of them.
 template <class Options> OptimizerOptions shared_options(const Options& o) {
   OptimizerOptions out{.learning_rate = o.learning_rate, .weight_decay = o.weight_decay, .grad_clip = o.grad_clip};
   if constexpr (requires { o.loss_scale; }) out.loss_scale = o.loss_scale;
   return out;
 }
 
-/// The Options of an optimizer: what all are told, of the settings those that several declare alike where they are among them, and what `own`
-/// takes of the others.
+/// The Options of an optimizer: the shared ones from `o`, the settings that several optimizers declare alike (loss_scale, betas, eps), and
+/// those that `own` reads.
 template <class Options> Options options_of(const OptimizerOptions& o, const SettingValues& v, void (*own)(Options&, const SettingValues&) = nullptr) {
   Options out{};
   out.learning_rate = o.learning_rate;
@@ -36,13 +37,13 @@ template <class Options> Options options_of(const OptimizerOptions& o, const Set
   return out;
 }
 
-/// Makes a registered optimizer so.
+/// The make function of a registered optimizer.
 template <class T, void (*own)(typename T::Options&, const SettingValues&) = nullptr>
 std::shared_ptr<Optimizer> make_from_settings(Params params, const OptimizerOptions& o, const SettingValues& v) {
   return std::make_shared<T>(std::move(params), options_of<typename T::Options>(o, v, own));
 }
 
-/// The rate of one group: a number or table held in a Parameter (so that both can change without a new graph), or a schedule.
+/// The rate of one group: a schedule, or a number or table in a Parameter, so that both can change without a new graph.
 struct Rate {
   std::unique_ptr<Parameter> slot;
   std::shared_ptr<LearningRateSchedule> schedule;
@@ -59,8 +60,8 @@ struct Optimizer::Impl {
   DType scalar = DType::kFloat32;
   bool grouped = false, group_lr = false;
   bool counts_every_update = true;
-  bool handed_over = false;  // unscaling, clipping and decay are done before gradients come here
-  std::vector<Rate> rates;  // [0] is the optimizer's own
+  bool handed_over = false;  // unscaling, clipping and decay were applied before gradients arrive here
+  std::vector<Rate> rates;  // rates[0] is the optimizer's own
   std::vector<Group> groups;
   std::vector<size_t> group_of;  // per parameter, in update order
   std::vector<std::vector<Parameter*>> state_of;

@@ -1,4 +1,4 @@
-// ProximalAdagrad (Duchi and Singer 2009): Adagrad with soft thresholding; composed of operators.
+// ProximalAdagrad (Duchi and Singer 2009): Adagrad with soft thresholding. Composed of operators.
 #include "optim/optimizer_impl.h"
 #include "sindri/ops/elementwise.h"
 #include "sindri/ops/shape.h"
@@ -8,7 +8,7 @@ namespace sindri::optim {
 namespace {
 
 struct ProximalAdagradOptions {
-  double accum = 0.1;  ///< what the sum of squares starts from
+  double accum = 0.1;  ///< initial sum of squares
   LearningRate learning_rate = 1e-3;
   double l1 = 0, l2 = 0;
   double loss_scale = 1;
@@ -27,7 +27,7 @@ class ProximalAdagrad final : public Optimizer {
   Tensor update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                 const std::vector<Parameter*>& state) override {
     const Tensor g = whole_gradient(p, grad, weight_decay, control), sum = ops::add(state[0]->value(), ops::square(g));
-    // A sum that is still 0 has met gradients of 0 only: no step is made, where lr/sqrt(0) would be infinite and its product with 0 a NaN.
+    // A sum that is still 0 has only had gradients of 0. No step is made then: lr/sqrt(0) would be infinite, and its product with 0 a NaN.
     const Tensor zero = ops::full({}, 0, p.dtype()), untouched = ops::equal(sum, zero);
     const Tensor scaled = ops::mul(ops::rsqrt(ops::where(untouched, ops::full({}, 1, p.dtype()), sum)), ops::cast(lr, p.dtype()));
     const Tensor step = ops::where(untouched, zero, scaled), v = ops::sub(p.value(), ops::mul(step, g));

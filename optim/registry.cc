@@ -11,7 +11,7 @@ Registry<MakeOptimizer>& optimizers() {
 }
 
 Registry<MakeSchedule>& schedules() {
-  static Registry<MakeSchedule>& all = *new Registry<MakeSchedule>("schedule");  // likewise
+  static Registry<MakeSchedule>& all = *new Registry<MakeSchedule>("schedule");  // filled before main, by any library
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Rprop (Riedmiller and Braun 1993): steps whose length each element finds for itself, from the signs of its gradients alone.
+// Rprop (Riedmiller and Braun 1993): each element adapts its step length to the signs of its gradients.
 #include <fmt/format.h>
 
 #include "optim/optimizer_impl.h"
@@ -11,7 +11,7 @@ namespace sindri::optim {
 namespace {
 
 struct RpropOptions {
-  LearningRate learning_rate = 0.1;  ///< the first length
+  LearningRate learning_rate = 0.1;  ///< initial step length
   double eta_minus = 0.5, eta_plus = 1.2;
   double step_min = 1e-6, step_max = 50;
   double loss_scale = 1;
@@ -23,8 +23,8 @@ void check_range(double shortest, double longest) {
   if (!(shortest <= longest)) throw ValueError(fmt::format("Rprop: step_min {} is above step_max {}", shortest, longest), "step_min");
 }
 
-// s *= eta_plus where g has the sign of the gradient before, eta_minus (and g = 0, for this step and the next) where it has the other, within
-// [step_min, step_max]; p -= sign(g)·s. State: prev.<param> (g), step_size.<param> (s; 0 before the first step).
+// s *= eta_plus if g has the same sign as the previous gradient; s *= eta_minus if the signs differ, and g counts as 0 for this step and the
+// next. s is limited to [step_min, step_max]; p -= sign(g)·s. State: prev.<param> (g), step_size.<param> (s; 0 before the first step).
 class Rprop final : public Optimizer {
  public:
   using Options = RpropOptions;

@@ -1,4 +1,4 @@
-// Learning-rate schedules under MindSpore's names, and lists of rates. The formulas stand in schedules/.
+// Learning-rate schedules under MindSpore's names, and lists of rates. The formulas are in schedules/.
 #include "sindri/optim/schedule.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ void check_not_negative(const char* who, const char* what, double v) {
   if (!(v >= 0) || !std::isfinite(v)) throw ValueError(fmt::format("{}: {} must not be negative, got {}", who, what, v));
 }
 
-// The numbers of the decays by a rate.
+// Checks the arguments of schedules with a decay rate and returns their settings.
 std::map<std::string, SettingValue> decay(const char* who, double learning_rate, double decay_rate, int64_t decay_steps, bool is_stair) {
   check_positive(who, "learning_rate", learning_rate);
   check_positive(who, "decay_rate", decay_rate);
@@ -148,7 +148,7 @@ std::vector<float> warmup_lr(double learning_rate, int64_t total_step, int64_t s
 
 namespace {
 
-// What follows the warm-up: a function of the step, counted from the start of the training.
+// The rate after the warm-up: a function of the step, counted from the start of the run.
 using After = std::function<double(int64_t)>;
 
 After steps_after(const LrOptions& o, int64_t total, int64_t) {
@@ -189,7 +189,7 @@ std::vector<float> get_lr(const LrOptions& o) {
   struct Mode {
     const char* name;
     After (*after)(const LrOptions&, int64_t total, int64_t warmup);
-    int64_t ahead = 0;  // by how many steps its warm-up is ahead
+    int64_t ahead = 0;  // the number of steps by which its warm-up is ahead
   };
   static const std::vector<Mode> kModes = {{"steps", steps_after}, {"poly", poly_after}, {"cosine", cosine_after, 1}, {"linear", linear_after}};
   const auto mode = std::find_if(kModes.begin(), kModes.end(), [&](const Mode& m) { return o.lr_decay_mode == m.name; });

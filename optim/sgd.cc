@@ -12,7 +12,7 @@ namespace sindri::optim {
 
 namespace {
 
-// The step looks ahead along the velocity as it would be with the whole gradient.
+// Nesterov's step extrapolates along the velocity, which must contain the whole gradient.
 void check_nesterov(bool nesterov, double momentum, double dampening) {
   if (nesterov && (momentum == 0 || dampening != 0))
     throw ValueError(fmt::format("SGD: nesterov needs a momentum above 0 and dampening 0, got {} and {}", momentum, dampening), "nesterov");

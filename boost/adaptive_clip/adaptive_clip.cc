@@ -12,7 +12,7 @@ namespace sindri::boost {
 
 namespace {
 
-// Norms of the units of t: rows of dimension 0, of vectors and scalars the whole. Broadcasts against t.
+// Norms of t's units: the rows of dimension 0; for vectors and scalars the whole tensor. Broadcasts against t.
 Tensor unit_norm(const Tensor& t) {
   ops::Axes axes;
   for (int64_t d = t.rank() > 1 ? 1 : 0; d < t.rank(); ++d) axes.push_back(d);
@@ -38,7 +38,7 @@ class AdaptiveClip final : public train::BoostAlgorithm {
  private:
   bool left_out(const Parameter& p) const { return !except_.empty() && p.name().find(except_) != std::string::npos; }
 
-  // g·min(1, clipping·max(‖w‖, eps) / ‖g‖) per unit. A gradient that is still multiplied by the loss scale has a norm as many times larger.
+  // g·min(1, clipping·max(‖w‖, eps) / ‖g‖) per unit. inv_scale removes the loss scale, which multiplies the gradient's norm.
   Tensor clipped(const Tensor& g, const Tensor& w, const Tensor& inv_scale) const {
     Tensor norm = unit_norm(g);
     if (inv_scale.defined()) norm = ops::mul(norm, ops::cast(inv_scale, g.dtype()));

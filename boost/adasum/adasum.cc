@@ -1,4 +1,4 @@
-// Adasum (Maleki et al. 2021, arXiv:2006.02924; MindSpore: mindspore.boost, adasum): groups of ranks put their updates together by ops::adaptive_sum.
+// Adasum (Maleki et al. 2021, arXiv:2006.02924; MindSpore: mindspore.boost, adasum): combines the updates of groups of ranks with ops::adaptive_sum.
 #include <fmt/format.h>
 
 #include <memory>
@@ -76,14 +76,15 @@ class Adasum final : public train::BoostAlgorithm {
   }
 
  private:
-  // Why there is nothing to put together; empty: there is.
+  // Why there is only one group, so that nothing is combined; empty if there are several.
   std::string alone() const {
     if (comm::world().size() > members()) return "";
     const int size = comm::world().size();
     return size == 1 ? "there is one rank" : fmt::format("all {} ranks are one group (the ranks of a host are one; groups have {} here)", size, members());
   }
 
-  // Ranks of a group. All ranks on one host, 16 or more, count as hosts of 8, MindSpore's device_number: what is written for two hosts runs on one as well.
+  // Ranks per group. If all ranks are on one host and are a multiple of 8 above 8, they count as hosts of 8 (MindSpore's device_number), so that a
+  // configuration for two hosts runs on one as well.
   int64_t members() const {
     constexpr int64_t kMindSporeHost = 8;
     if (s_.device_number > 0) return s_.device_number;

@@ -1,4 +1,5 @@
-// Averaged weights: exponential (EMA) and equal (SWA) averages of the weights a training passes through. See README.md.
+// Averaged weights: exponential (EMA) and equal-weight (SWA) averages of the weights during a training run. See
+// README.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ class Average final : public train::BoostAlgorithm {
     if (o_.bn_batches > 0) {
       for (const train::BuildContext::MovingAverage& m : context.moving_averages) {
         const auto it = std::find_if(averages_.begin(), averages_.end(), [&](const Pair& pair) { return pair.of == m.parameter; });
-        if (it == averages_.end() || !(m.momentum < 1)) continue;  // one that never moves is right as it is
+        if (it == averages_.end() || !(m.momentum < 1)) continue;  // never updated, so it stays valid
         it->recalibrated = true;
         moving_.push_back({m, it->average.get()});
       }
@@ -62,11 +63,12 @@ class Average final : public train::BoostAlgorithm {
     if (event == train::Event::kBegin) {
       steps_per_epoch_ = s.batch_num;
       recalibrated_at_ = -1;
-      if (count_.stored().item() == 0) {  // the average of nothing yet: the weights, which may have been loaded since apply()
+      if (count_.stored().item() == 0) {  // nothing averaged yet: start from the weights, which may have been loaded since apply()
         for (const Pair& pair : averages_) pair.average->store(pair.of->stored().clone());
       }
     }
-    // Behind the last step of an epoch or a training already: what callbacks save there holds them.
+    // Runs after the last step of an epoch or run already, so that checkpoints saved by callbacks include the
+    // statistics.
     const bool last = event == train::Event::kStepEnd && (s.epoch_complete || s.stop);
     if (last || event == train::Event::kEpochEnd || event == train::Event::kEnd) recalibrate(s);
   }
@@ -84,7 +86,7 @@ class Average final : public train::BoostAlgorithm {
 
   std::vector<std::pair<Parameter*, Parameter*>> other_weights() override {
     std::vector<std::pair<Parameter*, Parameter*>> out;
-    if (count_.stored().item() == 0) return out;  // the average of nothing
+    if (count_.stored().item() == 0) return out;  // nothing averaged yet
     for (const Pair& pair : averages_) out.emplace_back(pair.of, pair.average.get());
     return out;
   }
@@ -100,7 +102,7 @@ class Average final : public train::BoostAlgorithm {
     Parameter* average;
   };
 
-  // Whether a multiple of the interval, from the start on, lies within the steps of the update that ends with step s.
+  // Whether the update that ends with step s contains a multiple of the interval, counted from `start`.
   bool is_due(const train::TrainStep& step, int64_t s) const {
     if (!step.updates(s)) return false;
     const int64_t unit = o_.in_epochs ? std::max<int64_t>(1, steps_per_epoch_) : 1;
@@ -108,8 +110,8 @@ class Average final : public train::BoostAlgorithm {
     return done > 0 && done / every > std::max<int64_t>(0, done - step.steps_per_update) / every;
   }
 
-  // average = w·average + (1 - w)·weights: w = 0 the first time, then n/(n + 1) of n taken in, or the decay, which in the warm-up is at most
-  // (1 + n)/(10 + n).
+  // average = w·average + (1 - w)·weights. w is 0 for the first update; after n updates it is n/(n + 1) (SWA) or the decay (EMA), which the
+  // warm-up limits to (1 + n)/(10 + n).
   void take_in(const Tensor& skip) {
     const Tensor n = ops::cast(count_.value(), DType::kFloat32);
     Tensor keep;
@@ -130,7 +132,7 @@ class Average final : public train::BoostAlgorithm {
     write(count_, ops::add(count_.value(), ops::full({}, 1, DType::kInt32)));
   }
 
-  // Batch norm's statistics under the averaged weights: the mean over batches of what each leaves of its own (Izmailov et al. 2018, 3.2).
+  // Batch norm's statistics under the averaged weights: the mean of each batch's own statistics (Izmailov et al. 2018, 3.2).
   void recalibrate(train::TrainState& s) {
     if (moving_.empty() || count_.stored().item() == 0 || recalibrated_at_ == s.cur_step_num || !s.open_data) return;
     std::vector<train::BuildContext::MovingAverage> moving;
@@ -149,7 +151,7 @@ class Average final : public train::BoostAlgorithm {
   std::vector<Pair> averages_;
   std::vector<Moving> moving_;
   std::vector<Parameter*> of_forward_;
-  Parameter count_{Tensor::scalar(0, DType::kInt32), kCount, false};  // times the weights were taken in
+  Parameter count_{Tensor::scalar(0, DType::kInt32), kCount, false};  // number of updates in the average
   int64_t steps_per_epoch_ = 0, recalibrated_at_ = -1;
 };
 

@@ -36,13 +36,14 @@ struct Settings {
 Tensor scalar(double v) { return ops::full({}, v, DType::kFloat64); }
 Tensor dot(const Tensor& a, const Tensor& b) { return ops::sum(ops::mul(a, b)); }
 
-// Asks the host: a graph is cut there, and goes on for the answer.
+// Reads a condition on the host. A traced graph is split here, and the answer selects its continuation.
 bool holds(const Tensor& condition) {
   const std::optional<bool> traced = traced_condition(condition);
   return traced ? *traced : condition.item() != 0;
 }
 
-// Gives Parameters back what they had when it was made: when it is asked to, or when something throws.
+// Restores the values that Parameters had at construction: on now(), or on destruction unless keep() was called (as
+// when something throws).
 class Undo {
  public:
   explicit Undo(const std::vector<Parameter*>& parameters) : parameters_(parameters) {
@@ -51,7 +52,7 @@ class Undo {
   ~Undo() {
     try {
       if (!done_) now();
-    } catch (...) {}  // what was thrown first is told of
+    } catch (...) {}  // the first exception is the one to report
   }
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
@@ -86,7 +87,7 @@ class DimReduce final : public train::BoostAlgorithm {
     for (const auto& [path, p] : context.network_state)
       if (std::find(weights_.begin(), weights_.end(), p) == weights_.end()) others_.push_back(p);
     for (const train::BuildContext::MovingAverage& m : context.moving_averages)
-      if (m.momentum < 1) moving_.push_back(m);  // one that never moves is right as it is
+      if (m.momentum < 1) moving_.push_back(m);  // never updated, so it stays valid
     loss_scale_ = context.loss_scale * context.gradient_sum;
     check_optimizer(step, context);
     size_ = column_count(columns_);
@@ -107,7 +108,7 @@ class DimReduce final : public train::BoostAlgorithm {
       return loss;
     };
     step.gradients = [this, lists = context.gradient_lists, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
-      if (calls_ == lists) parts_.clear(), calls_ = 0;  // the step before ended before its update
+      if (calls_ == lists) parts_.clear(), calls_ = 0;  // the previous step ended before its update
       collecting_ = true;
       const std::shared_ptr<void> end(nullptr, [this](void*) { collecting_ = false; });
       const int64_t drawn = ops::rng_instance();
@@ -115,7 +116,9 @@ class DimReduce final : public train::BoostAlgorithm {
       const size_t before = parts_.size();
       try {
         auto [loss, g] = inner(self, batch);
-        if (parts_.size() == before) parts_.push_back({batch, loss, key, drawn});  // stages of Python's have a forward pass of their own
+        if (parts_.size() == before)
+          parts_.push_back({batch, loss, key, drawn});  // gradient stages written in Python run their own forward pass, which
+              // records no part
         ++calls_;
         return std::pair(loss, std::move(g));
       } catch (...) {
@@ -166,7 +169,7 @@ class DimReduce final : public train::BoostAlgorithm {
   }
 
  private:
-  /// What one part of the batch (of a virtual rank) was computed with.
+  /// The inputs of the forward pass over one part of the batch (one virtual rank).
   struct Part {
     TensorList batch;
     Tensor loss, key;
@@ -181,12 +184,12 @@ class DimReduce final : public train::BoostAlgorithm {
       log::write(log::Level::kWarn, "boost", "dim_reduce: the optimizer's rule is replaced, and its clipping with it: gradients are not clipped");
   }
 
-  // Of P, in two parts, so that a number of 32 bits holds each.
+  // Hash of P in two parts, each of which fits an int32.
   static std::vector<double> fingerprint_of(const Tensor& components) {
     const uint64_t hash = XXH3_64bits(components.raw_data(), components.nbytes()) | 1;
     return {static_cast<double>(static_cast<int32_t>(hash & 0x7fffffff)), static_cast<double>(static_cast<int32_t>((hash >> 32) & 0x7fffffff))};
   }
-  // State of a training with another P has its coordinates.
+  // State from a run with another P is expressed in that subspace's coordinates, so it is reset.
   void begin_anew_elsewhere() {
     const std::vector<double> held = fingerprint_->stored().to_vector<double>();
     const bool other = held[0] != 0 && held != own_fingerprint_;
@@ -227,7 +230,7 @@ class DimReduce final : public train::BoostAlgorithm {
     residual_ = make("residual", {size_}, DType::kFloat32);
   }
 
-  // Rank 0 finds it; the others read what it wrote.
+  // Rank 0 finds and writes the subspace; the other ranks read the file.
   Subspace find_subspace() const {
     if (!s_.matrix.empty()) {
       train::from_first_rank(comm::world(), "dim_reduce", [&] {
@@ -251,7 +254,8 @@ class DimReduce final : public train::BoostAlgorithm {
     return load_subspace(path, columns_, s_.components);
   }
 
-  // With `shard` a rank holds its part of the columns, all of one width; which it is, is a number in memory, so that all ranks have one graph.
+  // With `shard` each rank holds its part of the columns, padded to one width. The part's index is stored in memory, so that all ranks have
+  // the same graph.
   void place(const Tensor& components) {
     if (!s_.shard || ranks_ == 1) {
       matrix_ = std::make_unique<Parameter>(components, "dim_reduce.matrix", false);
@@ -278,7 +282,7 @@ class DimReduce final : public train::BoostAlgorithm {
     if (width_ > 0) k = ops::all_reduce({k}, {.what = "projected gradient"})[0];
     return k;
   }
-  // Pᵀ of each row of ks [m, k]: float32 [m, n].
+  // Pᵀ·row for each row of ks [m, k]: float32 [m, n].
   Tensor out_of_subspace(const Tensor& ks) const {
     const Tensor rows = ops::matmul(ops::cast(ks, DType::kFloat32), matrix_->value());
     if (width_ == 0) return rows;
@@ -310,7 +314,7 @@ class DimReduce final : public train::BoostAlgorithm {
     }
     return mean_over_ranks(ops::mul(sum, 1.0 / static_cast<double>(parts.size())));
   }
-  // The loss of the same batch with the same random numbers at other weights; what forward writes is taken back.
+  // The loss of the same batch with the same random numbers at other weights. Values that forward writes are restored.
   Tensor loss_at(const std::vector<Part>& parts) const {
     Undo undo(others_);
     const Tensor key = ops::rng_state().value();
@@ -358,7 +362,8 @@ class DimReduce final : public train::BoostAlgorithm {
     move(before, ops::reshape(out_of_subspace(ops::reshape(ops::neg(ops::mul(velocity, rate)), {1, s_.components})), {size_}));
   }
 
-  // The inverse Hessian behind this gradient: B, where yᵀs is too small (BFGS, Nocedal and Wright 2006, equation 6.17).
+  // The inverse Hessian at this gradient, or the previous one if yᵀs is too small (BFGS, Nocedal and Wright 2006,
+  // equation 6.17).
   Tensor next_inverse(const Tensor& gk) {
     const int64_t k = s_.components;
     const Tensor b = inverse_->value(), s = last_step_->value(), y = ops::sub(gk, last_gradient_->value());
@@ -405,7 +410,8 @@ class DimReduce final : public train::BoostAlgorithm {
     move(before, aside);
   }
 
-  // Where the parabola through f0, its slope and f1 is least, between a tenth and six tenths of the step that failed.
+  // The minimum of the parabola through f0, its slope and f1, limited to between a tenth and six tenths of the step
+  // that failed.
   Tensor interpolated(const Tensor& rho, const Tensor& f0, const Tensor& f1, const Tensor& slope) const {
     const Tensor below = ops::mul(ops::sub(ops::sub(f1, f0), ops::mul(rho, slope)), 2.0);
     const Tensor usable = ops::greater(below, scalar(0));
@@ -415,7 +421,7 @@ class DimReduce final : public train::BoostAlgorithm {
   }
 
   Settings s_;
-  std::vector<size_t> order_;  // of the step's parameters as the network has them, which is that of weights_ and columns
+  std::vector<size_t> order_;  // weights_ and columns_ are in the network's order; entry i is the index of weight i among the step's parameters
   std::vector<Parameter*> weights_, others_;
   std::vector<train::BuildContext::MovingAverage> moving_;
   Columns columns_;
@@ -429,7 +435,7 @@ class DimReduce final : public train::BoostAlgorithm {
   std::vector<double> own_fingerprint_;  // of the P in use
   std::function<Tensor(const train::TrainStep::Batch&)> forward_;
   bool collecting_ = false;  // forward runs for gradients
-  int64_t calls_ = 0;  // of `gradients` in this step
+  int64_t calls_ = 0;  // of step.gradients in this step
   std::vector<Part> parts_;
   const train::TrainStep* step_ = nullptr;
   int64_t measured_at_ = -1;

@@ -1,4 +1,4 @@
-// Principal components of snapshots, and their file.
+// Principal components of weight snapshots, and the file that stores them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <glob.h>
@@ -80,7 +80,7 @@ std::vector<float> row_of(const std::string& file, const Columns& columns) {
     if (e == nullptr || e->kind != train::CheckpointEntry::kTensor)
       throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("there is no weight '{}'", name), file,
                             "snapshots must be of the network that is trained");
-    const bool one_number = shape.numel() == 1 && e->tensor.shape().numel() == 1;  // [] and [1] are told apart by few programs
+    const bool one_number = shape.numel() == 1 && e->tensor.shape().numel() == 1;  // many programs store [] as [1]
     if (e->tensor.shape() != shape && !one_number)
       throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("'{}' is {}, the network's {}", name, e->tensor.shape().str(), shape.str()), file,
                             "snapshots must be of the network that is trained");
@@ -91,7 +91,8 @@ std::vector<float> row_of(const std::string& file, const Columns& columns) {
   return row;
 }
 
-// Rows less the first file's: differences of weights are small beside the weights, and so are the roundings of their products.
+// Reads rows minus the first file's row. Differences of weights are small compared with the weights, and so are the rounding
+// errors of their products.
 class Reader {
  public:
   Reader(const std::vector<std::string>& files, const Columns& columns) : files_(files), columns_(columns), first_(row_of(files[0], columns)) {}
@@ -113,7 +114,7 @@ double product(const std::vector<float>& a, const std::vector<float>& b) {
   return sum;
 }
 
-// Products of all pairs of rows, of which `held` are in memory at a time.
+// Products of all pairs of rows. `held` rows are in memory at a time, and the one that they are multiplied by.
 std::vector<double> gram_of(const Reader& read, size_t rows, size_t held) {
   std::vector<double> k(rows * rows, 0);
   for (size_t begin = 0; begin < rows; begin += held) {
@@ -128,7 +129,7 @@ std::vector<double> gram_of(const Reader& read, size_t rows, size_t held) {
   return k;
 }
 
-// Of centred rows: K - means of rows - means of columns + mean.
+// The matrix of centred rows: K - row means - column means + mean.
 void centre(std::vector<double>* k, size_t n) {
   std::vector<double> mean(n, 0);
   double all = 0;
@@ -140,7 +141,7 @@ void centre(std::vector<double>* k, size_t n) {
     for (size_t j = 0; j < n; ++j) (*k)[i * n + j] += all - mean[i] - mean[j];
 }
 
-// Modified Gram-Schmidt, once: what rounding left of the rows' products goes.
+// One pass of modified Gram-Schmidt: removes the overlap that rounding left in the rows' products.
 void orthonormalize(Rows* rows) {
   for (size_t i = 0; i < rows->size(); ++i) {
     std::vector<float>& r = (*rows)[i];
@@ -182,7 +183,7 @@ Subspace principal_components(const std::vector<std::string>& files, const Colum
   Subspace out;
   out.snapshots = n;
   Rows p(static_cast<size_t>(k), std::vector<float>(static_cast<size_t>(column_count(columns)), 0.0f));
-  std::vector<std::vector<double>> weights(static_cast<size_t>(k));  // of the rows: u / sqrt(eigenvalue); its sum over rows is 0, so the mean drops out
+  std::vector<std::vector<double>> weights(static_cast<size_t>(k));  // u / sqrt(eigenvalue); each column sums to 0, so the mean row cancels
   for (int64_t c = 0; c < k; ++c) {
     const auto at = static_cast<size_t>(n - 1 - c);
     out.ratios.push_back(w[at] / all);
@@ -205,7 +206,7 @@ Subspace principal_components(const std::vector<std::string>& files, const Colum
 
 namespace {
 
-// Hash of the whole matrix file, of its bytes as they come.
+// Hash of the matrix file's bytes.
 class FileHash {
  public:
   FileHash() { XXH64_reset(state_.get(), 0); }
@@ -220,7 +221,7 @@ class FileHash {
   int64_t bytes_ = 0;
 };
 
-// Hash of the side file, but for the entry that holds it.
+// Hash of the side file without the entry that stores it.
 std::string hash_of(nlohmann::ordered_json side) {
   side.erase("xxh64");
   const std::string text = side.dump();
@@ -256,7 +257,7 @@ void save_subspace(const std::string& path, const Subspace& s, const Columns& co
 
 namespace {
 
-// The head of a NumPy file; the elements follow.
+// The header of a NumPy file; the elements follow.
 struct Npy {
   std::ifstream file;
   int64_t rows = 0, columns = 0;
@@ -300,7 +301,7 @@ Npy open_npy(const std::string& path) {
   return out;
 }
 
-// Side files from before there were hashes have neither of the two.
+// Side files written before hashes existed have neither of the two.
 void check_hashes(const std::string& path, const nlohmann::ordered_json& side) {
   if (!side.contains("matrix") && !side.contains("xxh64")) return;
   const auto damaged = [](const std::string& file, const char* what) {

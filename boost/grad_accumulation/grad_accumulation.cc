@@ -29,7 +29,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     if (step.collect) throw ValueError("another training algorithm collects gradients already", kName, "switch one of the two off");
     of_list_ = context.parameters.size();
-    for (int64_t list = 0; list < context.gradient_lists; ++list) {  // sums over ranks are formed of each virtual rank's mean
+    for (int64_t list = 0; list < context.gradient_lists; ++list) {  // each virtual rank's mean gradient is reduced over ranks separately
       for (const Parameter* p : context.parameters) {
         const DType dtype = p->dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
         const std::string of_list = list == 0 ? "" : fmt::format("#{}", list);
@@ -39,13 +39,13 @@ class GradAccumulation final : public train::BoostAlgorithm {
     for (const auto& sum : sums_) step.collected.push_back(sum.get());
     step_ = &step;
     step.updates_at = [&step, this](int64_t s) { return in_group(step, s) == steps_ || (updates_rest_ && s == step.last_step); };
-    // 0: the step collects; else it updates with the gradients of that many steps. Each number is a graph of its own.
+    // 0: the step only collects; n > 0: it updates with the gradients of n steps. Each value has its own graph.
     const size_t due = step.add_choice(static_cast<int>(steps_) + 1,
                                        [this](const train::TrainStep& self, int64_t s) { return self.updates(s) ? static_cast<int>(in_group(self, s)) : 0; });
     step.collect = [this, due](train::TrainStep& self, Gradients g, const Tensor& finite) { return collect(std::move(g), finite, self.chosen(due)); };
   }
 
-  // A training may begin within a group: one that was resumed there, or a second one of the same model.
+  // A run may start within a group: a resumed run, or a second run of the same model.
   void on_event(train::Event event, train::TrainState& s) override {
     if (event == train::Event::kEnd) return warn_of_rest();
     if (event != train::Event::kBegin) return;
@@ -53,7 +53,8 @@ class GradAccumulation final : public train::BoostAlgorithm {
     step_->steps_before += ((counted - s.cur_step_num - step_->steps_before) % steps_ + steps_) % steps_;
   }
 
-  // Of several virtual ranks the first one's: before a checkpoint all have the same (TrainStep::collected).
+  // Stores the first virtual rank's sums only: before a checkpoint all virtual ranks have the same
+  // (TrainStep::collected).
   std::vector<Parameter*> state() override {
     std::vector<Parameter*> out;
     for (size_t i = 0; i < of_list_; ++i) out.push_back(sums_[i].get());
@@ -67,7 +68,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
   }
 
  private:
-  // From 1: the place of a step in its group.
+  // The position of a step in its group, from 1.
   int64_t in_group(const train::TrainStep& step, int64_t s) const { return (s + step.steps_before) % steps_ + 1; }
 
   void warn_of_rest() const {
@@ -79,7 +80,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
                           rest, steps_, kName));
   }
 
-  // `due`: of how many steps the update is; 0: it is none.
+  // due_steps: the number of steps that the update covers; 0: no update.
   std::optional<Gradients> collect(Gradients g, const Tensor& finite, int64_t due_steps) {
     const bool last = due_steps > 0;
     const Tensor all_finite = finite.defined() ? ops::logical_and(finite_.value(), finite) : Tensor();
@@ -87,7 +88,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
     for (const auto& sum : sums_) sums.push_back(sum.get());
     std::optional<Gradients> due = collect_gradients(sums, count_, steps_, std::move(g), last);
     if (all_finite.defined()) finite_.assign(last ? ops::full({}, 1, DType::kBool) : all_finite);
-    if (due && due_steps < steps_) {  // each step gave its share of a whole group
+    if (due && due_steps < steps_) {  // gradients were divided by the steps of a whole group
       const double scale = static_cast<double>(steps_) / static_cast<double>(due_steps);
       for (Tensor& gradient : due->of_params) gradient = ops::mul(gradient, scale);
     }
@@ -101,7 +102,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
   size_t of_list_ = 0;
   std::vector<std::unique_ptr<Parameter>> sums_;
   Parameter count_{Tensor::scalar(0, DType::kInt32), "accumulation_step", false};
-  Parameter finite_{Tensor::scalar(1, DType::kBool), "accumulation_finite", false};  // false once a step of the group was not
+  Parameter finite_{Tensor::scalar(1, DType::kBool), "accumulation_finite", false};  // false once a step of the group overflowed
 };
 
 const auto& kGradAccumulation = train::boosts().add({
@@ -127,7 +128,7 @@ const auto& kGradAccumulation = train::boosts().add({
 std::optional<Gradients> collect_gradients(const std::vector<Parameter*>& sums, Parameter& count, int64_t steps, Gradients g, std::optional<bool> last) {
   if (sums.size() != g.of_params.size())
     throw ValueError(fmt::format("{} gradients are given for {} parameters", g.of_params.size(), sums.size()), "collect_gradients");
-  Tensor due;  // where only the counter knows
+  Tensor due;  // defined if only the counter knows, which is on the device
   const Tensor next = ops::add(count.value(), ops::full({}, 1, DType::kInt32));
   if (!last) {
     due = ops::greater_equal(next, ops::full({}, static_cast<double>(steps), DType::kInt32));

@@ -1,4 +1,4 @@
-// Gradient freezing (MindSpore: mindspore.boost.grad_freeze): steps that leave the first parameters out.
+// Gradient freezing (MindSpore: mindspore.boost.grad_freeze): some steps do not train the first parameters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace sindri::boost {
 
 std::vector<size_t> freeze_starts(const std::vector<std::string>& names, int64_t groups) {
-  std::vector<size_t> units;  // where each begins
+  std::vector<size_t> units;  // index of each unit's first parameter
   size_t members = 3;
   for (size_t i = 0; i < names.size(); ++i) {
     const bool joins = names[i].find("bn") != std::string::npos || names[i].find("bias") != std::string::npos || (members < 3 && !units.empty());
@@ -69,7 +69,7 @@ namespace {
 
 class GradFreeze final : public train::BoostAlgorithm {
  public:
-  /// starts: the first trained parameter of each variant; empty: units of parameters, see freeze_starts.
+  /// starts: the first trained parameter of each variant. If empty, computed by freeze_starts.
   GradFreeze(int64_t groups, std::vector<size_t> starts, std::vector<int> sequence)
       : groups_(groups), sequence_(std::move(sequence)), starts_(std::move(starts)) {}
   std::string name() const override { return "grad_freeze"; }
@@ -111,7 +111,7 @@ class GradFreeze final : public train::BoostAlgorithm {
   }
 
  private:
-  // The variant of a step. An update that measures all layers anew trains all, or those that are left out would keep what was measured long ago.
+  // The variant of a step. Updates that measure all layers train all of them; otherwise frozen layers would keep outdated measurements.
   int at(const train::TrainStep& step, int64_t number) const {
     const int64_t update = step.update_of(number);
     if (step.needs_whole && step.needs_whole(update)) return 0;
@@ -119,12 +119,12 @@ class GradFreeze final : public train::BoostAlgorithm {
   }
   int64_t groups_;
   std::vector<int> sequence_;
-  std::vector<size_t> starts_;  ///< the first trained parameter of each variant, in the order of the network
+  std::vector<size_t> starts_;  ///< the first trained parameter of each variant, in the network's order
   std::vector<std::vector<bool>> left_out_;  ///< by variant: TrainStep::left_out
-  const train::TrainStep* step_ = nullptr;  ///< null: nothing is ever frozen
+  const train::TrainStep* step_ = nullptr;  ///< null: nothing is frozen
 };
 
-// Variants as they are written: where each begins, and which each step is.
+// Checks of the settings `starts` and `strategy`.
 std::vector<size_t> checked_starts(const std::vector<double>& starts) {
   for (size_t i = 0; i < starts.size(); ++i)
     if (i == 0 ? starts[i] != 0 : starts[i] < starts[i - 1])

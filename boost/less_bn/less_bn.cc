@@ -31,7 +31,7 @@ class LessBatchNorm final : public train::BoostAlgorithm {
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     if (!centralize_) return;
-    // The head's rows are of length 1 whatever their mean.
+    // Not centralised: the head's rows are normalised to length 1, whatever their mean.
     const Parameter* head = nullptr;
     if (head_)
       for (const size_t i : train::network_order(context))

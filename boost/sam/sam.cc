@@ -29,17 +29,17 @@ class Sam final : public train::BoostAlgorithm {
     step.gradients = [this, inner = step.gradients](train::TrainStep& self, const train::TrainStep::Batch& batch) {
       const int64_t drawn = ops::rng_instance();
       auto [loss, gradients] = inner(self, batch);
-      TensorList before;  // with the moving averages of the first pass
+      TensorList before;  // includes the moving statistics of the first pass
       for (const Parameter* p : all_) before.push_back(p->value());
-      const std::shared_ptr<void> restore(nullptr, [&](void*) {  // also where the second pass throws
+      const std::shared_ptr<void> restore(nullptr, [&](void*) {  // also if the second pass throws
         for (size_t i = 0; i < all_.size(); ++i) {
           if (all_[i]->value().id() != before[i].id()) all_[i]->assign(before[i]);
         }
       });
       const Tensor norm = climb(gradients.of_params);
-      ops::set_rng_instance(drawn);  // both passes drop the same units
+      ops::set_rng_instance(drawn);  // dropout drops the same units in both passes
       gradients = inner(self, batch).second;
-      Tensor& last = gradients.of_params.back();  // what was not finite at the weights the guard sees here
+      Tensor& last = gradients.of_params.back();  // the overflow check sees the second gradients only: pass on an overflow at the original weights
       last = ops::where(ops::all_finite({norm}), last, ops::cast(norm, last.dtype()));
       return std::pair(loss, std::move(gradients));
     };
@@ -48,7 +48,7 @@ class Sam final : public train::BoostAlgorithm {
  private:
   Tensor widened(const Tensor& g, const Tensor& w) const { return adaptive_ ? ops::mul(g, ops::add(ops::abs(w), eta_)) : g; }
 
-  // weights += rho·T²g / ‖T·g‖, T = 1 or |weights| + eta. A loss scale cancels out. Returns the norm.
+  // weights += rho·T²g / ‖T·g‖ with T = 1 or |weights| + eta. A loss scale cancels. Returns the norm.
   Tensor climb(TensorList g) const {
     for (size_t i = 0; i < g.size(); ++i) g[i] = widened(g[i], weights_[i]->value());
     const Tensor norm = optim::global_norm(g);

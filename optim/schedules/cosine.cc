@@ -1,4 +1,4 @@
-// end + (learning_rate - end)·(1 + cos(pi·min(step, N)/N))/2 with N decay_steps (MindSpore: CosineDecayLR).
+// end + (learning_rate - end)·(1 + cos(pi·min(step, N)/N))/2 with N = decay_steps (MindSpore: CosineDecayLR).
 #include <numbers>
 
 #include "sindri/optim/formula.h"

@@ -1,5 +1,5 @@
-// learning_rate·e^(-decay_rate·step), with is_stair the step rounded down to a multiple of decay_steps (MindSpore: NaturalExpDecayLR).
-// Of the step, not of step/decay_steps: so does MindSpore compute it, whatever its documentation says.
+// learning_rate·e^(-decay_rate·step); with is_stair, step is rounded down to a multiple of decay_steps (MindSpore: NaturalExpDecayLR).
+// The exponent has step, not step/decay_steps: MindSpore computes it this way, although its documentation differs.
 #include "sindri/optim/formula.h"
 #include "sindri/optim/registry.h"
 

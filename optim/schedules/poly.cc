@@ -1,4 +1,5 @@
-// (learning_rate - end)·(1 - min(step, N)/N)^power + end with N decay_steps (MindSpore: PolynomialDecayLR); a straight line.
+// (learning_rate - end)·(1 - min(step, N)/N)^power + end with N = decay_steps (MindSpore: PolynomialDecayLR). Also `linear`:
+// a straight line.
 #include "sindri/optim/formula.h"
 #include "sindri/optim/registry.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 struct Poly {
   double learning_rate, end, decay_steps, power = 1;
-  bool update_decay_steps = false;  ///< N grows by whole multiples, the rate rising again, instead of staying at the end
+  bool update_decay_steps = false;  ///< N grows to the next multiple of decay_steps, so that the rate rises again instead of staying at the end
   template <class T> T operator()(const T& step) const {
     const T done = update_decay_steps ? step / (formula::at_least(formula::ceil(step / decay_steps), 1.0) * decay_steps)
                                       : formula::at_most(step, decay_steps) / decay_steps;

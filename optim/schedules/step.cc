@@ -1,4 +1,5 @@
-// learning_rate·gamma^k, k of the milestones being behind. Milestones are epochs of the training, its warm-up included.
+// learning_rate·gamma^k, k being the number of milestones passed. Milestones are epochs of the run, including its
+// warm-up.
 #include <algorithm>
 #include <functional>
 
@@ -12,7 +13,7 @@ namespace {
 
 struct Step {
   double learning_rate, gamma;
-  std::vector<double> at;  ///< steps
+  std::vector<double> at;  ///< in steps
   template <class T> T operator()(const T& step) const {
     T passed = step * 0.0;
     for (double limit : at) passed = passed + formula::reached(step, limit);

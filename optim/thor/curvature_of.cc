@@ -1,4 +1,4 @@
-// The rules by kind of use: which op, what is its input and its output's gradient as rows, and how the factors act on a gradient.
+// The rules by kind of use: which op, its input and its output's gradient as rows, and how the factors act on a gradient.
 #include "optim/thor/curvature_of.h"
 
 #include <algorithm>
@@ -23,12 +23,13 @@ bool flag(const Attrs& attrs, std::string_view name) {
   return false;
 }
 
-// Whether the operand is the parameter's value, perhaps in another type: a transposed or reshaped one has no rule here.
+// Whether the operand is the parameter's value, possibly cast. Transposed or reshaped values have no rule here.
 bool is_value(const ParamUse& use) {
   return std::all_of(use.path.begin(), use.path.end(), [](const Rearrangement& r) { return r.op->traits.role == OpRole::kCast; });
 }
 
-// y = op(a)·op(b). The weight's side that the result's rows or columns come from is "out", the summed one "in".
+// y = op(a)·op(b). The weight's dimension that becomes the result's rows or columns is "out" (G); the summed dimension
+// is "in" (A).
 void describe_matmul(const ParamUse& use, Layer* layer) {
   const Shape& w = use.operands[use.operand].shape();
   const bool right = use.operand == 1, flipped = flag(use.attrs, right ? "transpose_b" : "transpose_a");
@@ -63,7 +64,7 @@ bool alike(const Layer& a, const Layer& b) {
   return a.kind == b.kind && a.groups == b.groups && a.a_dim == b.a_dim && a.g_dim == b.g_dim && a.positions == b.positions && a.transposed == b.transposed;
 }
 
-// What a matrix product's weight meets, and its result's gradient, as rows.
+// The other operand of a matrix product with the weight, and the result's gradient, both as rows.
 std::pair<Tensor, Tensor> matmul_rows(const ParamUse& use) {
   const bool right = use.operand == 1;
   const Tensor& x = use.operands[right ? 0 : 1];
@@ -71,7 +72,7 @@ std::pair<Tensor, Tensor> matmul_rows(const ParamUse& use) {
   return {flip_x ? ops::transpose(x, {1, 0}) : x, right ? use.output_grad : ops::transpose(use.output_grad, {1, 0})};
 }
 
-// Whether the use adds the parameter to what `of` makes, once for each row: as many numbers as that has columns.
+// Whether the use adds the parameter to the result of `of` once per row, with one element per column.
 bool is_bias_of(const ParamUse& use, const Layer& layer, const ParamUse& of) {
   if (use.op == nullptr || use.op->traits.role != OpRole::kAdd || !use.output_grad.defined() || use.output_grad.id() != of.output_grad.id()) return false;
   const Shape& s = use.operands[use.operand].shape();
@@ -81,7 +82,7 @@ bool is_bias_of(const ParamUse& use, const Layer& layer, const ParamUse& of) {
   return of.operand == 1 ? s.back() == width : s == Shape{width, 1};
 }
 
-// The uses of a bias stand behind those of its weight, the tape being in the order of ops; of several that would fit it is the next.
+// The tape is in the order of ops, so the uses of a bias follow those of its weight. Of several candidates the next one is the bias.
 void fold(std::vector<Layer>* layers, const std::unordered_map<const Parameter*, size_t>& at, std::span<const ParamUse> uses) {
   for (Layer& layer : *layers) {
     if (layer.kind != Kind::kMatrix && layer.kind != Kind::kConv) continue;
@@ -162,8 +163,8 @@ Tensor values_of(const Tensor& values, int64_t groups, int64_t d) {
   return rows.dim(1) == d ? rows : ops::slice(rows, {0, 0}, {groups, d});
 }
 
-// left·u·right, blocks of rows and columns; with joint damping Q_l·((Q_lᵀ·u·Q_r) / (positions·l·r + λ))·Q_rᵀ (K-FAC's eigenbasis: Grosse and Martens
-// 2016, section 4.2). left undefined: the identity, with the values in left_values.
+// left·u·right, with blocks of rows and columns. With joint damping Q_l·((Q_lᵀ·u·Q_r) / (positions·l·r + λ))·Q_rᵀ (K-FAC's eigenbasis: Grosse and
+// Martens 2016, section 4.2). An undefined left means the identity with the eigenvalues left_values.
 Tensor act(const Layer& layer, const Tensor& u, const Tensor& left, const Tensor& left_values, const Tensor& right, const Tensor& right_values,
            const Inverses& inverses) {
   const auto positions = static_cast<double>(layer.positions);
@@ -189,7 +190,7 @@ std::pair<Tensor, Tensor> preconditioned(const Layer& layer, const Tensor& grad,
   }
   const int64_t inputs = layer.a_dim - (bias.defined() ? 1 : 0), outputs = layer.groups * layer.g_dim;
   const Shape whole = layer.transposed ? Shape{inputs, outputs} : Shape{outputs, inputs};
-  const int axis = layer.transposed ? 0 : 1;  // of what the weight meets
+  const int axis = layer.transposed ? 0 : 1;  // the dimension of the inputs
   Tensor u = ops::reshape(wide(grad), whole);
   if (bias.defined()) u = ops::concat({u, ops::reshape(wide(bias), layer.transposed ? Shape{1, outputs} : Shape{outputs, 1})}, axis);
   u = layer.transposed ? act(layer, u, i.a, i.a_values, i.g, i.g_values, i) : act(layer, u, i.g, i.g_values, i.a, i.a_values, i);

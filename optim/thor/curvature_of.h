@@ -1,4 +1,4 @@
-// What the uses of a Parameter say of its curvature. Private to optim/thor/.
+// The curvature that the uses of a Parameter determine. Private to optim/thor/.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,48 +8,49 @@
 namespace sindri::optim::thor {
 
 enum class Kind {
-  kPlain,  ///< no rule: its gradient is taken as it is
+  kPlain,  ///< no rule: the gradient is used unchanged
   kMatrix,  ///< of a matrix product
   kConv,
   kEmbedding,
   kNorm,  ///< gamma or beta of a layer norm
-  kFolded,  ///< a bias that is a column of the weight it stands beside
+  kFolded,  ///< a bias that is an extra column of its weight
 };
 
-/// A parameter with the uses that one step made of it, all of one kind and size.
+/// A parameter and its uses in one step, all of one kind and size.
 struct Layer {
   Parameter* param = nullptr;
   Kind kind = Kind::kPlain;
   std::vector<const ParamUse*> uses = {};
-  int64_t groups = 1;  ///< of a convolution; each has factors of its own
+  int64_t groups = 1;  ///< of a convolution; each group has separate factors
   int64_t a_dim = 0;  ///< width of A (of one group); an embedding's number of rows
   int64_t g_dim = 0;  ///< width of G (of one group)
-  int64_t positions = 1;  ///< how many output positions of a sample share a weight
-  bool transposed = false;  ///< a matrix that is stored [a_dim, g_dim]; without a folded bias, which is one more of a_dim
-  ptrdiff_t bias = -1;  ///< which of the layers is folded into this one
+  int64_t positions = 1;  ///< number of output positions of a sample that share a weight
+  bool transposed = false;  ///< a matrix stored as [a_dim, g_dim]; a folded bias is not stored but counts in a_dim
+  ptrdiff_t bias = -1;  ///< index of the layer folded into this one; -1: none
 
   bool factored() const { return kind == Kind::kMatrix || kind == Kind::kConv || kind == Kind::kEmbedding; }
 };
 
-/// params with their uses. One whose uses differ in kind or size (a table that is also a classifier's weight), or have no rule, is plain. fold_bias: what is
-/// added to all results of a matrix product or convolution, and to nothing else, becomes a part of it.
+/// params with their uses. A parameter is plain if its uses differ in kind or size (a table that is also a classifier's weight) or have no rule. fold_bias:
+/// a parameter that is added to all results of one matrix product or convolution, and to nothing else, becomes a part of that weight.
 std::vector<Layer> layers_of(const std::vector<Parameter*>& params, std::span<const ParamUse> uses, bool fold_bias);
 
-/// What a use gives the factors: sums over `rows` of products of rows, in diagonal blocks of width `block` (0: whole), [blocks, width, width],
-/// [groups·blocks, width, width] for convolutions. An embedding's a is how often each row was asked for.
+/// The contribution of a use to the factors: sums over `rows` of products of rows, in diagonal blocks of width `block` (0: whole), [blocks,
+/// width, width], or [groups·blocks, width, width] for convolutions. An embedding's a counts how often each row was looked up.
 struct Moments {
-  Tensor a, g;  ///< g of the output's gradient as the tape has it, scaled by the loss scale and the mean over samples
+  Tensor a, g;  ///< g: of the output's gradient as on the tape, scaled by the loss scale and the mean over samples
   int64_t rows = 0;
 };
-/// batch_means: of convolutions, of the means over the batch (MindSpore's ThorGpu).
+/// batch_means: for convolutions, uses the means over the batch (MindSpore's ThorGpu).
 Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block, bool batch_means);
 
-/// What acts on a gradient: damped inverses, or, where there are g_values, eigenvectors with their eigenvalues and the damping that these get. An embedding's
-/// a is a vector: the inverse of A's diagonal, or that diagonal.
+/// The matrices that act on a gradient: damped inverses or, if g_values is defined, eigenvectors with their eigenvalues and the damping to add to these. An
+/// embedding's a is a vector: the inverse of A's diagonal, or that diagonal.
 struct Inverses {
   Tensor a, g, a_values, g_values, lambda;
 };
-/// (positions·A⊗G)⁻¹ of the gradient, in the parameter's shape and the gradient's type, and of the bias that is folded in. bias: undefined where none is.
+/// (positions·A⊗G)⁻¹ times the gradient and that of the folded bias, each in its parameter's shape and its gradient's type. bias: undefined if there is
+/// none.
 std::pair<Tensor, Tensor> preconditioned(const Layer& layer, const Tensor& grad, const Tensor& bias, const Inverses& inverses);
 
 }  // namespace sindri::optim::thor

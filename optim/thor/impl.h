@@ -1,4 +1,4 @@
-// What Thor keeps of the curvature, and how it comes to it. Private to optim/thor/.
+// Thor's curvature state and the functions that compute it. Private to optim/thor/.
 #pragma once
 #include <map>
 #include <memory>
@@ -20,7 +20,8 @@ namespace thor {
 
 constexpr int kRefresh = 0, kReuse = 1, kFirstPiece = 2;
 
-/// Which rank does each of the units of work: the dearest first, to whom has least so far (of several the lowest rank).
+/// Assigns units of work to ranks: the most expensive first, each to the rank with the least work so far (the lowest of
+/// equal ones).
 std::vector<int> owners_of(const std::vector<double>& costs, int ranks);
 
 }  // namespace thor
@@ -28,9 +29,9 @@ std::vector<int> owners_of(const std::vector<double>& costs, int ranks);
 struct Thor::Impl {
   explicit Impl(Options options) : o(std::move(options)) {}
 
-  /// What is kept of a parameter's curvature; made at its first use.
+  /// The curvature state of a parameter; created at its first use.
   struct Slots {
-    std::unique_ptr<Parameter> a_inv, g_inv;  ///< inverses; with joint damping eigenvectors. An embedding's a_inv has one number for each row
+    std::unique_ptr<Parameter> a_inv, g_inv;  ///< inverses; with joint damping eigenvectors. An embedding's a_inv has one element per row
     std::unique_ptr<Parameter> a_values, g_values;  ///< eigenvalues, with joint damping
     std::unique_ptr<Parameter> a, g;  ///< running averages
     std::unique_ptr<Parameter> trace;  ///< of the trace rule: the last trace, and whether the parameter is frozen
@@ -39,13 +40,13 @@ struct Thor::Impl {
     thor::Kind kind = thor::Kind::kPlain;
     std::vector<std::unique_ptr<Parameter>*> state() { return {&a_inv, &g_inv, &a_values, &g_values, &a, &g, &trace}; }
   };
-  /// One factor that is to be inverted.
+  /// One factor to invert.
   struct Inversion {
     Slots* of;
     bool is_a;
-    Tensor factor, root;  ///< root: the damping on its diagonal
+    Tensor factor, root;  ///< root: the damping added to its diagonal
     int64_t d;
-    Tensor held;  ///< bool scalar: what was there stays
+    Tensor held;  ///< bool scalar: keep the previous inverse
     Parameter& kept() const { return is_a ? *of->a_inv : *of->g_inv; }
     Parameter* values() const { return (is_a ? of->a_values : of->g_values).get(); }
   };
@@ -54,13 +55,13 @@ struct Thor::Impl {
   Options o;
   Parameter* momentum = nullptr;
   std::unordered_map<const Parameter*, Slots> slots;
-  std::unique_ptr<Parameter> ready;  ///< [2] float32: whether every factor was inverted once, and how many inversions failed
-  bool is_ready = false;  ///< the host's knowledge of it
-  double failed = 0;  ///< inversions that were told of
+  std::unique_ptr<Parameter> ready;  ///< [2] float32: whether every factor has been inverted once, and the number of failed inversions
+  bool is_ready = false;  ///< ready[0] as last read by the host
+  double failed = 0;  ///< inversion failures already reported
   bool told_nothing = false;
-  std::vector<thor::Layer> known;  ///< of the last refresh, without its uses: steps that give none use these
-  std::map<int, std::unique_ptr<Parameter>> mine;  ///< by variant: which blocks this rank inverts; not state
-  double balance = 0;  ///< of that: mean over the most that a rank has; 0: every rank inverts all
+  std::vector<thor::Layer> known;  ///< layers of the last refresh without their uses, for steps that record no uses
+  std::map<int, std::unique_ptr<Parameter>> mine;  ///< by variant: the blocks that this rank inverts; not state
+  double balance = 0;  ///< of that distribution: mean work over the most that a rank has; 0: every rank inverts all
   int ranks = 1;
 
   bool joint() const { return o.damping_form == "joint"; }
@@ -70,10 +71,11 @@ struct Thor::Impl {
 
   /// The damping of this update, a scalar.
   Tensor damping(const Tensor& global_step) const;
-  /// Takes the curvature of the layers of this variant, over all parts of the batch, and inverts it. Gives how many factors could not be inverted.
+  /// Computes the factors of this variant's layers over all parts of the batch and inverts them. Returns the number of factors that could not be
+  /// inverted.
   Tensor refresh(const Parts& parts, const Tensor& lambda, double samples, const Gradients& step);
   TensorList natural(const std::vector<thor::Layer>& layers, const TensorList& grads, const Tensor& lambda, double samples) const;
-  /// Makes split_indices that count parameters count layers. Throws ValueError where they name more than there are.
+  /// Converts split_indices that count parameters to layers. Throws ValueError if they exceed both counts.
   void number_buckets(const std::vector<thor::Layer>& layers);
   void clip(const std::vector<thor::Layer>& layers, const TensorList& grads, const Tensor& rate, TensorList* natural) const;
 

@@ -1,4 +1,5 @@
-// A refresh: the factors of every layer over all parts of the batch, and their inverses, by this rank or by all of them together.
+// A refresh: the factors of every layer over all parts of the batch, and their inverses, computed by each rank or shared among
+// the ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ Tensor trace(const Tensor& blocks) {
   return ops::sum(ops::mul(blocks, Tensor::from_values({1, b, b}, eye, blocks.dtype())));
 }
 
-// True where a or b is; either may be undefined.
+// Logical or of a and b; either may be undefined.
 Tensor either(const Tensor& a, const Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() ? a : b;
   return a.id() == b.id() ? a : ops::logical_or(a, b);
@@ -51,7 +52,7 @@ std::vector<int> thor::owners_of(const std::vector<double>& costs, int ranks) {
   return owners;
 }
 
-// The slots of a factored layer, in the factors' own form; zeros until the first refresh fills them.
+// The slots of a factored layer, in the factors' shapes; zeros until the first refresh.
 Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments& m) {
   Slots& s = slots[layer.param];
   s.kind = layer.kind, s.a_dim = layer.a_dim, s.g_dim = layer.g_dim;
@@ -74,19 +75,20 @@ Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments&
   return s;
 }
 
-// Means over rows of the sums, G of the gradients of single samples: the tape's are 1/samples of them, times the loss scale.
+// Turns sums over rows into means, with G for the gradients of single samples. The tape's gradients are those divided by
+// samples, times the loss scale.
 std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const {
   const double rows = static_cast<double>(sum.rows);
   const Tensor own = scalar(o.loss_scale), scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own;
-  const Tensor unscale = ops::reciprocal(ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32));  // twice: its square may be 0
+  const Tensor unscale = ops::reciprocal(ops::cast(ops::reshape(scale, Shape{}), DType::kFloat32));  // applied twice, since its square may underflow to 0
   double a_rows = layer.kind == Kind::kEmbedding ? samples / parts : rows;
-  if (as_mindspore() && layer.kind == Kind::kMatrix) a_rows = static_cast<double>(layer.a_dim);  // as its GPU form does
-  // Factors and inverses are kept in float32, whatever the layer computes in.
+  if (as_mindspore() && layer.kind == Kind::kMatrix) a_rows = static_cast<double>(layer.a_dim);  // as MindSpore's GPU version does
+  // Factors and inverses are float32, whatever type the layer computes in.
   const Tensor sum_a = ops::cast(sum.a, DType::kFloat32), sum_g = ops::cast(sum.g, DType::kFloat32);
   return {ops::mul(sum_a, 1 / a_rows), ops::mul(ops::mul(ops::mul(sum_g, unscale), unscale), samples * samples / rows)};
 }
 
-// The running average, which begins with the first batch's factor.
+// The running average, initialised with the first batch's factor.
 Tensor Thor::Impl::averaged(Parameter& kept, const Tensor& now, const Tensor& skip) const {
   const Tensor first = ops::equal(ops::slice(ready->value(), {0}, {1}), ops::full({1}, 0, DType::kFloat32));
   const Tensor mixed = ops::add(ops::mul(kept.value(), o.factor_decay), ops::mul(now, 1 - o.factor_decay));
@@ -95,7 +97,7 @@ Tensor Thor::Impl::averaged(Parameter& kept, const Tensor& now, const Tensor& sk
   return next;
 }
 
-// True where the inverse of before is kept, by the trace of the whole block, A and G together.
+// True if the previous inverse is kept, decided by the trace of the layer's whole block A⊗G.
 Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& tr_a, const Tensor& tr_g, const Tensor& lambda, const Tensor& skip) const {
   const double width = static_cast<double>(layer.a_dim * layer.g_dim * layer.groups);
   const Tensor now = ops::add(ops::mul(ops::mul(tr_a, tr_g), static_cast<double>(layer.positions)), ops::mul(lambda, width));
@@ -110,7 +112,7 @@ Tensor Thor::Impl::kept_by_trace(const Layer& layer, Slots& s, const Tensor& tr_
   return keep;
 }
 
-// The layers that a step of this variant refreshes: all, or of `stagger` pieces of neighbours one.
+// The layers that a step of this variant refreshes: all, or one of `stagger` pieces of consecutive layers.
 std::vector<size_t> Thor::Impl::refreshed(const std::vector<Layer>& layers, int variant) const {
   std::vector<size_t> all, some;
   for (size_t i = 0; i < layers.size(); ++i)
@@ -122,7 +124,8 @@ std::vector<size_t> Thor::Impl::refreshed(const std::vector<Layer>& layers, int 
   return some;
 }
 
-// A and G of the layers, from the uses of one of this rank's parts of the batch. samples: of all of them, which the tape's gradients are means over.
+// A and G of the layers, from the uses in one of this rank's parts of the batch. samples: of the whole batch, over which the tape's gradients are
+// means.
 TensorList Thor::Impl::factors(const std::vector<Layer>& layers, const std::vector<size_t>& which, double samples, double parts) {
   TensorList out;
   for (const size_t i : which) {
@@ -141,7 +144,8 @@ TensorList Thor::Impl::factors(const std::vector<Layer>& layers, const std::vect
   return out;
 }
 
-// One call for each bucket of layers, so that one travels while the next is computed. split_indices are last layers, counted among those with factors.
+// One call per bucket of layers, so that a bucket is transmitted while the next one is computed. split_indices are the last layers of buckets, counted
+// among layers with factors.
 TensorList Thor::Impl::means_over_parts(const std::vector<TensorList>& lists, const std::vector<size_t>& which, const Gradients& step) const {
   if (!step.mean_over_parts) return lists[0];
   TensorList out;
@@ -158,7 +162,7 @@ TensorList Thor::Impl::means_over_parts(const std::vector<TensorList>& lists, co
   return out;
 }
 
-// What is to be inverted of these factors, or of their running averages.
+// The inversions that these factors, or their running averages, require.
 std::vector<Thor::Impl::Inversion> Thor::Impl::inversions(const std::vector<Layer>& layers, const std::vector<size_t>& which, const TensorList& factors,
                                                           const Tensor& lambda, const Tensor& skip) {
   std::vector<Inversion> out;
@@ -182,7 +186,8 @@ std::vector<Thor::Impl::Inversion> Thor::Impl::inversions(const std::vector<Laye
   return out;
 }
 
-// {inverse, whether it failed}, or {eigenvectors, eigenvalues, whether it failed}. own: which blocks are of a share, whose failures give zeros.
+// {inverse, whether it failed}, or {eigenvectors, eigenvalues, whether it failed}. own: the blocks of this rank's share, whose failures give
+// zeros.
 TensorList Thor::Impl::inverted(const Inversion& one, const Tensor& own) const {
   const auto previous = [&](const Parameter& p) { return own.defined() ? ops::full(p.shape(), 0, DType::kFloat32) : p.value(); };
   if (!joint()) {
@@ -193,8 +198,8 @@ TensorList Thor::Impl::inverted(const Inversion& one, const Tensor& own) const {
   return {vectors, values, bad};
 }
 
-// Whether ranks share the inversions out: where they are many operations for each byte that must then travel. An inversion of width n is about n³
-// operations for 4·n² bytes; widths of some 500 pay on links of 10 Gbit/s and cores of 2 x 50 GFLOP/s.
+// Whether ranks share the inversions: if there are many operations per byte to transmit. An inversion of width n takes about n³ operations for
+// 4·n² bytes; sharing pays from widths of about 500 with links of 10 Gbit/s and cores of 2 x 50 GFLOP/s.
 bool Thor::Impl::shares(const std::vector<Inversion>& all, const Gradients& step) const {
   if (step.ranks == 1 || o.distribute == "replicate") return false;
   if (o.distribute == "shard") return true;
@@ -206,7 +211,8 @@ bool Thor::Impl::shares(const std::vector<Inversion>& all, const Gradients& step
   return operations > 128 * bytes;
 }
 
-// Which blocks this rank inverts, of all factors one behind the other. It is read from memory, so that all ranks have one graph.
+// The blocks that this rank inverts, over the concatenated blocks of all factors. Read from memory, so that all ranks have the
+// same graph.
 Tensor Thor::Impl::share_of(const std::vector<Inversion>& all, const Gradients& step) {
   std::unique_ptr<Parameter>& slot = mine[step.variant];
   if (slot == nullptr) {
@@ -230,7 +236,8 @@ Tensor Thor::Impl::share_of(const std::vector<Inversion>& all, const Gradients& 
   return slot->value();
 }
 
-// Inverts, all on each rank or each rank its share, of which zeros stand for what others do; gives how many could not be inverted.
+// Inverts all factors on each rank, or each rank's share, with zeros for the blocks of other ranks. Returns the number of failed
+// inversions.
 Tensor Thor::Impl::invert(const std::vector<Inversion>& all, const Gradients& step) {
   const bool share = shares(all, step);
   const Tensor own = share ? share_of(all, step) : Tensor();
@@ -246,7 +253,8 @@ Tensor Thor::Impl::invert(const std::vector<Inversion>& all, const Gradients& st
   size_t next = 0;
   for (const Inversion& one : all) {
     const Tensor inverse = made[next++], values = joint() ? made[next++] : Tensor(), flag = made[next++];
-    const Tensor bad = share ? ops::greater(flag, scalar(0)) : Tensor(), held = either(one.held, bad);  // alone, a failure gave the old one back
+    const Tensor bad = share ? ops::greater(flag, scalar(0)) : Tensor(), held = either(one.held, bad);  // without sharing, a failed inversion has returned the
+        // previous inverse
     one.kept().assign(unless(held, one.kept().value(), inverse));
     if (joint()) one.values()->assign(unless(held, one.values()->value(), values));
     failures = ops::add(failures, share ? ops::cast(bad, DType::kFloat32) : flag);
@@ -254,7 +262,7 @@ Tensor Thor::Impl::invert(const std::vector<Inversion>& all, const Gradients& st
   return failures;
 }
 
-// As MindSpore: the mean of the inverses that every part of the batch has of its own factors.
+// As MindSpore: the mean over the parts of the batch of the inverses of each part's factors.
 Tensor Thor::Impl::mean_of_inverses(const Parts& parts, const std::vector<size_t>& which, const std::vector<TensorList>& lists, const Tensor& lambda,
                                     const Gradients& step) {
   std::vector<TensorList> inverses;

@@ -1,4 +1,4 @@
-// The learning rate of THOR's published ResNet trainings (MindSpore's lr_generator, get_thor_lr).
+// The learning rate of THOR's published ResNet runs (MindSpore's lr_generator, get_thor_lr).
 #include <algorithm>
 
 #include "sindri/core/error.h"

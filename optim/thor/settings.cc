@@ -1,4 +1,4 @@
-// Thor by name: its settings.
+// The settings of Thor as a registered optimizer.
 #include "optim/optimizer_impl.h"
 #include "sindri/core/error.h"
 #include "sindri/optim/formula.h"

@@ -1,4 +1,4 @@
-// Thor: its options, when curvature is taken, and the step that is made of it. How it is taken: refresh.cc; what a layer is: curvature_of.cc.
+// Thor: its options, the schedule of refreshes, and the step. refresh.cc computes the curvature; curvature_of.cc defines layers.
 #include "sindri/optim/thor.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ void check(bool ok, const char* what, const std::string& got, const char* fix) {
   if (!ok) throw ValueError(fmt::format("THOR: {}, got {}", what, got), "", fix);
 }
 
-// Far beyond any use: its square times a factor must be finite in float32.
+// Far above any practical value; its square times a factor must be finite in float32.
 constexpr double kMostDamping = 1e15;
 
 void check_damping(const LearningRate& damping) {
@@ -50,7 +50,7 @@ void check_choice(const char* name, const std::string& got, std::initializer_lis
         "see ThorOptions");
 }
 
-// Options that leave each other no sense.
+// Combinations of options that contradict each other.
 void check_together(const ThorOptions& o) {
   const bool means_of_inverses = o.reduce == "inverse_mean" || o.compat == "mindspore";
   check(!means_of_inverses || (o.damping_form == "factored" && o.factor_decay == 0 && o.trace_rule.empty()),
@@ -84,7 +84,7 @@ void check_options(const ThorOptions& o) {
   check_together(o);
 }
 
-// Parameters that decay and those that do not are groups, updated in the order given.
+// Splits parameters into those with and without decay; the update order stays as given.
 Params with_filter(Params params, const ThorOptions& o) {
   if (!o.decay_filter || params.grouped()) return params;
   ParamGroup decayed, others{.weight_decay = WeightDecay(0)};
@@ -129,7 +129,7 @@ void Thor::set_frequency(int64_t frequency) {
   thor_->o.frequency = frequency;
 }
 
-// λ of this update. Behind a table's end its last value holds for who does not ask variant(), which refuses that.
+// λ of this update. After the end of a table its last value is used, but variant() throws there.
 Tensor Thor::Impl::damping(const Tensor& global_step) const {
   if (o.damping.schedule() != nullptr)
     return ops::cast(ops::reshape(o.damping.schedule()->construct(ops::reshape(global_step, Shape{})), Shape{}), DType::kFloat32);
@@ -146,13 +146,14 @@ int Thor::variant(int64_t step) const {
   if (!table.empty() && step >= static_cast<int64_t>(table.size()))
     throw ValueError(fmt::format("THOR: damping has {} entries, update {} needs one more", table.size(), step), "damping",
                      "give one for each update of the training, or a schedule");
-  // Piece p of k is due at p·frequency/k behind a step where all would be: the first of all, and those at which the curvature is not there yet.
+  // Piece p of k is due p·frequency/k updates after each multiple of frequency. All pieces are due at update 0 and while the curvature is not
+  // ready.
   const int64_t at = step % t.o.frequency;
   int due = at == 0 ? kRefresh : kReuse;
   for (int64_t piece = 0; piece < t.o.stagger; ++piece)
     if (step > 0 && at == piece * t.o.frequency / t.o.stagger) due = kFirstPiece + static_cast<int>(piece);
   if (t.ready != nullptr && (!t.is_ready || due != kReuse)) {
-    // The one look at a device: until the curvature is there, then once per refresh.
+    // The only read from the device: every step until the curvature is ready, then once per refresh.
     const std::vector<float> now = t.ready->stored().to_vector<float>();
     t.is_ready = now[0] != 0;
     if (now[1] > t.failed) {
@@ -180,7 +181,8 @@ std::vector<std::vector<Layer>> parts_of(const std::vector<Parameter*>& params, 
 
 }  // namespace
 
-// G⁻¹·dW·A⁻¹ of what has factors, the diagonal rule of layer norms, other gradients as they are. samples: of a part.
+// G⁻¹·dW·A⁻¹ for parameters with factors, the diagonal rule for layer norms; other gradients are unchanged. samples: in
+// one part of the batch.
 TensorList Thor::Impl::natural(const std::vector<Layer>& layers, const TensorList& grads, const Tensor& lambda, double samples) const {
   TensorList out = grads;
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -191,7 +193,7 @@ TensorList Thor::Impl::natural(const std::vector<Layer>& layers, const TensorLis
     }
     if (!layer.factored()) continue;
     const auto it = slots.find(layer.param);
-    if (it == slots.end() || it->second.a_inv == nullptr) continue;  // a path of the network that no refresh has seen yet: the gradient
+    if (it == slots.end() || it->second.a_inv == nullptr) continue;  // a path of the network that no refresh has covered yet: use the gradient
     const Slots& s = it->second;
     const auto value = [](const auto& slot) { return slot == nullptr ? Tensor() : slot->value(); };
     const thor::Inverses inverses{.a = value(s.a_inv), .g = value(s.g_inv), .a_values = value(s.a_values), .g_values = value(s.g_values), .lambda = lambda};
@@ -202,7 +204,8 @@ TensorList Thor::Impl::natural(const std::vector<Layer>& layers, const TensorLis
   return out;
 }
 
-// All natural gradients times ν = min(1, sqrt(κ/(lr²·Σ<U, g>))). Gradients are scaled by the own loss scale, of which the product has the square.
+// Multiplies all natural gradients by ν = min(1, sqrt(κ/(lr²·Σ<U, g>))). Gradients are multiplied by the optimizer's loss scale, so the product
+// contains its square.
 void Thor::Impl::clip(const std::vector<Layer>& layers, const TensorList& grads, const Tensor& rate, TensorList* natural) const {
   Tensor product;
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -218,8 +221,8 @@ void Thor::Impl::clip(const std::vector<Layer>& layers, const TensorList& grads,
     if (layers[i].kind != Kind::kPlain) (*natural)[i] = ops::mul((*natural)[i], ops::cast(nu, (*natural)[i].dtype()));
 }
 
-// split_indices that name more than there are layers with factors, but no more than there are parameters, count parameters, as published BERT settings do:
-// each becomes the last layer up to that parameter.
+// If split_indices name more layers than have factors, but not more than there are parameters, they count parameters, as published BERT settings do: each
+// becomes the last layer up to that parameter.
 void Thor::Impl::number_buckets(const std::vector<Layer>& layers) {
   std::vector<int64_t>& split = o.split_indices;
   const auto factored = std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.factored(); });
@@ -256,7 +259,7 @@ Gradients Thor::precondition(Gradients g) {
   if (!any) return g;
   const double samples = static_cast<double>(t.o.batch_size > 0 ? t.o.batch_size * static_cast<int64_t>(parts.size()) : g.samples);
   if (samples == 0) throw ValueError("THOR: how many samples the loss is the mean of is not known", "batch_size", "give batch_size");
-  // From here on gradients are free of every loss scale, but for the own one that apply divides by.
+  // From here on gradients carry only the optimizer's own loss scale, by which apply divides.
   for (Tensor& grad : g.of_params) grad = unscaled(grad, 1, g.inv_scale);
   g.inv_scale = {};
   const Tensor lambda = t.damping(global_step().value());
@@ -276,7 +279,7 @@ Gradients Thor::precondition(Gradients g) {
   return g;
 }
 
-// Momentum, after a clip of the tensor's own step where that is asked for.
+// Momentum, after clipping the tensor's natural gradient if enable_clip_grad is set.
 Tensor Thor::update(const Parameter& p, const Tensor& grad, const Tensor& lr, double weight_decay, const UpdateControl& control,
                     const std::vector<Parameter*>& state) {
   const Tensor& momentum = thor_->momentum->value();
@@ -304,7 +307,7 @@ std::vector<Parameter*> Thor::state() {
 void Thor::expect_state(const std::map<std::string, TensorMeta>& stored) {
   Impl& t = *thor_;
   if (!stored.contains("thor_ready")) return;
-  t.is_ready = false;  // to be read again
+  t.is_ready = false;  // read again from the loaded state
   const auto make = [&](std::unique_ptr<Parameter>* slot, const std::string& name) {
     const auto it = stored.find(name);
     if (it != stored.end() && *slot == nullptr) *slot = std::make_unique<Parameter>(Tensor::zeros(it->second.shape, DType::kFloat32), name, false);
@@ -313,7 +316,7 @@ void Thor::expect_state(const std::map<std::string, TensorMeta>& stored) {
   bool any = false;
   for (const Parameter* p : parameters()) {
     const auto name = [&](char factor, std::string_view what) { return fmt::format("matrix_{}_{}.{}", factor, what, p->name()); };
-    if (!stored.contains(name('g', form))) continue;  // of a training with the other form of damping: as if there were none, the next step refreshes
+    if (!stored.contains(name('g', form))) continue;  // state of the other damping form is ignored; the next step refreshes
     any = true;
     Impl::Slots& s = t.slots[p];
     make(&s.a_inv, name('a', form)), make(&s.g_inv, name('g', form));
