@@ -90,7 +90,7 @@ Engine::Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int w
                           "", "use a smaller batch_size or prefetch, or raise IteratorOptions::memory_limit");
       }
       pool_ = std::make_shared<BlockPool>(bytes, blocks);
-      // Runs of rows: long enough to make locking cheap, short enough that workers end a batch together.
+      // Runs of rows: long enough that locking costs little, short enough that the workers finish a batch together.
       grain_ = std::clamp<int64_t>(batch_rows_ / (4 * num_workers_), 1, 16);
     }
   }
@@ -98,11 +98,11 @@ Engine::Engine(std::unique_ptr<Plan> plan, const IteratorOptions& options, int w
 
 Engine::~Engine() { stop(); }
 
-// With fewer threads than wanted it goes on more slowly; without any it could only wait for ever.
+// With fewer threads than requested the engine runs more slowly; without any it would wait forever.
 void Engine::start() {
   try {
     const auto on_host = [this] {
-      const DeviceScope host(Device{});  // rows are made by the host, whatever device trains with them
+      const DeviceScope host(Device{});  // rows are made on the host, whatever device trains with them
       work();
     };
     for (int i = 0; i < num_workers_; ++i) threads_.emplace_back(in_this_runtime(on_host));
@@ -167,7 +167,7 @@ bool Engine::next(std::vector<Tensor>* columns) {
   return true;
 }
 
-// Under the lock: opens the next batch, or the marker behind an epoch's last. False when no epoch is left.
+// Under the lock: opens the next batch, or the marker after an epoch's last batch. Returns false if no epoch remains.
 bool Engine::open_item(Worker& w, Item* item) {
   if (options_.num_epochs >= 0 && produced_.epoch >= options_.start_epoch + options_.num_epochs) return false;
   item->begin = produced_;
@@ -194,8 +194,8 @@ bool Engine::open_item(Worker& w, Item* item) {
   return true;
 }
 
-// As open_item, when known bad rows are left out: the batch takes the next good rows of the pass. An unsharded pass just ends sooner;
-// a shard goes on at the start of its own order until it has as many rows as the others.
+// Like open_item, but omits rows known to be bad: the batch takes the next good rows of the pass. An unsharded pass ends sooner; a
+// shard continues from the start of its order until it has as many rows as the others.
 bool Engine::open_skipping(Worker& w, Item* item) {
   const int64_t n = batch_ != nullptr ? batch_->rows : plan_->items;
   const int64_t per_epoch = batch_ != nullptr ? passes_per_epoch_ : 1;
@@ -212,7 +212,7 @@ bool Engine::open_skipping(Worker& w, Item* item) {
       return true;
     }
     item->pass = per_epoch < 0 ? static_cast<uint64_t>(c.pass) : static_cast<uint64_t>(c.epoch * per_epoch + c.pass);
-    const int64_t scan_end = plan_->sharded ? 2 * n : n;  // a second round at most: bad rows are not met twice
+    const int64_t scan_end = plan_->sharded ? 2 * n : n;  // at most a second round: a bad row is not read twice
     while (static_cast<int64_t>(item->rows.size()) < batch_rows_ && c.taken < n && (n < 0 || c.row < scan_end)) {
       const int64_t row = c.row++ % n;
       if (w.known_bad(*rows_, item->pass, row)) continue;
@@ -232,7 +232,7 @@ bool Engine::open_skipping(Worker& w, Item* item) {
   }
 }
 
-// Under the lock: some rows to make, or none when there is nothing to do now.
+// Under the lock: returns rows to make, or an empty ticket if there is nothing to do now.
 Engine::Ticket Engine::take_ticket(Worker& w) {
   for (auto& item : inflight_) {
     const int64_t n = static_cast<int64_t>(item->rows.size());
@@ -351,7 +351,7 @@ void Engine::run_ticket(Worker& w, const Ticket& t) {
   }
 }
 
-// Tensors of a batch whose rows are all there, and the operations behind batch().
+// Builds the tensors of a batch whose rows are complete, and runs the operations after batch().
 void Engine::finish_item(Worker& w, Item& item) {
   if (how_ == Making::kSingle) return;
   const int64_t n = static_cast<int64_t>(item.rows.size());
@@ -382,7 +382,7 @@ void Engine::finish_item(Worker& w, Item& item) {
   item.columns.clear();
 }
 
-// Under the lock: drops this batch and those after it, to be cut again without the row now known to be bad.
+// Under the lock: drops this batch and later ones, so that they are formed again without the row now known to be bad.
 void Engine::restart_from(const Item& item) {
   if (item.dropped) return;
   while (true) {
@@ -414,7 +414,7 @@ void Engine::finish_ticket(const std::shared_ptr<Item>& item, std::unique_lock<s
   ready_cv_.notify_all();
 }
 
-// Exceptions of rows are kept with their batch. One from beside them (no memory for a ticket) ends the pipeline, not the process.
+// Exceptions of rows are stored with their batch. Any other (no memory for a ticket) ends the pipeline, not the process.
 void Engine::work() {
   try {
     run_worker();

@@ -1,8 +1,8 @@
-// The running pipeline: batches in flight, the workers that fill them, and the consumer that takes them in order.
+// The running pipeline: batches in flight, the workers that fill them, and the consumer that reads them in order.
 //
-// Workers take runs of rows ("tickets") of the oldest batch that still has some; when none has, and there is room, one of them opens
-// the next batch. A row's slot in the batch block is its place in the order, so nothing is reordered later: a batch is ready when its
-// last row is done, and leaves when those before it have left. No room: workers sleep. That is all of the back-pressure.
+// Workers take runs of rows ("tickets") from the oldest batch that has rows left. If none has and there is room, one of them opens
+// the next batch. A row's slot in the batch block is its position in the order, so nothing is reordered later. A batch is ready when
+// its last row is done, and is returned after those before it. If there is no room, workers sleep: that is the only back-pressure.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@
 
 namespace sindri::dataset {
 
-/// Where the next batch begins. `pass`, `row` and `taken` matter when bad rows are skipped, since batches then have no fixed place.
+/// The start of the next batch. `pass`, `row` and `taken` are needed if bad rows are skipped, since batches then have no fixed position.
 struct Cursor {
   int64_t epoch = 0, batch = 0;
   int64_t pass = 0;  // of the batch's input, within the epoch
   int64_t row = 0;  // next input row of that pass
-  int64_t taken = 0;  // good rows taken in that pass
+  int64_t taken = 0;  // good rows used from that pass
 };
 
 class Engine {
@@ -35,13 +35,13 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// The next batch; false at an epoch's end (then the engine stands at the next epoch's start).
+  /// Returns the next batch; false at the end of an epoch, after which the next call starts the next epoch.
   bool next(std::vector<Tensor>* columns);
-  /// Waits at most so long for next() to have something to give; true when it has.
+  /// Waits at most `seconds` for a result of next(). Returns whether there is one.
   bool wait(double seconds);
   /// Drops everything in flight and continues at `c`.
   void seek(const Cursor& c);
-  /// Behind what next() gave last.
+  /// The position after the last result of next().
   const Cursor& consumed() const { return consumed_; }
   const Plan& plan() const { return *plan_; }
   Stats stats() const;
@@ -51,11 +51,11 @@ class Engine {
     Cursor begin, end;
     bool epoch_end = false, ready = false, dropped = false;
     uint64_t pass = 0;  // of the program whose rows are listed
-    uint64_t generation = 0;  // seeks before it was opened
-    std::vector<int64_t> rows;  // their indices there
-    int64_t next_row = 0, running = 0;  // first row no worker has taken; workers busy on it
+    uint64_t generation = 0;  // number of seeks before it was opened
+    std::vector<int64_t> rows;  // their indices in that pass
+    int64_t next_row = 0, running = 0;  // first row not taken by a worker; number of workers busy with it
     std::shared_ptr<uint8_t> block;
-    std::vector<Tensor> columns;  // of the batch leaf, before operations behind batch()
+    std::vector<Tensor> columns;  // of the batch leaf, before the operations after batch()
     std::vector<Tensor> outputs;
     std::exception_ptr error;
     int64_t error_row = 0;
@@ -67,7 +67,7 @@ class Engine {
   bool has_next() const { return failure_ || (!inflight_.empty() && inflight_.front()->ready); }  // under mutex_
   void work();
   void run_worker();
-  // Rows of a batch for one worker. `turn` counts tickets.
+  // Rows of a batch for one worker. `turn` is the ticket's number.
   struct Ticket {
     std::shared_ptr<Item> item;
     int64_t begin = 0, end = 0, turn = 0;
@@ -88,8 +88,8 @@ class Engine {
   std::unique_ptr<Plan> plan_;
   const IteratorOptions options_;
   const int num_workers_;
-  const Leaf* batch_ = nullptr;  // the batch at the end of the chain, if there is one
-  const Program* rows_ = nullptr;  // makes one row of it (or one item)
+  const Leaf* batch_ = nullptr;  // the batch at the end of the chain; null if there is none
+  const Program* rows_ = nullptr;  // makes one of its rows (or one item)
   Making how_ = Making::kSingle;
   int64_t passes_per_epoch_ = 1;  // of the batch's input; -1: endless
   int64_t batch_rows_ = 1, grain_ = 1;
@@ -107,13 +107,13 @@ class Engine {
   std::exception_ptr failure_;
   std::mutex turn_mutex_;
   std::condition_variable turn_cv_;
-  int64_t turn_ = 0;  // the ticket whose rows sequential sources are read for
+  int64_t turn_ = 0;  // the ticket for which sequential sources are read now
   std::vector<std::thread> threads_;
   Stats stats_;
   Counters counters_;
 };
 
-/// min(8, usable cores) for 0; otherwise `asked`, at most the usable cores (with a log line when it is less).
+/// Returns min(8, usable cores) for 0; otherwise `asked`, limited to the usable cores, with a log line if that is less.
 int worker_count(int asked);
 
 }  // namespace sindri::dataset

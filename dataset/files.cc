@@ -1,4 +1,4 @@
-// Files and folders for the sources: every error names the path and what the system said.
+// Files and folders for the sources. Every error names the path and the system's message.
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Descriptor {
 Value read_file(const std::string& path, Scratch& scratch) {
   const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block
   if (d.fd < 0) throw IoError(fmt::format("cannot open {}: {}", path, std::strerror(errno)), "", "check that the file exists and may be read");
-  // No stat: the file is read to its end into scratch of the size of the largest file so far.
+  // No stat: the file is read to its end into a scratch buffer of the size of the largest file so far.
   int64_t capacity = scratch.file_bytes, n = 0;
   uint8_t* data = scratch.arena.allocate(capacity);
   while (true) {
@@ -69,7 +69,7 @@ namespace {
   throw IoError(fmt::format("cannot {} {}: {}", action, path, std::strerror(error)), who, fix);
 }
 
-// The file that is being written, which goes away unless it gets its name.
+// A file being written; it is removed unless it gets its final name.
 class Partial {
  public:
   Partial(std::string path, std::string who) : path_(std::move(path)), who_(std::move(who)) {
@@ -98,7 +98,7 @@ class Partial {
     if (::fchmod(fd_, mode) != 0) fail("set the permissions of", errno);
   }
   void finish() {
-    const int closed = ::close(fd_);  // where a network file system says that it could not write
+    const int closed = ::close(fd_);  // network file systems may report failed writes here
     fd_ = -1;
     if (closed != 0) fail("write", errno);
     if (::rename(name_.c_str(), path_.c_str()) != 0) fail("rename", errno);
@@ -111,7 +111,7 @@ class Partial {
   int fd_ = -1;
 };
 
-// The file that symbolic links lead to, also where it is not there yet.
+// The file that symbolic links lead to, even if it does not exist yet.
 std::string behind_links(const std::string& path, const std::string& who) {
   std::filesystem::path at = path;
   std::error_code error;
@@ -130,7 +130,7 @@ std::vector<uint8_t> read_plain_file(const std::string& path, const std::string&
   struct stat st {};
   if (::fstat(d.fd, &st) != 0) throw_file_error("look at", path, errno, who, "look at the disk");
   if (!S_ISREG(st.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), who, "name a file");
-  // One more than its size shows the end; files of /proc say 0.
+  // Reading one byte more than the size detects the end; files in /proc have size 0.
   std::vector<uint8_t> out(static_cast<size_t>(st.st_size) + 1);
   size_t n = 0;
   while (true) {

@@ -1,4 +1,4 @@
-// Finding a data set below a folder by the names MindSpore's model scripts use.
+// Finds a data set in a folder by the names that MindSpore's model scripts use.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@ namespace sindri::dataset {
 
 namespace {
 
-// What lies directly in a folder, as far as it decides the kind of a data set.
+// The entries of a folder that decide the kind of a data set.
 struct Contents {
   bool cifar10_train = false, cifar10_test = false, cifar100_train = false, cifar100_test = false, mnist_train = false, mnist_test = false;
   int64_t folders = 0;
@@ -38,7 +38,7 @@ Contents look(const std::string& dir) {
   return c;
 }
 
-// Binary data sets lying in `dir` itself.
+// Binary data sets directly in `dir`.
 bool binary_in(const std::string& dir, const Contents& c, bool train, FoundData* found) {
   found->dir = dir;
   found->usage = train ? "train" : "test";
@@ -49,7 +49,7 @@ bool binary_in(const std::string& dir, const Contents& c, bool train, FoundData*
   return true;
 }
 
-// A folder of class folders; ones that hold further data sets ("train" beside "val") do not count as classes.
+// A folder of class folders. Folders that contain further data sets ("train" next to "val") do not count as classes.
 bool class_folders(const std::string& dir, const Contents& c) {
   if (c.folders == 0) return false;
   for (const auto& name : c.names) {
@@ -64,7 +64,7 @@ bool class_folders(const std::string& dir, const Contents& c) {
 
 constexpr const char* kTrainNames[] = {"train", "ilsvrc"};
 constexpr const char* kEvalNames[] = {"val", "validation_preprocess", "ilsvrc_eval", "validation", "eval", "test"};
-// Folders that unpacked archives make around the binary files.
+// Folders that unpacked archives create around the binary files.
 constexpr const char* kBinaryFolders[] = {"cifar-10-batches-bin", "cifar-100-binary"};
 
 }  // namespace
@@ -102,7 +102,7 @@ FoundData find_data(const std::string& root, const std::string& usage) {
     if (binary_in(dir, c, train, &found)) return found;
     if (class_folders(dir, c)) return {FoundData::Kind::kImageFolder, dir, ""};
   }
-  // The folder itself may be what was meant: class folders, none of them named like a part of a data set.
+  // The folder may itself be the data set: class folders, none of them named like a part of a data set.
   bool parts = false;
   for (const char* name : kTrainNames) parts |= is_folder(root + "/" + name);
   for (const char* name : kEvalNames) parts |= is_folder(root + "/" + name);

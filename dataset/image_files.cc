@@ -1,4 +1,4 @@
-// Image files outside a pipeline. What a file holds is decoded in the form that is asked for, so that grey is what the format itself knows of it.
+// Image files outside a pipeline. Files are decoded directly in the requested form, so that grey uses the format's own luminance.
 #include "sindri/dataset/image_files.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ Picture blank(ImageSize size, PixelForm form) {
   return {size, form, std::vector<uint8_t>(static_cast<size_t>(size.height * size.width * form.channels * form.bytes))};
 }
 
-// OpenCV's weights of 14 bits, rounded.
+// OpenCV's 14-bit weights, rounded.
 uint8_t grey_of(int r, int g, int b) { return static_cast<uint8_t>((4899 * r + 9617 * g + 1868 * b + (1 << 13)) >> 14); }
 
 Picture to_grey(const Picture& rgb) {
@@ -38,7 +38,7 @@ Picture to_grey(const Picture& rgb) {
   return out;
 }
 
-// For pictures whose three channels are equal.
+// For images whose three channels are equal.
 Picture one_of_three(const Picture& rgb) {
   Picture out = blank(rgb.size, {1, 1});
   for (size_t i = 0; i < out.pixels.size(); ++i) out.pixels[i] = rgb.pixels[3 * i];
@@ -101,7 +101,7 @@ Picture read_picture(const std::vector<uint8_t>& file, ImageReadMode mode) {
   return grey ? one_of_three(out) : to_grey(out);
 }
 
-// As EXIF's number says: 2 to 4 mirror or turn, 5 to 8 do so with rows and columns exchanged.
+// Applies the EXIF orientation: 2 to 4 mirror or rotate, 5 to 8 do the same with rows and columns exchanged.
 Picture turned(Picture in, int orientation) {
   if (orientation == 1) return in;
   const bool swaps = orientation >= 5;
@@ -135,7 +135,7 @@ Tensor to_tensor(const Picture& p) {
   return out;
 }
 
-// uint8 on the host, row by row.
+// uint8 on the host, contiguous.
 Tensor plain_bytes(const Tensor& t, const char* what, const char* who) {
   if (!t.defined()) throw ValueError(fmt::format("{} is an undefined tensor", what), who);
   if (t.dtype() != DType::kUInt8) throw DTypeError(fmt::format("{} must be uint8, got {}", what, dtype_name(t.dtype())), who, "round it and cast it to uint8");

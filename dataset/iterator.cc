@@ -1,4 +1,4 @@
-// The iterator users hold: epochs, state and seed around an engine.
+// The public iterator: epochs, state and seed around an engine.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ int64_t choose_seed(Node& root, const IteratorOptions& options) {
     return *options.seed;
   }
   if (seed_is_set()) return get_seed();
-  if (is_sharded(root)) return 0;  // ranks must agree without talking
+  if (is_sharded(root)) return 0;  // ranks must agree without communication
   const int64_t seed = static_cast<int64_t>(std::random_device{}());
   log::info("data", fmt::format("no seed is set; this pipeline uses {}", seed));
   return seed;
@@ -47,7 +47,7 @@ bool has_batch(const Node& node) {
   return false;
 }
 
-// Replacing and skipping look at single rows; a batch made inside one row's program cannot be mended.
+// Replacing and skipping need single rows; a batch formed inside one row's program cannot be repaired.
 void check_corrupt_policy(const Node& root, OnCorrupt policy) {
   if (policy == OnCorrupt::kFail) return;
   const Node* n = &root;
@@ -72,7 +72,7 @@ class IteratorImpl : public Iterator {
  public:
   IteratorImpl(std::shared_ptr<const Dataset> dataset, IteratorOptions options) : dataset_(std::move(dataset)), options_(options) {
     check_options(options_);
-    dataset_->get_dataset_size();  // raises for an empty data set, with the reason
+    dataset_->get_dataset_size();  // throws for an empty data set, with the reason
     check_corrupt_policy(*dataset_->node(), options_.on_corrupt);
     seed_chosen_ = options_.seed.has_value() || seed_is_set() || is_sharded(*dataset_->node());
     build(choose_seed(*dataset_->node(), options_));
@@ -89,7 +89,7 @@ class IteratorImpl : public Iterator {
   }
 
   ~IteratorImpl() override {
-    if (elsewhere()) static_cast<void>(engine_.release());  // its threads are not in this process, and its locks as they were when it was forked
+    if (elsewhere()) static_cast<void>(engine_.release());  // after a fork its threads do not exist here, and its locks are in the state of that moment
   }
 
   bool next(std::vector<Tensor>* columns) override {
@@ -116,7 +116,7 @@ class IteratorImpl : public Iterator {
       at_end_ = true;
       return false;
     }
-    // Behind an epoch's last batch only its end is left: taking it keeps the batches of the next one that are being made.
+    // After an epoch's last batch only its end marker remains. Taking it keeps the batches of the next epoch that are in progress.
     if (!at_end_ && options_.on_corrupt != OnCorrupt::kSkip && batch_ == engine_->plan().items) {
       std::vector<Tensor> none;
       at_end_ = !engine_->next(&none);
@@ -143,7 +143,7 @@ class IteratorImpl : public Iterator {
   std::string state_dict() const override {
     refuse_elsewhere();
     nlohmann::json j = fingerprint();
-    // An epoch that has ended is said as such: the engine itself stands at the next one already.
+    // The end of an epoch is stored explicitly, because the engine is already at the next one.
     const Cursor& c = engine_->consumed();
     j["epoch"] = epoch_;
     j["batch"] = batch_;
@@ -216,7 +216,7 @@ class IteratorImpl : public Iterator {
     p.max_corrupt = options_.max_corrupt;
     auto plan = make_plan(*dataset_->node(), p);
     const int workers = options_.num_workers > 0 ? options_.num_workers : worker_count(plan->workers);
-    // Rows that a shard leaves out move its later ones up: what belongs to which of several would depend on how they are dealt out.
+    // Skipped rows move a shard's later rows up, so with several shards the rows of each would depend on how they are distributed.
     if (plan->several_shards && options_.on_corrupt == OnCorrupt::kSkip)
       throw ValueError("on_corrupt = skip: this pipeline reads several shards at once", "", "use on_corrupt = replace, or one shard per rank");
     engine_ = std::make_unique<Engine>(std::move(plan), options_, workers);
@@ -243,10 +243,10 @@ class IteratorImpl : public Iterator {
     if (shards && engine_->plan().on_corrupt == OnCorrupt::kSkip)
       log::warn("data", "on_corrupt = skip: only the first shard knows the position after the rows it skipped; the others may repeat some rows");
     for (const auto& [name, value] : mine.items()) {
-      // Shards may be one batch longer than all rows in one piece; how many there are is not asked.
+      // Shards may have one batch more than all rows read as one; the number of shards is not compared.
       if (name == "in_shards" || (name == "size" && shards)) continue;
       if (j.contains(name) && j[name] == value) continue;
-      // Shards of one pipeline stand at the same place, unless each has left out bad rows of its own.
+      // Shards of one pipeline are at the same position unless each has skipped bad rows.
       const bool same_rows = engine_->plan().on_corrupt != OnCorrupt::kSkip && name == "tree" && j.contains(name);
       if (same_rows && of_any_shard(j[name].dump()) == of_any_shard(value.dump())) continue;
       const std::string theirs = j.contains(name) ? j[name].dump() : "nothing";
@@ -264,7 +264,7 @@ class IteratorImpl : public Iterator {
   std::unique_ptr<Engine> engine_;
   int64_t epoch_ = 0, batch_ = 0;
   bool at_end_ = false, seed_chosen_ = false;
-  pid_t reader_ = 0;  // the process that has begun to read
+  pid_t reader_ = 0;  // the process that started to read
 };
 
 }  // namespace

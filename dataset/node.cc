@@ -1,4 +1,4 @@
-// What can be told of a tree without running it: sizes, columns, printed form.
+// Properties of a tree that are known without running it: sizes, columns, printed form.
 #include "dataset/node.h"
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ std::vector<ColumnInfo> map_result(Node& node, std::vector<ColumnInfo> columns) 
   if (made.size() == m.in.size()) {
     for (size_t i = 0; i < made.size(); ++i) columns[static_cast<size_t>(m.in[i])] = made[i];
   } else {
-    // Other counts: the results take the place of the first input, the remaining inputs go.
+    // With another number of results, these replace the first input and the other inputs are removed.
     std::vector<ColumnInfo> kept;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (static_cast<int>(i) == m.in[0]) kept.insert(kept.end(), made.begin(), made.end());

@@ -67,7 +67,7 @@ int64_t order_size(const OrderSpec& spec, int64_t rows) {
       }
       break;
   }
-  // A sampler with replacement may draw more rows than there are; all others are capped.
+  // A sampler with replacement may draw more rows than there are; all others are limited.
   if (s.kind == Sampler::Kind::kRandom && s.replacement) return rows == 0 ? 0 : s.num_samples.value_or(rows);
   return s.num_samples ? std::min(n, *s.num_samples) : n;
 }
@@ -83,7 +83,8 @@ int64_t shard_size(const ShardSpec& spec, int64_t rows) {
   return rows / spec.num_shards + (spec.first < rows % spec.num_shards ? 1 : 0);
 }
 
-// Row `at` of the part of shard `part`; parts of a block each, one of each shard after the other, but for the last round, whose parts are what is left.
+// Row i of the rows that this reader's shards read. They are read in rounds: a block from each shard in turn. In the last round the blocks hold the
+// remaining rows. `at` is the row within shard `part`.
 int64_t shard_row(const ShardSpec& spec, int64_t rows, int64_t i) {
   int64_t part = 0, at = i;
   if (spec.count > 1) {
@@ -130,7 +131,7 @@ PassOrder::PassOrder(const OrderSpec& spec, int64_t rows, int64_t seed, uint64_t
 
 int64_t PassOrder::position(int64_t i) const {
   if (shards_ == 1 && offset_ == 0) return i;
-  // An offset moves positions left: the first `offset` of the shifted order lie before position 0 and belong to nobody.
+  // An offset moves positions left: the first `offset` rows of the shifted order are before position 0 and belong to no shard.
   const int64_t first = shard_ < offset_ ? shard_ + shards_ - offset_ : shard_ - offset_;
   return (first + i * shards_) % rows_;
 }

@@ -1,4 +1,4 @@
-// The order of one pass: which source row stands at which place.
+// The order of one pass: the source row at each position.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ int64_t order_size(const OrderSpec& spec, int64_t rows);
 /// Rows that appear twice in a pass over all shards, because shards are made equally long.
 int64_t order_padding(const OrderSpec& spec, int64_t rows);
 
-/// Fisher-Yates from the stream of (seed, "order", pass); from scratch, so any pass can be made without those before it.
+/// Fisher-Yates from the stream of (seed, "order", pass). Computed from scratch, so any pass can be made without the previous ones.
 std::vector<int64_t> permutation(int64_t n, int64_t seed, uint64_t pass);
-/// Reservoir of `buffer` rows: out[i] is the input row at output i.
+/// A reservoir of `buffer` rows: out[i] is the input row at output i.
 std::vector<int64_t> reservoir_order(int64_t n, int64_t buffer, int64_t seed, uint64_t pass, uint32_t node);
 
 /// The order of one pass of one shard.
@@ -34,7 +34,7 @@ class PassOrder {
   std::vector<int64_t> permuted_;  // row id at each position; empty: position + start_
 };
 
-/// The last few passes' orders, shared by workers. Make is `std::shared_ptr<const T>(uint64_t pass)`.
+/// The orders of the last few passes, shared by workers. Make is `std::shared_ptr<const T>(uint64_t pass)`.
 template <class T> class PassCache {
  public:
   template <class Make> std::shared_ptr<const T> get(uint64_t pass, Make&& make) {

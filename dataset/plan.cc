@@ -1,4 +1,4 @@
-// From the tree of nodes to programs (compile), and the rewrites that fuse neighbouring operations.
+// Compiles the tree of nodes to programs, and fuses neighbouring operations.
 #include "dataset/plan.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ class Compiler {
     return visit(*node.inputs[0], std::move(path), p);
   }
 
-  // It has neither a number nor a place in the tree's text: random draws and states are those of the pipeline without it.
+  // A shard has no number and no text in the tree, so random draws and states are those of the pipeline without it.
   std::vector<int> shard(Node& node, std::vector<IndexOp> path, Program& p) {
     Node& in = *node.inputs[0];
     const int64_t rows = node_rows(in), sources = next_source_;
@@ -80,7 +80,7 @@ class Compiler {
     return regs;
   }
 
-  // A batch is described by the rows that all shards together give to it.
+  // A batch is described by the rows that all shards together contribute to it.
   static std::string tree_str(const Node& node) {
     if (node.kind != Node::Kind::kBatch) return node_str(node);
     return fmt::format("Batch({}, drop_remainder={})", rows_of_all_shards(node, node.count), node.drop_remainder);
@@ -119,7 +119,7 @@ class Compiler {
     return add_leaf(std::move(leaf), s.columns().size(), p);
   }
 
-  // How rows are asked for below these operations.
+  // The order in which rows are requested below these operations.
   SequentialReader::Order order_below(const std::vector<IndexOp>& path) const {
     using Order = SequentialReader::Order;
     Order order = order_above_;
@@ -136,7 +136,7 @@ class Compiler {
     }
   }
 
-  // Batch and concat: leaves of this program with programs of their own.
+  // Batch and concat: leaves of this program with their own programs.
   std::vector<int> nested(Node& node, std::vector<IndexOp> path, Program& p) {
     auto leaf = std::make_unique<Leaf>();
     leaf->kind = node.kind;
@@ -194,7 +194,7 @@ class Compiler {
  public:
   int64_t source_rows() const { return source_rows_; }
 
-  // Drops steps whose results nobody reads, fuses, and notes which results are output columns.
+  // Removes steps whose results are unused, fuses, and records which results are output columns.
   static void finish(Program& p) {
     std::vector<char> needed(static_cast<size_t>(p.num_regs), 0);
     for (int r : p.outputs) needed[static_cast<size_t>(r)] = 1;
@@ -223,17 +223,17 @@ class Compiler {
         writer[static_cast<size_t>(s.out[k])] = s.dest[k];
       }
     }
-    // A column projected twice is written once and copied for the second place.
+    // A column projected twice is written once and then copied.
     for (size_t c = 0; c < p.outputs.size(); ++c) {
       if (writer[static_cast<size_t>(p.outputs[c])] != static_cast<int>(c)) p.direct.push_back(static_cast<int>(c));
     }
   }
 
  private:
-  // Replaces chains of single-column steps by one step where a fused operation exists; same bits, one pass over the image.
+  // Replaces chains of single-column steps by one fused step if one exists. The result is bitwise identical, with one pass over the image.
   static void fuse(Program& p) {
     std::vector<int> uses(static_cast<size_t>(p.num_regs), 0);
-    for (int r : p.outputs) uses[static_cast<size_t>(r)] += 2;  // an output must exist by itself
+    for (int r : p.outputs) uses[static_cast<size_t>(r)] += 2;  // an output must be materialised
     for (const auto& s : p.steps) {
       for (int r : s.in) ++uses[static_cast<size_t>(r)];
     }

@@ -1,8 +1,8 @@
-// The tree made ready to run: index arithmetic down to each source, and one list of steps per row.
+// The tree compiled for execution: index arithmetic down to each source, and one list of steps per row.
 //
-// shuffle, repeat, skip, take and concat never touch a row: they only say which row of their input stands where. So every tree is a
-// map from (pass, index) to source rows, each node O(1) per row after its permutation of the pass is made, and resuming anywhere is
-// a matter of starting to count there.
+// shuffle, repeat, skip, take and concat never touch a row: they only decide which row of their input is at which position. So
+// every tree is a map from (pass, index) to source rows. Each node costs O(1) per row once its permutation of the pass exists, and
+// resuming anywhere only means to start counting there.
 #pragma once
 
 #include <atomic>
@@ -22,29 +22,29 @@ namespace sindri::dataset {
 struct Program;
 struct Worker;
 
-/// One index operation on the way from a row to the leaf it comes from.
+/// One index operation on the path from a row to its leaf.
 struct IndexOp {
   Node::Kind kind = Node::Kind::kSkip;
-  int64_t count = 0;  // repeats, rows skipped, buffer size
+  int64_t count = 0;  // number of repeats, rows skipped, or buffer size
   int64_t rows = 0;  // rows of its input per pass
   uint32_t number = 0;  // of the node, for the shuffle stream
   int cache = -1;  // kShuffle: index of its PassCache
   ShardSpec shard = {};  // kShard
 };
 
-/// Rows of a sequential source. Workers call read_to() one after another, in the order of the batches, and take() whenever they come to
-/// the row: so a pass is read to where its batches need it before the next one is opened (one object may be the iterator of every pass),
-/// and an error belongs to the row that was being read for. `generation` counts the engine's seeks: a new one begins all passes anew, and
-/// what batches of an older one still take is refused.
+/// Rows of a sequential source. Workers call read_to() one after another, in the order of the batches, and take() when they need the row.
+/// So a pass is read as far as its batches need before the next one is opened (one object may be the iterator of every pass), and an
+/// error belongs to the row that was being read for. `generation` counts the engine's seeks: a new one restarts all passes, and take()
+/// for batches of an older one throws.
 class SequentialReader {
  public:
-  /// In which order rows are asked for. kRising: those in between are not kept. kAnyOfAPass: a shuffle lies above. kAnyOfSeveral: a shuffle
-  /// above a repeat mixes passes, each of which then needs an iterator of its own.
+  /// The order in which rows are requested. kRising: rows in between are not kept. kAnyOfAPass: a shuffle is above. kAnyOfSeveral: a
+  /// shuffle above a repeat mixes passes, each of which needs its own iterator.
   enum class Order { kRising, kAnyOfAPass, kAnyOfSeveral };
   SequentialReader(const Source& source, Order order) : source_(source), order_(order) {}
-  /// Reads forward until row `index` is at hand. What goes wrong is kept for the take() of that row.
+  /// Reads forward to row `index`. Errors are stored for the take() of that row.
   void read_to(uint64_t generation, uint64_t pass, int64_t index);
-  /// Raises what read_to(index) met.
+  /// Returns the row. Throws the error of read_to(index), if any.
   std::vector<Tensor> take(uint64_t generation, uint64_t pass, int64_t index);
 
  private:
@@ -54,7 +54,7 @@ class SequentialReader {
     std::map<int64_t, std::vector<Tensor>> kept;
     std::set<int64_t> asked;  // by read_to, not taken yet
     std::exception_ptr error;
-    int64_t error_row = -1;  // read for when it was met
+    int64_t error_row = -1;  // the row for which it was read
   };
   void open(uint64_t pass);
   void read_one(Pass& p, int64_t index);
@@ -62,18 +62,18 @@ class SequentialReader {
   Order order_;
   std::mutex mutex_;
   uint64_t generation_ = 0;
-  std::map<uint64_t, Pass> passes_;  // the newest is the one that is read, but for kAnyOfSeveral
+  std::map<uint64_t, Pass> passes_;  // only the newest is read, except with kAnyOfSeveral
 };
 
-/// Where a row's values begin: a source, or a node that needs programs of its own below it.
+/// The origin of a row's values: a source, or a node with its own programs below it.
 struct Leaf {
   Node::Kind kind = Node::Kind::kSource;  // kSource, kConcat or kBatch
-  std::vector<IndexOp> path;  // from the program's index down to this leaf's
-  std::vector<int> regs;  // registers it fills, one per column
+  std::vector<IndexOp> path;  // from the program's index to this leaf's
+  std::vector<int> regs;  // registers that it fills, one per column
   Node* node = nullptr;
   int id = 0;  // of a source, unique in the plan
   int cache = -1;  // kSource: index of its order's PassCache
-  int64_t rows = 0;  // of its pass: for sources this shard's, for batches those of the input
+  int64_t rows = 0;  // of its pass: for sources this shard's rows, for batches the input's
   std::vector<std::unique_ptr<Program>> programs;  // kConcat: one per input; kBatch: the input
   std::vector<int64_t> sizes;  // kConcat: rows of each input
   std::unique_ptr<SequentialReader> reader;
@@ -82,9 +82,9 @@ struct Leaf {
 struct Step {
   std::shared_ptr<const RowOp> op;
   std::vector<int> in, out;  // registers
-  std::vector<int> dest;  // output column of each result, -1: an intermediate one
-  uint32_t number = 0;  // of the operation in the tree, for its draws
-  size_t leaf = 0;  // whose key its draws take
+  std::vector<int> dest;  // output column of each result; -1: intermediate
+  uint32_t number = 0;  // of the operation in the tree, for its random draws
+  size_t leaf = 0;  // whose key its draws use
   std::string where;
 };
 
@@ -93,16 +93,16 @@ struct Program {
   std::vector<Step> steps;
   int num_regs = 0;
   std::vector<int> outputs;  // register of each output column
-  std::vector<int> direct;  // output columns no step writes: copied from a leaf
+  std::vector<int> direct;  // output columns that no step writes: copied from a leaf
   std::vector<ColumnInfo> columns;
 };
 
-/// Bad rows met in a run, by source and row id.
+/// Bad rows found in a run, by source and row id.
 class BadRows {
  public:
   bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
   bool contains(int source, int64_t row_id) const;
-  /// False when it was known already.
+  /// Returns false if the row was known already.
   bool add(int source, BadRow row);
   int64_t size() const { return count_.load(); }
   std::vector<BadRow> list() const;
@@ -114,17 +114,17 @@ class BadRows {
   std::vector<BadRow> rows_;
 };
 
-/// A planned pipeline: what the workers share. Read-only but for its caches and bad rows.
+/// A compiled pipeline, shared by the workers. Read-only except for its caches and bad rows.
 struct Plan {
-  std::unique_ptr<Program> top;  // one "row" of it is what next() gives
+  std::unique_ptr<Program> top;  // one "row" of it is one result of next()
   int64_t seed = 0;
   uint64_t draw_key = 0;
   OnCorrupt on_corrupt = OnCorrupt::kFail;
   int64_t max_corrupt = 0;
   bool sharded = false;
-  bool in_shards = false;  // rows are dealt to shards, even if all of them are read here
-  bool several_shards = false;  // of one pipeline, read at once
-  int workers = 1;  // asked for by the nodes
+  bool in_shards = false;  // rows are distributed to shards, even if all of them are read here
+  bool several_shards = false;  // of one pipeline, read together
+  int workers = 1;  // requested by the nodes
   int64_t rows_padded = 0;
   std::vector<std::unique_ptr<PassCache<PassOrder>>> orders;
   std::vector<std::unique_ptr<PassCache<std::vector<int64_t>>>> shuffles;
@@ -134,10 +134,10 @@ struct Plan {
   bool has_sequential = false;  // a source whose rows must be read in the order of the batches
   BadRows bad;
 
-  /// Raises DataError when more than max_corrupt rows are bad. Asked wherever a bad row is met or left out, not only where it is found: the
-  /// batch it was found in may have been dropped meanwhile, because another worker found one, and its error with it.
+  /// Throws DataError if more than max_corrupt rows are bad. Called wherever a bad row is found or omitted: the batch in which it was
+  /// found, and its error, may have been dropped because another worker found one.
   void check_bad_limit() const;
-  /// The batch leaf whose rows can be made one by one by all workers; null: each item is made by one worker.
+  /// The batch leaf whose rows all workers can make separately; null if each item is made by one worker.
   const Leaf* fused_batch() const {
     const bool one = top->leaves.size() == 1 && top->leaves[0]->kind == Node::Kind::kBatch;
     return one ? top->leaves[0].get() : nullptr;
@@ -150,21 +150,21 @@ struct PlanOptions {
   int64_t max_corrupt = -1;
 };
 std::unique_ptr<Plan> make_plan(Node& root, const PlanOptions& options);
-/// True when a sampler without padding may leave this shard without rows.
+/// Whether a sampler without padding may leave this shard without rows.
 bool may_be_empty(const Node& node);
-/// True when any source of the tree is read in shards.
+/// Whether a source of the tree is read in shards.
 bool is_sharded(const Node& node);
 
-/// A row that was dropped (OnCorrupt::kSkip); caught by the engine only.
+/// A dropped row (OnCorrupt::kSkip); only the engine catches it.
 struct SkippedRow {};
 
-/// One thread's view of a plan: scratch, registers, and the orders it used last.
+/// One thread's use of a plan: scratch, registers, and the orders it used last.
 struct Worker {
   explicit Worker(Plan& p) : plan(p), orders(p.orders.size()), shuffles(p.shuffles.size()) {}
   Plan& plan;
   Scratch scratch;
   int64_t replaced = 0;
-  uint64_t generation = 0;  // of the batch it works on (SequentialReader)
+  uint64_t generation = 0;  // of its current batch (SequentialReader)
   template <class T> struct Last {
     uint64_t pass = ~0ull;
     std::shared_ptr<const T> value;
@@ -175,14 +175,14 @@ struct Worker {
   std::vector<RowKey> keys;
   std::vector<Slot> call_slots;
 
-  /// Makes one row of `program`; values lie in slots where given (one per output column), else in scratch until the next row.
-  /// Bad rows are replaced or dropped (SkippedRow) as the plan says.
+  /// Makes one row of `program`. Values are written to `slots` if given (one per output column), else to scratch until the
+  /// next row. Bad rows are replaced or dropped (SkippedRow) as the plan says.
   std::span<const Value> row(const Program& program, uint64_t pass, int64_t index, std::span<const Slot> slots);
-  /// Runs the steps of `program` on registers that are filled already (a whole batch, for operations behind batch()).
+  /// Runs the steps of `program` on filled registers (a whole batch, for operations after batch()).
   void run_steps(const Program& program, RowKey key, std::span<Value> r);
-  /// True when a row is known to be bad without reading it.
+  /// Whether a row is known to be bad, without reading it.
   bool known_bad(const Program& program, uint64_t pass, int64_t index);
-  /// Reads what sequential sources have to give for a row (SequentialReader::read_to).
+  /// Reads the sequential sources' part of a row (SequentialReader::read_to).
   void read_ahead(const Program& program, uint64_t pass, int64_t index);
   /// Applies a leaf's index operations.
   void resolve(const Leaf& leaf, uint64_t* pass, int64_t* index);
@@ -201,7 +201,7 @@ struct Worker {
   void note_bad(Error& e);
   const PassOrder& order(const Leaf& leaf, uint64_t pass);
   int64_t source_rows(const Program& program) const;
-  Origin origin_;  // of what is being read or transformed
+  Origin origin_;  // of the value being read or transformed
   const Step* step_ = nullptr;  // null while reading
   std::vector<Origin> leaf_origin_;
 };

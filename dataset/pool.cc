@@ -1,4 +1,4 @@
-// Blocks are mapped directly: huge pages can be asked for, and a block's pages are faulted in once for the whole run.
+// Blocks are mapped directly, so that huge pages can be requested and the pages of a block are faulted in once per run.
 #include "dataset/pool.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ uint8_t* BlockPool::make() const {
     throw DeviceError(ErrorCode::kMemory, fmt::format("cannot allocate a batch block of {} bytes", block_bytes_), "",
                       "reduce the batch size or the prefetch depth");
   }
-  ::madvise(p, mapped_bytes(block_bytes_), MADV_HUGEPAGE);  // a hint; kernels without it go on with small pages
+  ::madvise(p, mapped_bytes(block_bytes_), MADV_HUGEPAGE);  // a hint; kernels without it use small pages
   return static_cast<uint8_t*>(p);
 }
 

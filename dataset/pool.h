@@ -1,4 +1,4 @@
-// Blocks of batch memory: made once, lent to batches, back when the last tensor on them is gone.
+// Blocks of batch memory, allocated once and reused: a block returns when its last tensor is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace sindri::dataset {
 
 class BlockPool : public std::enable_shared_from_this<BlockPool> {
  public:
-  /// `limit`: blocks kept. More are made when the consumer holds on to batches, and freed when they come back.
+  /// `limit`: blocks kept. If the consumer holds on to batches, more are allocated, and freed when they return.
   BlockPool(int64_t block_bytes, int64_t limit) : block_bytes_(block_bytes), limit_(limit) { free_.reserve(static_cast<size_t>(limit)); }
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
-  /// A block of block_bytes(), 64-byte aligned; it returns to the pool with the last copy of the pointer.
+  /// A block of block_bytes(), 64-byte aligned. It returns to the pool with the last copy of the pointer.
   std::shared_ptr<uint8_t> take();
   int64_t block_bytes() const { return block_bytes_; }
   int64_t blocks() const;

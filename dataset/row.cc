@@ -1,4 +1,4 @@
-// Scratch memory of a worker and the places results go to.
+// A worker's scratch memory, and the destinations of results.
 #include "dataset/row.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ uint8_t* Arena::allocate(int64_t bytes) {
 void Arena::reset() {
   high_ = std::max(high_, used_);
   if (chunks_.size() > 1 || (++rows_ >= kShrinkRows && capacity_ > kFirstChunk && capacity_ > kShrinkFactor * high_)) {
-    // Several chunks become one that holds a whole row; an oversized one becomes a fitting one.
+    // Replaces several chunks by one that holds a whole row, and an oversized chunk by one of the right size.
     chunks_.clear();
     const int64_t size = std::max(kFirstChunk, high_);
     chunks_.push_back({std::unique_ptr<uint8_t[]>(new uint8_t[static_cast<size_t>(size)]), size});

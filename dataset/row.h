@@ -1,4 +1,4 @@
-// One row on its way through a worker: values, where operations put their results, scratch memory, random draws.
+// The data of one row in a worker: values, destinations of results, scratch memory, random draws.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace sindri::dataset {
 
-/// All that a row's randomness may depend on, besides the seed and the operation's number.
+/// Everything that a row's randomness depends on, besides the seed and the operation's number.
 struct RowKey {
   uint64_t pass = 0;
   int64_t position = 0;  // in the globally ordered pass, before sharding
   int64_t row_id = 0;  // index in the source's fixed listing
 };
 
-/// A column's value inside a worker. The memory belongs to the source, the scratch arena or a batch slot.
+/// A column's value in a worker. The memory belongs to the source, the scratch arena or a batch slot.
 struct Value {
   const uint8_t* data = nullptr;
   DType dtype = DType::kUInt8;
@@ -29,8 +29,8 @@ struct Value {
   int64_t nbytes() const { return shape.numel() * static_cast<int64_t>(dtype_size(dtype)); }
 };
 
-/// Memory for the values of one row: handed out by advancing a pointer, taken back all at once. Chunks are kept, so a steady stream
-/// of rows allocates nothing; it shrinks when it is 16 times too large for 256 rows.
+/// Memory for the values of one row: allocated by advancing a pointer, released all at once. Chunks are kept, so a steady stream of
+/// rows allocates nothing. It shrinks if it was 16 times too large for 256 rows.
 class Arena {
  public:
   uint8_t* allocate(int64_t bytes);
@@ -62,7 +62,7 @@ struct Counters {
 
 class JpegDecoder;
 
-/// What a worker thread owns.
+/// The data that a worker thread owns.
 struct Scratch {
   Scratch();
   ~Scratch();
@@ -70,10 +70,10 @@ struct Scratch {
   Scratch& operator=(const Scratch&) = delete;
   Arena arena;
   Counters counters;
-  std::string path;  // file name being opened
-  int64_t file_bytes = 1 << 16;  // size of the largest file so far, first guess for the next
+  std::string path;  // name of the file being opened
+  int64_t file_bytes = 1 << 16;  // size of the largest file so far; the first guess for the next
   std::unique_ptr<JpegDecoder> jpeg;
-  std::vector<Tensor> tensors;  // keeps values alive that functions of the caller's returned
+  std::vector<Tensor> tensors;  // keeps values alive that user functions returned
 };
 
 /// Key of the draws of one operation for one row: counter = (draw / 4, operation, pass, position).
@@ -90,7 +90,7 @@ struct DrawKey {
 };
 inline uint64_t seed_key(int64_t seed) { return mix64(static_cast<uint64_t>(seed)); }
 
-/// Where an operation's results go: into the batch slot when it is the last to touch a column, else into scratch.
+/// The destination of an operation's result: the batch slot if it is the last to change the column, else scratch.
 struct Slot {
   uint8_t* data = nullptr;  // null: use scratch
   DType dtype = DType::kUInt8;
@@ -104,7 +104,7 @@ class RowCall {
       : scratch(s), draws_key(key), inputs(in), outputs(out), slots_(slots) {}
   /// Memory for output k; sets outputs[k].
   uint8_t* output(size_t k, DType dtype, const Shape& shape);
-  /// Output k is a value that already exists (a view): copied into the slot where there is one.
+  /// Makes output k an existing value (a view), copied into the slot if there is one.
   void forward(size_t k, const Value& v);
   PhiloxSequence draws() const { return draws_key.sequence(); }
 
@@ -117,19 +117,19 @@ class RowCall {
   std::span<const Slot> slots_;
 };
 
-/// An operation on a row. Immutable: everything that changes between rows comes with the call.
+/// An operation on a row. Immutable: everything that changes between rows is passed with the call.
 class RowOp {
  public:
   virtual ~RowOp() = default;
   /// Name with parameters, for messages and the fingerprint.
   virtual std::string str() const = 0;
   virtual bool random() const { return false; }
-  /// Exceptions of native operations make a bad sample; those of the caller's functions pass through, unless they are BadSample.
+  /// Whether exceptions make a bad sample. Those of user functions pass through instead, unless they are BadSample.
   virtual bool native() const { return true; }
   /// Number of inputs; 0: any.
   virtual int num_inputs() const { return 1; }
   virtual int num_outputs() const { return 1; }
-  /// Type and shape of the results. Throws when the inputs cannot be used whatever the row.
+  /// Types and shapes of the results. Throws if the inputs are unusable for every row.
   virtual std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const = 0;
   virtual void run(RowCall& call) const = 0;
 };

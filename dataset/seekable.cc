@@ -1,5 +1,5 @@
-// The store of seekable JPEG files: a list of files, workers that rewrite them one by one, each on disk before it has its name, and a list of what
-// each was made of.
+// The store of seekable JPEG files: a list of files, and workers that rewrite them one by one. Each file is on disk before it gets its name; a
+// second list records the origin of each.
 #include "sindri/dataset/seekable.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kWho = "prepare_seekable";
-constexpr const char* kList = ".seekable.jsonl";  // in the store: what each of its files was made of
+constexpr const char* kList = ".seekable.jsonl";  // in the store: the origin of each of its files
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::error_code error;
@@ -57,7 +57,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   throw IoError(fmt::format("cannot {} {}: {}", action, path, std::strerror(error)), kWho, "look at the disk and at the folder's permissions");
 }
 
-// "NAME.tmp.PID.NUMBER" of a process that is gone.
+// "NAME.tmp.PID.NUMBER" of a process that has ended.
 bool is_left_over(const fs::path& file) {
   static const std::regex form(R"(.+\.tmp\.(\d{1,9})\.\d+)");
   const std::string name = file.filename().string();
@@ -66,27 +66,27 @@ bool is_left_over(const fs::path& file) {
   return kill(static_cast<pid_t>(std::stol(m[1])), 0) != 0 && errno == ESRCH;
 }
 
-// What a file of the store was made of.
+// The source file that a file of the store was made from.
 struct Origin {
   int64_t source_bytes = 0, source_time = 0, bytes = 0;  // times in nanoseconds
   uint64_t source_hash = 0;
 };
 
-// The list of a store. Lines are appended when their files are on disk under their names; the last one of a name counts.
+// The list of a store. Lines are appended once their files are on disk under their names; the last line of a name counts.
 class OriginList {
  public:
   explicit OriginList(const fs::path& store) : path_((store / kList).string()) {
     std::ifstream in(path_);
     for (std::string line; std::getline(in, line);) {
       const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
-      try {  // a line that a kill or a power cut left is none
+      try {  // ignore a line truncated by a kill or a power failure
         const Origin o{j.at("source_bytes"), j.at("source_time"), j.at("bytes"), j.at("source_hash")};
         known_[j.at("file")] = o;
       } catch (const nlohmann::json::exception&) {}
     }
     fd_ = open_file(path_, O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (fd_ < 0) io_error("write", path_, errno);
-    append("\n");  // behind the part of a line
+    append("\n");  // ends a truncated line
   }
   ~OriginList() { close(fd_); }
   OriginList(const OriginList&) = delete;
@@ -111,8 +111,8 @@ class OriginList {
   int fd_ = -1;
 };
 
-// Files of a worker that wait for their names. They get them once all their bytes are on disk, so that a power cut leaves a file whole or absent; one
-// call for many files, as each has to wait for the disk.
+// A worker's files that do not have their names yet. They get them once all their bytes are on disk, so that after a power failure a file is complete
+// or absent. Many files share one sync, which has to wait for the disk.
 class Batch {
  public:
   Batch(const fs::path& store, OriginList& list) : store_(store), list_(list) {}
@@ -137,7 +137,7 @@ class Batch {
       if (n <= 0) error = n < 0 ? errno : EIO;
       else data += n, bytes -= static_cast<size_t>(n), held_ += static_cast<size_t>(n);
     }
-    if (close(fd) != 0 && error == 0) error = errno;  // where a network file system says that it could not write
+    if (close(fd) != 0 && error == 0) error = errno;  // network file systems may report failed writes here
     if (error != 0) io_error("write", to, error);
     if (waiting_.size() >= kMost || held_ >= kMostBytes) finish();
   }
@@ -200,7 +200,7 @@ class Store {
     if (error) throw IoError(fmt::format("cannot make the folder {}: {}", folder.string(), error.message()), kWho);
   }
 
-  // What a killed process left goes. Files whose source is gone stay, and are counted.
+  // Removes what a killed process left. Files whose source is gone are kept and counted.
   void look_for_others() {
     const std::set<fs::path> wanted(files_.begin(), files_.end());
     for (const fs::path& f : files_below(destination_)) {
@@ -250,7 +250,7 @@ class Store {
     const Value bytes = read_file(from, scratch);
     origin.source_bytes = bytes.nbytes();
     origin.source_hash = XXH3_64bits(bytes.data, static_cast<size_t>(bytes.nbytes()));
-    if (before != nullptr && before->source_hash == origin.source_hash) {  // the same under another time: a copy
+    if (before != nullptr && before->source_hash == origin.source_hash) {  // same contents with another time: a copy
       ++mine.kept;
       return;
     }
@@ -259,7 +259,7 @@ class Store {
       try {
         made = make_seekable(bytes.data, static_cast<size_t>(bytes.nbytes()));
       } catch (const BadSample&) {
-        // Copied: whoever reads it says what is wrong, by its policy for bad samples.
+        // Copied unchanged: readers report the error by their policy for bad samples.
       }
     }
     mine.bytes_in += bytes.nbytes();

@@ -1,4 +1,4 @@
-// What a source of rows offers to the pipeline.
+// The interface between sources of rows and the pipeline.
 #pragma once
 
 #include <map>
@@ -10,12 +10,12 @@
 
 namespace sindri::dataset {
 
-/// Hash of names with sizes or contents, and of the times of last change; 0 where the contents are known.
+/// Hash of names with sizes or contents, and of the modification times; the latter is 0 if the contents are hashed.
 struct FilesHash {
   uint64_t files = 0, times = 0;
 };
 
-/// A listing of rows. open() does whatever needs a file and runs once, before anything else is asked; afterwards all methods are
+/// A listing of rows. open() does everything that needs a file and runs once, before any other call. After that all methods are
 /// thread-safe and hold no hidden state.
 class Source {
  public:
@@ -27,35 +27,36 @@ class Source {
   virtual std::vector<ColumnInfo> columns() const = 0;
   /// Hash of the listing, for the fingerprint.
   virtual uint64_t listing_hash() const = 0;
-  /// What tells these files from others of the same listing, for runs that are resumed. `contents`: read all bytes rather than sizes and times.
+  /// Distinguishes these files from others with the same listing, for resumed runs. `contents`: reads all bytes instead of sizes and times.
   virtual FilesHash files_hash(bool contents) const {
     (void)contents;
     return {listing_hash(), 0};
   }
-  /// Fills one value per column; they stay valid until the scratch arena is reset. `pass` matters to sequential sources only.
+  /// Fills one value per column; they stay valid until the scratch arena is reset. Only sequential sources use `pass`.
   virtual void read(uint64_t pass, int64_t row_id, Scratch& scratch, std::span<Value> out) const = 0;
   /// File or record, for messages.
   virtual std::string row_name(int64_t row_id) const = 0;
   virtual std::map<std::string, int32_t> class_indexing() const { return {}; }
   virtual std::optional<int64_t> num_classes() const { return {}; }
-  /// False where exceptions come from a function of the caller's.
+  /// False if exceptions come from a user function.
   virtual bool native() const { return true; }
-  /// Sequential sources: a function that fills one row after another of a pass, false at its end.
+  /// For sequential sources: a function that fills the rows of a pass in sequence and returns false at its end.
   virtual std::function<bool(std::vector<Tensor>*)> open_pass(uint64_t pass) const {
     (void)pass;
     return {};
   }
-  /// True: rows come one after another from row 0 of each pass.
+  /// Whether rows are read in sequence from row 0 of each pass.
   virtual bool sequential() const { return false; }
 };
 
 /// Reads a whole file into scratch. Throws IoError naming the file.
 Value read_file(const std::string& path, Scratch& scratch);
 
-/// Bytes of a plain file, read to its end: unlike a mapping they stay when the file is cut short meanwhile. `who` asks, for messages. Throws IoError.
+/// Returns the bytes of a regular file, read to its end: unlike a mapping they stay valid if the file is truncated meanwhile. `who`: the caller, for
+/// messages. Throws IoError.
 std::vector<uint8_t> read_plain_file(const std::string& path, const std::string& who);
-/// Makes or replaces a plain file (one behind a symbolic link, the link stays), whole or not at all as others see it; permissions stay. The disk is
-/// not waited for. `who` asks, for messages. Throws IoError.
+/// Creates or replaces a regular file. If `path` is a symbolic link, its target is replaced. Other processes see the old or the whole new file;
+/// permissions are kept. Does not wait for the disk. `who`: the caller, for messages. Throws IoError.
 void write_plain_file(const std::string& path, const uint8_t* data, int64_t bytes, const std::string& who);
 
 /// Read-only bytes of a file, mapped. Throws IoError.
@@ -76,7 +77,7 @@ class MappedFile {
   int64_t bytes_ = 0;
 };
 
-/// Whether `path` is a folder, behind links too. False only where there is none: throws IoError when the system cannot tell.
+/// Whether `path` is a folder or a link to one. Returns false only if there is none: throws IoError if the system cannot tell.
 bool is_folder(const std::string& path);
 
 /// Checks that `dir` can be read as a folder and lists it, sorted by byte value. Throws IoError(kIo) or DataError(kDataMissing).

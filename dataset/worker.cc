@@ -1,4 +1,4 @@
-// How one row is made: resolve its index, read, run the steps; and what happens when it turns out to be bad.
+// Makes one row: resolves its index, reads it, runs the steps, and handles bad rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 /// Thrown instead of reading a row again that is known to be bad.
 struct KnownBad {};
 
-// Errors that say nothing about the row.
+// Whether an error concerns the row, not the machine or the program.
 bool about_the_row(const Error& e) { return e.code() != ErrorCode::kMemory && e.code() != ErrorCode::kInternal; }
 }  // namespace
 
@@ -44,8 +44,7 @@ void Plan::check_bad_limit() const {
                   fmt::format("{}, row {}", last.name, last.row_id), "repair the files, or raise data.max_corrupt");
 }
 
-// The passes before are only kept for rows that were asked for: no batch comes that would ask for others. Where passes are mixed, the last
-// two are kept.
+// Earlier passes are kept only for rows already requested: no later batch requests others. If passes are mixed, the last two are kept.
 void SequentialReader::open(uint64_t pass) {
   if (order_ == Order::kAnyOfSeveral) {
     while (passes_.size() > 2 && passes_.begin()->first + 1 < pass && passes_.begin()->second.asked.empty()) passes_.erase(passes_.begin());
@@ -100,7 +99,8 @@ std::vector<Tensor> SequentialReader::take(uint64_t generation, uint64_t pass, i
   const auto it = p.kept.find(index);
   if (it == p.kept.end()) {
     if (!p.error) throw InternalError(fmt::format("row {} of a sequential source was asked for twice", index));
-    // An exception object is for one thread: it is added to on its way. The rows behind are not reported, that one comes first.
+    // An exception object may be used by one thread only, since text is added to it on its way. Errors of later rows are not
+    // reported; this one is returned first.
     if (index == p.error_row) std::rethrow_exception(std::exchange(p.error, std::make_exception_ptr(DataError("an earlier row could not be read"))));
     std::rethrow_exception(std::make_exception_ptr(DataError("an earlier row could not be read")));
   }
@@ -117,7 +117,7 @@ void Worker::resolve(const Leaf& leaf, uint64_t* pass, int64_t* index) {
       case Node::Kind::kSkip: *index += op.count; break;
       case Node::Kind::kShard: *index = shard_row(op.shard, op.rows, *index); break;
       case Node::Kind::kRepeat:
-        // An endless repeat has one pass of its own, of which every row is a pass of its input further on.
+        // An endless repeat has a single pass; each of its rows belongs to a later pass of its input.
         *pass = (op.count < 0 ? 0 : *pass * static_cast<uint64_t>(op.count)) + static_cast<uint64_t>(*index / op.rows);
         *index %= op.rows;
         break;
@@ -213,7 +213,7 @@ RowKey Worker::read_leaf(const Leaf& leaf, uint64_t pass, int64_t index, int64_t
     run(inner, pass, part == 0 ? index : index - leaf.sizes[0], shift, inner_regs, inner_keys, {});
     for (size_t c = 0; c < out.size(); ++c) out[c] = inner_regs[static_cast<size_t>(inner.outputs[c])];
     key = inner_keys[0];
-    if (part == 1) key.position += leaf.sizes[0];  // keeps the draws of the two parts apart
+    if (part == 1) key.position += leaf.sizes[0];  // keeps the draws of the two parts separate
   }
   for (size_t c = 0; c < out.size(); ++c) r[static_cast<size_t>(leaf.regs[c])] = out[c];
   return key;
@@ -280,14 +280,14 @@ int64_t Worker::source_rows(const Program& program) const {
   return n;
 }
 
-// Adds file, row and operation to an error; the file's name.
+// Adds file, row and operation to an error. Returns the file's name.
 std::string Worker::add_place(Error& e) const {
   const std::string name = origin_.source->node->source->row_name(origin_.key.row_id);
   e.add_where(fmt::format("{}, row {}{}", name, origin_.key.row_id, step_ != nullptr ? ", " + step_->where : ""));
   return name;
 }
 
-// Adds the place to an error, or notes the row as bad and returns so that another can be tried.
+// Adds the place to an error and throws it, or records the row as bad and returns so that another can be tried.
 void Worker::note_bad(Error& e) {
   if (origin_.source == nullptr) throw;
   const std::string name = add_place(e);

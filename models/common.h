@@ -7,14 +7,12 @@
 
 namespace sindri::models {
 
-/// The initializer that a setting names: an alias or "torch". Returns `otherwise` if alias is empty. Throws ValueError
-/// for an unknown alias.
+/// The initializer that a setting names: an alias or "torch". Returns `otherwise` if alias is empty. Throws ValueError for an unknown alias.
 nn::Init init_or(const std::string& alias, const nn::Init& otherwise);
 /// PyTorch's default for the bias of a dense layer: U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
 nn::Init torch_bias(int64_t fan_in);
 
-/// Checks for Registered. conv_init and dense_init check that both settings name initializers, dense_init only the
-/// latter.
+/// Checks for Registered. conv_init and dense_init check that both settings name initializers, dense_init only the latter.
 void check_inits(const SettingValues& settings);
 void check_dense_init(const SettingValues& settings);
 

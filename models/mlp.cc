@@ -20,8 +20,7 @@ class Mlp final : public nn::Cell {
   Tensor construct(const Tensor& x) override { return (*fc3_)(ops::relu((*fc2_)(ops::relu((*fc1_)((*flatten_)(x)))))); }
 
  private:
-  // PyTorch's default for dense layers. With N(0, 0.01) the outputs of three dense layers in sequence are nearly
-  // constant at first.
+  // PyTorch's default for dense layers. With N(0, 0.01) the outputs of three dense layers in sequence are nearly constant at first.
   static std::shared_ptr<nn::Dense> dense(const SettingValues& v, int64_t in, int64_t out) {
     const std::string& init = v.get_string("dense_init");
     const bool torch = init.empty() || init == "torch";

@@ -1,5 +1,4 @@
-// Lamb: the direction is one op, which graphs group; norms and the step are composed. LARS is composed and runs before another
-// optimizer's rule.
+// Lamb: the direction is one op, which graphs group; norms and the step are composed. LARS is composed and runs before another optimizer's rule.
 #include "sindri/optim/lamb.h"
 
 #include <fmt/format.h>
@@ -17,8 +16,7 @@ namespace sindri::optim {
 
 namespace {
 
-// numerator/divisor if both norms are above 0, else 1. A zero divisor is replaced first, since 0/0 in the branch not selected would
-// still be a NaN.
+// numerator/divisor if both norms are above 0, else 1. A zero divisor is replaced first, since 0/0 in the branch not selected would still be a NaN.
 Tensor ratio_of_norms(const Tensor& p_norm, const Tensor& other_norm, const Tensor& numerator, const Tensor& divisor) {
   const Tensor zero = ops::full({}, 0, p_norm.dtype()), one = ops::full({}, 1, p_norm.dtype());
   const Tensor both = ops::logical_and(ops::greater(p_norm, zero), ops::greater(other_norm, zero));

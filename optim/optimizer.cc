@@ -46,8 +46,7 @@ Rate make_rate(const std::string& optimizer, const LearningRate& lr, const std::
   return r;
 }
 
-// Rates and shared scalars are float32 as in MindSpore. They are float64 if a parameter is, so that a float64 run uses float64
-// throughout.
+// Rates and shared scalars are float32 as in MindSpore. They are float64 if a parameter is, so that a float64 run uses float64 throughout.
 DType scalar_dtype(const Params& params) {
   const auto wide = [](const Parameter* p) { return p != nullptr && p->dtype() == DType::kFloat64; };
   bool any = std::any_of(params.params().begin(), params.params().end(), wide);

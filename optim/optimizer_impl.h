@@ -11,8 +11,7 @@ namespace sindri::optim {
 
 /// A gradient times `scale` and, if it is defined, the scalar inv_scale.
 Tensor unscaled(Tensor grad, double scale, const Tensor& inv_scale);
-/// Whether a parameter of that name is excluded from weight decay: beta and gamma of normalisation layers, recognised
-/// by name as in MindSpore.
+/// Whether a parameter of that name is excluded from weight decay: beta and gamma of normalisation layers, recognised by name as in MindSpore.
 bool skips_decay(const std::string& name);
 /// Throws ValueError for betas outside (0, 1) or eps <= 0.
 void check_betas(const std::string& optimizer, double beta1, double beta2, double eps);

@@ -1,5 +1,4 @@
-// Averaged weights: exponential (EMA) and equal-weight (SWA) averages of the weights during a training run. See
-// README.md.
+// Averaged weights: exponential (EMA) and equal-weight (SWA) averages of the weights during a training run. See README.md.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,8 +66,7 @@ class Average final : public train::BoostAlgorithm {
         for (const Pair& pair : averages_) pair.average->store(pair.of->stored().clone());
       }
     }
-    // Runs after the last step of an epoch or run already, so that checkpoints saved by callbacks include the
-    // statistics.
+    // Runs after the last step of an epoch or run already, so that checkpoints saved by callbacks include the statistics.
     const bool last = event == train::Event::kStepEnd && (s.epoch_complete || s.stop);
     if (last || event == train::Event::kEpochEnd || event == train::Event::kEnd) recalibrate(s);
   }

@@ -42,8 +42,7 @@ bool holds(const Tensor& condition) {
   return traced ? *traced : condition.item() != 0;
 }
 
-// Restores the values that Parameters had at construction: on now(), or on destruction unless keep() was called (as
-// when something throws).
+// Restores the values that Parameters had at construction: on now(), or on destruction unless keep() was called (as when something throws).
 class Undo {
  public:
   explicit Undo(const std::vector<Parameter*>& parameters) : parameters_(parameters) {
@@ -116,9 +115,7 @@ class DimReduce final : public train::BoostAlgorithm {
       const size_t before = parts_.size();
       try {
         auto [loss, g] = inner(self, batch);
-        if (parts_.size() == before)
-          parts_.push_back({batch, loss, key, drawn});  // gradient stages written in Python run their own forward pass, which
-              // records no part
+        if (parts_.size() == before) parts_.push_back({batch, loss, key, drawn});  // gradient stages in Python run their own forward pass
         ++calls_;
         return std::pair(loss, std::move(g));
       } catch (...) {
@@ -254,8 +251,7 @@ class DimReduce final : public train::BoostAlgorithm {
     return load_subspace(path, columns_, s_.components);
   }
 
-  // With `shard` each rank holds its part of the columns, padded to one width. The part's index is stored in memory, so that all ranks have
-  // the same graph.
+  // With `shard` each rank holds its part of the columns, padded to one width. The part's index is stored in memory, so that all ranks have the same graph.
   void place(const Tensor& components) {
     if (!s_.shard || ranks_ == 1) {
       matrix_ = std::make_unique<Parameter>(components, "dim_reduce.matrix", false);
@@ -362,8 +358,7 @@ class DimReduce final : public train::BoostAlgorithm {
     move(before, ops::reshape(out_of_subspace(ops::reshape(ops::neg(ops::mul(velocity, rate)), {1, s_.components})), {size_}));
   }
 
-  // The inverse Hessian at this gradient, or the previous one if yᵀs is too small (BFGS, Nocedal and Wright 2006,
-  // equation 6.17).
+  // The inverse Hessian at this gradient, or the previous one if yᵀs is too small (BFGS, Nocedal and Wright 2006, equation 6.17).
   Tensor next_inverse(const Tensor& gk) {
     const int64_t k = s_.components;
     const Tensor b = inverse_->value(), s = last_step_->value(), y = ops::sub(gk, last_gradient_->value());
@@ -410,8 +405,7 @@ class DimReduce final : public train::BoostAlgorithm {
     move(before, aside);
   }
 
-  // The minimum of the parabola through f0, its slope and f1, limited to between a tenth and six tenths of the step
-  // that failed.
+  // The minimum of the parabola through f0, its slope and f1, limited to between a tenth and six tenths of the step that failed.
   Tensor interpolated(const Tensor& rho, const Tensor& f0, const Tensor& f1, const Tensor& slope) const {
     const Tensor below = ops::mul(ops::sub(ops::sub(f1, f0), ops::mul(rho, slope)), 2.0);
     const Tensor usable = ops::greater(below, scalar(0));

@@ -91,8 +91,7 @@ std::vector<float> row_of(const std::string& file, const Columns& columns) {
   return row;
 }
 
-// Reads rows minus the first file's row. Differences of weights are small compared with the weights, and so are the rounding
-// errors of their products.
+// Reads rows minus the first file's row. Differences of weights are small compared with the weights, and so are the rounding errors of their products.
 class Reader {
  public:
   Reader(const std::vector<std::string>& files, const Columns& columns) : files_(files), columns_(columns), first_(row_of(files[0], columns)) {}

@@ -53,8 +53,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
     step_->steps_before += ((counted - s.cur_step_num - step_->steps_before) % steps_ + steps_) % steps_;
   }
 
-  // Stores the first virtual rank's sums only: before a checkpoint all virtual ranks have the same
-  // (TrainStep::collected).
+  // Stores the first virtual rank's sums only: before a checkpoint all virtual ranks have the same (TrainStep::collected).
   std::vector<Parameter*> state() override {
     std::vector<Parameter*> out;
     for (size_t i = 0; i < of_list_; ++i) out.push_back(sums_[i].get());

@@ -1,4 +1,4 @@
-// BMP, for which there is no library: a header, a palette, rows of 32-bit words from the bottom up.
+// BMP, decoded here without a library: a header, a palette, rows of 32-bit words from the bottom up.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Bmp {
   uint32_t u16(int64_t o) const { return data[o] | static_cast<uint32_t>(data[o + 1]) << 8; }
   uint32_t u32(int64_t o) const { return u16(o) | u16(o + 2) << 16; }
 
-  int64_t pixels = 0;  // where they begin
+  int64_t pixels = 0;  // offset of the first row
   int bits = 0;
   bool bottom_up = true;
   std::array<Mask, 3> masks{};  // 16 and 32 bits: red, green, blue

@@ -1,4 +1,4 @@
-// Which decoder reads a file, and what all of them say of one that they cannot read.
+// Selects the decoder of a file, and the error that all decoders share.
 #include "dataset/codec/decode.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// JPEG by libjpeg-turbo and PNG by libpng, with the settings of OpenCV's writers, which MindSpore calls. Their errors jump out of functions
-// here that hold no C++ objects.
+// JPEG by libjpeg-turbo and PNG by libpng, with the settings of OpenCV's writers, which MindSpore calls. Errors of the libraries leave
+// functions here by longjmp; those functions hold no C++ objects.
 #include "dataset/codec/encode.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace sindri::dataset {
 namespace {
 
 struct JpegErrors {
-  jpeg_error_mgr base;  // first: libjpeg hands out a pointer to it
+  jpeg_error_mgr base;  // first: libjpeg passes a pointer to it
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
 };
@@ -110,7 +110,7 @@ bool write_png_rows(png_structp png, png_infop info, const uint8_t* pixels, Imag
 std::vector<uint8_t> make_jpeg(const uint8_t* pixels, ImageSize size, int channels, int quality) {
   JpegOutput out;
   if (!write_jpeg_rows(&out, pixels, size, channels, quality)) {
-    out.memory = nullptr;  // it may be a buffer that the library has given up for a larger one
+    out.memory = nullptr;  // may be a buffer that the library has replaced by a larger one
     throw InternalError(fmt::format("libjpeg cannot encode: {}", out.errors.message));
   }
   return {out.memory, out.memory + out.bytes};

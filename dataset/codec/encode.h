@@ -1,4 +1,4 @@
-// Encoders of pictures: rows of 8 bits, one channel (grey) or three (RGB), to the bytes of a file.
+// Image encoders: from rows of 8 bits with one channel (grey) or three (RGB) to the bytes of a file.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace sindri::dataset {
 
 inline constexpr int64_t kMaxJpegSide = 65500;  // libjpeg's JPEG_MAX_DIMENSION
-inline constexpr int64_t kMaxPngSide = 1'000'000;  // libpng's default limit, with which others read
+inline constexpr int64_t kMaxPngSide = 1'000'000;  // libpng's default limit, which readers use
 
-/// quality 1 to 100, chroma at half the resolution, the usual Huffman codes. Sides are from 1 to kMaxJpegSide.
+/// quality: 1 to 100. Chroma has half the resolution; the Huffman codes are the standard ones. Sides: 1 to kMaxJpegSide.
 std::vector<uint8_t> make_jpeg(const uint8_t* pixels, ImageSize size, int channels, int quality);
-/// level 0: stored rows; 1 to 9: differences of neighbours, compressed as runs. Sides are from 1 to kMaxPngSide.
+/// level 0 stores rows; 1 to 9 compress differences of neighbours by run lengths. Sides: 1 to kMaxPngSide.
 std::vector<uint8_t> make_png(const uint8_t* pixels, ImageSize size, int channels, int level);
 
 }  // namespace sindri::dataset

@@ -1,4 +1,4 @@
-// Only as much of each format as its size needs; every read is checked against the file's end.
+// Parses only the part of each format that holds its size. Every read is checked against the end of the file.
 #include "dataset/codec/image_header.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Format and size of an image file from its first bytes, so that huge ones are refused before anything is allocated.
+// Format and size of an image file from its first bytes, so that huge images are rejected before anything is allocated.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ struct ImageHeader {
   const char* format;
   ImageSize size;
 };
-/// PNG, BMP, GIF, WebP, TIFF; nothing for other bytes or a header cut short.
+/// Recognises PNG, BMP, GIF, WebP and TIFF; empty for other bytes or a truncated header.
 std::optional<ImageHeader> read_image_header(const uint8_t* data, int64_t bytes);
 
-/// The same for a file that shall be decoded. Throws BadSample where it is no image, one of GIF, without pixels or above kMaxPixels.
+/// The same for a file to be decoded. Throws BadSample if it is not an image, is a GIF, has no pixels or more than kMaxPixels.
 ImageHeader check_image_header(const uint8_t* data, int64_t bytes);
 
 }  // namespace sindri::dataset

@@ -1,4 +1,4 @@
-// libjpeg reports errors by calling error_exit, which must not return: it jumps out of functions here that hold no C++ objects.
+// libjpeg reports errors by calling error_exit, which must not return. It leaves functions here by longjmp; those functions hold no C++ objects.
 #include "dataset/codec/jpeg.h"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ namespace sindri::dataset {
 namespace {
 
 struct ErrorManager {
-  jpeg_error_mgr base;  // first: libjpeg hands out a pointer to it
+  jpeg_error_mgr base;  // first: libjpeg passes a pointer to it
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
-  int64_t harmless;  // warnings that leave the picture whole
+  int64_t harmless;  // number of warnings that do not affect the image
 };
 
 ErrorManager& manager(j_common_ptr info) { return *reinterpret_cast<ErrorManager*>(info->err); }
@@ -36,8 +36,8 @@ void error_exit(j_common_ptr info) {
   std::longjmp(manager(info).jump, 1);
 }
 
-// Where data is missing or wrong the library would fill with grey and go on: such warnings end the decode. Those that leave the
-// picture whole (stray bytes before a marker, odd header fields) are counted.
+// The library fills missing or invalid data with grey and only warns; such warnings end the decode here. Warnings that do not
+// affect the image (stray bytes before a marker, odd header fields) are counted.
 void emit_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   switch (info->err->msg_code) {
@@ -57,7 +57,7 @@ struct JpegDecoder::State {
   jpeg_decompress_struct info{};
   ErrorManager error{};
   std::vector<uint8_t> cmyk_row;
-  // The file that open() saw, its size, and its segments where it has such.
+  // The file that open() read, its size, and its restart segments if it has any.
   const uint8_t* data = nullptr;
   size_t bytes = 0;
   bool seekable = false;
@@ -67,7 +67,7 @@ struct JpegDecoder::State {
 
 namespace {
 
-// The codes that files without tables of their own mean (frames of Motion JPEG).
+// The standard Huffman tables, which files without tables use (frames of Motion JPEG).
 struct UsualCodes {
   std::array<JHUFF_TBL, 2> dc{}, ac{};
   UsualCodes() {
@@ -86,8 +86,8 @@ struct UsualCodes {
   }
 };
 
-// The library keeps tables from one file to the next, which would lend them to a file whose own are damaged: codes become the usual ones, or none,
-// steps of quantisation those that has_steps() refuses.
+// The library keeps tables from one file to the next, so a file with damaged tables would be decoded with another file's. Resets Huffman tables to
+// the standard ones, or none, and quantisation steps to values that has_steps() rejects.
 void forget_tables(jpeg_decompress_struct* info) {
   static const UsualCodes usual;
   for (size_t i = 0; i < NUM_HUFF_TBLS; ++i) {
@@ -128,7 +128,7 @@ void cmyk_to_rgb(const uint8_t* in, uint8_t* out, int64_t width, bool inverted) 
   }
 }
 
-// part: where the data of the scan are, if not behind its header.
+// part: the location of the scan's data if it does not follow its header.
 bool read_rows(JpegDecoder::State* state, const JpegSegments::Part* part, uint8_t* rgb, uint8_t* cmyk_row) {
   if (setjmp(state->error.jump) != 0) return false;
   jpeg_decompress_struct* const info = &state->info;
@@ -174,8 +174,7 @@ bool read_channels(JpegDecoder::State* state, int channels, uint8_t* out) {
   return true;
 }
 
-// Columns of the box were rounded to whole iMCUs already, so jpeg_crop_scanline changes neither left nor width. The skip begins at row 0,
-// an iMCU boundary, and ends on one.
+// The box's columns are whole iMCUs already, so jpeg_crop_scanline changes neither left nor width. The skip starts at row 0, an iMCU boundary, and ends on one.
 bool read_box(JpegDecoder::State* state, const JpegDecoder::Box* box, uint8_t* rgb) {
   if (setjmp(state->error.jump) != 0) return false;
   jpeg_decompress_struct* const info = &state->info;
@@ -259,12 +258,12 @@ JpegDecoder::Box JpegDecoder::window_box(int64_t top, int64_t left, int64_t heig
     b.width = std::min<int64_t>(info.image_width, (left + width + s.mcu_width() + across - 1) / across * across) - b.left;
     return b;
   }
-  // Where segments are missing, those behind them are in the wrong place, which only the picture's end shows.
+  // If segments are missing, later ones are decoded to the wrong place, which is detected only at the end of the image: decode all of it.
   if (info.restart_interval > 0 && !state_->segments.complete())
     return {.top = 0, .left = 0, .height = static_cast<int64_t>(info.image_height), .width = static_cast<int64_t>(info.image_width)};
   const int64_t w = info.image_width, mcu_h = info.max_v_samp_factor * DCTSIZE, mcu_w = info.max_h_samp_factor * DCTSIZE;
-  // Smoothed chroma at the window's edge needs its neighbours: one iMCU row above, one iMCU column on each side. Below, the library
-  // itself reads on as far as it must.
+  // Smoothed chroma at the window's edge needs its neighbours: one iMCU row above and one iMCU column on each side. Below the
+  // window the library reads as far as it needs.
   Box b;
   b.top = std::max<int64_t>(0, top / mcu_h - 1) * mcu_h;
   b.left = std::max<int64_t>(0, left / mcu_w - 1) * mcu_w;

@@ -1,4 +1,4 @@
-// Decoding as in ITU-T T.81, annex F.2.2; what is not a sequence of codes is an error, as nothing may be guessed for it.
+// Decoding as in ITU-T T.81, annex F.2.2. Anything other than a sequence of codes is an error; nothing is guessed.
 #include "dataset/codec/jpeg_entropy.h"
 
 #include <jerror.h>
@@ -12,20 +12,20 @@ namespace sindri::dataset {
 
 namespace {
 
-// The library's object that decodes entropy, as its jpegint.h has had it since version 6b of 1998: the second function is called for each MCU.
+// The library's entropy decoder object, as in jpegint.h since version 6b of 1998. The second function is called for each MCU.
 struct EntropyDecoder {
   void (*start_pass)(j_decompress_ptr info);
   boolean (*decode_mcu)(j_decompress_ptr info, JBLOCKROW* blocks);
   boolean insufficient_data;
 };
 
-// Places of coefficients; damaged data may count beyond the last one, as far as two runs reach.
+// Positions of coefficients. Damaged data may run past the last one, by at most two runs.
 constexpr int kOrder[64 + 32] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48, 41, 34,
                                  27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                  58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63, 63, 63, 63, 63, 63, 63, 63, 63,
                                  63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
-// An MCU takes at most 10 blocks of 64 coefficients of 16 + 15 bits: so many bytes it may read, also behind the last segment, before that is noticed.
+// An MCU has at most 10 blocks of 64 coefficients of 16 + 15 bits. It may read this many bytes, even past the last segment, before the overrun is detected.
 constexpr ptrdiff_t kMostOfAnMcu = 2560;
 constexpr ptrdiff_t kPiece = 8192;
 
@@ -66,7 +66,7 @@ void JpegCodes::set(const JHUFF_TBL& table, bool ac) {
             (whole ? static_cast<uint32_t>(run) << 8 | static_cast<uint32_t>(length + size) : kSpecial | static_cast<uint32_t>(length));
       }
     }
-    last_code_[static_cast<size_t>(length)] = code - 1;  // below every code where there is none of this length
+    last_code_[static_cast<size_t>(length)] = code - 1;  // less than every code if no code has this length
   }
   if (ac) set_pairs();
 }
@@ -119,11 +119,11 @@ bool JpegEntropy::serves(j_decompress_ptr info) {
 #endif
 }
 
-// Copies more of the segment without the zeros behind its bytes of 255, to its end if it is near.
+// Copies more of the segment without the stuffed zeros after 0xff bytes; up to the segment's end if that is near.
 void JpegEntropy::load() {
   const ptrdiff_t kept = std::max<ptrdiff_t>(0, end_ - bits_.next);
   if (bytes_.empty()) bytes_.resize(static_cast<size_t>(2 * kMostOfAnMcu + kPiece + 16));
-  // What was read beyond the end of the loaded bytes (zeros, by a refill) is read once more where it is known.
+  // A refill may have read beyond the loaded bytes (zeros). Those bytes are read again, since they are loaded now.
   uint8_t *const begin = bytes_.data(), *to = begin;
   if (kept > 0) std::memmove(to, bits_.next, static_cast<size_t>(kept));
   to += kept;
@@ -142,13 +142,13 @@ void JpegEntropy::load() {
         *to++ = 0xff;
         raw_ += 2;
       } else if (raw_ + 1 < raw_end_ && raw_[1] == 0xff) {
-        ++raw_;  // fills up before a marker
+        ++raw_;  // fill byte before a marker
       } else {
-        loaded_ = true;  // a marker, or cut off
+        loaded_ = true;  // a marker, or the end of the data
       }
     }
   }
-  end_ = to;  // what lies behind may be read but not used: that is noticed at the MCU's end
+  end_ = to;  // bytes past the end may be read but not used, which is checked at the end of the MCU
 }
 
 bool JpegEntropy::take_over(j_decompress_ptr info, std::span<const std::span<const uint8_t>> segments) {
@@ -185,7 +185,7 @@ bool JpegEntropy::begin(j_decompress_ptr info) {
   return true;
 }
 
-// Zero, or the number of libjpeg's message that says what is wrong; here and below.
+// Returns 0 or libjpeg's message number for the error, as the functions below.
 int JpegEntropy::next_segment(j_decompress_ptr info) {
   if (!from_file_) {
     if (segment_ >= listed_.size()) return JWRN_HIT_MARKER;
@@ -193,7 +193,7 @@ int JpegEntropy::next_segment(j_decompress_ptr info) {
     raw_end_ = raw_ + listed_[segment_].size();
   } else if (segment_ > 0) {
     bits_.next = end_;
-    while (!loaded_) load(), bits_.next = end_;  // bytes that belong to nothing
+    while (!loaded_) load(), bits_.next = end_;  // skip bytes that belong to no MCU
     if (raw_ + 1 >= raw_end_) return JWRN_HIT_MARKER;
     if (raw_[1] != 0xd0 + (segment_ - 1) % 8) return JWRN_MUST_RESYNC;
     raw_ += 2;
@@ -208,7 +208,7 @@ int JpegEntropy::next_segment(j_decompress_ptr info) {
   return 0;
 }
 
-// To at least 56 bits where fewer than `least` are there. A code and what follows it take at most 31.
+// Fills the buffer to at least 56 bits if it holds fewer than `least`. A code with its extra bits takes at most 31.
 inline void JpegEntropy::Bits::fill(int least) {
   if (count >= least) return;
   buffer |= eight_bytes(next) >> count;
@@ -223,7 +223,7 @@ inline int JpegEntropy::Bits::number(int size) {
   return extend(bits, size);
 }
 
-// The symbol at the top of the buffer, its code dropped; -1: none.
+// Returns the symbol at the top of the buffer and drops its code; -1: invalid code.
 int JpegEntropy::symbol(const JpegCodes& codes, JpegCodes::Entry e, Bits* bits) {
   int found = static_cast<int>(e >> 16), length = static_cast<int>(e & 0xff);
   if (length == 0 && !codes.find_long(bits->buffer, &found, &length)) return -1;
@@ -233,7 +233,7 @@ int JpegEntropy::symbol(const JpegCodes& codes, JpegCodes::Entry e, Bits* bits) 
 
 template <bool kWanted> int JpegEntropy::decode_block(const Block& block, JCOEF* out) {
   constexpr int kShift = 64 - JpegCodes::kBits;
-  Bits bits = bits_;  // in registers: the calls below are given a copy
+  Bits bits = bits_;  // kept in registers: functions called below get a copy
   bits.fill(32);
   int& dc = last_dc_[static_cast<size_t>(block.component)];
   if (const JpegCodes::Entry e = block.dc->entries()[bits.buffer >> kShift]; (e & JpegCodes::kSpecial) == 0) {
@@ -256,7 +256,7 @@ template <bool kWanted> int JpegEntropy::decode_block(const Block& block, JCOEF*
       bits.drop(static_cast<int>(e & 0xff));
       k += static_cast<int>(e >> 8 & 0x7f);
       if (kWanted) out[kOrder[k]] = static_cast<JCOEF>(static_cast<int32_t>(e) >> 16);
-      if (k >= 63) {  // what follows is another block's
+      if (k >= 63) {  // the rest belongs to another block
         bits = before;
         bits.drop(static_cast<int>(e >> 32 & 0xff));
         break;
@@ -301,7 +301,7 @@ int JpegEntropy::decode(j_decompress_ptr info, JBLOCKROW* blocks) {
   return 0;
 }
 
-// The library goes on at the marker behind the scan.
+// The library continues at the marker after the scan.
 void JpegEntropy::leave_source(j_decompress_ptr info) {
   if (!from_file_) return;
   while (!loaded_) bits_.next = end_, load();

@@ -1,4 +1,4 @@
-// Reading: the markers of ITU-T T.81, annex B, as far as segments need them. Writing: libjpeg-turbo moves the coefficients.
+// Reading: the markers of ITU-T T.81, annex B, as far as segments need them. Writing: libjpeg-turbo copies the coefficients.
 #include "dataset/codec/jpeg_segments.h"
 
 #include <fmt/format.h>
@@ -33,13 +33,13 @@ bool JpegSegments::read_frame(const uint8_t* s, size_t length) {
     across = std::max(across, h);
     down = std::max(down, v);
   }
-  if (components == 1 && (across != 1 || down != 1)) return false;  // its MCU is a block whatever these say
+  if (components == 1 && (across != 1 || down != 1)) return false;  // its MCU is one block whatever these are
   mcu_width_ = 8 * across;
   mcu_height_ = 8 * down;
   return height_ > 0 && width_ > 0;
 }
 
-// Copies the segments that decide how pixels come out; texts and thumbnails stay behind.
+// Copies the header segments that affect pixels; texts and thumbnails are dropped.
 bool JpegSegments::read_header(const uint8_t* data, size_t bytes, size_t* scan) {
   if (bytes < 4 || data[0] != 0xff || data[1] != 0xd8) return false;
   header_.assign(data, data + 2);
@@ -55,7 +55,7 @@ bool JpegSegments::read_header(const uint8_t* data, size_t bytes, size_t* scan) 
     }
     const size_t length = two_bytes(data + at + 2);
     if (length < 2 || at + 2 + length > bytes) return false;
-    const uint8_t* const body = data + at + 2;  // begins with the length
+    const uint8_t* const body = data + at + 2;  // starts with the length
     const bool frame = marker == 0xc0 || marker == 0xc1;
     if (marker >= 0xc2 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc) return false;  // progressive, arithmetic, …
     if (frame) {
@@ -101,7 +101,7 @@ bool JpegSegments::find_markers(const uint8_t* data, size_t bytes, size_t scan) 
       begins_.push_back(behind);
       return begins_.size() == wanted + 1;
     }
-    // Anything but the markers in their order: the ordinary decoder says what is wrong.
+    // Markers that are not in order: leave the file to the ordinary decoder, which reports the error.
     if (marker < 0xd0 || marker > 0xd7 || (begins_.size() - 1) % 8 != static_cast<size_t>(marker - 0xd0) || begins_.size() >= wanted) return false;
     begins_.push_back(behind);
     p += 2;
@@ -143,7 +143,7 @@ JpegSegments::Part JpegSegments::part(int64_t top, int64_t left, int64_t bottom,
 namespace {
 
 struct WriterErrors {
-  jpeg_error_mgr base;  // first: libjpeg hands out a pointer to it
+  jpeg_error_mgr base;  // first: libjpeg passes a pointer to it
   std::jmp_buf jump;
   char message[JMSG_LENGTH_MAX];
 };
@@ -152,12 +152,12 @@ void writer_exit(j_common_ptr info) {
   info->err->format_message(info, e.message);
   std::longjmp(e.jump, 1);
 }
-// Damage that other readers fill with grey must not be written as if it were the picture.
+// Damage that other readers fill with grey must not be written as if it were part of the image.
 void writer_warning(j_common_ptr info, int level) {
   if (level < 0) writer_exit(info);
 }
 
-/// MCUs between markers: of those that divide the row the nearest to 32 pixels.
+/// MCUs between markers: the divisor of the row's MCUs closest to 32 pixels.
 unsigned marker_interval(int64_t per_row, int64_t mcu_width) {
   int64_t best = per_row;
   for (int64_t n = 1; n <= per_row; ++n) {
@@ -168,7 +168,7 @@ unsigned marker_interval(int64_t per_row, int64_t mcu_width) {
 
 enum class Moved { kDone, kUnsuited, kDamaged };
 
-// No C++ object with a destructor lives here: errors jump out.
+// Holds no C++ object with a destructor, since errors leave it by longjmp.
 Moved move_coefficients(const uint8_t* data, size_t bytes, jpeg_decompress_struct* in, jpeg_compress_struct* out, WriterErrors* errors, unsigned char** memory,
                         unsigned long* size) {
   if (setjmp(errors->jump) != 0) return Moved::kDamaged;
@@ -187,7 +187,7 @@ Moved move_coefficients(const uint8_t* data, size_t bytes, jpeg_decompress_struc
   out->restart_interval = marker_interval(divided_up(in->image_width, mcu_width), mcu_width);
   jpeg_write_coefficients(out, coefficients);
   for (jpeg_saved_marker_ptr m = in->marker_list; m != nullptr; m = m->next) {
-    // libjpeg writes JFIF's and Adobe's itself.
+    // libjpeg writes the JFIF and Adobe markers itself.
     const bool jfif = m->marker == JPEG_APP0 && m->data_length >= 5 && std::memcmp(m->data, "JFIF", 5) == 0;
     const bool adobe = m->marker == JPEG_APP0 + 14 && m->data_length >= 5 && std::memcmp(m->data, "Adobe", 5) == 0;
     if (!(jfif && out->write_JFIF_header) && !(adobe && out->write_Adobe_marker)) jpeg_write_marker(out, m->marker, m->data, m->data_length);

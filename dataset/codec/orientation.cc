@@ -1,4 +1,4 @@
-// The one tag of EXIF that matters: found by walking a JPEG file's segments or a PNG file's chunks; every read is checked against the end.
+// Reads EXIF's orientation tag from the segments of a JPEG file or the chunks of a PNG file. Every read is checked against the end.
 #include "dataset/codec/orientation.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ struct Part {
   }
 };
 
-// A TIFF header, and its first directory.
+// Reads a TIFF header and its first directory.
 int of_tiff(const Part& p) {
   if (!p.starts("II*\0", 4) && !p.starts("MM\0*", 4)) return 1;
   const bool big_endian = p.data[0] == 'M';
@@ -46,11 +46,11 @@ int of_tiff(const Part& p) {
 int of_jpeg(const Part& p) {
   for (int64_t at = 2; at + 4 <= p.n && p.data[at] == 0xff;) {
     const uint8_t marker = p.data[at + 1];
-    if (marker == 0xff) {  // filling
+    if (marker == 0xff) {  // fill byte
       ++at;
       continue;
     }
-    if (marker == 0xda || marker == 0xd9) break;  // the picture begins, or the file ends
+    if (marker == 0xda || marker == 0xd9) break;  // the image data start, or the file ends
     const int64_t length = p.big(at + 2, 2);
     if (length < 2 || at + 2 + length > p.n) break;
     const Part segment{p.data + at + 4, length - 2};

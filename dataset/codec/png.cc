@@ -1,4 +1,4 @@
-// PNG by libpng. Its errors jump out of functions here that hold no C++ objects.
+// PNG by libpng. Its errors leave functions here by longjmp; those functions hold no C++ objects.
 #include <png.h>
 
 #include <bit>
@@ -22,7 +22,7 @@ void on_error(png_structp png, png_const_charp message) {
   std::snprintf(static_cast<PngInput*>(png_get_error_ptr(png))->message, sizeof PngInput::message, "%s", message);
   png_longjmp(png, 1);
 }
-void on_warning(png_structp, png_const_charp) {}  // odd chunks that leave the picture whole
+void on_warning(png_structp, png_const_charp) {}  // odd chunks that do not affect the image
 
 void read(png_structp png, png_bytep out, size_t bytes) {
   PngInput* in = static_cast<PngInput*>(png_get_io_ptr(png));

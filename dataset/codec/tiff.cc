@@ -1,4 +1,4 @@
-// TIFF by libtiff, whose RGBA reader knows its many colour forms, compressions and layouts.
+// TIFF by libtiff, whose RGBA reader supports its many colour forms, compressions and layouts.
 #include <fmt/format.h>
 #include <tiffio.h>
 
@@ -39,21 +39,21 @@ toff_t size_of(thandle_t handle) { return static_cast<TiffInput*>(handle)->bytes
 
 int on_error(TIFF*, void* user, const char*, const char* form, va_list arguments) {
   TiffInput* in = static_cast<TiffInput*>(user);
-  if (in->message[0] == 0) std::vsnprintf(in->message, sizeof in->message, form, arguments);  // the first tells the cause
+  if (in->message[0] == 0) std::vsnprintf(in->message, sizeof in->message, form, arguments);  // the first message names the cause
   return 1;
 }
-int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }  // odd tags that leave the picture whole
+int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }  // odd tags that do not affect the image
 
 struct Close {
   void operator()(TIFF* t) const { TIFFClose(t); }
   void operator()(TIFFOpenOptions* o) const { TIFFOpenOptionsFree(o); }
 };
 
-// The first picture of a file in memory.
+// The first image of a file in memory.
 class File {
  public:
   File(const uint8_t* data, int64_t bytes) : in_{data, static_cast<uint64_t>(bytes), 0, ""}, options_(TIFFOpenOptionsAlloc()) {
-    // What a tag of a few bytes may make the library allocate: a strip of the largest picture that is read.
+    // Limits what a tag of a few bytes can make the library allocate: a strip of the largest image accepted.
     TIFFOpenOptionsSetMaxSingleMemAlloc(options_.get(), kMaxPixels * 8);
     TIFFOpenOptionsSetErrorHandlerExtR(options_.get(), on_error, &in_);
     TIFFOpenOptionsSetWarningHandlerExtR(options_.get(), on_warning, &in_);
@@ -61,7 +61,7 @@ class File {
     if (tiff_ == nullptr) throw_damaged("TIFF", why("its directory cannot be read"));
   }
   TIFF* get() const { return tiff_.get(); }
-  // What the library said first.
+  // The library's first message.
   std::string why(const char* otherwise) const { return in_.message[0] != 0 ? in_.message : otherwise; }
   void check(ImageSize size) const {
     uint32_t width = 0, height = 0;
@@ -87,7 +87,7 @@ PixelForm tiff_form(const uint8_t* data, int64_t bytes) {
   const uint16_t photometric = file.field(TIFFTAG_PHOTOMETRIC), bits = file.field(TIFFTAG_BITSPERSAMPLE), kind = file.field(TIFFTAG_SAMPLEFORMAT);
   const bool grey = photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE;
   const bool whole = kind == SAMPLEFORMAT_UINT || kind == SAMPLEFORMAT_VOID;
-  // Their samples are read row by row: no tiles, no planes, nothing to convert.
+  // Samples of these files are read row by row: no tiles, no planes, nothing to convert.
   const bool plain = TIFFIsTiled(file.get()) == 0 && (file.field(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_CONTIG || file.field(TIFFTAG_SAMPLESPERPIXEL) == 1) &&
       (photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_RGB);
   if (plain && bits == 16 && whole) return {grey ? 1 : 3, 2};

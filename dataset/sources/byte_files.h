@@ -1,4 +1,4 @@
-// Small things the sources of fixed-size records share.
+// Helpers shared by the sources of fixed-size records.
 #pragma once
 
 #include <fmt/format.h>

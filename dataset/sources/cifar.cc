@@ -92,8 +92,9 @@ class CifarSource : public Source {
     throw DataError(ErrorCode::kDataCorrupt, fmt::format("{}: {}", who_, what), o_.dataset_dir, "the data set is not complete; unpack or download it again");
   }
 
-  // A file that was cut between two records shows by its size only: those of the published sets, told by the list of names that comes with them or by
-  // a file of their size, are known. Whole files of which others are missing are a smaller data set, which may be meant: a warning names the missing ones.
+  // A file truncated between two records is recognised by its size only, so only files of the published sets are checked: those in a folder with the list
+  // of class names, or next to a file of the published size. If whole files are missing, the data set is smaller, which may be intended: a warning names
+  // the missing files.
   void check_complete(const std::vector<DirEntry>& entries, const std::vector<std::string>& names) const {
     bool published =
         std::any_of(entries.begin(), entries.end(), [&](const DirEntry& e) { return e.name == (hundred_ ? "fine_label_names.txt" : "batches.meta.txt"); });
@@ -115,7 +116,7 @@ class CifarSource : public Source {
       rows += records_in(static_cast<size_t>(at - names.begin()));
       gaps = missing;
     }
-    if (published) gaps = missing;  // five files, else as many as the largest number says
+    if (published) gaps = missing;  // five files if published, else as many as the largest number
     if (rows > 0 && !gaps.empty())
       log::warn("data", fmt::format("{}: {} has no {}; the other files hold {} training rows", who_, o_.dataset_dir, fmt::join(gaps, ", "), rows));
   }

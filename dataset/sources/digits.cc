@@ -1,4 +1,4 @@
-// The 8x8 handwritten digits (dataset/digits/README.md): a CSV file, packed or not, of 64 pixels 0..16 and a label per line.
+// The 8x8 handwritten digits (dataset/digits/README.md): a CSV file, gzipped or not, of 64 pixels 0..16 and a label per line.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kDigitsSide = 8, kDigitsPixels = kDigitsSide * kDigitsSide;
 constexpr int kMaxPixel = 16, kClasses = 10;
 constexpr int64_t kTestEvery = 5;  // lines 5, 10, 15, … are the test set
-constexpr int64_t kMaxText = int64_t{64} << 20;  // the real file has 264,712 bytes; a small packed file must not grow without bound
+constexpr int64_t kMaxText = int64_t{64} << 20;  // the original file has 264,712 bytes; a small compressed file must not expand without limit
 
 std::string default_file() {
   const std::string here = "dataset/digits/digits.csv.gz", found = find_installed(here, "digits/digits.csv.gz");
@@ -52,7 +52,7 @@ class DigitsSource : public Source {
   std::optional<int64_t> num_classes() const override { return kClasses; }
 
  private:
-  // gzread passes files that are not packed through unchanged.
+  // gzread returns uncompressed files unchanged.
   std::string read_text() const {
     struct stat info {};
     if (stat(path_.c_str(), &info) != 0) {
@@ -69,7 +69,7 @@ class DigitsSource : public Source {
     while ((n = gzread(file, buffer, sizeof buffer)) > 0 && static_cast<int64_t>(text.size()) <= kMaxText) text.append(buffer, static_cast<size_t>(n));
     int state = Z_OK;
     gzerror(file, &state);
-    // Closing tells of a packed stream that ends early.
+    // Closing reports a compressed stream that ends early.
     const int closed = gzclose(file);
     if (n < 0 || state != Z_OK || closed != Z_OK)
       throw DataError(ErrorCode::kDataCorrupt, fmt::format("DigitsDataset: {} is damaged (gzip)", path_), path_, "copy dataset/digits from the sources again");

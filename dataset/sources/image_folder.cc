@@ -1,4 +1,4 @@
-// root/class/file. Labels are the byte-sorted class folders' numbers.
+// root/class/file. A label is the index of the class folder's name, sorted by bytes.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,7 +77,7 @@ class ImageFolderSource : public Source {
   }
   uint64_t listing_hash() const override { return hash_; }
 
-  // Looking at a million files takes minutes where a disk is slow, so of many only some are looked at; all names count.
+  // Reading the size of a million files takes minutes on a slow disk, so of many files only some are read; all names count.
   FilesHash files_hash(bool contents) const override {
     constexpr int64_t kLookedAt = 50'000;
     FilesHash h{hash_, 0};
@@ -109,13 +109,13 @@ class ImageFolderSource : public Source {
   std::optional<int64_t> num_classes() const override { return static_cast<int64_t>(order_.size()); }
 
  private:
-  // "class/file" of a row: names of all rows lie in one string, their ends in another array.
+  // "class/file" of a row. One string holds the names of all rows, another array their ends.
   std::string_view name(int64_t row) const {
     const uint64_t begin = row == 0 ? 0 : ends_[static_cast<size_t>(row) - 1];
     return std::string_view(names_).substr(begin, ends_[static_cast<size_t>(row)] - begin);
   }
 
-  // Follows links, which may lead anywhere: subsets of large data sets are folders of links. Those that lead nowhere are counted and skipped.
+  // Follows links, which may lead anywhere: subsets of large data sets are often folders of links. Broken links are counted and skipped.
   unsigned char type_of(const std::string& path, unsigned char type) {
     if (type == DT_REG || type == DT_DIR) return type;
     if (type != DT_LNK && type != DT_UNKNOWN) return type;
@@ -139,7 +139,7 @@ class ImageFolderSource : public Source {
       if (std::find(found.begin(), found.end(), name) == found.end())
         throw DataError(ErrorCode::kDataMissing, fmt::format("class_indexing names '{}', a folder that {} does not have", name, o_.dataset_dir), o_.dataset_dir,
                         did_you_mean(name, found));
-      order_.emplace_back(name, label);  // a std::map: byte order already
+      order_.emplace_back(name, label);  // std::map is sorted by bytes already
     }
   }
 

@@ -1,4 +1,4 @@
-// Rows that are in memory already (NumpySlices) or come from a function (Generator).
+// Rows in memory (NumpySlices) or from a function (Generator).
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -86,7 +86,7 @@ class GeneratorSource : public Source {
   }
   int64_t rows() const override { return rows_; }
   std::vector<ColumnInfo> columns() const override {
-    // Shapes may vary from row to row; only the types asked for are known.
+    // Shapes may vary between rows; only the requested types are known.
     std::vector<ColumnInfo> c;
     for (size_t i = 0; i < o_.column_names.size(); ++i) {
       ColumnInfo info{o_.column_names[i], o_.column_types.empty() ? DType::kUInt8 : o_.column_types[i], {}};
@@ -101,7 +101,7 @@ class GeneratorSource : public Source {
     GeneratorDataset::Row row;
     const auto make = [&] { return o_.row ? o_.row(row_id) : o_.row_of_pass(row_id, static_cast<int64_t>(pass)); };
     if (o_.num_parallel_workers <= 1) {
-      const std::lock_guard lock(mutex_.get());  // one call at a time unless the caller says the function is thread-safe
+      const std::lock_guard lock(mutex_.get());  // one call at a time unless the caller declares the function thread-safe
       row = make();
     } else {
       row = make();

@@ -55,7 +55,7 @@ class MnistSource : public Source {
  private:
   struct Part {
     std::unique_ptr<MappedFile> images, labels;
-    int64_t end = 0;  // rows up to and with this part
+    int64_t end = 0;  // rows up to the end of this part
   };
 
   static std::string find(const std::vector<DirEntry>& entries, const std::string& prefix, const char* kind, const char* rank) {
@@ -80,7 +80,7 @@ class MnistSource : public Source {
     const std::string images = find(entries, prefix, "images", "idx3"), labels = find(entries, prefix, "labels", "idx1");
     if (images.empty() && labels.empty()) {
       if (o_.usage == "train" || o_.usage == "test") raise_missing(entries, prefix, "images-idx3-ubyte");
-      return;  // "all" takes what there is
+      return;  // "all" accepts any part
     }
     if (images.empty()) raise_missing(entries, prefix, "images-idx3-ubyte");
     if (labels.empty()) raise_missing(entries, prefix, "labels-idx1-ubyte");

@@ -15,7 +15,7 @@ namespace sindri::dataset {
 
 namespace {
 
-/// Gamma(alpha, 1) by Marsaglia and Tsang (2000); below 1 by a power of a uniform number.
+/// Gamma(alpha, 1) by Marsaglia and Tsang (2000); for alpha below 1 multiplied by a power of a uniform number.
 double draw_gamma(PhiloxSequence& draws, double alpha) {
   if (alpha < 1) return draw_gamma(draws, alpha + 1) * std::pow(1 - draws.next_double(), 1 / alpha);
   const double d = alpha - 1.0 / 3, c = 1 / std::sqrt(9 * d);

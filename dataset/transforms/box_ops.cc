@@ -50,7 +50,7 @@ void write_boxes(RowCall& call, const Boxes& b) {
   });
 }
 
-/// Base: an image and its boxes in, both out.
+/// Base class: input and output are an image and its boxes.
 class BoxOp : public RowOp {
  public:
   int num_inputs() const override { return 2; }
@@ -132,7 +132,7 @@ class ResizeBoxesOp : public BoxOp {
   Transform resize_;
 };
 
-/// RandomCrop, CenterCrop or RandomResizedCrop: the boxes are cut to the window and scaled as it is.
+/// RandomCrop, CenterCrop or RandomResizedCrop: boxes are clipped to the window and scaled with it.
 class CropBoxesOp : public BoxOp {
  public:
   explicit CropBoxesOp(Transform crop) : crop_(std::move(crop)), window_(window_of(*crop_.op())) {

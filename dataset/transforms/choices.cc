@@ -1,4 +1,4 @@
-// Transforms made of others: applied by chance, chosen, in random order. Each of the inner ones draws from a key of its own.
+// Transforms composed of others: applied with a probability, chosen, or in random order. Each inner transform draws from its own key.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -49,7 +49,7 @@ std::string chain_str(const vision::Chain& chain) {
 
 namespace {
 
-/// Base: which chains run is for the subclass.
+/// Base class: subclasses decide which chains run.
 class ChoiceOp : public RowOp {
  public:
   ChoiceOp(std::string who, std::string parameters, std::vector<vision::Chain> chains)
@@ -71,10 +71,10 @@ class ChoiceOp : public RowOp {
 
  protected:
   virtual Value choose(RowCall& call, PhiloxSequence& draws, InnerDraws& inner) const = 0;
-  /// What several chains one after another give, each run or not.
+  /// The result of several chains in sequence, each of which may be skipped.
   std::vector<ColumnInfo> some_of_all(const ColumnInfo& in) const {
     ColumnInfo c = in;
-    // Twice: what the last gives may come to the first.
+    // Twice, since the last result may be the first chain's input.
     for (int round = 0; round < 2; ++round) {
       for (const auto& chain : chains_) c = either_column(infer_chain(chain, c), c);
     }

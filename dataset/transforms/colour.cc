@@ -1,4 +1,4 @@
-// Colours and levels: tables for what each byte becomes, OpenCV for weighted sums and colour spaces.
+// Colours and levels: lookup tables for bytes, OpenCV for weighted sums and colour spaces.
 #include "dataset/transforms/colour.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void look_up(const cv::Mat& in, cv::Mat& out, const std::vector<std::array<uint8
 
 using Histogram = std::array<int, 256>;
 
-/// Of each channel. Neighbouring pixels are counted apart, since equal ones would wait for each other.
+/// Histogram of each channel. Neighbouring pixels are counted in separate arrays, since equal ones would wait for each other.
 template <size_t C> std::vector<Histogram> histograms_of(const uint8_t* x, size_t pixels) {
   std::array<Histogram, C> even{}, odd{};
   size_t i = 0;
@@ -73,7 +73,7 @@ std::array<uint8_t, 256> identity() {
   return t;
 }
 
-/// Hue turned by thirds of sixths in doubles: OpenCV's floats would add their own error.
+/// Rotates the hue in double precision by sectors of the colour circle: OpenCV's floats would add rounding errors.
 void hue_of_floats(const cv::Mat& in, cv::Mat& out, double circles) {
   const float* x = floats(in);
   float* y = out.ptr<float>();
@@ -101,7 +101,7 @@ void contrast(const cv::Mat& in, cv::Mat& out, double factor) {
   cv::cvtColor(in, levels, cv::COLOR_RGB2GRAY);
   const double mean = cv::mean(levels)[0];
   if (!bytes(in)) return in.convertTo(out, -1, factor, mean * (1 - factor));
-  // The table is what the weighted sum of two images gives for each level.
+  // The table holds the weighted sum of two images for each level.
   const auto all = identity();
   std::array<uint8_t, 256> table;
   const cv::Mat level(1, 256, CV_8U, const_cast<uint8_t*>(all.data())), flat(1, 256, CV_8U, cv::Scalar(static_cast<int>(mean + 0.5)));
@@ -209,7 +209,7 @@ void auto_contrast(const cv::Mat& in, cv::Mat& out, double cutoff, const std::ve
     while (low < 256 && counts[static_cast<size_t>(low)] == 0) ++low;
     while (high >= 0 && counts[static_cast<size_t>(high)] == 0) --high;
     if (high > low) {
-      // In single precision, and cut off, as in MindSpore.
+      // In single precision and truncated, as in MindSpore.
       const float scale = 255.0f / static_cast<float>(high - low), offset = static_cast<float>(-low) * scale;
       for (size_t v = 0; v < 256; ++v) table[v] = static_cast<uint8_t>(std::clamp(static_cast<float>(v) * scale + offset, 0.0f, 255.0f));
     }

@@ -1,4 +1,4 @@
-// The transforms of colours and levels; their arithmetic is colour.cc's.
+// The transforms of colours and levels; colour.cc does their arithmetic.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,7 +29,7 @@ void check_rising(const char* who, const char* name, const Range& r, double low,
 
 std::string range_str(const Range& r) { return fmt::format("({}, {})", r[0], r[1]); }
 
-/// A transform without parameters to draw.
+/// A transform without random parameters.
 template <class F> Transform fixed(std::string who, std::string parameters, std::vector<int> channels, bool bytes_only, F f) {
   return pixel_transform({.who = std::move(who), .parameters = std::move(parameters), .bytes_only = bytes_only, .channels = std::move(channels)},
                          [f](const cv::Mat& in, cv::Mat& out, PhiloxSequence&) {
@@ -131,7 +131,7 @@ Transform Grayscale(int channels) {
 
 Transform ConvertColor(const std::string& from, const std::string& to) {
   const int takes = from == "GRAY" ? 1 : static_cast<int>(from.size()), gives = to == "GRAY" ? 0 : static_cast<int>(to.size());
-  // For each channel of the result the one it is copied from; -1: opaque.
+  // The source channel of each channel of the result; -1: opaque.
   std::vector<int> source;
   for (char c : gives == 0 ? std::string() : to) {
     const size_t at = from.find(c);
@@ -154,7 +154,7 @@ Transform ConvertColor(const std::string& from, const std::string& to) {
                            for (int k = 0; k < gives; ++k) {
                              if (source[static_cast<size_t>(k)] >= 0) pairs.insert(pairs.end(), {source[static_cast<size_t>(k)], k});
                            }
-                           // Opaque: the largest of the whole numbers, 1 of floats, as cv::cvtColor has it.
+                           // Opaque is the largest value of integers, and 1 for floats, as in cv::cvtColor.
                            if (static_cast<int>(pairs.size()) < 2 * gives) out.setTo(cv::Scalar::all(in.depth() == CV_8U ? 255 : 1));
                            cv::mixChannels(&in, 1, &out, 1, pairs.data(), pairs.size() / 2);
                            return true;

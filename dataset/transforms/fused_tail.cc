@@ -1,4 +1,4 @@
-// Crop, flip, Rescale, Normalize, HWC2CHW and TypeCast of a uint8 image in one pass over the output, straight into the batch slot.
+// Crop, flip, Rescale, Normalize, HWC2CHW and TypeCast of a uint8 image in one pass over the output, written into the batch slot.
 #include "dataset/transforms/fused_tail.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ class FusedTailOp : public RowOp {
   void set_normalize(const NormalizeOp& n) {
     f_.normalize = true;
     channels_ = n.channels();
-    for (size_t c = 0; c < 3 && (c < channels_ || channels_ == 1); ++c) {  // images of other channels take run_parts
+    for (size_t c = 0; c < 3 && (c < channels_ || channels_ == 1); ++c) {  // images with more channels use run_parts
       f_.scale[c] = n.scale[channels_ == 1 ? 0 : c];
       f_.bias[c] = n.bias[channels_ == 1 ? 0 : c];
     }
@@ -67,7 +67,7 @@ class FusedTailOp : public RowOp {
     return key.sequence();
   }
 
-  // Inputs the loops below do not know (float images, [H, W], other channels, batches): each part by itself.
+  // Runs each part separately, for inputs that the loops below do not support (float images, [H, W], other channels, batches).
   void run_parts(RowCall& call) const {
     Value value = call.inputs[0];
     for (size_t i = 0; i < parts_.size(); ++i) {
@@ -99,7 +99,7 @@ class FusedTailOp : public RowOp {
     uint8_t* out = call.output(0, to_, chw_ ? Shape{c, w.height, w.width} : Shape{w.height, w.width, c});
     if (!chw_) return write_pixels(call, d, w, flip, out);
     const int64_t size = static_cast<int64_t>(dtype_size(to_));
-    // Some rows of the window as byte planes, and of one plane as floats where the output is not float planes.
+    // A group of the window's rows as byte planes; also one plane as floats if the output is not float32.
     const int64_t n = tail_rows(w.height, c * w.width);
     uint8_t* const planes = call.scratch.arena.allocate(n * c * w.width);
     uint8_t* const laid = flip ? call.scratch.arena.allocate(n * c * w.width) : planes;
@@ -116,7 +116,7 @@ class FusedTailOp : public RowOp {
     }
   }
 
-  // Channels last: rows as they lie, the whole image in one go where nothing is cut off or turned round.
+  // Channels last: processed row by row, or the whole image at once if nothing is cropped or mirrored.
   void write_pixels(RowCall& call, const ImageDims& d, const Window& w, bool flip, uint8_t* out) const {
     const Value& in = call.inputs[0];
     const int64_t c = d.channels, size = static_cast<int64_t>(dtype_size(to_));
@@ -132,7 +132,7 @@ class FusedTailOp : public RowOp {
     }
   }
 
-  // Row y of the window, mirrored if asked: in the image where it can stay there, else made in `memory`.
+  // Row y of the window, mirrored if requested: a pointer into the image if possible, else a copy in `memory`.
   const uint8_t* pixel_row(const Value& in, const ImageDims& d, const Window& w, int64_t y, bool flip, uint8_t* memory) const {
     const int64_t sy = w.top + y, c = d.channels;
     const int64_t x0 = sy < 0 || sy >= d.height ? w.width : std::clamp<int64_t>(-w.left, 0, w.width);
@@ -150,8 +150,8 @@ class FusedTailOp : public RowOp {
     return memory;
   }
 
-  // The window as c byte planes; fill value outside the image. Mirrored where `laid` is memory of its own: there the rows are laid in reverse order, then
-  // each plane is turned round as a whole, for rows of few pixels by themselves would not fill vectors.
+  // The window as c byte planes, with the fill value outside the image. Mirrored if `laid` is separate memory: the rows are written to it in reverse
+  // order, then each plane is reversed as a whole, since short rows would not fill vectors.
   void load_rows(const Value& in, const ImageDims& d, const Window& w, uint8_t* laid, uint8_t* planes) const {
     const bool flip = laid != planes;
     const int64_t y0 = std::clamp<int64_t>(-w.top, 0, w.height), y1 = std::clamp<int64_t>(d.height - w.top, y0, w.height);
@@ -188,7 +188,7 @@ class FusedTailOp : public RowOp {
   DType to_ = DType::kFloat32;
 };
 
-// The order in which a tail may hold its parts; flips may repeat, everything else comes once.
+// The order of parts in a tail. Flips may repeat; all others occur once.
 enum TailPart { kCrop, kFlip, kRescale, kNormalize, kLayout, kCast };
 
 std::optional<TailPart> tail_part(const RowOp& op) {
@@ -218,7 +218,7 @@ Fused fuse_ops(std::span<const FusePart> parts) {
     arithmetic |= *p == kRescale || *p == kNormalize || *p == kCast;
     if (arithmetic) useful = n + 1;  // without arithmetic the result would stay uint8
   }
-  // One alone gains from the loops over bytes, too, but a TypeCast, which may be of a label.
+  // Rescale or Normalize alone also gain from the loops over bytes. A TypeCast alone is not fused: its input may be a label.
   const bool alone = useful == 1 && (*tail_part(*parts[0].op) == kRescale || *tail_part(*parts[0].op) == kNormalize);
   if (useful < 2 && !alone) return {};
   return {std::make_shared<FusedTailOp>(parts.first(useful)), useful, parts[0].number};

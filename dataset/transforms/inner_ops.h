@@ -1,4 +1,4 @@
-// Running transforms of one column inside another one.
+// Runs transforms of one column inside another transform.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace sindri::dataset {
 
-/// The value behind all transforms of a chain; it lies in scratch.
+/// The value after all transforms of a chain, in scratch.
 Value run_chain(const vision::Chain& chain, RowCall& call, InnerDraws& draws, Value value);
 ColumnInfo infer_chain(const vision::Chain& chain, ColumnInfo c);
-/// What is known of a value that is one or the other.
+/// The common properties of a value that may be one or the other.
 ColumnInfo either_column(const ColumnInfo& a, const ColumnInfo& b);
-/// Throws ValueError for an empty one, and for transforms of several columns.
+/// Throws ValueError for an empty chain, and for transforms of several columns.
 void check_chain(const std::string& who, const vision::Chain& chain);
 std::string chain_str(const vision::Chain& chain);
 

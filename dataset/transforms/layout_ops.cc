@@ -1,4 +1,4 @@
-// What changes the element type and the order of dimensions at the end of a chain: ToTensor, NormalizePad.
+// Transforms that change the element type and the order of dimensions at the end of a chain: ToTensor, NormalizePad.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// Resizing as Pillow does: the kernel widens when the image shrinks, first along rows, then along columns, bytes rounded between them.
+// Resizing as in Pillow: the kernel widens if the image shrinks; first along rows, then along columns, with bytes rounded in between.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace sindri::dataset {
 
 namespace {
 
-/// For each output place the first input and the weights of those from it on.
+/// For each output position the first input and the weights of the inputs from there on.
 struct Taps {
-  int size = 0;  // weights per place
+  int size = 0;  // weights per position
   std::vector<int> first, count;
   std::vector<float> weights;
-  std::vector<int> fixed;  // weights in 22 bits behind the point, as Pillow multiplies bytes
+  std::vector<int> fixed;  // weights with 22 fractional bits, as Pillow multiplies bytes
 };
 
 constexpr int kPointBits = 22;
@@ -63,7 +63,7 @@ Taps make_taps(int size, int out, bool is_cubic) {
 
 uint8_t from_fixed(int v) { return static_cast<uint8_t>(std::clamp(v >> kPointBits, 0, 255)); }
 
-/// One row of `width` pixels of `c` channels from a row of the input.
+/// Computes one row of `width` pixels of `c` channels from a row of the input.
 template <class T> void along_row(const T* x, T* y, const Taps& t, int width, int c) {
   for (int i = 0; i < width; ++i) {
     const int first = t.first[static_cast<size_t>(i)], count = t.count[static_cast<size_t>(i)];
@@ -83,7 +83,7 @@ template <class T> void along_row(const T* x, T* y, const Taps& t, int width, in
   }
 }
 
-/// One row of the result from rows of the input, `n` values each.
+/// Computes one row of the result from rows of the input, `n` values each.
 template <class T> void along_column(const cv::Mat& in, T* y, const Taps& t, int row, int n) {
   const int first = t.first[static_cast<size_t>(row)], count = t.count[static_cast<size_t>(row)];
   const size_t at = static_cast<size_t>(row) * static_cast<size_t>(t.size);
@@ -108,7 +108,7 @@ template <class T> void resize_as_pillow(const cv::Mat& in, cv::Mat& out, bool i
     between.create(in.rows, out.cols, in.type());
     int y = 0;
     if constexpr (std::is_same_v<T, uint8_t>) {
-      // All but the last row: a byte is read behind each, which lies in the row after it.
+      // All but the last row: the loop reads one byte past a row, which is in the next row.
       const auto pixels = SINDRI_SIMD_CALL(pixels_weighted_pixels);
       for (; c == 3 && in.isContinuous() && y + 1 < in.rows; ++y)
         pixels(in.ptr<T>(y), across.first.data(), across.count.data(), across.fixed.data(), across.size, out.cols, between.ptr<T>(y));

@@ -1,4 +1,4 @@
-// The operation around a function on cv::Mat: checks, memory, other float types.
+// Wraps a function on cv::Mat as an operation: checks, memory, other float types.
 #include "dataset/transforms/pixel_op.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace sindri::dataset {
 
 namespace {
 
-constexpr int64_t kMaxImageSide = 32767;  // OpenCV counts the pixels of a warp in 16 bits
+constexpr int64_t kMaxImageSide = 32767;  // OpenCV stores pixel coordinates of a warp in 16 bits
 
 bool is_float_image(DType t) { return t == DType::kFloat32 || t == DType::kFloat64 || t == DType::kFloat16 || t == DType::kBFloat16; }
 
@@ -103,7 +103,7 @@ class PixelOp : public RowOp {
     });
   }
 
-  // The result is made in memory of OpenCV's, then copied.
+  // The result is allocated by OpenCV, then copied.
   void run_sized_by_function(RowCall& call, const cv::Mat& from, const PixelDims& d, PhiloxSequence& draws) const {
     const Value& in = call.inputs[0];
     cv::Mat to;

@@ -27,7 +27,7 @@ void pixels_blur_row(const uint8_t* __restrict above, const uint8_t* __restrict 
   for (int64_t i = channels; i < n - channels; ++i) {
     const int64_t l = i - channels, r = i + channels;
     const uint16_t sum = static_cast<uint16_t>(above[l] + above[i] + above[r] + x[l] + 5 * x[i] + x[r] + below[l] + below[i] + below[r]);
-    // (sum + 6) / 13 by 5042 / 2^16, which is exact up to 3321.
+    // (sum + 6) / 13 as a multiplication by 5042 / 2^16, which is exact up to 3321.
     y[i] = static_cast<uint8_t>((static_cast<uint32_t>(sum + 6) * 5042u) >> 16);
   }
 }
@@ -66,7 +66,7 @@ void pixels_reverse(const uint8_t* __restrict x, int64_t pixels, int64_t bytes, 
   }
 }
 
-// Pillow's fixed point.
+// Pillow's fixed-point weights.
 void pixels_grey(const uint8_t* __restrict x, int64_t n, uint8_t* __restrict y) {
   for (int64_t i = 0; i < n; ++i) y[i] = static_cast<uint8_t>((x[3 * i] * 19595u + x[3 * i + 1] * 38470u + x[3 * i + 2] * 7471u + 0x8000u) >> 16);
 }
@@ -102,7 +102,7 @@ void pixels_weighted_pixels(const uint8_t* x, const int* first, const int* count
     const int* const w = weights + static_cast<int64_t>(i) * size;
     int sums[4];
 #ifdef __SSE4_1__
-    // The three channels and the byte behind them as one vector of four: compilers take them apart where they are left to it.
+    // The three channels and the byte after them as one vector of four; compilers would split them if left to vectorise.
     __m128i sum = _mm_set1_epi32(1 << (kPointBits - 1));
     for (int n = 0; n < count[i]; ++n, from += 3) {
       int bytes;

@@ -34,18 +34,18 @@ enum class Op {
   kEqualize,
   kInvert
 };
-// What RandAugment and TrivialAugment choose from: all but Invert.
+// RandAugment and TrivialAugment choose from all operations but Invert.
 constexpr int kChoices = 14;
 
-/// The greatest strengths of the operations.
+/// The maximum strengths of the operations.
 struct Strengths {
-  double shear, translate_x, translate_y, rotate, colour;  // radians, pixels, degrees, around a factor of 1
-  int bits;  // fewer
+  double shear, translate_x, translate_y, rotate, colour;  // radians, pixels, degrees, and deviation from a factor of 1
+  int bits;  // number of bits to remove
 };
 
 bool has_sign(Op op) { return op >= Op::kShearX && op <= Op::kSharpness; }
 
-/// Entry `bin` of `bins` steps from none to the greatest strength.
+/// Entry `bin` of `bins` steps from zero to the maximum strength.
 double strength(Op op, const Strengths& most, int bin, int bins) {
   const double part = bins > 1 ? static_cast<double>(bin) / (bins - 1) : 0;
   switch (op) {

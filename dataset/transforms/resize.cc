@@ -1,4 +1,4 @@
-// cv::resize on memory of ours, and which decoder reads a file.
+// cv::resize on this library's memory, and the choice of a file's decoder.
 #include "dataset/transforms/resize.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace sindri::dataset {
 
-// OpenCV's own pool would compete with our workers; each call runs on the thread that makes it.
+// OpenCV's thread pool would compete with the workers, so each call runs on the calling thread.
 void single_threaded_opencv() {
   static const bool done = [] {
     cv::setNumThreads(1);
@@ -24,8 +24,8 @@ void single_threaded_opencv() {
 
 namespace {
 
-// How pixels of a type pass through cv::resize. Whole numbers and half types go by way of float32, rounded at the end as OpenCV rounds its own 16 bits;
-// NEAREST only moves pixels, so their bytes are enough.
+// The depth in which cv::resize processes a type. Integers and half types are converted to float32 and rounded at the end as OpenCV rounds 16-bit
+// integers. NEAREST only moves pixels, so it works on their bytes.
 int opencv_depth(DType t, vision::Inter inter) {
   if (inter == vision::Inter::kNearest) {
     static constexpr int kBySize[] = {0, CV_8U, CV_16U, 0, CV_32S, 0, 0, 0, CV_64F};

@@ -12,8 +12,8 @@ namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
 #ifdef __AVX2__
-// 16 pixels are three registers either way: byte 3·x + c of the pixels is byte x of plane c. What a register of one side takes from each of the other's:
-// indices for pshufb, 0x80 where it takes nothing.
+// 16 pixels are three registers in both forms: byte 3·x + c of the pixels is byte x of plane c. Holds the pshufb indices by which each register of one
+// form collects its bytes from those of the other; 0x80 selects none.
 struct Shuffles {
   alignas(16) uint8_t split[3][3][16], join[3][3][16];  // [result][source]
   constexpr Shuffles() : split(), join() {
@@ -34,7 +34,7 @@ __m128i taken(const uint8_t (&indices)[3][16], __m128i a, __m128i b, __m128i c) 
   return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(a, load(indices[0])), _mm_shuffle_epi8(b, load(indices[1]))), _mm_shuffle_epi8(c, load(indices[2])));
 }
 
-// f(x) for blocks of 16 pixels from x on, of which the last two overlap where they must; false for rows of fewer.
+// Calls f(x) for blocks of 16 pixels from x on; the last two overlap if necessary. Returns false for shorter rows.
 template <class F> bool for_each_16(int64_t width, F&& f) {
   if (width < 16) return false;
   for (int64_t x = 0; x + 16 <= width; x += 16) f(x);
@@ -100,7 +100,7 @@ void tail_arithmetic_row(const uint8_t* __restrict x, int64_t n, const ::sindri:
 }
 
 namespace {
-constexpr int kPattern = 48;  // 16 pixels of 3 channels, 48 of one: as many values either way
+constexpr int kPattern = 48;  // 16 pixels of 3 channels or 48 of one: the same number of values
 
 template <bool kRescale, bool kNormalize>
 void interleaved(const uint8_t* __restrict x, int64_t n, int64_t channels, const ::sindri::dataset::TailArithmetic& f, float* __restrict y) {

@@ -1,4 +1,4 @@
-// Transforms that are not about images, and calling one transform on one tensor.
+// Transforms of values other than images, and the call of one transform on one tensor.
 #include "sindri/dataset/transforms.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ template <class To, class From> To convert(From v) {
   } else if constexpr (std::is_integral_v<To>) {
     if constexpr (std::is_integral_v<From>) return static_cast<To>(v);
     else {
-      // Toward zero, saturating; NaN gives 0. A plain cast would be undefined out of range.
+      // Truncates and saturates; NaN gives 0. A plain cast would be undefined out of range.
       const double x = static_cast<double>(v);
       if (std::isnan(x)) return 0;
       if (x <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -165,7 +165,7 @@ constinit RuntimeSlot<std::atomic<uint32_t>> draw_places;
 }  // namespace
 
 struct Transform::Calls {
-  /// Place among the random transforms called by hand so far, taken at the first call: no two of them draw the same numbers.
+  /// The index of this transform among the random transforms called directly, assigned at its first call: no two of them draw the same numbers.
   uint32_t place() {
     placed.call([this] { place_ = draw_places.get().fetch_add(1); });
     return place_;
@@ -185,8 +185,8 @@ std::pair<int, int> Transform::columns() const { return {op_->num_inputs(), op_-
 
 namespace {
 
-/// Results lie in tensors from the start where their shapes are known ahead, else in scratch.
-// Of one call's result: beyond it the memory would be asked for in vain, or taken from all else.
+/// Results are written to tensors if their shapes are known in advance, else to scratch.
+// Limit for the result of one call: allocating more would fail, or leave no memory for anything else.
 constexpr int64_t kMostElements = int64_t{1} << 31;
 
 std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs, const DrawKey& key) {
@@ -203,7 +203,7 @@ std::vector<Tensor> apply_op(const RowOp& op, const std::vector<Tensor>& inputs,
     in.push_back({static_cast<const uint8_t*>(dense.back().raw_data()), t.dtype(), t.shape()});
   }
   const std::vector<ColumnInfo> known = op.infer(infos);
-  thread_local int t_depth = 0;  // an operation may call functions that come here again
+  thread_local int t_depth = 0;  // an operation may call functions that call transforms again
   thread_local Scratch t_scratch;
   std::unique_ptr<Scratch> inner;
   if (t_depth > 0) inner = std::make_unique<Scratch>();

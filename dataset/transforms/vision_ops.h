@@ -1,4 +1,4 @@
-// The image operations as the planner sees them: what fuse_ops needs to know of each, and helpers they share.
+// The image operations as the planner sees them: the properties that fuse_ops needs, and shared helpers.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@ namespace sindri::dataset {
 /// File bytes -> uint8 [H, W, 3] in scratch. Throws BadSample.
 Value decode_image(const Value& bytes, Scratch& scratch);
 
-/// A decoded image of which only a box may exist; `top` and `left` of the box in the whole picture.
+/// A decoded image of which only a box may be present; `top` and `left` of the box in the whole image.
 struct DecodedWindow {
   Value pixels;
   int64_t top = 0, left = 0;
 };
-/// Size of an image file in memory; JPEG files keep their header open in scratch.jpeg for decode_window.
+/// Size of an image file in memory. JPEG files keep their header open in scratch.jpeg for decode_window.
 struct OpenedImage {
   bool jpeg = false;
   int64_t height = 0, width = 0;
@@ -45,22 +45,22 @@ ImageDims image_dims(const Value& v, const char* who);
 ImageDims any_image(const Value& v, const std::string& who);
 void check_any_image(const ColumnInfo& c, const std::string& who);
 
-/// Batches of images [..., H, W, C], four dimensions or more: operations that take them run each image with the same draws.
+/// Batches of images [..., H, W, C], four dimensions or more: operations that support them run each image with the same draws.
 inline bool is_batch(const Shape& s) { return s.rank() > 3; }
-/// What `op` infers for a batch: that of one image below the leading dimensions.
+/// The result that `op` infers for a batch: that of one image after the leading dimensions.
 std::vector<ColumnInfo> infer_each(const RowOp& op, const ColumnInfo& c);
-/// Runs `op` on each image of call.inputs[0]; the results, of one shape, make output 0. Throws BadSample for a batch of none.
+/// Runs `op` on each image of call.inputs[0]; the results, of one shape, form output 0. Throws BadSample for an empty batch.
 void run_each(const RowOp& op, RowCall& call);
 
-/// A window into an image, possibly reaching over its edges, where `fill` stands.
+/// A window of an image. It may extend past the edges, where the value is `fill`.
 struct Window {
   int64_t top, left, height, width;
 };
 
-/// Copies a window of an image of any element type; `fill` has one number, or one for each channel.
+/// Copies a window of an image of any element type. `fill` has one number, or one for each channel.
 void copy_window(const Value& in, const ImageDims& d, const Window& w, vision::Border border, const std::vector<int64_t>& fill, uint8_t* out);
 
-class CropOp : public RowOp {  // RandomCrop and CenterCrop: what comes out is a window of the input
+class CropOp : public RowOp {  // RandomCrop and CenterCrop: the output is a window of the input
  public:
   std::vector<ColumnInfo> infer(std::span<const ColumnInfo> in) const override;
   void run(RowCall& call) const override;
@@ -70,7 +70,7 @@ class CropOp : public RowOp {  // RandomCrop and CenterCrop: what comes out is a
   int64_t height = 0, width = 0;
 };
 
-/// Which window of an image a crop takes for these draws; empty for what is no crop.
+/// The window that a crop selects for these draws; empty if the operation is not a crop.
 std::function<Window(const ImageDims&, PhiloxSequence)> window_of(const RowOp& crop);
 
 class FlipOp : public RowOp {
@@ -110,7 +110,7 @@ class NormalizeOp : public RowOp {
   std::vector<double> mean_, std_;
 };
 
-/// To be called before OpenCV is.
+/// Must be called before OpenCV is used.
 void single_threaded_opencv();
 
 class HwcToChwOp : public RowOp {

@@ -1,4 +1,4 @@
-// Turning, shearing, distorting and blurring images.
+// Rotating, shearing, distorting and blurring images.
 #include "dataset/transforms/warps.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Turning, shearing and distorting through OpenCV.
+// Rotating, shearing and distorting with OpenCV.
 #pragma once
 
 #include <opencv2/core.hpp>
@@ -14,7 +14,7 @@ struct AffineNumbers {
   double scale = 1;
   double shear_x = 0, shear_y = 0;  // degrees
 };
-/// Around the middle: sheared, scaled and turned, then moved.
+/// Shears, scales and rotates around the centre, then translates.
 void warp_affine(const cv::Mat& in, cv::Mat& out, const AffineNumbers& a, vision::Inter inter, const cv::Scalar& fill);
 /// One number for all channels, or one each. Throws ValueError for another count.
 cv::Scalar fill_colour(const char* who, const std::vector<double>& fill);

@@ -1,4 +1,4 @@
-// Parts of images: windows, borders, patches, and what is left out of them. Pixels are moved, whatever their type.
+// Parts of images: windows, borders, patches, erased rectangles. Pixels are only moved, so any element type works.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@ namespace sindri::dataset {
 
 namespace {
 
-// Where a border takes its pixel from; -1: the fill value.
+// The source index of a border pixel; -1: the fill value.
 int64_t border_index(int64_t i, int64_t n, vision::Border border) {
   if (i >= 0 && i < n) return i;
   if (border == vision::Border::kConstant) return -1;
@@ -30,7 +30,7 @@ int64_t border_index(int64_t i, int64_t n, vision::Border border) {
 
 template <class T> void copy_window_of(const T* src, const ImageDims& d, const Window& w, vision::Border border, const std::vector<int64_t>& fill, T* dst) {
   const int64_t c = d.channels;
-  // Columns [inside0, inside1) of the window lie in the image and are copied as one run.
+  // Columns [inside0, inside1) of the window are inside the image and copied as one run.
   const int64_t inside0 = std::clamp<int64_t>(-w.left, 0, w.width), inside1 = std::clamp<int64_t>(d.width - w.left, inside0, w.width);
   for (int64_t y = 0; y < w.height; ++y) {
     const int64_t sy = border_index(w.top + y, d.height, border);
@@ -84,11 +84,11 @@ const char* border_name(vision::Border b) {
   return kNames[static_cast<int>(b)];
 }
 
-/// What comes out is a window of the image that depends on its size, perhaps reaching over its edges.
+/// The output is a window of the image that depends on its size and may extend past its edges.
 class WindowOp : public RowOp {
  public:
   using Place = std::function<Window(const ImageDims&)>;
-  /// `fixed`: the size of the result where it is known whatever the image, else -1.
+  /// `fixed`: the size of the result if it does not depend on the image, else -1.
   WindowOp(std::string who, std::string parameters, Place place, vision::Border border, const std::vector<int64_t>& fill, vision::Size fixed = {-1, -1})
       : who_(std::move(who)), parameters_(std::move(parameters)), place_(std::move(place)), border_(border), fill_(checked_fill(who_, fill)), fixed_(fixed) {}
   std::string str() const override { return fmt::format("{}({})", who_, parameters_); }
@@ -148,7 +148,7 @@ class VerticalFlipOp : public RowOp {
 /// Several windows of equal size, each an output.
 class SeveralWindowsOp : public RowOp {
  public:
-  /// Outputs from `flipped` on are of the image flipped.
+  /// Outputs from `flipped` on are taken from the flipped image.
   using Places = std::function<std::vector<Window>(const ImageDims&)>;
   SeveralWindowsOp(std::string who, std::string parameters, int count, int flipped, bool vertical, int64_t fill, Places places)
       : who_(std::move(who)),
@@ -207,12 +207,12 @@ class SeveralWindowsOp : public RowOp {
   Places places_;
 };
 
-/// Copies the image, then fills rectangles of it.
+/// Copies the image, then fills rectangles in it.
 class FillOp : public RowOp {
  public:
   struct Box {
     int64_t top, left, height, width;
-    std::vector<double> value;  // one, or one for each channel; none: normal noise
+    std::vector<double> value;  // one, or one for each channel; empty: normal noise
   };
   using Boxes = std::function<std::vector<Box>(int64_t height, int64_t width, PhiloxSequence& draws)>;
   FillOp(std::string who, std::string parameters, bool is_random, bool channels_last, int least_rank, Boxes boxes)
@@ -354,7 +354,7 @@ Transform CornerCrops(Size size, bool mirrored, bool vertical) {
         const int64_t down = d.height - to.height, right = d.width - to.width;
         if (down < 0 || right < 0)
           throw BadSample(fmt::format("crops of {} x {} are larger than the image of {} x {}", to.height, to.width, d.height, d.width), "", "resize first");
-        const auto half = [](int64_t n) { return std::llrint(static_cast<double>(n) / 2); };  // half pixels to the even number, as in Python
+        const auto half = [](int64_t n) { return std::llrint(static_cast<double>(n) / 2); };  // half pixels round to even, as in Python
         std::vector<Window> out;
         for (int k = 0; k < (mirrored ? 2 : 1); ++k) {
           for (const auto& [y, x] : {std::pair<int64_t, int64_t>{0, 0}, {0, right}, {down, 0}, {down, right}, {half(down), half(right)}})

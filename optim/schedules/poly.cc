@@ -1,5 +1,4 @@
-// (learning_rate - end)·(1 - min(step, N)/N)^power + end with N = decay_steps (MindSpore: PolynomialDecayLR). Also `linear`:
-// a straight line.
+// (learning_rate - end)·(1 - min(step, N)/N)^power + end with N = decay_steps (MindSpore: PolynomialDecayLR). Also `linear`: a straight line.
 #include "sindri/optim/formula.h"
 #include "sindri/optim/registry.h"
 

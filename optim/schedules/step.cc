@@ -1,5 +1,4 @@
-// learning_rate·gamma^k, k being the number of milestones passed. Milestones are epochs of the run, including its
-// warm-up.
+// learning_rate·gamma^k, k being the number of milestones passed. Milestones are epochs of the run, including its warm-up.
 #include <algorithm>
 #include <functional>
 

@@ -28,8 +28,7 @@ bool is_value(const ParamUse& use) {
   return std::all_of(use.path.begin(), use.path.end(), [](const Rearrangement& r) { return r.op->traits.role == OpRole::kCast; });
 }
 
-// y = op(a)·op(b). The weight's dimension that becomes the result's rows or columns is "out" (G); the summed dimension
-// is "in" (A).
+// y = op(a)·op(b). The weight's dimension that becomes the result's rows or columns is "out" (G); the summed dimension is "in" (A).
 void describe_matmul(const ParamUse& use, Layer* layer) {
   const Shape& w = use.operands[use.operand].shape();
   const bool right = use.operand == 1, flipped = flag(use.attrs, right ? "transpose_b" : "transpose_a");

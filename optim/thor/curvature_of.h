@@ -49,8 +49,7 @@ Moments moments_of(const Layer& layer, const ParamUse& use, int64_t block, bool 
 struct Inverses {
   Tensor a, g, a_values, g_values, lambda;
 };
-/// (positions·A⊗G)⁻¹ times the gradient and that of the folded bias, each in its parameter's shape and its gradient's type. bias: undefined if there is
-/// none.
+/// (positions·A⊗G)⁻¹ times the gradient and that of the folded bias, each in its parameter's shape and its gradient's type. bias: undefined if there is none.
 std::pair<Tensor, Tensor> preconditioned(const Layer& layer, const Tensor& grad, const Tensor& bias, const Inverses& inverses);
 
 }  // namespace sindri::optim::thor

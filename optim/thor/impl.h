@@ -20,8 +20,7 @@ namespace thor {
 
 constexpr int kRefresh = 0, kReuse = 1, kFirstPiece = 2;
 
-/// Assigns units of work to ranks: the most expensive first, each to the rank with the least work so far (the lowest of
-/// equal ones).
+/// Assigns units of work to ranks: the most expensive first, each to the rank with the least work so far (the lowest of equal ones).
 std::vector<int> owners_of(const std::vector<double>& costs, int ranks);
 
 }  // namespace thor
@@ -71,8 +70,7 @@ struct Thor::Impl {
 
   /// The damping of this update, a scalar.
   Tensor damping(const Tensor& global_step) const;
-  /// Computes the factors of this variant's layers over all parts of the batch and inverts them. Returns the number of factors that could not be
-  /// inverted.
+  /// Computes the factors of this variant's layers over all parts of the batch and inverts them. Returns the number of factors that could not be inverted.
   Tensor refresh(const Parts& parts, const Tensor& lambda, double samples, const Gradients& step);
   TensorList natural(const std::vector<thor::Layer>& layers, const TensorList& grads, const Tensor& lambda, double samples) const;
   /// Converts split_indices that count parameters to layers. Throws ValueError if they exceed both counts.

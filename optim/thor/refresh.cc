@@ -1,5 +1,4 @@
-// A refresh: the factors of every layer over all parts of the batch, and their inverses, computed by each rank or shared among
-// the ranks.
+// A refresh: the factors of every layer over all parts of the batch, and their inverses, computed by each rank or shared among the ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,8 +74,7 @@ Thor::Impl::Slots& Thor::Impl::slots_of(const Layer& layer, const thor::Moments&
   return s;
 }
 
-// Turns sums over rows into means, with G for the gradients of single samples. The tape's gradients are those divided by
-// samples, times the loss scale.
+// Turns sums over rows into means, with G for the gradients of single samples. The tape's gradients are those divided by samples, times the loss scale.
 std::pair<Tensor, Tensor> Thor::Impl::means(const Layer& layer, const thor::Moments& sum, double samples, double parts) const {
   const double rows = static_cast<double>(sum.rows);
   const Tensor own = scalar(o.loss_scale), scale = layer.uses[0]->loss_scale.defined() ? layer.uses[0]->loss_scale : own;
@@ -124,8 +122,7 @@ std::vector<size_t> Thor::Impl::refreshed(const std::vector<Layer>& layers, int 
   return some;
 }
 
-// A and G of the layers, from the uses in one of this rank's parts of the batch. samples: of the whole batch, over which the tape's gradients are
-// means.
+// A and G of the layers, from the uses in one of this rank's parts of the batch. samples: of the whole batch, over which the tape's gradients are means.
 TensorList Thor::Impl::factors(const std::vector<Layer>& layers, const std::vector<size_t>& which, double samples, double parts) {
   TensorList out;
   for (const size_t i : which) {
@@ -186,8 +183,7 @@ std::vector<Thor::Impl::Inversion> Thor::Impl::inversions(const std::vector<Laye
   return out;
 }
 
-// {inverse, whether it failed}, or {eigenvectors, eigenvalues, whether it failed}. own: the blocks of this rank's share, whose failures give
-// zeros.
+// {inverse, whether it failed}, or {eigenvectors, eigenvalues, whether it failed}. own: the blocks of this rank's share, whose failures give zeros.
 TensorList Thor::Impl::inverted(const Inversion& one, const Tensor& own) const {
   const auto previous = [&](const Parameter& p) { return own.defined() ? ops::full(p.shape(), 0, DType::kFloat32) : p.value(); };
   if (!joint()) {
@@ -211,8 +207,7 @@ bool Thor::Impl::shares(const std::vector<Inversion>& all, const Gradients& step
   return operations > 128 * bytes;
 }
 
-// The blocks that this rank inverts, over the concatenated blocks of all factors. Read from memory, so that all ranks have the
-// same graph.
+// The blocks that this rank inverts, over the concatenated blocks of all factors. Read from memory, so that all ranks have the same graph.
 Tensor Thor::Impl::share_of(const std::vector<Inversion>& all, const Gradients& step) {
   std::unique_ptr<Parameter>& slot = mine[step.variant];
   if (slot == nullptr) {
@@ -236,8 +231,7 @@ Tensor Thor::Impl::share_of(const std::vector<Inversion>& all, const Gradients& 
   return slot->value();
 }
 
-// Inverts all factors on each rank, or each rank's share, with zeros for the blocks of other ranks. Returns the number of failed
-// inversions.
+// Inverts all factors on each rank, or each rank's share, with zeros for the blocks of other ranks. Returns the number of failed inversions.
 Tensor Thor::Impl::invert(const std::vector<Inversion>& all, const Gradients& step) {
   const bool share = shares(all, step);
   const Tensor own = share ? share_of(all, step) : Tensor();

@@ -146,8 +146,7 @@ int Thor::variant(int64_t step) const {
   if (!table.empty() && step >= static_cast<int64_t>(table.size()))
     throw ValueError(fmt::format("THOR: damping has {} entries, update {} needs one more", table.size(), step), "damping",
                      "give one for each update of the training, or a schedule");
-  // Piece p of k is due p·frequency/k updates after each multiple of frequency. All pieces are due at update 0 and while the curvature is not
-  // ready.
+  // Piece p of k is due p·frequency/k updates after each multiple of frequency. All pieces are due at update 0 and while the curvature is not ready.
   const int64_t at = step % t.o.frequency;
   int due = at == 0 ? kRefresh : kReuse;
   for (int64_t piece = 0; piece < t.o.stagger; ++piece)
@@ -181,8 +180,7 @@ std::vector<std::vector<Layer>> parts_of(const std::vector<Parameter*>& params, 
 
 }  // namespace
 
-// G⁻¹·dW·A⁻¹ for parameters with factors, the diagonal rule for layer norms; other gradients are unchanged. samples: in
-// one part of the batch.
+// G⁻¹·dW·A⁻¹ for parameters with factors, the diagonal rule for layer norms; other gradients are unchanged. samples: in one part of the batch.
 TensorList Thor::Impl::natural(const std::vector<Layer>& layers, const TensorList& grads, const Tensor& lambda, double samples) const {
   TensorList out = grads;
   for (size_t i = 0; i < layers.size(); ++i) {

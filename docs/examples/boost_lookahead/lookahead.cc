@@ -57,8 +57,9 @@ class Lookahead final : public train::BoostAlgorithm {
 const auto& kLookahead = train::boosts().add({
     .name = "lookahead",
     .doc = "slow weights that follow the optimizer's weights and then replace them",
-    .settings = {{.name = "every", .type = SettingType::kInt, .fallback = "5", .doc = "number of updates between synchronisations", .min = 1, .max = 1e6},
-                 {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.5", .doc = "share of the distance that the slow weights move", .min = 0, .max = 1}},
+    .settings =
+        {{.name = "every", .type = SettingType::kInt, .fallback = "5", .doc = "number of updates between synchronisations", .min = 1, .max = 1e6},
+         {.name = "alpha", .type = SettingType::kFloat, .fallback = "0.5", .doc = "share of the distance that the slow weights move", .min = 0, .max = 1}},
     .make = [](const SettingValues& s) { return std::make_shared<Lookahead>(s.get_int("every"), s.get_float("alpha")); },
 });
 
