@@ -60,7 +60,7 @@ int64_t class_count(const Settings& s, int64_t data_classes) {
 }
 
 void check_unused_classes(const Settings& s, int64_t data_classes) {
-  // Heads of the largest public label sets (21,841 of ImageNet) are loaded and trained on little data; what is above is taken for a mistake.
+  // Heads of the largest public label sets (21,841 of ImageNet) are loaded and trained on little data. A larger number is considered a mistake.
   constexpr int64_t kMost = 100'000;
   const int64_t wanted = s.get_int("model.num_classes");
   if (data_classes <= 0 || wanted / 100 < data_classes) return;
@@ -82,9 +82,9 @@ bool mixes_samples(const Settings& s) { return s.get_float("data.mixup") > 0 || 
 
 namespace {
 
-// What a loss of class numbers computes of probabilities [N, C]. label_smoothing acts on them as on one-hot rows.
+// The rule that a loss of class numbers uses for probabilities [N, C]. label_smoothing acts on them as on one-hot rows.
 nn::LossRule of_probabilities(const Settings& s, const std::string& name, const nn::LossRule& rule) {
-  if (name == "cross_entropy") return rule;  // takes them
+  if (name == "cross_entropy") return rule;  // accepts probabilities itself
   if (name != "softmax_cross_entropy") {
     throw SettingsError(
         fmt::format("{}, from {}, mixes labels, and the loss {} takes class numbers only", s.get_float("data.mixup") > 0 ? "data.mixup" : "data.cutmix",
@@ -103,7 +103,7 @@ nn::LossRule of_probabilities(const Settings& s, const std::string& name, const 
   return dense;
 }
 
-// One rule for both: evaluation has class numbers.
+// One rule for both, as evaluation has class numbers.
 nn::LossRule of_either(const nn::LossRule& classes, const nn::LossRule& probabilities) {
   const auto mixed = [](Span<const Tensor> t) { return t[1].rank() == t[0].rank() && is_floating(t[1].dtype()); };
   nn::LossRule both = classes;
@@ -138,7 +138,7 @@ std::map<std::string, nn::MetricPtr> make_metrics(const Settings& s, int64_t num
 
 constexpr int64_t kMostRates = 100'000'000;
 
-// The schedule covers the steps that will be trained. Where the gradients of several steps are collected it has one rate for each update.
+// The schedule covers the steps that will be trained. With gradient accumulation it has one rate per update.
 std::vector<float> learning_rates(const Settings& s, int64_t steps_per_epoch, int64_t steps_per_update) {
   const double top = s.get_float("lr.max");
   const double per_epoch = static_cast<double>(steps_per_epoch) / static_cast<double>(steps_per_update);
@@ -173,7 +173,7 @@ std::shared_ptr<optim::Optimizer> make_optimizer(const Settings& s, nn::Cell& ne
   std::vector<optim::GroupRule> rules;
   for (const std::string& text : s.get_texts("optimizer.groups")) rules.push_back(optim::parse_group_rule(text));
   try {
-    // Those whose weight decay is of all parameters without groups, too.
+    // Optimizers whose weight decay also applies to all parameters if there are no groups.
     const bool decay_all = entry.name == "ftrl" || (entry.name == "sgd" && own.get_bool("decay_all"));
     return entry.make(optim::grouped_by_name(network.trainable_params(), rules, lr, options.weight_decay, decay_all), options, own);
   } catch (const ValueError& e) {

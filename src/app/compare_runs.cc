@@ -29,10 +29,10 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 struct Epoch {
   double train_loss = kNone, accuracy = kNone, eval_loss = kNone;
   double first = kNone, last = kNone;  ///< times of its first and last step
-  double step = kNone;  ///< of the training, at its end
+  double step = kNone;  ///< of the run, at its end
   int64_t steps = 0;
   bool done = false;
-  // The first step's own time is not between two stamps: as long as the others.
+  // The first step's own time is not between two timestamps: it counts as the mean of the others.
   double seconds() const { return steps > 1 ? (last - first) * static_cast<double>(steps) / static_cast<double>(steps - 1) : 0; }
 };
 
@@ -47,7 +47,7 @@ void take(const json& line, std::map<int64_t, Epoch>* epochs) {
   if (number_of < 1 || (event != "step" && event != "epoch")) return;
   Epoch& e = (*epochs)[number_of];
   if (event == "step") {
-    if (e.done || !std::isfinite(e.first)) e = Epoch{.first = number(line, "time")};  // run once more, behind an older checkpoint
+    if (e.done || !std::isfinite(e.first)) e = Epoch{.first = number(line, "time")};  // repeated, from an older checkpoint
     e.last = number(line, "time");
     ++e.steps;
     return;

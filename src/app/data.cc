@@ -33,7 +33,7 @@ struct Normalization {
   std::vector<double> mean, std;
 };  // per channel, pixels scaled to 0..1
 
-// Of the data set itself; of photographs CIFAR-10's where the net sees small ones, else ImageNet's.
+// Those of the data set itself; for photographs CIFAR-10's if the net's input is small, else ImageNet's.
 Normalization known_normalization(const KindFacts& facts, int64_t side) {
   if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data tells a mean or a std alone", "dataset::KindFacts", "give both or neither");
   if (!facts.mean.empty()) return {facts.mean, facts.std};
@@ -62,7 +62,7 @@ Source open_source(const Settings& s, bool train) {
   }
   const FoundData found = dataset::find_data(path, train ? "train" : "eval");
   const auto& entry = dataset::kinds().find(dataset::kind_of(found));
-  if (found.kind == FoundData::Kind::kImageFolder) return {dataset::open_data(found, part.shuffle), entry.name, entry.facts};  // the kind would look again
+  if (found.kind == FoundData::Kind::kImageFolder) return {dataset::open_data(found, part.shuffle), entry.name, entry.facts};  // the kind would search again
   part.path = found.dir;
   return {dataset::kinds().make(entry.name, {}, part), entry.name, entry.facts};
 }
@@ -78,7 +78,7 @@ Normalization normalization_of(const Settings& s, const KindFacts& facts, int64_
   return n;
 }
 
-// [H, W, 3] -> [H, W, 1] with the weights of ITU-R BT.601, for nets of one channel.
+// [H, W, 3] -> [H, W, 1] with the weights of ITU-R BT.601, for nets with one input channel.
 Transform grayscale() {
   return dataset::transforms::Function("grayscale", [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
     Tensor out = Tensor::empty({in[0].dim(0), in[0].dim(1), 1}, DType::kUInt8);
@@ -97,7 +97,7 @@ void check_channels(const Settings& s, const Source& source, const Shape& image)
                       "model.name, from " + s.origin("model.name"), "choose a net for these images; `sindri summary` lists the nets with their inputs");
 }
 
-// RandAugment's operations on colours are those of RGB images.
+// RandAugment's colour operations need RGB images.
 Transform rand_augment(const Settings& s, const KindFacts& facts) {
   if (facts.channels != 3)
     throw SettingsError(fmt::format("data.rand_augment needs RGB images, the data has {} channel{}", facts.channels, facts.channels == 1 ? "" : "s"),
@@ -107,7 +107,7 @@ Transform rand_augment(const Settings& s, const KindFacts& facts) {
                              vision::Inter::kNearest, {0});
 }
 
-// In the units of the images.
+// In units of the images' values.
 Normalization of_pixels(const Settings& s, const KindFacts& facts, const Shape& image) {
   Normalization n = normalization_of(s, facts, image[0], image[1]);
   for (double& v : n.mean) v *= facts.largest;
@@ -115,7 +115,7 @@ Normalization of_pixels(const Settings& s, const KindFacts& facts, const Shape& 
   return n;
 }
 
-// Why a device cannot normalise the images; empty: it can. `train`: of the training data, or null.
+// Returns why a device cannot normalise the images; empty if it can. `train`: the training data's facts, or null.
 std::string host_normalises(const Settings& s, const KindFacts& facts, const KindFacts* train, const Shape& image) {
   if (image[0] > ops::kMostImageChannels)
     return fmt::format("the net takes images of {} channels, a device normalises {} at most", image[0], ops::kMostImageChannels);
@@ -125,7 +125,8 @@ std::string host_normalises(const Settings& s, const KindFacts& facts, const Kin
   return a.mean == b.mean && a.std == b.std ? "" : "training and evaluation data are of kinds with different means or standard deviations";
 }
 
-// Makes the net's input of bytes on the device if data.device_input says so; null: the pipelines do it, in training and evaluation alike.
+// Returns the conversion of bytes to the net's input on the device if data.device_input selects it. Null: the pipelines convert, in training and evaluation
+// alike.
 Prepare prepare_of(const Settings& s, const KindFacts& facts, const KindFacts* train, const Shape& image) {
   const std::string& wanted = s.get_string("data.device_input");
   if (wanted == "off" || (wanted == "auto" && current_device().is_cpu())) return nullptr;
@@ -136,7 +137,8 @@ Prepare prepare_of(const Settings& s, const KindFacts& facts, const KindFacts* t
   return [n = of_pixels(s, facts, image)](const Tensor& x) { return ops::image_input(x, n.mean, n.std); };
 }
 
-// `bytes`: the images stay u8 [H, W, C], the rest is prepare_of's, and the chain has its text: a run resumes on another device.
+// `bytes`: the images stay u8 [H, W, C], and prepare_of's function does the rest. The chain keeps the text of these transforms, so that a run can resume on
+// another device.
 std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, const Shape& image, bool training, bool bytes) {
   const int64_t side = image[1];
   const bool encoded = facts.encoded, augment = training && s.get_bool("data.augment") && facts.augment;
@@ -150,7 +152,7 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side)));
       else chain.push_back(vision::CenterCrop(vision::Size(side, side)));
     } else {
-      // Small data sets mostly have the net's size already; an image of another size is brought to it first.
+      // Small data sets usually have the net's size already; an image of another size is resized first.
       if (encoded || side != facts.side) chain.push_back(vision::Resize(vision::Size(side, side)));
       if (augment) chain.push_back(vision::RandomCrop(vision::Size(side, side), {.padding = {4}}));
     }
@@ -166,8 +168,8 @@ std::vector<Transform> image_chain(const Settings& s, const KindFacts& facts, co
 
 int64_t classes_of(const Source& source) { return source.data->num_classes().value_or(source.facts.num_classes); }
 
-// Batches [N, C, H, W] with labels [N] -> mixed with labels [N, classes]. A batch is mixed within one virtual rank, so that training does not depend on which
-// process computes it.
+// Turns batches [N, C, H, W] with labels [N] into mixed batches with labels [N, classes]. A batch is mixed within one virtual rank, so that training does not
+// depend on which process computes it.
 Dataset::Ptr mixed(const Settings& s, const Dataset::Ptr& batches, const Parts& parts, int workers) {
   if (parts.count > 1)
     throw SettingsError(fmt::format("data.mixup and data.cutmix mix the batch of a rank, this process has {} virtual ranks", parts.count),
@@ -194,7 +196,7 @@ Dataset::Ptr finish(const Settings& s, const Source& source, const Shape& image,
   // Training drops the short last batch, so that a step has one signature; evaluation must see every sample.
   d = d->batch(training ? batch * parts.count : batch, {.drop_remainder = training, .num_parallel_workers = workers});
   if (mixes) d = mixed(s, d, parts, workers);
-  // Whole batches: each is what it would be without parts, so that means of batches stay what they are.
+  // Whole batches: each is the same as without parts, so that means over batches do not change.
   if (!training && parts.ranks > 1) d = dataset::shard(d, {.num_shards = parts.ranks, .first = parts.rank, .pad = false});
   return d;
 }
@@ -205,7 +207,7 @@ Tensor file_bytes(const std::string& path) {
   return Tensor::from_data({static_cast<int64_t>(bytes.size())}, DType::kUInt8, bytes.data());
 }
 
-// The place of every class folder is its label, so the two parts must have the same.
+// The position of every class folder is its label, so both parts must have the same folders.
 void check_same_classes(const Dataset& train, const Dataset& eval, const std::string& path) {
   const auto a = train.get_class_indexing(), b = eval.get_class_indexing();
   if (a == b) return;
@@ -214,7 +216,7 @@ void check_same_classes(const Dataset& train, const Dataset& eval, const std::st
                   "both need the same class folders");
 }
 
-// A folder of class folders, without parts, serves for training and for evaluation.
+// A folder of class folders, without train and val parts, is used for training and for evaluation.
 void warn_of_same_images(const Settings& s, const Source& train, const Parts& parts) {
   if (train.kind != "imagefolder" || parts.rank != 0 || s.get_int("train.eval_interval") < 0) return;
   const std::string path = s.get_string("data.path");
@@ -287,7 +289,7 @@ std::shared_ptr<Dataset> open_images(const Settings& s, const Shape& image_shape
     const Tensor index = Tensor::scalar(static_cast<double>(i), DType::kInt64);
     return dataset::GeneratorDataset::Row{index, index};
   };
-  // Not where rows are made: a file that cannot be used is a bad sample like any other (data.on_corrupt).
+  // Not where rows are created: an unusable file is a bad sample like any other (data.on_corrupt).
   const Transform read = dataset::transforms::Function("read", [inputs](const std::vector<Tensor>& in) -> std::vector<Tensor> {
     const ImageInput& input = inputs[static_cast<size_t>(in[0].to_vector<int64_t>()[0])];
     if (input.is_file()) return {file_bytes(input.name)};

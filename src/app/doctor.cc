@@ -1,4 +1,4 @@
-// doctor: what this machine offers a training, judged. A check adds one Finding; what is only told has no verdict.
+// doctor: checks whether this machine is suitable for training. Each check adds a Finding; plain facts have no verdict.
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -42,7 +42,7 @@ std::string variable(const char* name) {
   return v != nullptr ? v : "";
 }
 
-// A verdict from two bounds, of which `fail` is the lower.
+// Returns a verdict from two bounds, of which `fail` is the lower.
 Verdict by_bounds(double value, double fail, double warn) { return value < fail ? Verdict::kFail : value < warn ? Verdict::kWarn : Verdict::kOk; }
 
 class Examination {
@@ -50,7 +50,7 @@ class Examination {
   DoctorReport take() { return std::move(report_); }
   void fact(const std::string& name, const std::string& text) { report_.findings.push_back({Verdict::kFact, name, text}); }
   void ok(const std::string& name, const std::string& text) { add(Verdict::kOk, name, text, ""); }
-  // `fix` is left out where all is well.
+  // `fix` is omitted for OK.
   void add(Verdict verdict, const std::string& name, const std::string& text, const std::string& fix) {
     report_.findings.push_back({verdict, name, text, verdict == Verdict::kOk ? "" : fix});
   }
@@ -91,7 +91,7 @@ void Examination::processor() {
   fact("strict mode", strict_mode() ? "on" : "off (SINDRI_STRICT=1 turns it on)");
 }
 
-// What can still be had: MemAvailable, and what the container may take.
+// Memory that is still available: MemAvailable, and the container's limit.
 double available_gib() {
   std::ifstream info("/proc/meminfo");
   double kib = -1;
@@ -104,7 +104,7 @@ double available_gib() {
   double gib = kib < 0 ? memory_gib() : kib / 1024 / 1024;
   std::ifstream most("/sys/fs/cgroup/memory.max"), used("/sys/fs/cgroup/memory.current");
   double limit = 0, now = 0;
-  if (most >> limit && used >> now) gib = std::min(gib, (limit - now) / kGib);  // "max" is no number
+  if (most >> limit && used >> now) gib = std::min(gib, (limit - now) / kGib);  // "max" is not a number
   return gib;
 }
 
@@ -122,7 +122,7 @@ void Examination::memory() {
   }
 }
 
-// The nearest folder that exists, for what is made when it is needed.
+// The nearest existing folder, for paths that are created on demand.
 fs::path existing(fs::path folder) {
   std::error_code error;
   while (!folder.empty() && !fs::exists(folder, error) && folder != folder.parent_path()) folder = folder.parent_path();
@@ -165,10 +165,10 @@ void Examination::devices_found() {
        fmt::format("{}; device_target {}, device_id {}; memory {}, free {}, limit {}", d.info.name, d.target, d.device.index, gib(d.info.memory),
                    gib(d.info.free), limit > 0 ? gib(limit) : "none"));
   }
-  const std::vector<MissingPart> missing = missing_parts();  // loads backends that devices() does not ask for
+  const std::vector<MissingPart> missing = missing_parts();  // loads backends that devices() does not query
   if (const std::string file = cuda_backend_file(); !file.empty()) fact("backend cuda", fmt::format("{}, {}", SINDRI_VERSION_STRING, file));
   const std::vector<DeviceListing> all = devices();
-  // Without a GPU nothing is wrong with the machine: the lines then only say what one would need.
+  // A machine without a GPU is fine: the lines then only describe what a GPU would need.
   const bool gpu = std::any_of(all.begin(), all.end(), [](const DeviceListing& d) { return d.device.kind == Device::kCuda; });
   for (const BackendLibrary& l : backend_libraries()) {
     const std::string found = l.error.empty() ? fmt::format("{}, {}", l.version, l.path) : fmt::format("{}; without it: {}", l.error, l.lost);

@@ -1,5 +1,5 @@
-// check_environment: what comes from outside of the command line and the settings, looked at before any work starts. A value that nothing
-// looks at would otherwise be a wish that is silently not granted.
+// check_environment: checks the input that is neither on the command line nor in the settings, before any work starts. A variable that nothing checks would
+// otherwise be ignored silently.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,7 +27,7 @@ namespace sindri::app {
 
 namespace {
 
-// docs/environment.md, which a test compares with this list, and what the build and the tests use.
+// Those of docs/environment.md, which a test compares with this list, and those that the build and the tests use.
 const std::vector<std::string>& known_variables() {
   static const std::vector<std::string> names = {"SINDRI_NUM_THREADS",    "SINDRI_CPU_ISA",
                                                  "SINDRI_STRICT",         "SINDRI_TUNE",
@@ -56,7 +56,7 @@ const std::vector<std::string>& known_variables() {
 
 bool of_the_tests(const std::string& name) { return name.starts_with("SINDRI_TEST_") || name.starts_with("SINDRI_UPDATE_") || name == "SINDRI_DATA_BENCH"; }
 
-// The nearest name, also of one that was cut short or lacks a word (SINDRI_THREADS).
+// Returns the nearest name, including for abbreviated names or names that lack a word (SINDRI_THREADS).
 std::string nearest_variable(const std::string& name) {
   const std::string rest = name.substr(7);
   for (const std::string& known : known_variables()) {
@@ -108,9 +108,9 @@ void check_values() {
   (void)library_limits();
 }
 
-// Under a limit of address space (ulimit -v) the libraries below fail in ways that cannot be caught: OpenMP ends the process when it gets no
-// thread, code generators crash. So what a small net needs must be free before anything starts, the threads start now, and malloc keeps to
-// one arena: each further one reserves 64 MB.
+// Under a limit of address space (ulimit -v) the libraries used later fail in ways that cannot be caught: OpenMP ends the process if it cannot create a thread,
+// and code generators crash. Therefore the memory that a small net needs must be free before anything starts, the threads start now, and malloc is limited to
+// one arena: each additional one reserves 64 MB.
 void check_address_space() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
@@ -148,7 +148,7 @@ void load_libraries() {
     const std::string path = list.substr(start, end - start);
     start = end + 1;
     if (path.empty()) continue;
-    // Kept open: what it registered lies in it.
+    // Never closed: it contains the objects that it registered.
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
       throw SettingsError(fmt::format("the library cannot be loaded: {}", dlerror()), fmt::format("environment variable SINDRI_LIBRARIES, {}", path),
                           "give paths of libraries that are linked with Sindri::sindri, with ':' between several");

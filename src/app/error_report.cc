@@ -12,7 +12,7 @@ namespace sindri::app {
 
 namespace {
 
-// Continuation lines are indented by `indent`; other control characters are masked.
+// Indents continuation lines by `indent` and masks other control characters.
 std::string clean(const std::string& text, int indent) {
   std::string out;
   for (const char c : text) {
@@ -24,7 +24,7 @@ std::string clean(const std::string& text, int indent) {
 
 std::string where_lines(std::string where) {
   for (size_t at = where.find(" | "); at != std::string::npos; at = where.find(" | ", at)) where.replace(at, 3, "\n");
-  return clean(where, 9);  // below the text behind "  where: "
+  return clean(where, 9);  // aligned with the text after "  where: "
 }
 
 }  // namespace

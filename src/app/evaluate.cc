@@ -1,4 +1,4 @@
-// The verb eval, and what training and predict share with it: weights, classes, evaluation.
+// The verb eval, and code that it shares with train and predict: weights, classes, evaluation.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -47,7 +47,7 @@ std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::C
   }
 }
 
-// What differs between the classes of weights and of data, in words; empty when nothing does, or when one side has no names.
+// Describes the difference between the classes of weights and of data; empty if there is none, or if one side has no names.
 std::string class_difference(const std::vector<std::string>& weights, const std::vector<std::string>& data) {
   if (weights.empty() || data.empty() || weights == data) return "";
   const std::string what = "the classes of the data are not those the weights were trained with: ";
@@ -132,7 +132,7 @@ train::MetricValues evaluate_in(const Settings& settings, const std::string& che
   train::Model model(network, make_loss(settings), nullptr, options);
   train::MetricValues values = evaluate_with(model, data, settings, group);
   if (by_class == nullptr) return values;
-  values.erase("confusion_matrix");  // its one number is the accuracy again
+  values.erase("confusion_matrix");  // its scalar value repeats the accuracy
   by_class->checkpoint = checkpoint;
   by_class->metrics = values;
   std::vector<std::string> shown = names.empty() ? data.class_names : names;

@@ -39,7 +39,7 @@ size_t characters(const std::string& s) {
   return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
 }
 
-// Exactly `width` characters of UTF-8: blanks behind a short text, an ellipsis at the end of a long one.
+// Returns exactly `width` characters of UTF-8: spaces after a short text, an ellipsis at the end of a long one.
 std::string column(std::string s, size_t width) {
   if (characters(s) > width) {
     while (characters(s) >= width) {
@@ -57,7 +57,7 @@ size_t widest_name(const Evaluation& e) {
   return widest;
 }
 
-// NaN and infinity are no JSON: null stands for them.
+// JSON has no NaN or infinity: null represents them.
 ordered_json number(double v) { return std::isfinite(v) ? ordered_json(v) : ordered_json(nullptr); }
 
 }  // namespace

@@ -15,17 +15,17 @@ namespace sindri::app {
 
 namespace {
 
-constexpr int64_t kMostSamples = 16, kMostPixels = 256;  // an image beside each other, and of one its longer edge
+constexpr int64_t kMostSamples = 16, kMostPixels = 256;  // images side by side, and the longer edge of one
 constexpr int64_t kMaxPicture = int64_t{16} << 20;
 
-// Big-endian numbers of a PNG's header.
+// Reads a big-endian number of a PNG's header.
 int64_t png_number(const std::string& png, size_t at) {
   int64_t v = 0;
   for (size_t i = at; i < at + 4; ++i) v = v << 8 | static_cast<uint8_t>(png[i]);
   return v;
 }
 
-// Samples (N, C, H, W) side by side, each stretched from its own darkest to its own brightest value: they come normalised.
+// Arranges samples (N, C, H, W) in a grid. Each is stretched from its darkest to its brightest value, since samples are normalised.
 class Mosaic {
  public:
   Mosaic(const Tensor& batch, int64_t samples)
@@ -90,7 +90,7 @@ void record_samples(Session* s) {
   if (!it->next(&batch) || batch.empty()) return;
   const Tensor images = (s->data.prepare ? s->data.prepare(batch[0]) : batch[0]).contiguous();
   const Shape shape = images.shape();
-  if (images.dtype() != DType::kFloat32 || shape.rank() != 4 || (shape[1] != 1 && shape[1] != 3)) return;  // no images as nets take them
+  if (images.dtype() != DType::kFloat32 || shape.rank() != 4 || (shape[1] != 1 && shape[1] != 3)) return;  // not images in the net's form
   const Mosaic mosaic(images, std::min<int64_t>(shape[0], kMostSamples));
   s->folder->image("images/evaluation", s->steps_done, mosaic.height(), mosaic.width(), mosaic.png());
 }

@@ -1,5 +1,5 @@
-// What a run's event file holds beside curves: the settings as text, samples and the finished picture as images, histograms of the weights. Not the numbers of
-// steps and epochs (recorder.cc), nor the file format (train/event_file.h).
+// The parts of a run's event file other than curves: the settings as text, samples and the final plot as images, histograms of the weights. Values of steps and
+// epochs are recorded by recorder.cc, and train/event_file.h defines the file format.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@ namespace sindri::app {
 
 struct Session;
 
-/// Settings, net and data as text, at step 0.
+/// Writes settings, net and data as text, at step 0.
 void record_texts(Session* s);
-/// Up to 16 samples of the evaluation data as one image, tag "images/evaluation", at the step done last.
+/// Writes up to 16 samples of the evaluation data as one image, tag "images/evaluation", at the last completed step.
 void record_samples(Session* s);
-/// The distribution of every parameter, tags "weights/NAME", at the step done last.
+/// Writes the distribution of every parameter, tags "weights/NAME", at the last completed step.
 void record_histograms(Session* s);
-/// The run's picture, tag "report".
+/// Writes the run's plot, tag "report".
 void record_picture(Session* s);
 
 }  // namespace sindri::app

@@ -27,7 +27,7 @@ train::InitMatch match_of(const Settings& s) {
 
 std::string from(const Settings& s, const char* setting) { return fmt::format("{}, from {}", setting, s.origin(setting)); }
 
-// In front of the training's own log there is only what was said of its start.
+// Writes the messages from before the run folder was opened to its log.
 class StartLog final : public train::Callback {
  public:
   explicit StartLog(Session* s) : s_(s) {}
@@ -39,8 +39,7 @@ class StartLog final : public train::Callback {
   Session* s_;
 };
 
-// (epoch, value) of the evaluations that the run folder holds of the run that is resumed; all ranks have them from rank 0. For checkpoints without
-// the states of callbacks.
+// Returns (epoch, value) of the resumed run's evaluations in the run folder; all ranks receive rank 0's. Used for checkpoints without callback states.
 std::vector<std::pair<int64_t, double>> earlier_values(const Session& s, const std::string& metric, int64_t every) {
   if (!s.request.resume) return {};
   const int64_t done = s.options.initial_epoch - (s.options.epoch_not_ended ? 1 : 0);
@@ -50,7 +49,7 @@ std::vector<std::pair<int64_t, double>> earlier_values(const Session& s, const s
       const std::map<std::string, double> row(values.begin(), values.end());
       const auto value = row.find("eval_" + metric);
       const auto epoch = static_cast<int64_t>(row.at("epoch"));
-      // What only the end of a training asked for is no evaluation of one that goes on.
+      // An evaluation made only because the run ended does not count in a run that continues.
       if (value != row.end() && epoch <= done && epoch % every == 0) j.push_back({epoch, value->second});
     }
     return j.dump();
@@ -65,7 +64,7 @@ struct Kept {
   double value = NAN;
 };
 
-// What best.ckpt was kept for, where that was an evaluation before the present step: one that a run was finished with is in no other checkpoint.
+// Returns the evaluation that best.ckpt belongs to if it was before the present step. A finished run's final evaluation is in no other checkpoint.
 Kept kept_best(const Session& s, const std::string& path) {
   const train::TrainOptions& o = s.options;
   if (!s.request.resume || s.resumed_from.empty()) return {};
@@ -76,7 +75,7 @@ Kept kept_best(const Session& s, const std::string& path) {
       const bool later = p.step > o.initial_total || (p.step == o.initial_total && o.epoch_not_ended);
       const nlohmann::json states = nlohmann::json::parse(p.callbacks, nullptr, false);
       return later || !states.is_object() ? "{}" : states.at("cpp").at("keep_best").at(0).get<std::string>();
-    } catch (const std::exception& e) {  // of an earlier version, or damaged: what the checkpoint says holds
+    } catch (const std::exception& e) {  // of an earlier version, or damaged: the checkpoint decides
       log::debug("train", e.what());
       return "{}";
     }
@@ -87,11 +86,11 @@ Kept kept_best(const Session& s, const std::string& path) {
   return {kept.best_epoch(), kept.best_value()};
 }
 
-// Evaluations and patience count as in a run that was not broken off. Where they bring nothing better to the end, best.ckpt is still what it was.
+// Evaluations and patience count as in an uninterrupted run. If no better evaluation follows until the end, best.ckpt stays as it was.
 class AdoptBest final : public train::Callback {
  public:
   AdoptBest(std::shared_ptr<train::KeepBest> best, Kept kept) : best_(std::move(best)), kept_(kept) {}
-  void begin(train::TrainState&) override { epoch_ = best_->best_epoch(); }  // the state of the checkpoint is loaded by now
+  void begin(train::TrainState&) override { epoch_ = best_->best_epoch(); }  // the checkpoint's state is loaded by now
   void end(train::TrainState&) override {
     if (kept_.epoch > 0 && best_->best_epoch() == epoch_) best_->adopt(kept_.epoch, kept_.value);
   }
@@ -179,7 +178,7 @@ bool restore_best(Session* s) {
   if (s->settings.get_string("train.early_stop.metric").empty() || !s->settings.get_bool("train.early_stop.restore_best")) return false;
   const int64_t best = s->best->best_epoch();
   const std::string path = s->best->file();
-  // Where the last evaluation is the best, these are its weights.
+  // If the last evaluation is the best, these are its weights.
   const bool there = best == s->epoch && s->evaluated_at == s->steps_done && s->evaluations > 0;
   const std::string found = s->group.from_first("best checkpoint", [&] { return train::file_exists(path, "checkpoint") ? path : std::string(); });
   if (found.empty()) {

@@ -1,4 +1,4 @@
-// What a training does beyond training all of a net to its last epoch: weights to begin with, frozen parts, the best checkpoint, an early end.
+// Training options besides training the whole net to its last epoch: initial weights, frozen parts, the best checkpoint, early stopping.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace sindri::app {
 
-/// Freezes what train.freeze names. Before the optimizer is made.
+/// Freezes the parts that train.freeze names. Must run before the optimizer is made.
 void freeze_parts(Session* s);
-/// Takes the weights of s->start_file over, as train.init_* say, and tells what became of the names.
+/// Loads the weights of s->start_file according to train.init_*, and reports which names were loaded.
 void init_from(Session* s, const std::string& path);
-/// "frozen: 18 parameters (…)", empty where nothing is.
+/// Returns "frozen: 18 parameters (…)"; empty if none are frozen.
 std::string frozen_text(const Session& s);
-/// Puts what was said before the run folder was opened into its log, and watches for the best evaluation (train.early_stop, checkpoint.keep_best): behind
-/// the recorder.
+/// Adds callbacks that write earlier messages to the run folder's log and watch for the best evaluation (train.early_stop, checkpoint.keep_best). They run
+/// after the recorder.
 void add_tuning_callbacks(Session* s, std::vector<train::CallbackPtr>* list);
-/// Whether the training ends with the weights of its best evaluation: then they are loaded, on every rank, and the report's checkpoint is theirs. The
+/// Returns whether the run ends with the weights of its best evaluation. If so, they are loaded on every rank, and the report names their checkpoint. The
 /// caller evaluates.
 bool restore_best(Session* s);
-/// What came of the watch, in words; empty without one.
+/// Describes the result of watching for the best evaluation; empty if it was not watched.
 std::string best_text(const Session& s);
 
 }  // namespace sindri::app

@@ -23,7 +23,7 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-// The settings that all ranks must agree in, one a line; not where each finds its device, its folder and the others.
+// Returns the settings that must be equal on all ranks, one per line. Excludes those by which each rank finds its device, its folder and the other ranks.
 std::string shared_settings(const Settings& s) {
   std::string out;
   for (const SettingSpec& spec : Settings::schema()) {
@@ -74,7 +74,7 @@ void Group::tell(const std::exception& e) const noexcept {
   if (!several() || dynamic_cast<const CommError*>(&e) != nullptr) return;
   try {
     const auto* known = dynamic_cast<const Error*>(&e);
-    if (known != nullptr && known->code() == ErrorCode::kNonFinite) return;  // all have the same loss, and say so themselves
+    if (known != nullptr && known->code() == ErrorCode::kNonFinite) return;  // all have the same loss, and report it themselves
     const bool data = known != nullptr && known->exit_code() == 3;
     comm::abort(known != nullptr ? known->what() : e.what(), data ? ErrorCode::kRankData : ErrorCode::kPeerLost);
   } catch (const std::exception& other) { log::warn("comm", fmt::format("the other ranks could not be notified: {}", other.what())); }

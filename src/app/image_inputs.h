@@ -1,4 +1,4 @@
-// What predict is given to look at: files, folders, patterns, and bytes from the standard input.
+// The inputs of predict: files, folders, patterns, and bytes from standard input.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 namespace sindri::app {
 
 struct ImageInput {
-  std::string name;  // as shown: its path, "-" for the standard input
-  std::string bytes = {};  // of the standard input; empty for files, which are read when it is their turn
+  std::string name;  // as printed: its path, "-" for standard input
+  std::string bytes = {};  // from standard input; empty for files, which are read when they are due
   bool is_file() const { return name != "-"; }
 };
 
-/// One for every image, in the order given. A folder stands for the images that lie in it, by name; a pattern ("photos/*.jpg", which a shell has not
-/// filled in) for the files and folders it means, sorted; "-" for the bytes of one image on the standard input. Throws DataError where one of them is not
-/// there or has no images.
+/// Returns one entry per image, in the order given. A folder stands for the images directly in it, by name. A pattern ("photos/*.jpg", not expanded by a shell)
+/// stands for the files and folders that it matches, sorted. "-" stands for the bytes of one image on standard input. Throws DataError if one of them does not
+/// exist or has no images.
 std::vector<ImageInput> image_inputs(const std::vector<std::string>& arguments);
 
 }  // namespace sindri::app

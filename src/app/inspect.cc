@@ -1,4 +1,4 @@
-// summary and version: what a net is made of. The machine is doctor.cc's.
+// summary and version: the structure of a net. doctor.cc describes the machine.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,8 +37,8 @@ std::string net_list() {
   return out;
 }
 
-// Runs nothing: gives each op's outputs by their shapes, and adds up what matrix work each Cell asks for. A net says what it is at any image size
-// without the time and memory of a forward pass.
+// Runs nothing: computes each op's output shapes, and adds up the matrix work of each Cell. This describes a net at any image size without the time and memory
+// of a forward pass.
 class MultiplyAdds final : public Trace {
  public:
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace*) override {
@@ -60,7 +60,7 @@ class MultiplyAdds final : public Trace {
     meta.layout = Layout::kContiguous;
     return make_symbolic(meta, this, 0);
   }
-  // Of the Cell and of those within. Scopes are "Net/layer1.0.conv1", the net's own "Net".
+  // Includes the Cells within. Scopes are "Net/layer1.0.conv1"; the net's own is "Net".
   int64_t of(const std::string& cell) const {
     int64_t n = 0;
     for (const auto& [scope, count] : of_scope_) {
@@ -99,7 +99,7 @@ NetSummary summarize(const std::string& net, const Settings& settings) {
   if (const int64_t side = settings.get_int("data.image_size"); side > 0) input[1] = input[2] = side;
   Settings chosen = settings;
   chosen.set("model.name=" + net);
-  chosen.validate();  // what was set may belong to another net
+  chosen.validate();  // a setting may belong to another net
   const nn::CellPtr model = models::create(net, {.num_classes = settings.get_int("model.num_classes")}, chosen.chosen("model.name"));
   model->set_train(false);
 

@@ -1,4 +1,4 @@
-// See launch.h. The engine local runs ranks itself; mpirun and srun are started like any program, and each of their ranks runs launch_inside.
+// See launch.h. The engine local runs ranks itself. mpirun and srun are started like any program, and each of their ranks runs launch_inside.
 #include "sindri/app/launch.h"
 
 #include <fcntl.h>
@@ -34,14 +34,14 @@ void say(const std::string& text) {
 
 std::string end_file(const std::string& log_dir, int rank) { return log_dir + fmt::format("/rank_{}.end", rank); }
 
-// Folders that launchers made for Open MPI, `SOMEWHERE/sindri-mpi.PID`: this one's, and those of launchers that were killed.
+// Folders that launchers create for Open MPI, `SOMEWHERE/sindri-mpi.PID`: this launcher's, and those of launchers that were killed.
 class Scratch {
  public:
   explicit Scratch(const std::vector<std::string>& folders) : folders_(folders) {
     for (const std::string& folder : folders_) {
       remove_orphans(fs::path(folder).parent_path());
       std::error_code ignored;
-      fs::remove_all(folder, ignored);  // of an earlier process of this number
+      fs::remove_all(folder, ignored);  // of an earlier process with the same ID
       if (mkdir(folder.c_str(), 0700) != 0)
         throw IoError(fmt::format("cannot make a folder for Open MPI: {}", std::strerror(errno)), folder, "look at the permissions of the folder above it");
     }
@@ -70,7 +70,7 @@ class Scratch {
   const std::vector<std::string>& folders_;
 };
 
-// mpirun's or srun's own process in the place of a rank: it is watched like one, and its ranks' ends are read from the log folder.
+// Runs mpirun or srun as if it were a rank, and reads from the log folder how its ranks ended.
 JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
   const Scratch scratch(plan.scratch);
   std::error_code ignored;
@@ -94,7 +94,7 @@ JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
   end.ranks.clear();
   for (int r = 0; r < plan.size; ++r) {
     const std::string file = end_file(plan.log_dir, r);
-    if (!fs::exists(file, ignored)) continue;  // of another host without this folder, or killed before it could say
+    if (!fs::exists(file, ignored)) continue;  // on another host without this folder, or killed before it could report
     const auto j = nlohmann::json::parse(train::read_small_file(file, 1 << 16, "end of a rank"), nullptr, false);
     fs::remove(file, ignored);
     if (!j.is_object()) continue;
@@ -111,7 +111,7 @@ JobEnd run_external(const LaunchPlan& plan, const JobOptions& options) {
                          .log_start = j.value("log_start", int64_t{0})});
   }
   end.cause = root_cause(end.ranks);
-  if (engine.code != 0 && end.cause < 0) {  // nothing better is known than what the engine says
+  if (engine.code != 0 && end.cause < 0) {  // the engine's exit code is the only information
     engine.log = outer.ranks[0].log;
     end.ranks.push_back(engine);
     end.cause = static_cast<int>(end.ranks.size()) - 1;
@@ -150,7 +150,7 @@ int launch(const LaunchRequest& request) {
     if (end.cause < 0 || end.timed_out || end.stop_signal != 0) return code;
     const RankEnd& cause = end.ranks[static_cast<size_t>(end.cause)];
     if (was_stopped(cause)) return code;
-    if (plan.engine == "local" && end.told != end.cause) say(failure_text(cause));  // the first to end was not the one to blame
+    if (plan.engine == "local" && end.told != end.cause) say(failure_text(cause));  // the first rank to end was not the cause
     say(fmt::format("sindri run: the job ends with {} because of rank {} ({})\n", code, cause.rank, cause.log));
     if (attempt >= request.max_restarts) return code;
     if (would_come_again(cause)) say(fmt::format("sindri run: not restarted: E{} would come again\n", cause.error));
@@ -161,8 +161,8 @@ int launch(const LaunchRequest& request) {
 
 namespace {
 
-// On hosts other than the launcher's nobody else makes the folder for shared memory. When its rank has ended, this process removes the rank's part; the
-// last one removes the folder.
+// On other hosts than the launcher's, no other process creates the folder for shared memory. After its rank has ended, this process removes the rank's files;
+// the last one removes the folder.
 class SharedMemory {
  public:
   SharedMemory() {
@@ -201,11 +201,11 @@ int launch_inside(const LaunchRequest& request) {
   const nlohmann::json j = {{"pid", r.pid},   {"host", r.host},           {"log", r.log},
                             {"code", r.code}, {"signal", r.signal},       {"error", r.error},
                             {"when", r.when}, {"log_start", r.log_start}, {"stopped", r.code != 0 && (r.killed_by_us || end.stop_signal != 0)}};
-  // Beside the log of the launch, which may be a folder that only this host has: then the launcher goes by what mpirun says.
+  // Next to the launch's log. If only this host has that folder, the launcher uses mpirun's exit code.
   std::error_code ignored;
   fs::create_directories(plan.log_dir, ignored);
   train::write_file_atomically(end_file(plan.log_dir, r.rank), j.dump(), "end of a rank");
-  // mpirun takes the first code it hears and kills the others: the rank that is the cause of a 7 shall be first.
+  // mpirun uses the first exit code that it receives and kills the others: the rank that caused a code 7 must be first.
   if (r.code == 7 && end.stop_signal == 0) std::this_thread::sleep_for(std::chrono::seconds(1));
   return end.stop_signal != 0 && r.killed_by_us ? 128 + end.stop_signal : r.code;
 }

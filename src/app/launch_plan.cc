@@ -53,7 +53,7 @@ std::string filled(std::string pattern, const PlannedRank& r) {
   return pattern;
 }
 
-// A secret that only this job's ranks know: 128 bits.
+// A secret shared by this job's ranks only: 128 bits.
 std::string random_secret() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) throw InternalError("the system gives no random numbers for the job's token", "sindri run", "");
@@ -62,7 +62,7 @@ std::string random_secret() {
   return out;
 }
 
-// A port that nobody listens on now. Between this and rank 0's listening somebody could take it: then rank 0 names the port and ends.
+// Returns a port that is free now. If another process uses it before rank 0 listens, rank 0 reports the port and ends.
 int free_port() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in a{};
@@ -88,19 +88,19 @@ std::string join(const std::string& host, const std::string& port) {
   return host.find(':') == std::string::npos ? host + ":" + port : "[" + host + "]:" + port;
 }
 
-// The command's words, where "sindri" is the program that launches: another version in PATH would be a trap.
+// The command's words. "sindri" becomes the launching program's path, since PATH may hold another version.
 std::vector<std::string> command_of(const LaunchRequest& r, int attempt) {
   if (r.command.empty()) throw refuse("no program to run", "sindri run", "write it after --: sindri run -n 2 -- sindri train --config configs/digits.yaml");
   std::vector<std::string> words = r.command;
   const bool ours = words[0] == "sindri" || fs::path(words[0]).filename() == "sindri";
   if (words[0] == "sindri") words[0] = r.launcher;
-  else if (words[0].find('/') != std::string::npos) words[0] = fs::absolute(words[0]).string();  // ranks may run in folders of their own
+  else if (words[0].find('/') != std::string::npos) words[0] = fs::absolute(words[0]).string();  // ranks may have different working directories
   const bool training = ours && words.size() > 1 && words[1] == "train";
   if (attempt > 0 && training && std::find(words.begin(), words.end(), "--resume") == words.end()) words.push_back("--resume");
   return words;
 }
 
-// A training is restarted from its run folder, which must have a name that a second start finds.
+// A run restarts from its run folder, which must have a name that a second start finds.
 void check_restartable(const LaunchRequest& r) {
   if (r.max_restarts <= 0 || r.command.size() < 2 || fs::path(r.command[0]).filename() != "sindri" || r.command[1] != "train") return;
   Settings s;
@@ -112,7 +112,7 @@ void check_restartable(const LaunchRequest& r) {
       return word == flag && i + 1 < r.command.size() ? r.command[i + 1] : std::string();
     };
     if (word == "--resume") resumes = true;
-    // A settings file or assignment with an error is the training's to report.
+    // The training command itself reports an error in its settings.
     try {
       if (const std::string file = value("--config"); !file.empty()) s.load_yaml(file);
       if (const std::string assignment = value("--set"); assignment.starts_with("train.run_dir=")) s.set(assignment);
@@ -131,7 +131,7 @@ struct Share {
   bool spans_hosts = false;
 };
 
-// Which server of the table this host is: SERVER_ID, else the one with an address of this host.
+// Returns this host's server in the table: SERVER_ID, else the one with an address of this host.
 int own_server(const comm::RankTable& table, const comm::RankClaims& claims, std::vector<std::string>* notes) {
   std::vector<std::string> addresses;
   for (const comm::RankServer& s : table.servers) addresses.push_back(s.server_id);
@@ -283,7 +283,7 @@ Hosts read_hosts(const std::string& text) {
   return out;
 }
 
-// What stands in each rank's place behind mpirun or srun: this program again, for logs, exit codes and cleaning up.
+// The command that mpirun or srun runs for each rank: this program again, which handles logs, exit codes and cleanup.
 std::vector<std::string> inside(const LaunchRequest& r, const std::string& log_dir, const std::vector<std::string>& command) {
   std::vector<std::string> out = {r.launcher, "run", "--inside", "--log-dir", log_dir};
   const auto add = [&](const char* flag, const std::string& value) {
@@ -298,8 +298,8 @@ std::vector<std::string> inside(const LaunchRequest& r, const std::string& log_d
   return out;
 }
 
-// An mpirun that is killed leaves the ranks' shared memory and its session folder behind. In folders with this launcher's number they can be told from
-// those of other jobs, and go with it. On other hosts the ranks' launchers make and remove the first (launch_inside).
+// A killed mpirun does not remove the ranks' shared memory and its session folder. In folders with this launcher's process ID they are distinguishable from
+// those of other jobs, and the launcher removes them. On other hosts the ranks' launchers create and remove the first folder (launch_inside).
 void plan_scratch(LaunchPlan* plan, std::vector<std::string>* line) {
   const std::string name = fmt::format("/sindri-mpi.{}", getpid());
   if (access("/dev/shm", W_OK) == 0) {
@@ -313,7 +313,7 @@ void plan_scratch(LaunchPlan* plan, std::vector<std::string>* line) {
   line->insert(line->end(), {"--mca", "orte_tmpdir_base", plan->scratch.back()});
 }
 
-// The line of docs/guide/distributed.md, "mpirun": each option's reason stands there.
+// The command line of docs/guide/distributed.md, "mpirun", which explains each option.
 void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
   if (!in_path("mpirun")) throw refuse("mpirun is not in PATH", "--engine mpi", "install Open MPI (openmpi-bin), or take --engine local on one host");
   const Hosts hosts = read_hosts(r.hosts);
@@ -329,7 +329,7 @@ void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
   plan_scratch(plan, &line);
   if (geteuid() == 0) add({"--allow-run-as-root"});
   if (!r.interface.empty()) add({"--mca", "btl_tcp_if_include", r.interface, "--mca", "oob_tcp_if_include", r.interface});
-  if (!r.hosts.empty()) {  // variables of this host do not reach others by themselves
+  if (!r.hosts.empty()) {  // variables of this host are not passed to other hosts automatically
     std::vector<std::string> names = {"SINDRI_JOB_TOKEN"};
     for (char** p = environ; p != nullptr && *p != nullptr; ++p) {
       const std::string v = *p, name = v.substr(0, v.find('='));
@@ -368,7 +368,7 @@ std::string chosen_engine(const LaunchRequest& r) {
   return variable("SLURM_JOB_ID").empty() ? "mpi" : "slurm";
 }
 
-// With the token as it is, a listing would hand it to whoever reads it.
+// The token must not appear in a listing, where every reader could see it.
 std::string shown(const std::string& name, const std::string& value) { return name == "SINDRI_JOB_TOKEN" ? "(secret)" : shell_word(value); }
 
 std::string line_of(const std::vector<std::string>& words) {

@@ -1,4 +1,4 @@
-// What a launch comes to, before anything starts: which ranks, with which environment, where, by which engine.
+// The plan of a launch, made before anything starts: ranks, environments, hosts and engine.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace sindri::app {
 
-/// A rank that this launcher starts as its child.
+/// A rank that this launcher starts as a child process.
 struct PlannedRank {
   int rank = 0, local = 0, device = 0;
   std::string directory;  ///< absolute, or empty: the launcher's
-  std::string log, env_file;  ///< absolute, or env_file empty
-  std::string result;  ///< where the program leaves the code of its error (comm::leave_code); absolute
-  std::map<std::string, std::string> environment;  ///< set for it
+  std::string log, env_file;  ///< absolute; env_file may be empty
+  std::string result;  ///< file where the program writes its error code (comm::leave_code); absolute
+  std::map<std::string, std::string> environment;  ///< variables set for it
   std::vector<int> cores;  ///< empty: all of the launcher's
 };
 
@@ -24,28 +24,28 @@ struct LaunchPlan {
   std::string engine;  ///< local, mpi, slurm
   int size = 1;
   std::vector<PlannedRank> ranks;  ///< engine local: those of this host
-  std::vector<std::string> command;  ///< of every rank (local), or the whole mpirun or srun line
-  std::map<std::string, std::string> environment;  ///< of that line
+  std::vector<std::string> command;  ///< of every rank (local), or the whole mpirun or srun command line
+  std::map<std::string, std::string> environment;  ///< of that command line
   std::string log_dir;  ///< absolute
   std::vector<std::string> notes;
-  std::vector<int> shown = {0};  ///< indices into `ranks` whose output goes to the terminal, too
-  std::vector<std::string> scratch;  ///< folders for what Open MPI keeps while the job runs: the launcher makes and removes them
+  std::vector<int> shown = {0};  ///< indices into `ranks` whose output is also shown on the terminal
+  std::vector<std::string> scratch;  ///< folders for Open MPI's temporary files: the launcher creates and removes them
 };
 
 /// Throws SettingsError. `attempt` counts restarts.
 LaunchPlan plan_launch(const LaunchRequest& request, int attempt);
-/// The plan of launch_inside: one rank, as Open MPI or Slurm numbers it.
+/// Returns the plan of launch_inside: one rank, as numbered by Open MPI or Slurm.
 LaunchPlan plan_inside(const LaunchRequest& request);
-/// The commands and environments of --dry-run, secrets left out.
+/// Returns the commands and environments of --dry-run, without secrets.
 std::string describe(const LaunchPlan& plan);
 
-/// Cores this process may use, in order.
+/// Returns the cores that this process may use, in order.
 std::vector<int> usable_cores();
 std::string host_name();
-/// Whether PATH names a folder with this program.
+/// Returns whether a folder in PATH holds this program.
 bool in_path(const std::string& program);
 
-/// What the launchers and their tools throw at bad input: what is wrong, where, and how to put it right.
+/// Returns the error of the launchers and their tools for bad input: what is wrong, where, and how to fix it.
 SettingsError refuse(const std::string& what, const std::string& where, const std::string& fix);
 
 }  // namespace sindri::app

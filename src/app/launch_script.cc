@@ -27,7 +27,7 @@ bool is_training(const ScriptRequest& r) {
   return r.command.size() >= 2 && (r.command[0] == "sindri" || r.command[0].ends_with("/sindri")) && r.command[1] == "train";
 }
 
-// The command of a training continues its run folder, which every start of the job finds under the same name.
+// Lets the training command resume its run folder, which every start of the job finds under the same name.
 std::vector<std::string> restartable(const ScriptRequest& r, const std::string& run_dir) {
   std::vector<std::string> words = r.command;
   if (!is_training(r)) return words;
@@ -78,10 +78,10 @@ std::string slurm_script(const ScriptRequest& r) {
       shell_word(r.run_dir), r.cpus_per_rank, r.backend);
   std::string line = fmt::format("srun --kill-on-bad-exit=1 --mpi={}", r.backend == "gloo" ? "none" : "pmix");
   for (const std::string& w : restartable(r, "\1")) {
-    const size_t folder = w.find('\1');  // stands for the variable, which has to stay outside of quotes for words
+    const size_t folder = w.find('\1');  // marks a variable, which must stay outside the quotes around words
     line += " " + (folder == std::string::npos ? shell_word(w) : w.substr(0, folder) + "\"$RUN_DIR\"");
   }
-  // One that an earlier start left would queue a job that fails before its first step for ever.
+  // A file left by an earlier start would requeue forever a job that fails before its first step.
   return out + "rm -f \"$RUN_DIR/resume.json\"\n" + line +
       "\nstatus=$?\n[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\nexit \"$status\"\n";
 }

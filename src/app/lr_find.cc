@@ -1,4 +1,4 @@
-// `sindri train --lr-find`: a few steps of the training that the settings describe, with rising learning rates.
+// `sindri train --lr-find`: trains a few steps as the settings describe, with increasing learning rates.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace {
 constexpr double kFirstRate = 1e-6, kLastRate = 10;
 constexpr int64_t kUpdates = 100;
 
-// Before anything is computed. Another file than an earlier curve is not replaced.
+// Called before anything is computed. Only the file of an earlier curve may be replaced.
 void check_file(const std::string& path) {
   if (!path.ends_with(".csv"))
     throw SettingsError("--lr-find writes a CSV file, and its name does not end in .csv", path, "name the file that is to be written, such as lr.csv");

@@ -1,4 +1,4 @@
-// See mlflow_store.h. The form is that of MLflow's FileStore; python/sindri/train/callback/_trackers.py writes the same.
+// See mlflow_store.h. The format is that of MLflow's FileStore; python/sindri/train/callback/_trackers.py writes the same.
 #include "src/app/mlflow_store.h"
 
 #include <fmt/format.h>
@@ -42,14 +42,14 @@ void put(const std::string& path, const std::string& text) {
 
 std::string get(const std::string& path) { return train::file_exists(path, "MLflow file") ? train::read_small_file(path, kMostBytes, "MLflow file") : ""; }
 
-// A mapping whose values are written as JSON, which is YAML too.
+// Returns a mapping whose values are written as JSON, which is also valid YAML.
 std::string yaml(const std::map<std::string, nlohmann::json>& values) {
   std::string out;
   for (const auto& [name, value] : values) out += fmt::format("{}: {}\n", name, value.dump());
   return out;
 }
 
-// The value of a key in a mapping, as this file or MLflow wrote it. Empty where it is not there.
+// Returns the value of a key in a mapping written by this file or MLflow; empty if the key is missing.
 std::string value_of(const std::string& mapping, const std::string& key) {
   for (size_t at = 0; at < mapping.size();) {
     const size_t end = std::min(mapping.find('\n', at), mapping.size());
@@ -66,7 +66,7 @@ std::string value_of(const std::string& mapping, const std::string& key) {
   return "";
 }
 
-// What MLflow takes as a name: letters, digits, _ - . space : and / for groups.
+// Replaces characters that MLflow does not allow in names: letters, digits, _ - . space : and / for groups are allowed.
 std::string key_of(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && std::string_view("_-. :/").find(c) == std::string_view::npos; }, '_');
@@ -89,7 +89,7 @@ void make_experiment(const std::string& store, const std::string& id, const std:
             {"name", name}}));
 }
 
-// The number of the experiment of that name, which is made where there is none. MLflow expects number 0, Default, in every store.
+// Returns the number of the experiment with that name, and creates it if necessary. MLflow expects experiment 0, Default, in every store.
 std::string find_experiment(const std::string& store, const std::string& name) {
   make_folder(store);
   bool has_default = false;
@@ -139,7 +139,7 @@ void MlflowRun::metrics(int64_t step, const EventValues& values) {
     std::string kept;
     for (size_t at = 0; at < before.size();) {
       const size_t end = before.find('\n', at);
-      if (end == std::string::npos) break;  // the first part of a line, of a process that was killed
+      if (end == std::string::npos) break;  // a partial line of a killed process
       const std::string_view line(before.data() + at, end - at);
       if (step_of(line) < step) kept.append(line).append("\n");
       at = end + 1;

@@ -1,4 +1,4 @@
-// The run in MLflow's form (log.mlflow): a folder of text files, which `mlflow ui` shows. Metrics are those of metrics.csv.
+// The run in MLflow's format (log.mlflow): a folder of text files, which `mlflow ui` shows. Metrics are those of metrics.csv.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ class MlflowRun {
  public:
   enum class Status { kRunning = 1, kFinished = 3, kFailed = 4, kKilled = 5 };
 
-  /// A run that is there is continued, with its name and time of start. `id`: 32 hexadecimal digits.
+  /// Continues an existing run, with its name and start time. `id`: 32 hexadecimal digits.
   MlflowRun(const std::string& store, const std::string& experiment, const std::string& id, const std::string& name);
   void params(const std::vector<std::pair<std::string, std::string>>& values);
-  /// Values at a step; those of that step and later ones that are there are replaced. NaN values are skipped.
+  /// Writes values at a step; replaces existing values of that step and later ones. NaN values are skipped.
   void metrics(int64_t step, const EventValues& values);
   void status(Status status);
   const std::string& folder() const { return folder_; }
@@ -30,8 +30,8 @@ class MlflowRun {
   int64_t start_ = 0;
 };
 
-/// At the start of a run on rank 0, after every row of metrics.csv, and at the end. What cannot be written is a warning and does not end the training. Nothing
-/// happens where log.mlflow is empty.
+/// Called at the start of a run on rank 0, after every row of metrics.csv, and at the end. A failed write is a warning and does not end the run. Nothing
+/// happens if log.mlflow is empty.
 void track_begin(Session* s);
 void track_epoch(Session* s);
 void track_end(Session* s, MlflowRun::Status status);

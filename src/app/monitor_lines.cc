@@ -12,7 +12,7 @@ namespace sindri::app {
 
 namespace {
 
-// The shortest text that reads back as the float32, as NumPy prints it.
+// Returns the shortest text that reads back as the same float32, as printed by NumPy.
 std::string float_text(double loss) {
   const std::string s = fmt::format("{}", static_cast<float>(loss));
   return s.find_first_of(".einf") == std::string::npos ? s + ".0" : s;

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A Python file is run by Python; anything else (`pytest`, `sindri`) is a program.
+// Runs a Python file with Python; anything else (`pytest`, `sindri`) is a program.
 std::vector<std::string> command_of(std::vector<std::string> words) {
   const std::string& first = words.front();
   if (!first.ends_with(".py")) return words;
@@ -52,7 +52,7 @@ void check_counts(const MsrunRequest& r) {
                  "msrun", "hosts are numbered from 0, each with --local_worker_num workers");
 }
 
-// "-1", or "0,2" as places among the local workers.
+// "-1", or "0,2" as positions among the local workers.
 std::vector<int> shown_of(const MsrunRequest& r) {
   std::vector<int> out;
   if (r.tail_worker_log == "-1") {
@@ -140,7 +140,7 @@ LaunchRequest msrun_launch(const MsrunRequest& r) {
 int msrun(const MsrunRequest& r) {
   const LaunchRequest l = msrun_launch(r);
   const int log = open_scheduler_log(r);
-  // A value that the user has set wins.
+  // A value set by the user has priority.
   setenv("SINDRI_DIST_INIT_TIMEOUT", r.cluster_time_out < 0 ? "86400" : std::to_string(std::clamp(r.cluster_time_out, 1, 86400)).c_str(), 0);
   std::fputs(start_lines(l).c_str(), stdout);
   std::fflush(stdout);
@@ -163,7 +163,7 @@ int msrun(const MsrunRequest& r) {
   dup2(null, STDIN_FILENO);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
-  // Nobody waits for this process: an error is a line of scheduler.log.
+  // No process waits for this one: an error is a line of scheduler.log.
   try {
     const int code = launch(l);
     std::fputs(fmt::format("msrun: the job ended with exit code {}\n", code).c_str(), stdout);

@@ -1,4 +1,4 @@
-// ops: what the registry knows of the ops and their kernels.
+// ops: prints what the registry knows about the ops and their kernels.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -46,7 +46,7 @@ std::vector<std::string> attributes_of(const OpDef& op) {
   return out;
 }
 
-// "tiled, onednn, reference": the order in which they are asked; those of one priority are alternatives that are timed.
+// "tiled, onednn, reference": in the order of selection. Kernels of equal priority are alternatives that are timed.
 std::string kernels_text(const OpDef& op) {
   std::string out;
   const KernelDef* before = nullptr;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kMeasures = "measures";  // the event of metrics.jsonl
 
-// On devices that compute beside the host a step's time is that of handing it over, so nothing is said there.
+// Devices compute asynchronously, and a step's time on the host would only be that of enqueueing it. So no times are reported there.
 class StepForms final : public train::Callback {
  public:
   explicit StepForms(Session* s) : s_(s) {}
@@ -37,7 +37,7 @@ class StepForms final : public train::Callback {
   double start_ = 0;
 };
 
-// What the optimizer measures where its steps change it, and what algorithms measure at the end of epochs, goes into metrics.jsonl and to TensorBoard.
+// Records the optimizer's measures at the steps that change them, and the algorithms' measures at the end of epochs, in metrics.jsonl and TensorBoard.
 class Measures final : public train::Callback {
  public:
   explicit Measures(Session* s) : s_(s) {}

@@ -1,4 +1,4 @@
-// See sindri/app/picture.h. Drawn with cairo: two charts on the left, the matrix on the right.
+// See `sindri/app/picture.h`. Draws with cairo: two charts on the left, the matrix on the right.
 #include "sindri/app/picture.h"
 
 #include <cairo.h>
@@ -30,7 +30,7 @@ struct Box {
 };
 enum class Align { kLeft, kCenter, kRight };
 
-// A package that carries its libraries carries a font too: a machine may have none. Elsewhere the machine's own are used.
+// A package that includes its libraries includes a font too, as a machine may have none. Otherwise the machine's fonts are used.
 void use_own_font() {
   static const bool done = [] {
     const std::string regular = find_installed("", "fonts/DejaVuSans.ttf"), bold = find_installed("", "fonts/DejaVuSans-Bold.ttf");
@@ -65,7 +65,7 @@ class Canvas {
     cairo_text_extents(cr_, s.c_str(), &e);
     return e.x_advance;
   }
-  // `y` is the middle of the letters' height.
+  // `y` is the vertical centre of the letters.
   void text(const std::string& s, double x, double y, double size, Align align, Color c = kInk, bool bold = false) {
     cairo_select_font_face(cr_, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     const double w = text_width(s, size);
@@ -153,7 +153,7 @@ void draw_legend(Canvas& c, const Box& box, const std::vector<Curve>& curves) {
   }
 }
 
-// Where a value of a curve lies: epochs and steps are counted from 1.
+// The position of a curve's value: epochs and steps are counted from 1.
 double place(const Curve& curve, size_t i) { return curve.at.empty() ? static_cast<double>(i + 1) : curve.at[i]; }
 
 void draw_curve(Canvas& c, const Curve& curve, Color color, bool dots, const std::function<double(double)>& px, const std::function<double(double)>& py) {
@@ -175,10 +175,10 @@ void draw_curve(Canvas& c, const Curve& curve, Color color, bool dots, const std
 void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::string& unit, const std::vector<Curve>& curves, bool share) {
   c.text(title, box.x, box.y + 10, 17, Align::kLeft, kInk, true);
   const Box plot{box.x + 52, box.y + 32, box.w - 60, box.h - 76};
-  // Counted values begin at 1, at the left edge; where places are given, the axis begins at 0.
+  // Counted values start at 1, at the left edge. With explicit positions the axis starts at 0.
   double first = 1, last = 0;
   size_t most = 0;
-  bool whole = true;  // places are numbers of something
+  bool whole = true;  // positions are whole numbers
   for (const Curve& curve : curves) {
     if (curve.values.empty()) continue;
     if (!curve.at.empty()) first = 0;
@@ -207,7 +207,7 @@ void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::
 
 std::string class_name(const RunPicture& p, size_t i) { return p.class_names.empty() ? std::to_string(i) : p.class_names[i]; }
 
-// Shortened so that it fits `width`, on a UTF-8 character border.
+// Shortens a text to fit `width`, at a UTF-8 character boundary.
 std::string fitted(Canvas& c, std::string s, double size, double width) {
   if (c.text_width(s, size) <= width) return s;
   while (!s.empty() && c.text_width(s + "…", size) > width) {
@@ -229,7 +229,7 @@ void draw_confusion(Canvas& c, const Box& box, const RunPicture& p) {
   const double label = p.class_names.empty() ? 40 : 96, side = std::min(box.w - label - 24, box.h - 110);
   const Box grid{box.x + 24 + label, box.y + 32, side, side};
   const double cell = side / static_cast<double>(n), font = std::min(15.0, cell * 0.42);
-  // Labels that do not overlap: rows need the height of a letter, columns the width of three digits.
+  // Labels must not overlap: rows need the height of a letter, columns the width of three digits.
   const auto every = [&](double pixels) { return std::max<size_t>(1, static_cast<size_t>(std::ceil(pixels / cell))); };
   const size_t row_step = every(14), column_step = every(32);
   for (size_t i = 0; i < n; ++i) {
@@ -238,7 +238,7 @@ void draw_confusion(Canvas& c, const Box& box, const RunPicture& p) {
     for (size_t j = 0; j < n; ++j) {
       const int64_t v = p.confusion[i][j];
       const double share = row == 0 ? 0 : static_cast<double>(v) / static_cast<double>(row);
-      // The square root lifts rare mistakes out of the white; right and wrong have colours of their own.
+      // The square root makes rare mistakes visible; correct and wrong have different colours.
       const double t = std::sqrt(share);
       const Color strong = i == j ? kCurves[0] : Color{0.8, 0.22, 0.15};
       const Box b{grid.x + static_cast<double>(j) * cell, grid.y + static_cast<double>(i) * cell, cell, cell};
@@ -315,7 +315,7 @@ void draw_measures(Canvas& c, const Box& box, const MeasureChart& chart, const s
     for (const auto& [at, value] : chart.curves[i].points)
       if (value > 0 && std::isfinite(value)) c.dot(px(at), py(std::log10(value)), count > 12 ? 2 : 3, color);
   }
-  for (size_t k = 0; k < names; ++k) {  // in two columns, spread evenly over the curves where there are too many
+  for (size_t k = 0; k < names; ++k) {  // in two columns, spread evenly over the curves if there are too many
     const size_t i = names < 2 ? 0 : k * (count - 1) / (names - 1);
     const double left = box.x + 52 + (k % 2 == 0 ? 0 : plot.w / 2), top = plot.y + plot.h + 58 + 18 * static_cast<double>(k / 2);
     c.line(left, top, left + 18, top, 3, of_order(i, count));

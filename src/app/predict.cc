@@ -21,7 +21,7 @@ namespace sindri::app {
 
 namespace {
 
-// The `top` largest of softmax(logits), best first.
+// Returns the `top` largest of softmax(logits), best first.
 std::vector<std::pair<std::string, double>> best_classes(const std::vector<double>& logits, const std::vector<std::string>& names, int top) {
   const double largest = *std::max_element(logits.begin(), logits.end());
   double total = 0;
@@ -47,7 +47,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
                                 const std::function<void(const Prediction&)>& each) {
   const DeviceScope device(device_of(settings));
   const Shape image = image_shape(settings);
-  const std::vector<ImageInput> inputs = image_inputs(images);  // what is not there is said before a net is made
+  const std::vector<ImageInput> inputs = image_inputs(images);  // missing files are reported before a net is made
   const train::LoadedCheckpoint weights = train::with_weights(train::load_weights_file(checkpoint), settings.get_string("train.eval_weights"));
   std::vector<std::string> names = train::class_names_of(weights);
   int64_t classes = std::max(settings.get_int("model.num_classes"), static_cast<int64_t>(names.size()));
@@ -60,7 +60,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
       classes = std::max(classes, data.num_classes);
     }
   } catch (const Error& e) {
-    // The data need not be here to classify an image; its class names are then unknown.
+    // An image can be classified without the data; its class names are then unknown.
     if (classes == 0) throw SettingsError("the number of classes is not known without the data: " + e.message(), e.where(), "--set model.num_classes=N");
   }
   const nn::CellPtr network = make_network(settings, classes);
@@ -70,7 +70,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   options.amp = amp_options(settings);
   const std::shared_ptr<dataset::Dataset> files = open_images(settings, image, inputs, &options.prepare);
   train::Model model(network, nullptr, nullptr, options);
-  const bool skips = on_corrupt(settings) != dataset::OnCorrupt::kFail;  // an image of a prediction has no other that could replace it
+  const bool skips = on_corrupt(settings) != dataset::OnCorrupt::kFail;  // a prediction has no other image to replace a bad one
   const auto it = files->create_iterator(
       {.num_epochs = 1, .on_corrupt = skips ? dataset::OnCorrupt::kSkip : dataset::OnCorrupt::kFail, .max_corrupt = static_cast<int64_t>(inputs.size())});
   std::vector<Prediction> out;

@@ -21,10 +21,10 @@ namespace sindri::app {
 namespace {
 
 constexpr double kRedrawSeconds = 0.1;
-constexpr double kPlainSeconds = 10, kLaterPlainSeconds = 60;  // in the first epoch nobody knows yet how long one takes
-constexpr double kShortPhase = 0.5;  // seconds that need no word
+constexpr double kPlainSeconds = 10, kLaterPlainSeconds = 60;  // in the first epoch an epoch's duration is not known yet
+constexpr double kShortPhase = 0.5;  // phases shorter than this many seconds are not shown
 constexpr int64_t kWarmUpSteps = 2;  // tracing and first-touch memory make them slow
-constexpr size_t kPauses = 5;  // evaluations, checkpoints and turns that are averaged
+constexpr size_t kPauses = 5;  // evaluations, checkpoints and epoch turns that are averaged
 
 void keep_last(std::deque<double>* pauses, double seconds) {
   pauses->push_back(seconds);
@@ -49,7 +49,7 @@ bool is_set(const char* variable) {
   return v != nullptr && v[0] != '\0';
 }
 
-// Launchers such as mpirun give their ranks pseudo-terminals, whose output goes to logs.
+// Launchers such as mpirun give their ranks pseudo-terminals, whose output is logged.
 bool launched_as_rank() {
   static constexpr const char* kVariables[] = {"SINDRI_RANK", "RANK", "RANK_ID", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "MS_ROLE"};
   return std::any_of(std::begin(kVariables), std::end(kVariables), [](const char* name) { return is_set(name); });
@@ -66,7 +66,7 @@ std::string bar_text(double share, size_t width) {
   return "[" + std::string(filled, '=') + (filled < width ? ">" + std::string(width - filled - 1, ' ') : "") + "]";
 }
 
-// fold_columns() for a line that ends in a command of the shell: it goes on behind a backslash, so that it can be copied as it stands. Quoted words stay whole.
+// fold_columns() for a line that ends in a shell command: continuation lines follow a backslash, so that it can be copied. Quoted words stay whole.
 std::string folded_command(const std::string& text, size_t width) {
   std::string out, word;
   size_t used = 0;
@@ -93,8 +93,8 @@ std::string folded_command(const std::string& text, size_t width) {
 
 }  // namespace
 
-// The cursor rests at the line's beginning. So where a window that becomes narrower wraps the line, all of it lies at and below the cursor, and is
-// erased from there; that holds for terminals that leave it as it is, too.
+// The cursor stays at the start of the line. If a narrower window wraps the line, all of it is at and below the cursor and can be erased from there. This also
+// holds for terminals that do not wrap.
 class Progress::Screen final : public LiveLine {
  public:
   explicit Screen(std::FILE* out) : out_(out) {
@@ -112,7 +112,7 @@ class Progress::Screen final : public LiveLine {
     std::fflush(out_);
     drawn_ = true;
   }
-  // A line that stays, with the live one below it again.
+  // Prints a permanent line, and the live one below it again.
   void write(const std::string& line, const std::string& live) {
     const std::lock_guard lock(terminal_mutex());
     std::fprintf(out_, "%s%s\n", drawn_ ? "\r\x1b[J" : "", line.c_str());
@@ -175,10 +175,10 @@ bool Progress::due(double t, int64_t steps) const {
 }
 bool Progress::due(int64_t unseen) const { return due(now(), steps_since_plain_ + unseen); }
 
-// Keeps what the remaining time is estimated from.
+// Records the data for estimates of the remaining time.
 void Progress::follow(const StepProgress& s, double t) {
   const int64_t steps = std::max<int64_t>(s.steps, 1);
-  // What callbacks take between two steps counts as well; evaluating and saving are counted apart.
+  // Time in callbacks between two steps counts as well; evaluating and saving are counted separately.
   const double since_last = last_step_end_ >= 0 ? t - last_step_end_ - paused_ : 0;
   const bool turned = steps_seen_ > 0 && s.epoch != last_.epoch;
   last_step_end_ = t;
@@ -187,7 +187,7 @@ void Progress::follow(const StepProgress& s, double t) {
   if (steps_seen_ - steps < kWarmUpSteps) return;
   double seconds = std::max(s.seconds, since_last);
   if (turned && !step_times_->empty()) {
-    // The first step of an epoch waits for its beginning, which has a time of its own.
+    // The first step of an epoch waits for the epoch's start, which is timed separately.
     const double usual = step_times_->expected(0) * static_cast<double>(steps);
     keep_last(&turns_, std::max(0.0, seconds - usual));
     seconds = std::min(seconds, usual);
@@ -217,7 +217,7 @@ int64_t Progress::total_steps() const {
   return options_.max_steps > 0 ? std::min(all, options_.max_steps) : all;
 }
 
-// The first evaluation also compiles, so its time is believed only up to what as many training steps would take.
+// The first evaluation also compiles, so its time counts only up to that of as many training steps.
 double Progress::eval_seconds(double step) const {
   const double batches = static_cast<double>(options_.eval_steps) * step;
   if (evaluations_ == 0) return batches / 3;
@@ -228,7 +228,7 @@ double Progress::eval_seconds(double step) const {
 double Progress::remaining() const {
   if (step_times_->empty()) return -1;
   const int64_t total = total_steps(), done = std::min(steps_done(), total), per_epoch = std::max<int64_t>(options_.steps_per_epoch, 1);
-  // Those behind the epoch that runs, or that ended with the last step, are still to come.
+  // Counts the events of the present epoch (or of the one that ended with the last step) and later ones as remaining.
   const auto left = [&](int64_t epochs) { return epochs > 0 ? total / per_epoch / epochs - (last_.epoch - 1) / epochs : 0; };
   const int64_t evals = left(options_.eval_every) + (options_.eval_at_end && (options_.eval_every == 0 || total % (options_.eval_every * per_epoch) != 0));
   const int64_t every = options_.save_every_steps, saves = left(options_.save_every) + (every > 0 ? total / every - done / every : 0);
@@ -238,15 +238,15 @@ double Progress::remaining() const {
       static_cast<double>(std::max<int64_t>(turns, 0)) * mean_of(turns_);
 }
 
-// The line for a window of that many columns (0: no limit, plain). Where not everything fits, names are cut short first, and the bar with them; then parts
-// are dropped from the least important on. One column stays free because a character in the last one makes some terminals wrap.
+// Returns the line for a window of that many columns (0: no limit, plain). If not everything fits, names are shortened first, and the bar with them; then parts
+// are dropped, least important first. One column stays free because a character in the last one makes some terminals wrap.
 std::string Progress::compose(size_t columns, bool color) const {
   struct Part {
     std::string text, brief;
     int rank;  // 0: most important
   };
   const int64_t per_epoch = std::max<int64_t>(options_.steps_per_epoch, 1), epochs = (total_steps() + per_epoch - 1) / per_epoch;
-  // The last epoch may be cut short.
+  // The last epoch may be shortened.
   const int64_t steps = std::max(last_.step, std::min(per_epoch, total_steps() - (last_.epoch - 1) * per_epoch));
   std::vector<Part> parts;
   const auto add = [&](int rank, const std::string& text, const std::string& brief = "") { parts.push_back({text, brief.empty() ? text : brief, rank}); };
@@ -272,7 +272,7 @@ std::string Progress::compose(size_t columns, bool color) const {
   struct Form {
     int highest;
     bool brief;
-    size_t bar;  // at least so wide
+    size_t bar;  // the least width
   };
   constexpr Form kForms[] = {{6, false, 10}, {6, true, 6}, {5, true, 6}, {4, true, 0}, {3, true, 0}, {2, true, 0}, {1, true, 0}, {0, true, 0}};
   constexpr size_t kBars[] = {24, 16, 10, 6}, kFrame = 3;  // brackets and a space
@@ -326,7 +326,7 @@ void Progress::print(const std::string& line) { write(redraws_ ? fold_columns(li
 void Progress::print_command(const std::string& label, const std::string& command) {
   const std::string whole = label + command;
   const size_t width = redraws_ ? terminal_columns(options_.out) - 1 : 0;
-  // The label is no part of what is copied: where not all fits it has a line of its own.
+  // The label is not part of the copied command: if the line is too long, it gets a separate line.
   write(!redraws_ || text_columns(whole) <= width ? whole : label.substr(0, label.find_last_not_of(' ') + 1) + "\n  " + folded_command(command, width - 2));
 }
 

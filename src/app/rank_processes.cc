@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kHearTime = 5;  // seconds that the others have to hear of a failure and to say so
+constexpr double kHearTime = 5;  // seconds that the other ranks have to detect a failure and report it
 constexpr int kQuoted = 20;  // lines of a log
 
 double steady_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -43,7 +43,7 @@ void write_all(int fd, const char* data, size_t size) {
   while (size > 0) {
     const ssize_t n = write(fd, data, size);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // a full disk must not end the ranks; what is lost is lines of a log
+    if (n <= 0) return;  // a full disk must not end the ranks; only log lines are lost
     data += n;
     size -= static_cast<size_t>(n);
   }
@@ -51,16 +51,16 @@ void write_all(int fd, const char* data, size_t size) {
 
 void say(const std::string& text) { write_all(STDERR_FILENO, text.data(), text.size()); }
 
-// One stream of a rank that is shown: to the log at once, to the terminal as fast as that takes it.
+// One stream of a shown rank: copied to the log immediately, and to the terminal as fast as that accepts it.
 struct Stream {
   int from = -1, to = -1;
-  bool whole_lines = false;  // several ranks are shown: none breaks into another's line
+  bool whole_lines = false;  // several ranks are shown: their lines must not mix
   std::string pending;  // for the terminal
   void close_source() {
     if (from >= 0) close(from);
     from = -1;
   }
-  // At most a pipe's atomic piece, so that a write never waits once POLLOUT is reported.
+  // At most PIPE_BUF bytes, which are written atomically, so that a write never blocks once POLLOUT is reported.
   size_t showable() const {
     const size_t most = std::min<size_t>(pending.size(), 4096);
     if (!whole_lines || from < 0) return most;
@@ -70,7 +70,7 @@ struct Stream {
   void show() {
     const ssize_t n = write(to, pending.data(), showable());
     if (n > 0) pending.erase(0, static_cast<size_t>(n));
-    if (n < 0 && errno != EINTR && errno != EAGAIN) {  // nobody reads any more; the log has it all
+    if (n < 0 && errno != EINTR && errno != EAGAIN) {  // no reader is left; the log is complete
       to = -1;
       pending.clear();
     }
@@ -109,7 +109,7 @@ int open_log(const std::string& path, bool append) {
   return fd;
 }
 
-// The environment of a rank as a shell could read it, without the secret of the job.
+// Writes a rank's environment in a form that a shell can read, without the job's secret.
 void write_env_file(const std::string& path, std::vector<std::string> environment) {
   std::sort(environment.begin(), environment.end());
   std::string text;
@@ -122,7 +122,7 @@ void write_env_file(const std::string& path, std::vector<std::string> environmen
   close(fd);
 }
 
-// What the program left there, if it did (comm::leave_code).
+// Returns the code that the program left there, if any (comm::leave_code).
 int take_code(const std::string& file) {
   if (file.empty()) return 0;
   int code = 0;
@@ -178,7 +178,7 @@ void Job::hold_signals() {
   for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}) {
     struct sigaction now {};
     sigaction(s, nullptr, &now);
-    if (s == SIGCHLD || now.sa_handler != SIG_IGN) sigaddset(&mask, s);  // nohup's wish, and that of shells for what runs in the background
+    if (s == SIGCHLD || now.sa_handler != SIG_IGN) sigaddset(&mask, s);  // respects nohup, and shells that run it in the background
   }
   sigprocmask(SIG_BLOCK, &mask, &old_mask_);
   struct sigaction ignore {};
@@ -199,11 +199,11 @@ void Job::start_keeper() {
     close(ends[1]);
     if (signal_fd_ >= 0) close(signal_fd_);
     for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE}) signal(s, SIG_IGN);
-    const int null = open("/dev/null", O_RDWR);  // whoever reads the launcher's output must see its end
+    const int null = open("/dev/null", O_RDWR);  // a reader of the launcher's output must get its end of file
     for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
     char byte;
     while (read(ends[0], &byte, 1) < 0 && errno == EINTR) {}
-    kill(0, SIGKILL);  // the group, itself included
+    kill(0, SIGKILL);  // the group, including itself
     _exit(0);
   }
   setpgid(keeper_, keeper_);
@@ -211,7 +211,7 @@ void Job::start_keeper() {
   keeper_pipe_ = ends[1];
 }
 
-// In the child: only calls that are safe behind fork.
+// In the child: only calls that are safe after fork.
 void Job::become(const PlannedRank& rank, const std::vector<char*>& argv, const std::vector<char*>& envp, int out, int err, int complaint) {
   setpgid(0, keeper_);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -280,7 +280,7 @@ void Job::start(const PlannedRank& rank, bool shown) {
     close(complaint[0]);
     throw IoError(fmt::format("cannot start rank {}: {}", rank.rank, std::strerror(errno)), "sindri run", "end other processes, or raise ulimit -u");
   }
-  setpgid(pid, keeper_);  // here too: whichever comes first
+  setpgid(pid, keeper_);  // in both processes, since either may run first
   end.pid = pid;
   end_.ranks.push_back(end);
   int error = 0;
@@ -300,7 +300,7 @@ void Job::kill_group() {
 }
 
 Job::~Job() {
-  if (keeper_ > 0) kill(-keeper_, SIGKILL);  // ranks after an error, what ranks left behind, and the keeper
+  if (keeper_ > 0) kill(-keeper_, SIGKILL);  // ranks after an error, their leftover processes, and the keeper
   for (const RankEnd& r : end_.ranks) {
     if (!r.ended && r.pid > 0) {
       kill(r.pid, SIGKILL);
@@ -322,7 +322,7 @@ Job::~Job() {
   }
 }
 
-// What is there to read, until the terminal lags behind.
+// Reads the available output until the terminal falls too far back.
 void Job::read_stream(Stream* stream, int log) {
   char buffer[16384];
   while (stream->from >= 0 && stream->pending.size() < 65536) {
@@ -335,7 +335,7 @@ void Job::read_stream(Stream* stream, int log) {
   }
 }
 
-// The rest of the output of a shown rank that has ended. Grandchildren may hold the pipes open, so this does not wait for their end.
+// Reads the rest of the output of a shown rank that has ended. Grandchildren may hold the pipes open, so this does not wait for their end.
 void Job::drain(Shown* shown) {
   for (Stream* s : {&shown->out, &shown->err}) {
     if (s->from < 0) continue;
@@ -346,7 +346,7 @@ void Job::drain(Shown* shown) {
   }
 }
 
-// Shows what is pending. A reader that pauses gets it; one that takes nothing for `patience_ms` does not hold us.
+// Writes the pending output. A slow reader receives it; one that reads nothing for `patience_ms` does not block the launcher.
 void Job::show_rest(int patience_ms) {
   for (Shown& shown : shown_) {
     for (Stream* s : {&shown.out, &shown.err}) {
@@ -403,7 +403,7 @@ void Job::take_signals() {
     if (s == SIGUSR1 || s == SIGUSR2) continue;
     const bool again = end_.stop_signal != 0;
     if (!again) end_.stop_signal = s;
-    // The second signal ends the ranks at once; a third is not waited for.
+    // The second signal ends the ranks at once; the launcher does not wait for a third.
     const double until = steady_now() + (again ? kHearTime : options_.term_grace + kHearTime);
     if (kill_at_ == 0 || until < kill_at_) kill_at_ = until;
   }
@@ -412,13 +412,13 @@ void Job::take_signals() {
 void Job::on_failure(size_t index) {
   RankEnd& r = end_.ranks[index];
   if (r.killed_by_us || end_.stop_signal != 0 || end_.timed_out) return;
-  // A rank that somebody asked to stop has the others stop behind the same step; they may still be saving.
+  // If a rank was asked to stop, the others stop after the same step; they may still be saving.
   const bool orderly = was_stopped(r);
   const double until = steady_now() + kHearTime + (orderly ? options_.term_grace : 0);
   if (kill_at_ == 0 || until < kill_at_) kill_at_ = until;
   if (orderly || end_.told >= 0 || !options_.says_why) return;
   end_.told = static_cast<int>(index);
-  show_rest(100);  // earlier output comes first, as far as the terminal takes it
+  show_rest(100);  // earlier output comes first, as far as the terminal accepts it
   say(failure_text(r));
   if (!all_ended()) say(fmt::format("sindri run: the other ranks have {:.0f} s to exit\n", kHearTime));
 }
@@ -444,7 +444,7 @@ void Job::reap() {
   }
 }
 
-// The other ranks see that one is gone; how it ended only its parent knows. Beside the loop, which has more to do meanwhile.
+// The other ranks see that one is gone, but only its parent knows how it ended. Sent from a thread, as the loop must not wait.
 void Job::tell_job(size_t index) {
   const RankEnd& r = end_.ranks[index];
   if (r.code == 7 || r.killed_by_us || end_.stop_signal != 0 || end_.timed_out || all_ended()) return;
@@ -465,9 +465,9 @@ void Job::enforce_deadlines() {
     pass_on(SIGTERM);
     if (kill_at_ == 0) kill_at_ = now + options_.term_grace + kHearTime;
   }
-  if (kill_at_ > now && end_.stop_signal == 0 && only_stopped_are_left()) kill_at_ = now;  // they hear of nothing
+  if (kill_at_ > now && end_.stop_signal == 0 && only_stopped_are_left()) kill_at_ = now;  // stopped processes receive no messages
   if (kill_at_ > 0 && now >= kill_at_) {
-    kill_at_ = now + 1;  // again, should a process have been born meanwhile
+    kill_at_ = now + 1;  // again, in case a process was started meanwhile
     std::string left;
     for (const RankEnd& r : end_.ranks) {
       if (!r.ended) left += (left.empty() ? "" : ", ") + std::to_string(r.rank);
@@ -499,7 +499,7 @@ JobEnd Job::run() {
     start(plan_.ranks[i], std::find(plan_.shown.begin(), plan_.shown.end(), static_cast<int>(i)) != plan_.shown.end());
   if (options_.timeout > 0) timeout_at_ = steady_now() + options_.timeout;
   while (!all_ended()) {
-    double until = steady_now() + 1;  // SIGCHLD wakes; one that was merged with another is seen a second later
+    double until = steady_now() + 1;  // SIGCHLD wakes the loop; a merged one is seen a second later
     for (const double deadline : {kill_at_, timeout_at_}) {
       if (deadline > 0) until = std::min(until, deadline);
     }
@@ -508,7 +508,7 @@ JobEnd Job::run() {
     reap();
     enforce_deadlines();
   }
-  if (keeper_ > 0) kill(-keeper_, SIGKILL);  // what ranks left behind
+  if (keeper_ > 0) kill(-keeper_, SIGKILL);  // leftover processes of ranks
   for (Shown& s : shown_) {
     drain(&s);
     for (Stream* stream : {&s.out, &s.err}) stream->close_source();  // a last line without an end is shown, too
@@ -578,7 +578,7 @@ bool would_come_again(const RankEnd& end) {
 bool worth_restarting(const RankEnd& end) {
   if (end.signal != 0) return true;
   if (would_come_again(end)) return false;
-  return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && !was_stopped(end));  // a shell between us and the rank says 128 + s
+  return end.code == 7 || (end.code > 128 && end.code <= 128 + 64 && !was_stopped(end));  // a shell between the launcher and the rank returns 128 + s
 }
 
 }  // namespace sindri::app

@@ -60,7 +60,7 @@ std::pair<int, int> device_range(const std::string& text) {
   return {*first, *last};
 }
 
-// Physical numbers of the logical devices first … last-1.
+// Returns the physical numbers of the logical devices first … last-1.
 std::vector<int> devices_of(const GenerateRequest& r, int first, int last) {
   std::vector<int> out;
   if (r.visible_devices.empty()) {
@@ -87,7 +87,7 @@ void check_address(const std::string& address, const std::string& where) {
                         "write an address such as 10.0.0.1");
 }
 
-// address_<id>=<ip>, other lines left alone.
+// Reads address_<id>=<ip> lines and ignores others.
 std::map<int, std::string> addresses_in(const std::string& file) {
   std::map<int, std::string> out;
   std::istringstream in(train::read_small_file(file, int64_t{1} << 20, "file of addresses"));
@@ -152,7 +152,7 @@ std::string generated_name(const RankTable& table) {
   const RankServer& s = table.servers.at(0);
   std::string ids;
   for (const RankDevice& d : s.devices) ids += std::to_string(d.device_id);
-  if (ids.size() > 64) ids = fmt::format("{}-{}", s.devices.front().device_id, s.devices.back().device_id);  // file names end at 255 bytes
+  if (ids.size() > 64) ids = fmt::format("{}-{}", s.devices.front().device_id, s.devices.back().device_id);  // file names have at most 255 bytes
   return fmt::format("hccl_{}p_{}_{}.json", s.devices.size(), ids, s.server_id);
 }
 

@@ -1,5 +1,5 @@
-// How long each rank takes by itself. A step takes as long on all ranks, since they wait for each other in its collective calls: what tells them apart is
-// the time in which the training's thread does not wait, neither in a call of its own nor for the lane, on which calls run beside the backward pass.
+// The own time of each rank. A step takes equally long on all ranks, since they wait for each other in its collectives. Ranks differ in the time during which
+// the training thread does not wait, neither in its own calls nor for the lane, which runs calls concurrently with the backward pass.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class RankTimes final : public train::Callback {
   }
   void steps_known(train::TrainState&, const train::KnownSteps& known) override {
     const auto steps = static_cast<double>(known.losses.size());
-    if (std::exchange(first_, false)) return;  // it compiles
+    if (std::exchange(first_, false)) return;  // the first step compiles
     steps_ += steps;
     seconds_ += known.seconds * steps;
     waited_ += known.data_wait_seconds * steps;
@@ -57,7 +57,7 @@ class RankTimes final : public train::Callback {
     const auto slowest = static_cast<size_t>(std::max_element(own.begin(), own.end()) - own.begin());
     std::vector<double> sorted = own;
     std::sort(sorted.begin(), sorted.end());
-    // Of two ranks the mean: the slower one would else be its own measure.
+    // With two ranks the mean: otherwise the slower one would be compared with itself.
     const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2, share = all[2 * slowest + 1] / std::max(1e-9, own[slowest]);
     const char* part = share > 0.5 ? "waiting for data" : "computing";
     if (s_->group.first() && s_->folder->started())
@@ -65,7 +65,8 @@ class RankTimes final : public train::Callback {
                                   sorted.front() * 1e3, sorted.back() * 1e3, median * 1e3, slowest, part));
     for (size_t r = 0; r < own.size(); ++r) {
       if (own[r] <= 1.25 * median) told_[r] = 0;
-      // One that has been warned of is warned of again when it takes twice as long as was said: a little slow is no news, and must not hide a rank that crawls.
+      // A rank is reported again only if it takes twice as long as at its last warning. Small changes are not reported and must not hide a rank that becomes
+      // very slow.
       slow_[r] = own[r] > std::max(1.25 * median, 2 * told_[r]) ? slow_[r] + 1 : 0;
       if (slow_[r] < 3) continue;
       slow_[r] = 0;
@@ -81,7 +82,7 @@ class RankTimes final : public train::Callback {
   int64_t every_, reported_ = -1;
   bool first_ = true;
   double steps_ = 0, seconds_ = 0, waited_ = 0, at_begin_ = 0, for_ranks_ = 0;
-  std::vector<int> slow_;  // reports in a row that would be news
+  std::vector<int> slow_;  // consecutive reports that exceed the threshold
   std::vector<double> told_;  // seconds of its last warning; 0 while it is not slow
 };
 

@@ -1,4 +1,4 @@
-// What a training leaves while it runs: the run folder's files and the progress on the terminal, by rank 0; a log of their own by the others.
+// Records a run while it trains: rank 0 writes the run folder's files and shows progress on the terminal; each other rank writes a log.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ void write_repro(Session* s) {
                          s->settings);
 }
 
-// A busy machine may measure otherwise next time, and the last bits of the results with it: the log tells those who compare runs, after the first
-// step, and at the end when evaluation measured more.
+// A busy machine may choose other kernels next time, and the last bits of the results then differ. The log says so for comparisons of runs, after the first
+// step, and at the end if evaluation measured more.
 void tell_of_measured_kernels(Session* s) {
   const std::map<std::string, std::string> origins = kernel_choice_origins();
   const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });
@@ -51,13 +51,13 @@ void tell_of_measured_kernels(Session* s) {
 
 namespace {
 
-// Opens the run folder for writing, at the step the training begins with.
+// Opens the run folder for writing, at the step where the run starts.
 void start_folder(Session* s) {
   const train::TrainOptions& o = s->options;
   std::optional<ResumePoint> point;
   if (s->request.resume)
     point = {.step = s->steps_done, .epochs = o.initial_epoch - (o.epoch_not_ended ? 1 : 0), .within_epoch = o.epoch_not_ended || o.initial_step > 0};
-  // An evaluation that only the end of a training asked for is done again, or not at all where the training goes on.
+  // An evaluation made only because the run ended is repeated, or omitted if the run continues.
   const int64_t every = s->settings.get_int("train.eval_interval");
   if (point) point->evaluated = every > 0 && (point->epochs % every == 0 || point->epochs == s->settings.get_int("train.epochs"));
   if (point) {
@@ -67,7 +67,7 @@ void start_folder(Session* s) {
   }
   s->folder->start(point);
   std::error_code error;
-  std::filesystem::remove(s->folder->file("resume.json"), error);  // of the stop that this run goes on from
+  std::filesystem::remove(s->folder->file("resume.json"), error);  // of the stop that this run resumes from
   Settings resolved = s->settings;
   resolved.set("train.run_dir=" + s->folder->path());  // a numbered folder too: this file alone is enough to resume
   for (const char* of_the_job : {"dist.rank_table", "dist.job_id", "dist.interface"}) resolved.set(fmt::format("{}=", of_the_job));
@@ -85,12 +85,12 @@ void start_folder(Session* s) {
   }
 }
 
-// Null where log.style is sindri.
+// Null if log.style is sindri.
 std::unique_ptr<MonitorLines> make_monitor_lines(const Session& s) {
   return s.settings.get_string("log.style") == "mindspore" ? std::make_unique<MonitorLines>(s.settings.get_int("log.every")) : nullptr;
 }
 
-// On every rank. The others write nothing before rank 0 has the run folder: a run that is refused leaves it as it was.
+// Called on every rank. The other ranks write nothing before rank 0 has the run folder: a refused run leaves it unchanged.
 void begin_records(Session* s) {
   s->group.from_first("run folder", [s] {
     start_folder(s);
@@ -100,12 +100,12 @@ void begin_records(Session* s) {
   comm::set_call_log_folder(s->run_dir);
 }
 
-// Writes what each step and epoch came to, to the terminal and to the run folder.
+// Writes the results of each step and epoch to the terminal and to the run folder.
 class Recorder final : public train::Callback {
  public:
   explicit Recorder(Session* s) : s_(s), lines_(make_monitor_lines(*s)) {}
 
-  // Everything that may refuse to train has been asked by now: this is the first write.
+  // All checks that may refuse to train have passed by now: this is the first write.
   void begin(TrainState& state) override {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
@@ -122,7 +122,7 @@ class Recorder final : public train::Callback {
     if (s_->step_losses.size() < kPlottedSteps) s_->step_losses.push_back(known.losses.back());
     for (const float l : known.losses) {
       s_->loss_hash.add(l);
-      if (!std::isfinite(l)) continue;  // train.nan_policy: skip leaves the others out
+      if (!std::isfinite(l)) continue;  // train.nan_policy: skip omits them
       epoch_loss_ += static_cast<double>(l);
       ++epoch_steps_;
     }
@@ -150,12 +150,12 @@ class Recorder final : public train::Callback {
   void step_end(TrainState& state) override {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
-    if (!repro_written_) {  // the kernels are chosen by now; a run that is killed is resumed with them
+    if (!repro_written_) {  // the kernels are chosen by now; a killed run is resumed with them
       write_repro(s_);
       tell_of_measured_kernels(s_);
     }
     repro_written_ = true;
-    // What is shown is at most one refresh old.
+    // The displayed values are at most one refresh old.
     const int64_t unseen = state.cur_step_num - state.known_step;
     if (unseen == 0 || !(lines_ != nullptr ? lines_->due(unseen) : s_->progress->due(unseen))) return;
     if (state.known_step == shown_step_) state.settle();
@@ -168,7 +168,7 @@ class Recorder final : public train::Callback {
     epoch_steps_ = epoch_samples_ = 0;
     state.record = record();
   }
-  // A training that stops within an epoch has a row for the part it did; resuming replaces it.
+  // A run that stops within an epoch has a row for the part it trained; resuming replaces it.
   void end(TrainState& state) override {
     if (epoch_samples_ > 0) write_epoch(state);
     if (!state.data_stats.empty()) s_->folder->log("data: " + state.data_stats);
@@ -177,7 +177,7 @@ class Recorder final : public train::Callback {
   }
 
  private:
-  // What the row of the epoch and the hash of all losses need, where the training is resumed. No times: checkpoints of equal trainings are equal.
+  // Returns what a resumed run needs for the epoch's row and the hash of all losses. It contains no times, so that checkpoints of equal runs are equal.
   std::string record() const {
     return nlohmann::json({{"loss_hash", s_->loss_hash.hex()}, {"loss", epoch_loss_}, {"steps", epoch_steps_}, {"samples", epoch_samples_}}).dump();
   }
@@ -192,8 +192,7 @@ class Recorder final : public train::Callback {
       log::warn("train", fmt::format("{} does not say what the epoch came to so far: {}", s_->resumed_from, e.what()));
     }
   }
-  // A net that knows nothing has a loss near ln(classes); one far above, or above and rising over many steps, has run away, though every number is finite
-  // still.
+  // An untrained net has a loss near ln(classes). A loss far above that, or above and rising over many steps, has diverged even if it is still finite.
   void warn_of_divergence(const train::KnownSteps& known) {
     constexpr double kSmoothing = 0.1;
     constexpr int64_t kSettled = 20;
@@ -216,12 +215,12 @@ class Recorder final : public train::Callback {
     s_->folder->log("warning: " + line);
     log::warn("train", line);
   }
-  // On the terminal and in log.txt.
+  // Writes to the terminal and to log.txt.
   void show(const std::string& line) {
     s_->folder->log(line);
     s_->progress->print(line);
   }
-  // A row that is written again without a step, after all of its steps were trained by an earlier process, keeps what that measured. 0: not known.
+  // A row rewritten without a step, after an earlier process trained all of its steps, keeps the value measured then. 0: not known.
   double samples_per_second(int64_t epoch) const {
     if (epoch_seconds_ > 0) return static_cast<double>(timed_samples_) / epoch_seconds_;
     const auto it = s_->recorded_rates.find(epoch);
@@ -275,11 +274,11 @@ class Recorder final : public train::Callback {
   Session* s_;
   std::unique_ptr<MonitorLines> lines_;
   int64_t epoch_steps_ = 0, epoch_samples_ = 0, evaluations_ = 0;
-  int64_t shown_step_ = -1;  // the last known one when progress was due before
+  int64_t shown_step_ = -1;  // the last known step when progress was due before
   int64_t timed_samples_ = 0;  // of the epoch, trained by this process
   double epoch_loss_ = 0, epoch_seconds_ = 0;
   double smooth_loss_ = 0, least_loss_ = 0;
-  int64_t smoothed_ = 0;  // losses that smooth_loss_ has seen
+  int64_t smoothed_ = 0;  // number of losses in smooth_loss_
   bool repro_written_ = false;
 };
 
@@ -313,7 +312,7 @@ class RankRecorder final : public train::Callback {
     s_->steps_done = state.cur_step_num;
     s_->epoch = state.cur_epoch_num;
   }
-  // MindSpore's ranks all print; the launcher keeps them apart.
+  // MindSpore's ranks all print; the launcher separates their output.
   void show(const std::string& line) {
     if (line.empty()) return;
     s_->say(line);

@@ -18,7 +18,7 @@ namespace sindri::app {
 namespace {
 
 constexpr int64_t kMaxFile = int64_t{16} << 20;
-constexpr size_t kMostLog = 200'000;  // bytes of log.txt, its end
+constexpr size_t kMostLog = 200'000;  // bytes from the end of log.txt
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -85,7 +85,7 @@ std::string plain_table(const std::vector<std::vector<std::string>>& rows) {
   return out + "</table>\n";
 }
 
-// What the optimizer holds and measured, beside its moments.
+// The optimizer's state besides its moments, and its measures.
 std::string optimizer_part(const Session& s) {
   const std::vector<std::vector<std::string>> table = s.optimizer->holdings();
   if (table.empty() && s.measures_picture.empty()) return "";

@@ -1,11 +1,11 @@
-// report.html: a run on one page that opens without network. The picture in it is picture.cc's.
+// report.html: a run on one page that opens without network. `picture.cc` draws its plot.
 #pragma once
 
 namespace sindri::app {
 
 struct Session;
 
-/// Writes RUN/report.html, whole or not at all: the last metrics, the picture, a table of the epochs, settings, machine and log. Throws IoError.
+/// Writes RUN/report.html atomically: the last metrics, the plot, a table of the epochs, settings, machine and log. Throws IoError.
 void write_report_page(const Session& s);
 
 }  // namespace sindri::app

@@ -57,7 +57,7 @@ ordered_json number(double v) {
 std::string now_text() { return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::localtime(std::time(nullptr))); }
 double wall_clock_seconds() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// runs/<name>-NNN: mkdir decides between two processes that want the same number. The folders that are new, the last of them that one.
+// Creates runs/<name>-NNN; mkdir decides between two processes that try the same number. Returns the new folders, the numbered one last.
 std::vector<std::string> create_numbered(const std::string& name) {
   std::vector<std::string> made;
   std::error_code error;
@@ -74,7 +74,7 @@ std::vector<std::string> create_numbered(const std::string& name) {
   throw IoError("all run numbers are taken", "runs/" + name + "-99999", "delete old runs or set train.run_dir");
 }
 
-// Metric names become column names; what would need quoting becomes '_', so that reading back is splitting at commas.
+// Metric names become column names. Characters that would need quoting become '_', so that reading can simply split at commas.
 std::string column_name(std::string s) {
   std::replace_if(
       s.begin(), s.end(), [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; }, '_');
@@ -93,15 +93,15 @@ const char* build_flags() {
 
 struct RunFolder::Impl {
   int lock = -1;
-  std::string made_lock;  // the lock file, when it was not there before
-  std::vector<std::string> made_folders;  // that were not there before, outermost first
-  std::vector<std::string> made_by_start;  // files and folders likewise, until all of start() has succeeded
+  std::string made_lock;  // the lock file, if it is new
+  std::vector<std::string> made_folders;  // new folders, outermost first
+  std::vector<std::string> made_by_start;  // new files and folders, until all of start() has succeeded
   bool started = false;
   std::unique_ptr<train::AppendFile> metrics, log;
   std::unique_ptr<train::EventFile> events;
   std::set<std::string> kept_tags;  // of events of earlier processes
   std::vector<std::string> columns;  // of metrics.csv, without epoch
-  std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read back
+  std::vector<std::pair<std::string, std::map<std::string, std::string>>> rows;  // (epoch, values) of this process and those read from the file
   std::map<std::string, std::string> unwritten;  // path -> content that could not be written
 
   ~Impl() {
@@ -119,11 +119,11 @@ struct RunFolder::Impl {
   void leave_no_trace() noexcept;
   void read_csv(const std::string& path);
   std::string csv() const;
-  // A disk that is full for a while must not end the training: what cannot be written now is tried again by the next call.
+  // A temporarily full disk must not end the run: the next call retries a failed write.
   void replace_file(const std::string& path, std::string content);
 };
 
-// All folders of `path`, remembering which are new.
+// Creates all folders of `path` and remembers which are new.
 void RunFolder::Impl::make_folders(const std::string& path) {
   std::vector<std::string> missing;
   for (fs::path p = path; !p.empty() && !train::file_exists(p.string(), "run folder"); p = p.parent_path()) missing.push_back(p.string());
@@ -149,7 +149,7 @@ void RunFolder::Impl::take_lock(const std::string& folder, const std::string& pa
                 "wait for it, stop it, or set train.run_dir to another folder");
 }
 
-// A start that was refused leaves the folder as it was, or none where there was none.
+// A refused start leaves the folder unchanged, or removes it if it is new.
 void RunFolder::Impl::leave_no_trace() noexcept {
   if (!made_lock.empty()) unlink(made_lock.c_str());
   for (auto it = made_folders.rbegin(); it != made_folders.rend(); ++it) rmdir(it->c_str());
@@ -165,7 +165,7 @@ void RunFolder::Impl::replace_file(const std::string& path, std::string content)
   }
 }
 
-// A continued run keeps its earlier rows.
+// A resumed run keeps its earlier rows.
 void RunFolder::Impl::read_csv(const std::string& path) {
   if (!train::file_exists(path, "metrics.csv")) return;
   const std::string text = train::read_small_file(path, int64_t{64} << 20, "metrics.csv");
@@ -181,7 +181,7 @@ void RunFolder::Impl::read_csv(const std::string& path) {
       a = b + 1;
     }
     start = end + 1;
-    if (fields.size() < 2) continue;  // no row of ours
+    if (fields.size() < 2) continue;  // not one of our rows
     if (header) {
       columns.assign(fields.begin() + 1, fields.end());
     } else {
@@ -229,7 +229,7 @@ RunFolder::~RunFolder() = default;
 
 namespace {
 
-// Whether an event of metrics.jsonl is of the steps before the point where the run goes on.
+// Returns whether an event of metrics.jsonl belongs to the steps before the resume point.
 bool is_before(const ResumePoint& point, const nlohmann::json& j) {
   if (!j.is_object() || !j.contains("event") || !j.contains("step") || !j["step"].is_number_integer()) return false;
   const int64_t step = j["step"];
@@ -240,14 +240,14 @@ bool is_before(const ResumePoint& point, const nlohmann::json& j) {
 
 bool is_before(const ResumePoint& point, std::string_view line) { return is_before(point, nlohmann::json::parse(line, nullptr, false)); }
 
-// Whether an event of TensorBoard's file is of what was done at the point from which the run continues.
+// Returns whether an event of TensorBoard's file belongs to work done before the resume point.
 bool is_kept(const ResumePoint& point, const std::string& tag, int64_t step, const std::set<std::string>& measured) {
-  if (tag == "report") return false;  // of a training that had ended there
+  if (tag == "report") return false;  // of a run that ended there
   if (step != point.step || tag == "train/loss" || measured.contains(tag)) return step <= point.step;
   return !point.within_epoch && (point.evaluated || !tag.starts_with("eval/"));  // of an epoch
 }
 
-// The curves that measures of the step at `point` belong to: TensorBoard's events do not say whether a value is of a step or of its epoch's end.
+// Returns the curves of measures at the step of `point`: TensorBoard's events do not say whether a value belongs to a step or to its epoch's end.
 std::set<std::string> measured_at(const ResumePoint& point, const std::string& path) {
   std::set<std::string> tags;
   const int fd = open_file(path, O_RDONLY);
@@ -281,15 +281,15 @@ void RunFolder::Impl::open_all(const RunFolder& folder, const train::EarlierEven
   if (error) folder_error("write to", folder.checkpoints(), error.value());
   events = std::make_unique<train::EventFile>(folder.path(), earlier);
   made_by_start.push_back(events->path());
-  // A process that was killed where a line crosses a page has left its first part, to which the next line must not be joined. What is cut from the
-  // metrics cannot be brought back: that comes last of what may fail.
+  // A process killed while a line crossed a page leaves a partial line, to which the next line must not be appended. Data cut from the metrics cannot be
+  // restored, so cutting comes after everything else that may fail.
   for (train::AppendFile* f : {log.get(), metrics.get()}) {
     const bool cut = point && f == metrics.get();
     f->truncate(train::end_of_last_line(f->fd(), f->path(), "file of the run", [&](std::string_view line) { return !cut || is_before(*point, line); }));
   }
 }
 
-// What start() made, where it could not make all of it.
+// Removes what start() created before it failed.
 void RunFolder::Impl::undo_start() noexcept {
   metrics.reset();
   log.reset();
@@ -302,7 +302,7 @@ void RunFolder::Impl::undo_start() noexcept {
 
 void RunFolder::start(const std::optional<ResumePoint>& point) {
   if (impl_->started) throw InternalError("the run folder is in use already", path_);
-  // Whatever may refuse comes before the first write.
+  // Everything that may be refused comes before the first write.
   train::EarlierEvents earlier;
   if (point) {
     const std::set<std::string> measured = measured_at(*point, file("metrics.jsonl"));
@@ -406,7 +406,7 @@ void RunFolder::write_environment(const std::string& command_line) {
 
 namespace {
 
-// Of plans.json as it is now; empty: there is none. What a run took from it stands among its kernel_choices.
+// The hash of the current plans.json; empty if there is none. The choices that a run took from it are among its kernel_choices.
 std::string plan_cache_hash() {
   std::ifstream f(plan_cache_file(), std::ios::binary);
   if (!f) return "";
@@ -482,7 +482,7 @@ void RunFolder::epoch_row(int64_t epoch, const EventValues& values) {
     if (std::find(impl_->columns.begin(), impl_->columns.end(), name) == impl_->columns.end()) impl_->columns.push_back(name);
     row[name] = fmt::format("{}", v);
   }
-  // A resumed run repeats the epoch it was stopped in: the later row stands.
+  // A resumed run repeats the epoch in which it was stopped: the later row counts.
   const std::string key = std::to_string(epoch);
   std::erase_if(impl_->rows, [&](const auto& r) { return r.first == key; });
   impl_->rows.emplace_back(key, std::move(row));

@@ -1,4 +1,4 @@
-// A training in the making: what its parts (train.cc, start.cc, recorder.cc) share. Not for other verbs.
+// The state of a training run that its parts (train.cc, start.cc, recorder.cc) share. Not for other verbs.
 #pragma once
 
 #include <functional>
@@ -22,10 +22,10 @@
 
 namespace sindri::app {
 
-/// A run within one epoch has no other curve than that of its first steps.
+/// A run within one epoch has only the curve of its first steps.
 constexpr size_t kPlottedSteps = 10000;
 
-/// Everything a run is made of. Folder and progress are rank 0's; the other ranks have a log of their own.
+/// Everything that a run consists of. Folder and progress belong to rank 0; each other rank has a log.
 struct Session {
   Session(const Settings& set, const TrainRequest& req, Group& ranks) : settings(set), request(req), group(ranks) {}
   const Settings& settings;
@@ -43,62 +43,62 @@ struct Session {
   std::unique_ptr<RankLog> rank_log;  // of the others
   std::string run_dir;
   std::shared_ptr<train::ModelCheckpoint> checkpoint;
-  std::shared_ptr<train::KeepBest> best;  // null where no metric is watched
+  std::shared_ptr<train::KeepBest> best;  // null if no metric is watched
   train::FreezeReport frozen;
-  std::vector<std::string> start_notes;  // for the log, from before there was one
-  std::vector<float> rates;  // of each update; build() keeps those that are there
+  std::vector<std::string> start_notes;  // for the log, from before it was opened
+  std::vector<float> rates;  // of each update; build() keeps existing ones
   int64_t steps_per_epoch = 0, steps_per_update = 1;
   train::TrainOptions options;
-  std::optional<train::LoadedCheckpoint> start_file;  // of the weights or the training to begin with; on rank 0 until it is handed on
+  std::optional<train::LoadedCheckpoint> start_file;  // of the weights or the run to start from; on rank 0 only, until it is broadcast
   std::string resumed_from;  // checkpoint file
-  bool same_settings = true;  // as those it was trained with
+  bool same_settings = true;  // as in the run that is resumed
   LossHash loss_hash;
   RunPicture picture;
   TrainReport report;
-  std::string measures_picture;  // of what the optimizer measured; empty: nothing
+  std::string measures_picture;  // file with the plot of the optimizer's measures; empty: none
   train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
-  int64_t steps_done = 0, evaluated_at = -1;  // in all; how many they were at the last evaluation
-  int64_t recorded_at = -1;  // how many they were at an evaluation that the run folder holds from an earlier process
+  int64_t steps_done = 0, evaluated_at = -1;  // in total; and at the last evaluation
+  int64_t recorded_at = -1;  // steps_done at an evaluation that the run folder holds from an earlier process
   int64_t samples_trained = 0;
-  int64_t measured_told = 0;  // measured kernels that the log tells of
+  int64_t measured_told = 0;  // measured kernels that the log reports
   bool diverged = false;
   double step_seconds = 0;
   EventValues last_row;  // of metrics.csv
   std::map<int64_t, double> recorded_rates;  // samples per second of epochs that the run folder holds from an earlier process
   std::vector<double> step_losses;  // at most kPlottedSteps
-  std::vector<std::vector<float>> step_times;  // seconds, by the form of the step (optimizer_report.h)
+  std::vector<std::vector<float>> step_times;  // seconds, by the step's variant (optimizer_report.h)
 
   double rate_at(int64_t step) const;
-  /// What is shown and recorded of steps that have become known (dist.loss_scope).
+  /// Returns the loss to show and record for steps that have become known (dist.loss_scope).
   double shown_loss(const train::KnownSteps& known) const;
-  /// A line for whoever watches: on rank 0 on the terminal, on the others in their log.
+  /// Prints a line: on rank 0 on the terminal, on the others in their log.
   void say(const std::string& line);
-  /// Samples of a step, of all ranks.
+  /// Returns the samples of a step, of all ranks.
   int64_t global_batch() const { return parts.virtual_ranks * settings.get_int("train.batch_size"); }
 };
 
 // start.cc
 
-/// A data set's fingerprint (Dataset::fingerprint) of names and sizes only.
+/// Returns a data set's fingerprint (Dataset::fingerprint) of names and sizes only.
 std::string without_times(std::string fingerprint);
-/// Looks at the checkpoint that a resumed training goes on from for what has to be known before anything is built: how many virtual ranks it has.
+/// Reads the number of virtual ranks from the checkpoint that a run resumes from; it must be known before anything is built.
 void look_at_start(Session* s);
-/// Opens the run folder on rank 0; all know its path.
+/// Opens the run folder on rank 0; all ranks learn its path.
 void open_folder(Session* s);
-/// Weights to start from, or the whole state of a training to continue.
+/// Loads weights to start from, or the whole state of a run to continue.
 void load_start(Session* s);
 
 // lr_find.cc
 
-/// Trains with rising learning rates and writes TrainRequest::lr_find. `build` makes the session's parts.
+/// Trains with increasing learning rates and writes TrainRequest::lr_find. `build` makes the session's parts.
 void find_rate(Session* s, const std::function<void(Session*)>& build);
 
 // recorder.cc
 
-/// Writes what each step and epoch came to, to the terminal and to the run folder.
+/// Writes the results of each step and epoch to the terminal and to the run folder.
 train::CallbackPtr make_recorder(Session* s);
-/// Keeps the watch informed of where this rank is, and reports on how long each takes by itself (dist.log_steps).
+/// Reports this rank's progress to the watch, and each rank's own time (dist.log_steps).
 train::CallbackPtr make_rank_times(Session* s);
 void write_repro(Session* s);
 void tell_of_measured_kernels(Session* s);
@@ -106,17 +106,17 @@ void tell_of_measured_kernels(Session* s);
 // evaluate.cc
 
 void require_checkpoint(const std::string& path);
-/// Returns the names of the classes. What the program can do about a checkpoint of another net is to take the other net: its errors say so.
+/// Returns the names of the classes. For a checkpoint of another net, its errors suggest choosing that net, which is all that the program can do.
 std::vector<std::string> load_weights(const train::LoadedCheckpoint& file, nn::Cell& network);
-/// What differs between the classes of weights and of data, in words; empty when nothing does, or when one side has no names.
+/// Describes the difference between the classes of weights and of data; empty if there is none, or if one side has no names.
 std::string class_difference(const std::vector<std::string>& weights, const std::vector<std::string>& data);
 void check_classes(const std::vector<std::string>& weights, const std::vector<std::string>& data, const std::string& checkpoint);
 dataset::OnCorrupt on_corrupt(const Settings& s);
-/// A metric must not count one sample twice, so evaluation leaves out the bad samples that training replaces.
+/// A metric must not count one sample twice, so evaluation skips the bad samples that training replaces.
 dataset::OnCorrupt on_corrupt_in_eval(const Settings& s);
-/// The metrics of the evaluation data, on every rank. Each has seen its part of the data only where the metrics allow that.
+/// Returns the metrics of the evaluation data, on every rank. Each rank evaluates its part of the data only if the metrics allow that.
 train::MetricValues evaluate_with(train::Model& model, const Data& data, const Settings& settings, const Group& group);
-/// Whether the ranks can each take a part of the evaluation data; why not otherwise.
+/// Returns why the ranks cannot evaluate one part of the data each; empty if they can.
 std::string why_not_in_parts(const Settings& settings, const std::map<std::string, nn::MetricPtr>& metrics);
 
 }  // namespace sindri::app

@@ -27,13 +27,13 @@
 
 namespace sindri::app {
 
-// Where a value comes from and how it was written.
+// The origin of a value and its original text.
 struct Settings::Source {
   std::string origin;  // shown by print(): "digits.yaml:3:11", "SINDRI_TRAIN__EPOCHS", "--set"
   std::string where;  // in errors
   std::vector<std::string> values;  // one, or the elements of a list
   bool is_list = false;
-  bool quoted = false;  // text in quotes is no number
+  bool quoted = false;  // text in quotes is not a number
 };
 
 namespace {
@@ -57,7 +57,7 @@ std::vector<std::string> section_names() {
 // All but the last part of a name.
 std::string section_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-// The switch of what is on or off beside others, that a setting belongs to; empty for others.
+// Returns the switch (NAME.enabled) of a setting in a section with switches; empty for other sections.
 std::string switch_of(const std::string& name) {
   return Settings::switched_registry(name.substr(0, name.find('.'))) != nullptr ? section_of(name) + ".enabled" : "";
 }
@@ -99,7 +99,7 @@ const std::map<std::string, std::string>& other_names() {
   return meant;
 }
 
-// The setting that another program's name stands for, or that is meant by the same key in another section; empty when there is none.
+// Returns the setting that another program's name stands for, or that has the same key in another section; empty if there is none.
 std::string known_elsewhere(const std::string& name, const std::vector<std::string>& all) {
   const std::string key = name.substr(name.rfind('.') + 1);
   if (const auto it = other_names().find(key); it != other_names().end()) return it->second;
@@ -109,7 +109,7 @@ std::string known_elsewhere(const std::string& name, const std::vector<std::stri
   return "";
 }
 
-// The key as it is, or the nearest one, in the section that is nearest to a misspelt one; empty when none is near.
+// Returns the key as it is, or the nearest one, in the section nearest to a misspelt one; empty if none is near.
 std::string in_nearest_section(const std::string& section, const std::string& key, const std::vector<std::string>& all) {
   std::string nearest;
   int least = std::max<int>(2, static_cast<int>(section.size()) / 4) + 1;
@@ -125,7 +125,7 @@ std::string in_nearest_section(const std::string& section, const std::string& ke
   return std::find(keys.begin(), keys.end(), same) != keys.end() ? fmt::format("did you mean '{}'?", same) : did_you_mean(same, keys);
 }
 
-// What a misspelt key would mean by its nearest known spelling, whatever its section; empty when none is near.
+// Returns the setting whose key is spelt most like a misspelt one, in any section; empty if none is near.
 std::string by_nearest_key(const std::string& key, const std::vector<std::string>& all) {
   std::vector<std::string> keys;
   for (const std::string& name : all) keys.push_back(name.substr(name.rfind('.') + 1));
@@ -140,7 +140,7 @@ std::string by_nearest_key(const std::string& key, const std::vector<std::string
   return meant.empty() ? "" : fmt::format("did you mean '{}'?", meant);
 }
 
-// Keys of the section when it is known, else whole names.
+// Keys of the section if it is known, else whole names.
 std::string suggest(const std::string& name) {
   const std::string section = name.find('.') == std::string::npos ? name : section_of(name);
   std::vector<std::string> all, same_section;
@@ -159,9 +159,9 @@ std::string suggest(const std::string& name) {
   return same_section.empty() ? did_you_mean(section, section_names()) : "see docs/settings.md for the names";
 }
 
-// The nearest section; where none is near, what a key of that name would mean.
+// The nearest section; if none is near, the section of the setting with that key.
 std::string suggest_section(const std::string& name, const std::vector<std::string>& sections) {
-  // Where none is near, few names are listed: those of the section that holds it.
+  // If none is near, only the names of the section that holds it are listed.
   const size_t dot = name.rfind('.');
   std::vector<std::string> beside;
   for (const std::string& s : sections)
@@ -185,7 +185,7 @@ std::string trimmed(const std::string& s) {
   return a == std::string::npos ? "" : s.substr(a, b - a + 1);
 }
 
-// Shortest text that reads back to the same double; "5" stays "5".
+// Returns the shortest text that reads back as the same double; "5" stays "5".
 std::string number_text(double v) { return fmt::format("{}", v); }
 
 std::string yaml_text(const std::string& s) {
@@ -210,14 +210,14 @@ bool is_nothing(const SettingValue& v) {
   return d != nullptr ? *d == 0 : std::get<int64_t>(v) == 0;
 }
 
-// Sources in the order in which the later one wins: none, a file, the environment, the command line.
+// Sources in the order of priority, lowest first: none, a file, the environment, the command line.
 int level_of(const std::string& origin) {
   if (origin == "default") return 0;
   if (origin == "--set") return 3;
   return origin.find(':') == std::string::npos && origin.starts_with("SINDRI_") ? 2 : 1;
 }
 
-// By value: a default may be written in several ways.
+// By value, as a default may be written in several ways.
 bool differs_from_default(const Settings& s, const SettingSpec& spec) { return s.get(spec.name) != parse_setting(spec, spec.fallback); }
 
 }  // namespace
@@ -250,8 +250,8 @@ void Settings::assign(const std::string& name, const Source& source) {
   } catch (const ValueError& e) { throw SettingsError(e.message(), source.where, e.fix()); }
 }
 
-// Pages and --help name examples as configs/NAME.yaml, as they stand in the sources. Elsewhere that is the installed file of this name.
-// Empty if `path` has another form or nothing is installed.
+// Pages and --help name examples as configs/NAME.yaml, as in the sources. Elsewhere this is the installed file of that name. Returns "" if `path` has another
+// form or nothing is installed.
 static std::string installed_example(const std::string& path) {
   const std::string folder = "configs/";
   return path.starts_with(folder) ? find_installed(path, path) : "";
@@ -322,7 +322,7 @@ void Settings::fail(const char* name, const std::string& message, const std::str
   throw SettingsError(fmt::format("{}: {}", name, message), fmt::format("{} from {}", name, origin(name)), fix);
 }
 
-// Whether device_target names a CUDA device, which need not be there yet.
+// Returns whether device_target names a CUDA device, which need not exist yet.
 static bool targets_cuda(const Settings& s) {
   std::string target = s.get_string("device_target");
   if (target.empty()) return current_device().kind == Device::kCuda;
@@ -344,7 +344,7 @@ bool scales_by_default(const Settings& s) {
   return s.get_string("loss_scale.type") == "auto" && policy.brings_loss_scale(amp::parse_half(half_type(s))) && s.get_float("optimizer.loss_scale") == 1;
 }
 
-// Mixed precision and loss scale: no setting may be there for nothing.
+// Mixed precision and loss scale: a setting without effect is an error.
 void Settings::validate_precision() const {
   const std::string level = get_string("train.amp_level"), type = get_string("loss_scale.type");
   const amp::NamedPolicy& policy = amp::find_policy(level, amp::Casts::kOps);
@@ -367,8 +367,8 @@ void Settings::validate_precision() const {
   if (scales) fail("optimizer.loss_scale", fmt::format("gradients would be divided by it and by the scale of loss_scale.type {}", type), "set one of the two");
 }
 
-// Where the switch was not given, or by an earlier source than the setting, that would be set for nothing without a word; where it says false beside the
-// setting or behind it, the setting rests: what a file switches on may be switched off from the command line.
+// If the switch was not given, or came from a source of lower priority than the setting, the setting would silently have no effect: an error. If a source of
+// equal or higher priority sets the switch to false, the setting is ignored: the command line may switch off what a file switches on.
 void Settings::validate_switched() const {
   for (const SettingSpec& spec : schema()) {
     const std::string name = spec.name;
@@ -383,7 +383,7 @@ void Settings::validate_switched() const {
     const Registered& thing = registry.info(own.substr(own.find('.') + 1));
     check_thing(name, own, thing, [&] { registry.values(thing.name, switched(own, registry)); });
   }
-  train::in_order(make_boosts(*this));  // what excludes what
+  train::in_order(make_boosts(*this));  // reports algorithms that exclude each other
   const std::string weights = get_string("train.eval_weights");
   if (weights == "trained") return;
   try {
@@ -391,7 +391,7 @@ void Settings::validate_switched() const {
   } catch (const ValueError& e) { fail("train.eval_weights", e.message(), e.fix()); }
 }
 
-// What was given must belong to the thing that is chosen; values that equal a default are left alone, as a file of all settings has them.
+// Settings must belong to the chosen thing. Values that equal a default are allowed, as a file of all settings contains them.
 void Settings::validate_chosen() const {
   std::set<std::string> choosers;
   for (const SettingSpec& spec : schema()) {
@@ -417,12 +417,12 @@ void Settings::validate_chosen() const {
   }
 }
 
-// What a thing asks of its settings together. `chooser` is blamed where the thing does not say which of them is wrong; `section` holds them.
+// Checks a thing's settings together. The error names `chooser` if the thing does not say which of them is wrong; `section` holds them.
 void Settings::check_thing(const std::string& chooser, const std::string& section, const Registered& thing, const std::function<void()>& make_values) const {
   try {
     make_values();
   } catch (const ValueError& e) {
-    // Its check names the setting in `where`, a value that is refused alone in front of the message.
+    // Its check names the setting in `where`; an error in a single value starts with the setting's name.
     std::string at_fault = chooser, message = e.message();
     for (const SettingSpec& spec : thing.settings) {
       const std::string own = thing.name + "." + spec.name;
@@ -439,7 +439,7 @@ void Settings::check_thing(const std::string& chooser, const std::string& sectio
   }
 }
 
-// Null where the chooser names none: it is empty, or chooses by itself ("auto").
+// Null if the chooser names none: it is empty, or selects automatically ("auto").
 const Registered* Settings::chosen_thing(const std::string& chooser) const {
   const RegistryBase& registry = registry_of(chooser);
   const std::string name = get_string(chooser);
@@ -452,7 +452,7 @@ void Settings::validate() const {
     fail("lr.warmup_epochs", fmt::format("{} epochs of warm-up do not fit into {} epochs", get_float("lr.warmup_epochs"), get_int("train.epochs")),
          "lower it or raise train.epochs");
   }
-  try {  // what a schedule asks of its settings and the rate together
+  try {  // a schedule checks its settings together with the rate
     optim::schedules().find(get_string("lr.schedule")).make({.learning_rate = get_float("lr.max"), .steps = 1}, chosen("lr.schedule"));
   } catch (const ValueError& e) { fail("lr.schedule", e.message(), e.fix().empty() ? "see docs/settings.md" : e.fix()); }
   if (get_floats("data.mean").size() != get_floats("data.std").size()) {
@@ -468,7 +468,7 @@ void Settings::validate() const {
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   const std::string& prefix = get_string("checkpoint.prefix");
   if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
-  constexpr size_t kLongest = 180;  // file names have at most 255 bytes, with -EPOCH_STEP.ckpt.tmp.PID behind the prefix
+  constexpr size_t kLongest = 180;  // file names have at most 255 bytes, including -EPOCH_STEP.ckpt.tmp.PID after the prefix
   if (prefix.size() > kLongest) fail("checkpoint.prefix", fmt::format("a prefix has at most {} bytes, this one {}", kLongest, prefix.size()), "shorten it");
 }
 
@@ -479,7 +479,7 @@ bool Settings::applies(const SettingSpec& spec) const {
   return thing != nullptr && thing->find(name.substr(name.find('.') + 1)) != nullptr;
 }
 
-// That of the thing chosen; where it has no such setting, that of another, which stands for "nothing was set".
+// Returns the chosen thing's default. If it has no such setting, another thing's default represents "nothing was set".
 Settings::Value Settings::own_default(const SettingSpec& spec) const {
   const std::string name = spec.name, key = name.substr(name.find('.') + 1);
   const RegistryBase& registry = registry_of(spec.chosen_by);
@@ -490,7 +490,7 @@ Settings::Value Settings::own_default(const SettingSpec& spec) const {
   return parse_setting(*own, own->fallback);
 }
 
-// What was registered after these settings were made has no slot: its default holds.
+// A setting registered after this object was made has no slot: its default holds.
 Settings::Value Settings::current(const SettingSpec& spec) const {
   const auto slot = slots_.find(spec.name);
   if (slot != slots_.end() && !slot->second.own_default) return slot->second.value;
@@ -584,7 +584,7 @@ std::string Settings::to_yaml() const { return yaml(false); }
 
 std::string Settings::yaml(bool with_origins) const {
   std::string out;
-  std::vector<std::string> open;  // the parts of the section that is being written
+  std::vector<std::string> open;  // the parts of the section being written
   for (const SettingSpec& spec : schema()) {
     if (!applies(spec) && is_default(spec.name)) continue;
     std::vector<std::string> parts = split(spec.name, '.');
@@ -599,7 +599,7 @@ std::string Settings::yaml(bool with_origins) const {
   return out;
 }
 
-// The settings of an algorithm that is off say nothing of the training.
+// The settings of an algorithm that is off do not affect the run.
 bool Settings::counts(const SettingSpec& spec) const {
   const std::string name = spec.name;
   return spec.changes_result && applies(spec) && (switch_of(name).empty() || get_bool(switch_of(name)));
@@ -608,12 +608,13 @@ bool Settings::counts(const SettingSpec& spec) const {
 std::string Settings::hash() const {
   std::string text_of_all;
   for (const SettingSpec& spec : schema()) {
-    // Of several ranks, of fine-tuning, and what came later: what is as always is not named, as in trainings from before there were any.
+    // Settings for several ranks, fine-tuning settings and later additions are included only if they differ from their default. So hashes equal those of runs
+    // from before these settings existed.
     const bool later = std::string_view(spec.name).starts_with("dist.") || std::string_view(spec.name) == "lr.total_steps" || is_of_tuning(spec);
     if (later && !differs_from_default(*this, spec)) continue;
     if (counts(spec)) text_of_all += fmt::format("{}: {}\n", spec.name, text(spec));
   }
-  // A schedule covers the steps that are trained; a constant rate is the same for any number.
+  // A schedule covers the trained steps; a constant rate is the same for any number of them.
   if (get_int("train.max_steps") > 0 && get_string("lr.schedule") != "constant" && get_int("lr.total_steps") == 0)
     text_of_all += fmt::format("max_steps: {}\n", get_int("train.max_steps"));
   return fmt::format("{:016x}", XXH64(text_of_all.data(), text_of_all.size(), 0));

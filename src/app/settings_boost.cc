@@ -1,4 +1,4 @@
-// The training algorithms that settings switch on, and what is said of them.
+// Makes the training algorithms that settings enable, and explains them.
 #include <fmt/format.h>
 
 #include <map>

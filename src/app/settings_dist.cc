@@ -11,7 +11,7 @@ namespace {
 
 using enum SettingType;
 
-// Joining and watching: no result depends on it.
+// Joining and watching: results do not depend on these.
 std::vector<SettingSpec> group_rows() {
   return {
       {.name = "dist.backend",
@@ -83,7 +83,7 @@ std::vector<SettingSpec> group_rows() {
   };
 }
 
-// What the step and the run do with several ranks.
+// The step and the run with several ranks.
 std::vector<SettingSpec> training_rows() {
   return {
       {.name = "dist.parallel_mode",

@@ -9,9 +9,9 @@
 
 namespace sindri::app {
 
-/// Their rows of the table.
+/// Returns their rows of the table.
 std::vector<SettingSpec> dist_rows();
-/// Rules between them and the others. `fail(setting, message, fix)` throws.
+/// Checks the rules between them and other settings. `fail(setting, message, fix)` throws.
 void validate_dist(const Settings& s, const std::function<void(const char*, const std::string&, const std::string&)>& fail);
 
 }  // namespace sindri::app

@@ -1,4 +1,4 @@
-// The table of settings: the one place that knows their names, defaults, ranges and meaning.
+// The table of settings: the only place that defines their names, defaults, ranges and meaning.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ constexpr Chooser kChoosers[] = {
     {"loss.name", []() -> const RegistryBase& { return nn::losses(); }},
 };
 
-// Sections of registered things that are used beside each other, each with a switch.
+// Sections of registered things that can be used together, each with a switch.
 struct Switched {
   const char* section;
   const RegistryBase& (*registry)();
@@ -439,7 +439,7 @@ std::vector<SettingSpec> fixed_rows() {
   };
 }
 
-// The fixed rows with those of registered things behind their section, and with the things' names as choices; algorithms last.
+// Returns the fixed rows. Rows of registered things follow their section, and the things' names are added as choices; algorithms come last.
 std::vector<SettingSpec> all_rows() {
   static std::deque<std::string>& names = *new std::deque<std::string>();  // the tables point to them
   std::vector<SettingSpec> out = fixed_rows();
@@ -473,7 +473,7 @@ std::vector<SettingSpec> all_rows() {
 
 }  // namespace
 
-// A table for each state of the registries; earlier ones stay, as Settings may be reading them.
+// A table for each state of the registries. Earlier ones are kept, as Settings may be reading them.
 const std::vector<SettingSpec>& Settings::schema() {
   static std::mutex mutex;
   static std::deque<std::pair<size_t, std::vector<SettingSpec>>>& tables = *new std::deque<std::pair<size_t, std::vector<SettingSpec>>>();

@@ -12,11 +12,11 @@ namespace sindri::app {
 inline constexpr const char* kTexts = "texts";
 inline bool is_texts(const SettingSpec& spec) { return std::string_view(spec.unit) == kTexts; }
 
-/// Whether a setting came with fine-tuning: hashes of settings from before do not name it.
+/// Returns whether a setting was added with fine-tuning: hashes of earlier settings do not include it.
 bool is_of_tuning(const SettingSpec& spec);
-/// Rules between them and the others. `fail(setting, message, fix)` throws.
+/// Checks the rules between them and other settings. `fail(setting, message, fix)` throws.
 void validate_tuning(const Settings& s, const std::function<void(const char*, const std::string&, const std::string&)>& fail);
-/// The metric whose best evaluation is kept or waited for; empty for none.
+/// Returns the metric whose best evaluation is kept or waited for; empty for none.
 std::string watched_metric(const Settings& s);
 
 }  // namespace sindri::app

@@ -1,5 +1,5 @@
-// See settings_yaml.h. Uses yaml-cpp's events rather than its tree: the tree keeps the first of two equal keys silently, resolves
-// aliases and forgets tags; events show all of them, and our own stack bounds the depth.
+// See settings_yaml.h. Uses yaml-cpp's events rather than its tree. The tree silently keeps the first of two equal keys, resolves aliases and drops tags.
+// Events show all of them, and the stack here limits the depth.
 #include "src/app/settings_yaml.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ class Reader : public YAML::EventHandler {
     if (is_key()) fail(mark, "a key is empty", kShape);
     const Level& top = stack_.back();
     const std::string name = top.in_list ? items.back().name : path(top.key);
-    // The mark of an empty value is wherever the next token stands; the key is what the reader looks for.
+    // The mark of an empty value is at the next token; the reader looks for the key.
     YAML::Mark key = mark;
     if (!top.in_list) key.line = top.line - 1, key.column = top.column - 1;
     fail(key, fmt::format("{} has no value", name), stack_.size() == 1 ? "remove the section or give it keys" : "write a value or remove the line");
@@ -139,7 +139,7 @@ class Reader : public YAML::EventHandler {
   std::vector<Level> stack_;
 };
 
-// yaml-cpp passes over directives that it does not know. They stand in front of the document, at the start of a line.
+// yaml-cpp ignores unknown directives. They come before the document, at the start of a line.
 void refuse_directives(const std::string& text, const std::string& origin) {
   int line = 1;
   for (size_t start = text.starts_with("\xef\xbb\xbf") ? 3 : 0; start < text.size(); ++line) {
@@ -149,7 +149,7 @@ void refuse_directives(const std::string& text, const std::string& origin) {
     if (row[0] == '%' && word != "%YAML")
       throw SettingsError(fmt::format("settings files may not use YAML's directive {}", word), fmt::format("{}:{}:1", origin, line), "remove the line");
     const size_t first = row.find_first_not_of(" \t\r");
-    if (first != std::string::npos && row[first] != '#' && row[0] != '%') return;  // the document has begun
+    if (first != std::string::npos && row[first] != '#' && row[0] != '%') return;  // the document has started
     start = end + 1;
   }
 }

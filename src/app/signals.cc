@@ -1,4 +1,4 @@
-// See signals.h. Handlers use only what is safe in them.
+// See signals.h. Handlers only make async-signal-safe calls.
 #include "src/app/signals.h"
 
 #include <signal.h>
@@ -19,7 +19,7 @@ std::atomic<int> g_signal{0};
 std::atomic<int> g_grace_ms{0};
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM};
-std::mutex g_mutex;  // of what follows
+std::mutex g_mutex;  // guards the following variables
 int g_guards = 0;
 std::array<struct sigaction, kSignals.size()> g_old = {};  // before the first guard
 
@@ -42,7 +42,7 @@ void on_signal(int number) {
 
 void on_alarm(int) {
   constexpr char kText[] = "no step ended within dist.term_grace after the signal: stopped without saving\n";
-  if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) {}  // there is nobody to tell
+  if (write(STDERR_FILENO, kText, sizeof kText - 1) < 0) {}  // a failure cannot be reported
   _exit(128 + g_signal);
 }
 
@@ -56,7 +56,7 @@ SignalGuard::SignalGuard(double grace_seconds) {
   for (size_t i = 0; i < kSignals.size(); ++i) {
     struct sigaction action {};
     action.sa_handler = kSignals[i] == SIGALRM ? on_alarm : on_signal;
-    action.sa_flags = SA_RESTART;  // writes under way are not torn
+    action.sa_flags = SA_RESTART;  // does not interrupt writes
     sigemptyset(&action.sa_mask);
     if (kSignals[i] == SIGALRM && g_grace_ms == 0) continue;
     sigaction(kSignals[i], &action, &g_old[i]);

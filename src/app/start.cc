@@ -1,4 +1,4 @@
-// Where a training begins: its run folder, and the checkpoint that it takes its weights or its whole state from.
+// The start of a run: its run folder, and the checkpoint that provides its weights or its whole state.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
@@ -25,7 +25,7 @@ std::string without_times(std::string fingerprint) {
 
 namespace {
 
-// Other files end a resume; only their times having changed may be the work of a copy.
+// Different files end a resume. If only their times differ, they may have been copied.
 void check_fingerprint(const std::string& before, const std::string& now, const Session& s) {
   if (before.empty() || before == now) return;
   const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
@@ -40,24 +40,24 @@ void check_fingerprint(const std::string& before, const std::string& now, const 
   }
 }
 
-// The checkpoint to go on from; empty where no step was saved yet.
+// Returns the checkpoint to resume from; empty if no step was saved yet.
 std::string find_start(const Session& s) {
   if (!s.request.checkpoint.empty()) return s.request.checkpoint;
   const std::string run = s.run_dir.empty() ? s.settings.get_string("train.run_dir") : s.run_dir, folder = run + "/checkpoints";
   if (run.empty()) return "";
-  // A link whose disk is not mounted is no run without checkpoints.
+  // A link to a disk that is not mounted does not mean a run without checkpoints.
   struct stat link {};
   if (lstat(folder.c_str(), &link) != 0 && errno == ENOENT) return "";
   return train::find_newest_checkpoint(folder);
 }
 
-// Whether the last epoch has steps whose row was not written when the Recorder made this record.
+// Returns whether the last epoch has steps whose row was not written when the Recorder made this record.
 bool epoch_is_open(const std::string& record) {
   const nlohmann::json j = nlohmann::json::parse(record, nullptr, false);
   return j.is_object() && j.contains("samples") && j["samples"].is_number_integer() && j["samples"].get<int64_t>() > 0;
 }
 
-// Reads the checkpoint, unless look_at_start has. Its path; empty where there is nothing to begin with.
+// Reads the checkpoint, unless look_at_start has. Returns its path; empty if there is nothing to start from.
 std::string read_start(Session* s) {
   if (s->start_file) return s->start_file->path;
   if (!s->request.checkpoint.empty()) require_checkpoint(s->request.checkpoint);
@@ -66,7 +66,7 @@ std::string read_start(Session* s) {
   return path;
 }
 
-// The weights of train.init_from.
+// Reads the weights of train.init_from.
 std::string read_init(Session* s) {
   const std::string path = s->settings.get_string("train.init_from");
   if (!train::file_exists(path, "weights"))
@@ -88,7 +88,7 @@ std::string contents_hash(const train::LoadedCheckpoint& file) {
   return fmt::format("{:016x}", hash);
 }
 
-// On every rank: rank 0 says which file it is, and reads it for all, or with dist.load_local each for itself.
+// Called on every rank: rank 0 names the file and reads it for all; with dist.load_local each rank reads it.
 std::string read_on_all(Session* s, std::string (*read)(Session*)) {
   const Group& group = s->group;
   if (!group.several()) return read(s);
@@ -105,10 +105,10 @@ std::string read_on_all(Session* s, std::string (*read)(Session*)) {
   return path;
 }
 
-// The same samples in every step as before, so that the steps go on as if nothing had happened; else the position is kept by samples.
+// If each step has as many samples as before, the run continues as if uninterrupted. Otherwise the position is converted by the number of samples.
 void place_by_samples(Session* s, const train::TrainPosition& p) {
   const int64_t now = s->global_batch(), before = p.global_batch;
-  const bool done = p.epoch >= s->settings.get_int("train.epochs");  // there is no step left to differ
+  const bool done = p.epoch >= s->settings.get_int("train.epochs");  // no step is left that could differ
   if (before == 0 || before == now || done) return;
   if (!s->request.allow_batch_change) {
     const int64_t batch = s->settings.get_int("train.batch_size");
@@ -134,10 +134,10 @@ void place_by_samples(Session* s, const train::TrainPosition& p) {
 }
 
 void resume(Session* s, const std::string& path) {
-  // What the settings say holds, also where it is kept beside the state that changes from step to step.
+  // Settings take precedence, even for values stored with the state that changes in each step.
   std::vector<std::pair<Parameter*, Tensor>> from_settings;
   for (Parameter* state : s->optimizer->state()) {
-    // With optimizer.groups every group has a rate of its own, "learning_rate_group_1".
+    // With optimizer.groups every group has its own rate, "learning_rate_group_1".
     if (state->name().starts_with("learning_rate") || state->name() == "momentum") from_settings.emplace_back(state, state->stored());
   }
   train::TrainPosition p =
@@ -167,7 +167,7 @@ void resume(Session* s, const std::string& path) {
 
 }  // namespace
 
-// What is wrong with the file is said by load_start, once everything else is known to be right.
+// load_start reports errors in the file, once everything else is known to be right.
 void look_at_start(Session* s) {
   int64_t wanted = s->settings.get_int("dist.virtual_ranks");
   if (s->request.resume && wanted == 0) {
@@ -176,7 +176,7 @@ void look_at_start(Session* s) {
         return read_start(s).empty() ? "0" : std::to_string(train::position_of(*s->start_file).virtual_ranks);
       } catch (const Error&) { return "0"; }
     });
-    // A number that the ranks cannot share is another training, which load_start looks at.
+    // If the ranks cannot share the saved number evenly, load_start handles the difference.
     if (const int64_t v = std::stoll(saved); v % s->group.size() == 0) wanted = v;
   }
   s->parts = parts_of(s->group, wanted);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLeastSeconds = 3, kPartSeconds = 0.6;
 constexpr int64_t kLeastSteps = 50, kPartSteps = 10, kLeastParts = 5, kMostParts = 20;
-constexpr double kWindowShare = 0.5;  // of the time that remains
+constexpr double kWindowShare = 0.5;  // of the remaining time
 // A span is at most this share of the time since it ended, so that it is never longer than a part of a window that reaches it.
 constexpr double kSpanShare = 1.0 / 32;
 constexpr size_t kCompactEvery = 64;
@@ -56,7 +56,7 @@ double StepTimes::expected(int64_t left) const {
   const int64_t parts = std::max(kLeastParts, std::min(by_time, window.steps / kPartSteps)), size = (window.steps + parts - 1) / parts;
   std::vector<Span> cut;
   Span part;
-  for (size_t i = history_.size(); i-- > first;) {  // from the last step on, so that a part that is not full is the oldest
+  for (size_t i = history_.size(); i-- > first;) {  // from the last step on, so that an incomplete part is the oldest
     part.seconds += history_[i].seconds;
     part.steps += history_[i].steps;
     if (part.steps < size && i > first) continue;

@@ -1,4 +1,4 @@
-// How long a training step takes: the durations of past steps, kept so that the remaining time of a run can be estimated from them.
+// The time of a training step: durations of past steps, kept for estimates of a run's remaining time.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace sindri::app {
 /// Durations of steps, finer for recent ones than for old ones: a few hundred entries however long the run is.
 class StepTimes {
  public:
-  /// Adds the duration of the last steps together.
+  /// Adds the total duration of the last `steps` steps.
   void add(double seconds, int64_t steps);
   bool empty() const { return history_.empty(); }
 
-  /// The expected duration of each of the next `left` steps; 0: of the next one. The past that is averaged is as long as half the time that remains, at
-  /// least 50 steps and 3 seconds: other programs on the machine come and go, so a long rest of the run is like a long past, and a short one like the last
-  /// seconds. The window is cut into 5 to 20 parts, and the slowest and the fastest part are dropped, so one stall does not count. Within a part it is a
-  /// mean, because steps may come in bursts (data ready several batches at a time, accumulated gradients), of which a median sees the short ones only.
-  /// Requires !empty().
+  /// Returns the expected duration of each of the next `left` steps; 0: of the next one. It averages over a past window half as long as the remaining time, but
+  /// at least 50 steps and 3 seconds. Other programs on the machine start and end, so the distant future is estimated from a long past, and the near future
+  /// from the last seconds. The window is divided into 5 to 20 parts, and the slowest and the fastest part are dropped, so one stall does not count. Within a
+  /// part the mean is used, because steps may come in bursts (data ready several batches at a time, accumulated gradients), of which a median would see the
+  /// short ones only. Requires !empty().
   double expected(int64_t left) const;
 
  private:

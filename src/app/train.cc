@@ -1,4 +1,4 @@
-// The train verb: settings in, run folder out.
+// The verb train: settings in, run folder out.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -51,7 +51,7 @@ namespace {
 
 using train::TrainState;
 
-// A smaller image than the net was designed for may leave nothing for its last layers: one goes through, so that the setting is named.
+// An image smaller than the net was designed for may leave nothing for its last layers. One image is run, so that the error names the setting.
 void check_image_size(const Session& s) {
   const Settings& set = s.settings;
   if (s.image[1] >= models::input_shape(net_name(set))[1]) return;
@@ -69,7 +69,7 @@ void check_image_size(const Session& s) {
   }
 }
 
-// Of a larger image some nets have too much left for their last layers: the first step says so, and this which setting it was.
+// A larger image leaves too much for the last layers of some nets. The first step then fails, and this error adds the setting.
 void name_image_size(const Session& s, const Error& e) {
   if (e.code() != ErrorCode::kShape || s.settings.get_int("data.image_size") <= models::input_shape(net_name(s.settings))[1]) return;
   throw SettingsError(fmt::format("data.image_size {} does not fit {}: {}", s.image[1], net_name(s.settings), e.message()),
@@ -93,7 +93,7 @@ void build(Session* s) {
   check_unused_classes(set, s->data.num_classes);
   s->network = make_network(set, s->data.num_classes);
   freeze_parts(s);
-  // Sunk with a size of its own, an epoch is that many steps, wherever a pass over the data ends.
+  // With a sink size, an epoch has that many steps, wherever a pass over the data ends.
   const bool sized = set.get_bool("train.sink_mode") && set.get_int("train.sink_size") > 0;
   s->steps_per_epoch = sized ? set.get_int("train.sink_size") : s->data.train->get_dataset_size();
   const std::vector<train::BoostAlgorithmPtr> algorithms = make_boosts(set);
@@ -102,7 +102,7 @@ void build(Session* s) {
   s->optimizer = make_optimizer(set, *s->network, s->rates);
   train::ModelOptions options;
   options.metrics = make_metrics(set, class_count(set, s->data.num_classes));
-  // Only the picture shows it; that of many classes could not be read, and its memory is their number squared.
+  // Only the plot shows it. With many classes it would be unreadable, and its memory grows with their number squared.
   if (const int64_t classes = class_count(set, s->data.num_classes); classes <= 100)
     options.metrics["confusion_matrix"] = s->confusion = std::make_shared<nn::ConfusionMatrix>(classes);
   options.loss_scale = set.get_float("optimizer.loss_scale");
@@ -127,7 +127,7 @@ train::MetricValues run_eval(Session* s) {
   if (s->progress) s->progress->phase("evaluating");
   const double start = now_seconds();
   s->metrics = evaluate_with(*s->model, s->data, s->settings, s->group);
-  s->metrics.erase("confusion_matrix");  // its one number is the accuracy again
+  s->metrics.erase("confusion_matrix");  // its scalar value repeats the accuracy
   ++s->evaluations;
   s->evaluated_at = s->steps_done;
   if (s->progress) s->progress->eval_took(now_seconds() - start);
@@ -149,7 +149,7 @@ void make_progress(Session* s) {
                                                            .log_every = set.get_int("log.every")});
 }
 
-// Tells the progress how long saving within an epoch takes.
+// Reports to the progress how long saving within an epoch takes.
 class TimedCheckpoint final : public train::ModelCheckpoint {
  public:
   TimedCheckpoint(Session* s, const std::string& prefix, const train::CheckpointConfig& config)
@@ -198,7 +198,7 @@ std::string resume_command(const Session& s) {
   return fmt::format("{} train --config {} --resume", s.request.program, shell_word(s.run_dir + "/config.resolved.yaml"));
 }
 
-// A save that failed within the training is tried again at the next interval; behind the last one there is none. What weighs most comes first.
+// A save that fails during the run is retried at the next interval; after the last one there is no retry. The most important error comes first.
 void check_saved(const Session& s) {
   if (s.checkpoint && !s.checkpoint->last_error().empty()) {
     const std::string& last = s.checkpoint->latest_ckpt_file_name();
@@ -217,7 +217,7 @@ void check_saved(const Session& s) {
                   "make room or fix the permissions; the last one is there");
 }
 
-// Written last: where it is, all the rest is as it says. Not being able to write it is no reason to hide what was saved.
+// Written last: if it exists, everything else is complete. A failure to write it must not hide what was saved.
 void write_stop(const Session& s) {
   if (!s.folder->started()) return;
   const int number = s.report.stopped_by_signal;
@@ -238,7 +238,7 @@ void finish_stopped(Session* s) {
   s->progress->print_command("resume with: ", r.resume_command);
 }
 
-// What only the end of a training can draw.
+// The parts of the plot that are known only at the end of a run.
 void finish_picture(Session* s) {
   const int64_t n = s->confusion != nullptr ? s->confusion->num_classes() : 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -249,7 +249,7 @@ void finish_picture(Session* s) {
   for (auto i = static_cast<int64_t>(s->picture.class_names.size()); i < n; ++i) s->picture.class_names.push_back(std::to_string(i));
   if (s->picture.loss[0].values.size() == 1 && s->step_losses.size() > 1) {
     s->picture.unit = "step";
-    for (Curve* curve : {&s->picture.loss[1], &s->picture.accuracy[0]}) {  // what was measured behind the last step
+    for (Curve* curve : {&s->picture.loss[1], &s->picture.accuracy[0]}) {  // measured after the last step
       curve->values.insert(curve->values.begin(), s->step_losses.size() - 1, NAN);
     }
     s->picture.loss[0].values = s->step_losses;
@@ -261,7 +261,7 @@ void finish_picture(Session* s) {
     s->measures_picture = write_measures_picture(*s);
     write_report_page(*s);
     s->report.page = s->run_dir + "/report.html";
-  } catch (const IoError& e) {  // a page less is no reason to end otherwise than the training did
+  } catch (const IoError& e) {  // a missing page must not change how the run ends
     log::warn("app", fmt::format("no report: {}", e.what()));
   }
 }
@@ -303,7 +303,7 @@ void finish(Session* s) {
         "next:       ", fmt::format("{} eval --checkpoint {}", s->request.program, shell_word(r.best_checkpoint.empty() ? r.checkpoint : r.best_checkpoint)));
 }
 
-// Where the training ends is no end of an interval: what is measured there belongs to the row, the curves and the log all the same.
+// The end of a run need not be the end of an interval. Its evaluation still belongs to the row, the curves and the log.
 void final_eval(Session* s) {
   run_eval(s);
   if (s->best && s->checkpoint) s->best->see_after_end(s->metrics);
@@ -330,7 +330,7 @@ TrainReport dry_run(Session* s) {
   nn::Cell& net = *s->network;
   net.set_train(true);
   train::StepRunner run(s->model->train_step());
-  // One that only collects gradients and one that updates: each is a graph of its own. The first run of each compiles it.
+  // A step that only accumulates gradients and one that updates have separate graphs. The first run of each compiles it.
   const int64_t group = s->steps_per_update;
   double first = 0, mean = 0;
   ExecutableInfo info;
@@ -357,7 +357,7 @@ TrainReport dry_run(Session* s) {
   return {};
 }
 
-// Whether this rank was asked to stop. The step takes it to the others.
+// Whether this rank was asked to stop. The step communicates it to the others.
 class Stop {
  public:
   explicit Stop(Session* s) : s_(s), file_(s->settings.get_string("dist.stop_file")) {}
@@ -366,14 +366,14 @@ class Stop {
     look_at_file();
     return SignalGuard::received() != 0;
   }
-  /// Behind the last step, on all ranks: the signal that ended the training, or came too late for that. 0: none.
+  /// Returns, after the last step and on all ranks, the signal that ended the run or came too late for that. 0: none.
   int number() const {
     SignalGuard::disarm();
     return s_->group.any_signal(SignalGuard::received());
   }
 
  private:
-  // At most once a second: it may lie on a slow disk.
+  // At most once a second: the file may be on a slow disk.
   void look_at_file() {
     if (file_.empty() || !s_->group.first() || now_seconds() < next_look_) return;
     next_look_ = now_seconds() + 1;
@@ -402,12 +402,12 @@ void run_steps(Session* s, Stop* stop) {
   o.max_corrupt = settings.get_int("data.max_corrupt");
   o.max_steps = settings.get_int("train.max_steps");
   o.settings_hash = settings.hash();
-  if (s->group.several()) o.plan = {"data: " + without_times(s->data.fingerprint)};  // which differ between copies
+  if (s->group.several()) o.plan = {"data: " + without_times(s->data.fingerprint)};  // times differ between copies
   o.stop_requested = [stop] { return stop->asked(); };
   try {
     const int64_t epochs = settings.get_int("train.epochs");
-    // A run that a signal stopped behind its last step is resumed like any other: what is left is the evaluation. With other settings than
-    // it was trained with, it is evaluated and left as it is.
+    // A run that a signal stopped after its last step is resumed like any other: only the evaluation remains. If the settings differ from those it was trained
+    // with, it is evaluated and otherwise left unchanged.
     const bool done = o.initial_epoch >= epochs || (o.max_steps > 0 && o.initial_total >= o.max_steps);
     if (done) s->say("all steps are already trained; raise train.epochs or train.max_steps to continue");
     s->steps_done = std::max<int64_t>(0, o.initial_total);
@@ -420,15 +420,15 @@ void run_steps(Session* s, Stop* stop) {
   } catch (const Error& e) {
     tell_of_error(s, e);
     const bool untrained = s->steps_done == std::max<int64_t>(0, o.initial_total);
-    // What failed to start leaves nothing behind; ranks' logs and numbers that are not finite tell of more than a start.
+    // A run that failed to start leaves no folder. Logs of ranks and non-finite values are kept, as they show more than a failed start.
     if (untrained && s->folder && !s->group.several() && e.exit_code() != 6) s->folder->discard();
     if (untrained) name_image_size(*s, e);
     throw;
   }
 }
 
-// "momentum, learning rate 0.05 (cosine, 1 epoch of warm-up), bf16 O2; cpu (avx512), batch size 32; no training algorithms": what a reader of the
-// first lines needs to know whether this is the run that was meant.
+// "momentum, learning rate 0.05 (cosine, 1 epoch of warm-up), bf16 O2; cpu (avx512), batch size 32; no training algorithms": lets a reader of the first lines
+// check that this is the intended run.
 std::string recipe_text(const Settings& settings) {
   std::string text =
       fmt::format("{}, learning rate {} ({}", settings.get_string("optimizer.name"), settings.get_float("lr.max"), settings.get_string("lr.schedule"));

@@ -1,11 +1,11 @@
-// Checks of option values that CLI11 does not have.
+// Checks of option values that CLI11 lacks.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <string>
 
-/// A number that is finite. CLI11's own checks let NaN pass, since no comparison with it holds.
+/// A finite number. CLI11's own checks accept NaN, since no comparison with it holds.
 inline const CLI::Validator kFinite(
     [](std::string& text) -> std::string {
       double v = 0;
@@ -14,7 +14,7 @@ inline const CLI::Validator kFinite(
     },
     "");
 
-/// A length of time that clocks can add to now: finite, at most 1e9 seconds.
+/// A duration that clocks can add to the present time: finite, at most 1e9 seconds.
 inline const CLI::Validator kSeconds(
     [](std::string& text) -> std::string {
       double v = 0;

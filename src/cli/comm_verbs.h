@@ -1,4 +1,4 @@
-// The verbs comm-bench and comm-trace: their flags, and the calls behind them.
+// The verbs comm-bench and comm-trace: their flags, and the calls that they make.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 
 class CommVerbs {
  public:
-  /// Returns comm-bench, which has the flags of settings beside its own.
+  /// Returns comm-bench, to which the caller adds the settings flags.
   CLI::App* add_to(CLI::App* app);
   bool parsed() const { return bench_->parsed() || trace_->parsed(); }
   /// Returns the exit code.

@@ -22,13 +22,13 @@ namespace {
 
 using sindri::app::Settings;
 
-// Of the terminal; of anything else that of a page.
+// The terminal's width; for other outputs that of a page.
 int columns() {
   winsize size{};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
 }
 
-// For --json: "-" is the standard output, which then holds nothing else.
+// For --json: "-" is standard output, which then contains nothing else.
 class JsonOutput {
  public:
   explicit JsonOutput(const std::string& path) : to_stdout_(path == "-") {
@@ -49,7 +49,7 @@ class JsonOutput {
 constexpr size_t kLongestName = 4096;  // PATH_MAX: no file has a longer one
 constexpr size_t kMostListed = size_t{1} << 30;  // bytes
 
-// The next line, however it ends; false behind the last one. `left`: bytes that may still be read.
+// Reads the next line, with any line ending; returns false after the last one. `left`: bytes that may still be read.
 bool next_line(std::istream& in, const std::string& list, size_t* left, std::string* line) {
   line->clear();
   for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
@@ -62,7 +62,7 @@ bool next_line(std::istream& in, const std::string& list, size_t* left, std::str
   return !line->empty();
 }
 
-// One name a line; empty lines are passed over.
+// One name per line; empty lines are skipped.
 std::vector<std::string> names_of(const std::string& list) {
   std::ifstream file;
   if (list != "-") {
@@ -118,7 +118,7 @@ int JudgeVerbs::run(const Settings& settings) { return eval_->parsed() ? run_eva
 
 namespace {
 
-// The metrics, one a line, or with log.style mindspore as the line that scripts of MindSpore's models look for.
+// Returns the metrics, one per line; with log.style mindspore the line that scripts of MindSpore's models search for.
 std::string metrics_text(const Settings& settings, const sindri::train::MetricValues& values, const std::string& checkpoint) {
   std::string text;
   if (settings.get_string("log.style") == "mindspore") {
@@ -140,7 +140,7 @@ std::string metrics_text(const Settings& settings, const sindri::train::MetricVa
 int JudgeVerbs::run_eval(const Settings& settings) {
   if (!per_class_ && json_file_.empty() && picture_.empty()) {
     const sindri::train::MetricValues values = sindri::app::evaluate(settings, checkpoint_);
-    if (sindri::comm::world().rank() != 0) return 0;  // one of them is enough
+    if (sindri::comm::world().rank() != 0) return 0;  // one printout is enough
     print_out(metrics_text(settings, values, checkpoint_));
     return 0;
   }

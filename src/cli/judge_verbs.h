@@ -1,4 +1,4 @@
-// The verbs eval and predict: their flags, and the calls behind them.
+// The verbs eval and predict: their flags, and the calls that they make.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@ class JudgeVerbs {
   /// `add_common` adds the flags of settings and devices.
   void add_to(CLI::App* app, const std::function<void(CLI::App* verb)>& add_common);
   bool parsed() const { return eval_->parsed() || predict_->parsed(); }
-  /// The settings file of the checkpoint's run; empty where there is none.
+  /// Returns the settings file of the checkpoint's run; empty if there is none.
   std::string settings_file() const;
   /// Returns the exit code.
   int run(const sindri::app::Settings& settings);

@@ -77,7 +77,7 @@ void LaunchVerbs::add_run(CLI::App* app) {
       ->group("Failures");
   run_->add_flag("--with-parent", request_.with_parent, "kill the ranks when the parent process of this one ends")->group("Failures");
   run_->add_flag("--dry-run", request_.dry_run, "print the commands and environments; start nothing")->group("Failures");
-  run_->add_flag("--inside", inside_, "")->group("");  // what mpirun and srun start in the place of a rank
+  run_->add_flag("--inside", inside_, "")->group("");  // started by mpirun and srun instead of the rank's program
 }
 
 void LaunchVerbs::add_script(CLI::App* app) {

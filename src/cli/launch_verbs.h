@@ -12,7 +12,7 @@ class LaunchVerbs {
  public:
   void add_to(CLI::App* app);
   bool parsed() const { return run_->parsed() || script_->parsed() || table_->parsed() || folder_->parsed() || docs_->parsed(); }
-  /// Takes what stands behind the first "--" of a command line with one of these verbs, which is another program's: CLI11 sees what is before.
+  /// Removes the words after the first "--" from the command line of one of these verbs. They belong to another program; CLI11 parses only the words before.
   void take_command(std::vector<std::string>* arguments);
   /// Returns the exit code.
   int run();

@@ -38,7 +38,7 @@ namespace {
 
 using sindri::app::Settings;
 
-// What several verbs share.
+// Options that several verbs share.
 struct Common {
   std::string config, device, device_id;
   std::vector<std::string> sets;
@@ -54,7 +54,7 @@ void add_settings_flags(CLI::App* verb, Common* c) {
   verb->add_flag("--print-config", c->print_config, "print every setting and the source of its value, then exit")->group("Settings");
 }
 
-// Of the verbs that compute.
+// Flags of the verbs that compute.
 void add_device_flags(CLI::App* verb, Common* c) {
   verb->add_option("--device", c->device, "device to run on: cpu, gpu, or another name that sindri doctor lists (cuda:1); default: device_target, or the CPU")
       ->type_name("NAME")
@@ -62,7 +62,7 @@ void add_device_flags(CLI::App* verb, Common* c) {
   verb->add_option("--device-id", c->device_id, "index of the device, from 0")->type_name("N")->group("Device");
 }
 
-// YAML file (else the one the checkpoint was trained with), then environment, then --set.
+// Order of priority, lowest first: YAML file (else the one the checkpoint was trained with), environment, --set.
 Settings read_settings(const Common& c, const std::string& fallback_file = "") {
   Settings s;
   const std::string& file = c.config.empty() ? fallback_file : c.config;
@@ -71,7 +71,7 @@ Settings read_settings(const Common& c, const std::string& fallback_file = "") {
   for (const std::string& assignment : c.sets) s.set(assignment);
   if (!c.device.empty()) {
     s.set("device_target=" + c.device, "--device");
-    if (c.device_id.empty() && !s.is_default("device_id")) s.set("device_id=0", "--device");  // the file's number is of the file's target
+    if (c.device_id.empty() && !s.is_default("device_id")) s.set("device_id=0", "--device");  // the file's number belongs to the file's target
   }
   if (!c.device_id.empty()) s.set("device_id=" + c.device_id, "--device-id");
   s.validate();
@@ -84,7 +84,7 @@ std::string command_line(int argc, char** argv) {
   return s;
 }
 
-// Below the program's own help stand the verbs with one line each; their examples are in their own help.
+// The program's own help lists the verbs with one line each; their examples are in their own help.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_subcommand(const CLI::App* verb) const override {
@@ -161,7 +161,7 @@ struct Program {
     verb->add_option("--json", look_json, what + "; -: to standard output instead of the text")->type_name("FILE")->group("Output");
   }
 
-  // What summary and doctor found: as JSON to a file beside the text, or in place of it.
+  // Prints the results of summary and doctor: as JSON to a file in addition to the text, or instead of it.
   void print_found(const std::string& text, const std::string& json) {
     if (look_json != "-") print_out(text);
     if (look_json == "-") print_out(json);
@@ -251,7 +251,7 @@ struct Program {
       return 0;
     }
     outlive_reader();
-    // `python -m sindri` passes these words in place of the program's path.
+    // `python -m sindri` passes these words instead of the program's path.
     train.program = program_name.ends_with(" -m sindri") ? program_name : sindri::app::shell_word(program_name);
     train.command_line = line;
     const sindri::app::TrainReport r = sindri::app::train(s, train);
@@ -276,7 +276,7 @@ struct Program {
   }
 };
 
-// The first word names the verb: CLI11 alone would only say that a verb is missing.
+// Checks that the first word is a verb, as CLI11 would only say that a verb is missing.
 void check_verb(const Program& p, int argc, char** argv) {
   if (argc >= 2 && argv[1][0] == '-') return;
   std::vector<std::string> verbs;
@@ -288,7 +288,7 @@ void check_verb(const Program& p, int argc, char** argv) {
   throw sindri::Error(sindri::ErrorCode::kUsage, fmt::format("unknown verb '{}'", argv[1]), command_line(argc, argv), sindri::did_you_mean(argv[1], verbs));
 }
 
-// What CLI11 refused, with the nearest flag where one was misspelt.
+// Converts CLI11's error, with the nearest flag for a misspelt one.
 sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, char** argv) {
   std::string fix = "see sindri --help, or sindri VERB --help";
   if (const auto verbs = p.app.get_subcommands(); !verbs.empty()) {
@@ -303,7 +303,7 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
     for (const CLI::Option* o : verb->get_options()) {
       for (const std::string& flag : o->get_lnames()) flags.push_back("--" + flag);
     }
-    for (int i = 2; i < argc && std::string(argv[i]) != "--"; ++i) {  // behind it stand another program's
+    for (int i = 2; i < argc && std::string(argv[i]) != "--"; ++i) {  // the words after it belong to another program
       const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
       const bool unknown = word.starts_with("--") && std::find(flags.begin(), flags.end(), word) == flags.end();
       if (const std::string near = unknown ? sindri::did_you_mean(word, flags) : ""; !near.empty())
@@ -317,7 +317,7 @@ sindri::Error usage_error(const Program& p, const CLI::ParseError& e, int argc, 
   return {sindri::ErrorCode::kUsage, e.what(), command_line(argc, argv), fix};
 }
 
-// The verb is the least that can be said of where memory ran out.
+// Names at least the verb if memory ran out at an unknown place.
 sindri::Error& at_command(sindri::Error& e, const std::string& line) {
   if (e.code() == sindri::ErrorCode::kMemory && e.where().empty()) e.add_where(line);
   return e;
@@ -330,13 +330,13 @@ int fail(const sindri::Error& e) {
   return e.exit_code();
 }
 
-// The OpenMP runtime reads how long its threads spin at a barrier before main runs. Its default, milliseconds, makes a step several
-// times slower as soon as another program wants one of the cores; some ten microseconds cost nothing on an idle machine. So the program
-// starts itself once more with a short spin, unless the user has chosen.
+// The OpenMP runtime reads before main how long its threads spin at a barrier. With its default, milliseconds, a step becomes several times slower as soon as
+// another program uses one of the cores. Some ten microseconds cost nothing on an idle machine. Therefore the program restarts itself with a short spin, unless
+// the user has set one.
 void limit_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "3000", 1);
-  execv("/proc/self/exe", argv);  // returns only when it fails; then the default stays
+  execv("/proc/self/exe", argv);  // returns only if it fails; then the default stays
 }
 
 // `msrun ARGUMENTS` is `sindri msrun ARGUMENTS`.
@@ -362,7 +362,7 @@ int main(int argc, char** argv) {
   try {
     check_verb(program, argc, argv);
     if (PythonVerbs::meant(argc, argv)) PythonVerbs::become(argc, argv);
-    std::vector<std::string> before(argv, argv + argc);  // of "--", behind which another program's arguments stand
+    std::vector<std::string> before(argv, argv + argc);  // the words before "--", which another program's arguments follow
     program.launch.take_command(&before);
     std::vector<const char*> words;
     for (const std::string& word : before) words.push_back(word.c_str());

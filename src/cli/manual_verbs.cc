@@ -21,7 +21,7 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// Roff reads backslashes anywhere, and dots and quotes at the start of a line; a bare "-" is a hyphen that no shell takes.
+// Roff reads backslashes anywhere, and dots and quotes at the start of a line. A bare "-" becomes a hyphen, which shells do not accept.
 std::string roff(const std::string& text) {
   std::string out;
   bool start = true;
@@ -35,7 +35,7 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-// A description is "What it does in a line[ and more]\n\nExamples:\n  command\n  command\n[\nmore]".
+// A description has the form "What it does in a line[ and more]\n\nExamples:\n  command\n  command\n[\nmore]".
 struct Text {
   std::string summary, examples, rest;
 };
@@ -95,7 +95,7 @@ std::string man_page(const CLI::App& app, const std::string& name) {
   if (!verbs.empty()) out += ".SH VERBS\n";
   for (const CLI::App* v : verbs) {
     out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(v->get_name()), roff(text_of(*v).summary));
-    if (name != "sindri") {  // the verbs of a verb have no pages of their own
+    if (name != "sindri") {  // nested verbs have no separate pages
       for (const CLI::Option* o : v->get_options([](const CLI::Option* x) { return x->get_name() != "--help"; }))
         out += fmt::format(".br\n{}: {}\n", words_of(*o), roff(o->get_description()));
     }
@@ -119,7 +119,7 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return out;
 }
 
-// Verbs, the verbs of verbs, and flags; what is no flag is left to the completion of files.
+// Completes verbs, nested verbs, and flags; other words are completed as file names.
 std::string bash_completion(const CLI::App& app) {
   std::vector<std::string> verbs = flags_of(app);
   std::string cases;

@@ -1,4 +1,4 @@
-// `sindri manual` and `sindri completion`: man pages and bash's completion, made of what --help is made of.
+// `sindri manual` and `sindri completion`: man pages and bash's completion, generated from the same descriptions as --help.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -25,7 +25,7 @@ void MeasureVerbs::add_to(CLI::App* app) {
       ->check(kSeconds)
       ->group("Comparison");
   benchmark_->add_flag("--quiet", quiet_, "print no progress on stderr")->group("Output");
-  benchmark_->add_option("--worker", worker_, "")->group("");  // how the program starts its own contestants
+  benchmark_->add_option("--worker", worker_, "")->group("");  // used by the program to start its own contestants
 
   profile_ = app->add_subcommand("profile",
                                  "Show the time and memory of a network's step by op, instruction and Cell\n\nExamples:\n"

@@ -1,4 +1,4 @@
-// The verbs benchmark and profile: their flags, and the calls behind them.
+// The verbs benchmark and profile: their flags, and the calls that they make.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -11,7 +11,7 @@
 
 namespace {
 
-// Python's literals, as MindSpore's launcher takes them.
+// Python's literals, as accepted by MindSpore's launcher.
 bool read_bool(const std::string& flag, const std::string& text) {
   if (text == "True" || text == "true" || text == "1") return true;
   if (text == "False" || text == "false" || text == "0") return false;

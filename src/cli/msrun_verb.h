@@ -1,4 +1,4 @@
-// The verb msrun: its flags, and the calls behind them.
+// The verb msrun: its flags, and the calls that it makes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,5 +21,5 @@ class MsrunVerb {
   int sim_level_ = -1, sim_rank_id_ = -1;
 };
 
-/// Whether the program was started as `msrun`, a link to it.
+/// Returns whether the program was started as `msrun`, a link to it.
 bool is_msrun(const char* program);

@@ -29,7 +29,7 @@ void PcaVerb::add_to(CLI::App* app) {
       ->group("Output");
 }
 
-// Of a network that the settings describe, else of the first snapshot.
+// Of the network that the settings describe, else of the first snapshot.
 sindri::boost::Columns PcaVerb::columns_of(const std::string& file) const {
   if (config_.empty() && settings_.empty()) return sindri::boost::snapshot_columns(file);
   sindri::app::Settings settings;

@@ -1,4 +1,4 @@
-// The verb pca: its flags, and the calls behind them.
+// The verb pca: its flags, and the calls that it makes.
 #pragma once
 
 #include <CLI/CLI.hpp>

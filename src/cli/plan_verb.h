@@ -1,4 +1,4 @@
-// The verb plan: its flags, and the call behind them.
+// The verb plan: its flags, and the call that it makes.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -22,7 +22,7 @@ namespace {
 bool g_outlives_reader = false;
 int g_output_error = 0;  // errno of the first write that failed here
 
-// A pipe whose other end is closed, or a terminal that is gone.
+// A pipe whose other end is closed, or a terminal that no longer exists.
 bool reader_is_gone() {
   pollfd p{STDOUT_FILENO, POLLOUT, 0};
   return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP)) != 0;
@@ -49,8 +49,8 @@ void check_stack() {
 
 void prepare_process() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    // open gives the lowest free number, which is this one.
-    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) _exit(5);  // nowhere to say why
+    // open returns the lowest free number, which is this one.
+    if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) _exit(5);  // no stream is open for a message
   }
   std::signal(SIGXFSZ, SIG_IGN);
   check_stack();

@@ -1,4 +1,4 @@
-// The program as a process: its standard streams, its signals, and what it prints.
+// The process itself: its standard streams, its signals, and its output.
 #pragma once
 
 #include <string>
@@ -6,18 +6,18 @@
 
 #include "sindri/core/error.h"
 
-/// Before anything opens a file. Streams that were closed become /dev/null: a file that got their number would receive what is printed. A
-/// file that reaches the size limit (ulimit -f) makes its write fail, with an error that names it, instead of ending the process.
+/// Must be called before anything opens a file. Streams that were closed become /dev/null: otherwise a file could get their number and receive the output. A
+/// write beyond the file size limit (ulimit -f) then fails with an error that names the file, instead of ending the process.
 void prepare_process();
 
-/// Output of a training goes on without its reader (`sindri train ... | head -1`): losing the work would be worse than losing the lines.
+/// Lets a run continue if nothing reads its output any more (`sindri train ... | head -1`): losing the work would be worse than losing the lines.
 void outlive_reader();
 
-/// Prints to the standard output; what fails is reported by finish_output.
+/// Prints to standard output; finish_output reports failures.
 void print_out(std::string_view text);
 void print_err(std::string_view text);
-/// An error to stderr, folded between words where that is a terminal.
+/// Prints an error to stderr, folded between words on a terminal.
 void print_error(const sindri::Error& e);
 
-/// Exit code of the program: `code`, or that of an error which is reported when not all output could be written.
+/// Returns the program's exit code: `code`, or that of an error, which is reported, if not all output could be written.
 int finish_output(int code);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// argv: the folder of the package this program is part of (or nothing), then the verb and its arguments.
+// argv: the folder of the package that contains this program (or nothing), then the verb and its arguments.
 constexpr const char* kRun = R"(import importlib.util, sys
 if sys.argv[1]:
     sys.path.insert(0, sys.argv[1])
@@ -34,7 +34,7 @@ if why:
     sys.exit(2)
 sys.exit(cli.main(sys.argv[2:])))";
 
-// In a wheel the program lies in sindri/bin.
+// In a wheel the program is in sindri/bin.
 std::string package_folder() {
   std::error_code ignored;
   const fs::path package = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();

@@ -1,4 +1,4 @@
-// The verbs that are written in Python (python/sindri/tools): their flags stand here for help, man pages and completion; Python runs them.
+// The verbs that are written in Python (python/sindri/tools). Their flags are listed here for help, man pages and completion; Python runs the verbs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,8 +6,8 @@
 class PythonVerbs {
  public:
   void add_to(CLI::App* app);
-  /// Whether the command line is one of them, other than a request for help.
+  /// Returns whether the command line is one of them, other than a request for help.
   static bool meant(int argc, char** argv);
-  /// The process becomes the Python that runs the verb. Throws SettingsError if there is none.
+  /// Replaces the process by the Python that runs the verb. Throws SettingsError if there is none.
   [[noreturn]] static void become(int argc, char** argv);
 };

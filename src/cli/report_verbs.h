@@ -1,4 +1,4 @@
-// The verb report: its flags, and the calls behind them.
+// The verb report: its flags, and the calls that it makes.
 #pragma once
 
 #include <CLI/CLI.hpp>
