@@ -287,7 +287,7 @@ def test_split():
         numbers().split([7, 4])
     with pytest.raises(ValueError, match="add up to 1"):
         numbers().split([0.7, 0.4])
-    with pytest.raises(RuntimeError, match="none"):
+    with pytest.raises(RuntimeError, match="less than one row"):
         numbers().split([0.99, 0.01])
 
 

@@ -464,7 +464,7 @@ def test_a_second_thread_in_a_pipeline_that_python_runs():
     thread = threading.Thread(target=lambda: rows.append(int(next(iterator)[0])))
     thread.start()
     assert inside.wait(60)
-    with pytest.raises(RuntimeError, match="a row of this iterator is being made"):
+    with pytest.raises(RuntimeError, match="this iterator is already producing a row"):
         next(iterator)
     release.set()
     thread.join(60)

@@ -148,7 +148,7 @@ def test_sync_wait_holds_rows_back(monkeypatch):
     data = ds.NumpySlicesDataset(list(range(6)), ["x"], shuffle=False).sync_wait("p", num_batch=2).batch(2)
     rows = data.create_tuple_iterator(num_epochs=1)
     next(rows), next(rows)
-    with pytest.warns(RuntimeWarning, match=r"no sync_update came for 1 seconds, rows wait no longer \| sync_wait\('p'\)"):
+    with pytest.warns(RuntimeWarning, match=r"no call of sync_update for 1 seconds, rows no longer wait \| sync_wait\('p'\)"):
         assert next(rows)[0].asnumpy().tolist() == [4, 5]
     opened = ds.NumpySlicesDataset(list(range(6)), ["x"], shuffle=False).sync_wait("p")
     opened.disable_sync()

@@ -123,7 +123,7 @@ def test_pillow_images_keep_their_palette():
 @pytest.mark.parametrize("op", [vision.RandomRotation(30, vision.Inter.AREA), vision.RandomAffine(30, resample=vision.Inter.AREA),
                                 vision.Perspective([[0, 0], [9, 0], [9, 9], [0, 9]], [[1, 1], [9, 0], [9, 9], [0, 9]], vision.Inter.AREA)])
 def test_filters_that_pillow_has_not(op):
-    with pytest.raises(TypeError, match="AREA is not available for images of Pillow"):
+    with pytest.raises(TypeError, match="AREA is not available for Pillow images"):
         op(photo())
 
 

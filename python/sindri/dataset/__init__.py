@@ -6,7 +6,7 @@
     data = ds.ImageFolderDataset("train")
     data = data.map([vision.RandomCropDecodeResize(224), vision.RandomHorizontalFlip()], "image").batch(32, drop_remainder=True)
 
-What a row holds depends on the seed, the epoch and its place only: not on the number of workers, and not on shards.
+A row's content depends only on the seed, the epoch and the row's position. The number of workers and of shards does not change it.
 """
 from sindri import _core
 from sindri.dataset.core import config

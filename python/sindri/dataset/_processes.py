@@ -1,8 +1,8 @@
 """Worker processes for Python functions in a map (python_multiprocessing=True).
 
-A process is forked when a row first needs it, so functions need not be picklable, and scripts need no main guard; it runs the same chain of operations,
-one row at a time. Arrays travel in memory that both share and that has no name, so nothing is left behind whoever is killed: a worker ends when its
-pipe does, or when its parent is no longer there.
+A process is forked when a row first needs it, so functions need not be picklable and scripts need no main guard. It runs the same chain of operations,
+one row at a time. Arrays travel in anonymous shared memory, so nothing remains on disk when a process is killed. A worker exits when its pipe closes or
+its parent is gone.
 """
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from sindri.dataset._transform import Chain, add_note
 
 __all__ = ["ProcessChain"]
 
-_REGION = 64 << 20  # bytes each way; pages that no row reaches take no memory
-_LOOK = 1.0  # seconds between looks at the parent
+_REGION = 64 << 20  # bytes in each direction; pages that no row touches use no memory
+_LOOK = 1.0  # seconds between checks that the parent is alive
 
 
 def _pack(values: Sequence[Any], region: mmap.mmap, offset: int) -> List[Tuple[Any, ...]]:
-    """Puts arrays into the region where they fit; what else there is travels in the message."""
+    """Copies arrays into the region as far as they fit; all other values travel in the message."""
     packed: List[Tuple[Any, ...]] = []
     end = offset + _REGION
     for value in values:
@@ -46,12 +46,12 @@ def _pack(values: Sequence[Any], region: mmap.mmap, offset: int) -> List[Tuple[A
 
 
 def _unpack(packed: Sequence[Tuple[Any, ...]], region: mmap.mmap) -> List[Any]:
-    """Copies: the region is written again for the next row, and functions may keep what they were given."""
+    """Copies the values: the next row overwrites the region, and functions may keep their arguments."""
     return [entry[0] if len(entry) == 1 else np.ndarray(entry[1], entry[0], region, entry[2]).copy() for entry in packed]
 
 
 def _described(error: BaseException) -> Tuple[Any, str]:
-    """The exception, or where it cannot be pickled its text, and its traceback."""
+    """Returns the exception and its traceback; the exception's text if it cannot be pickled."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     try:
         pickle.loads(pickle.dumps(error))
@@ -61,8 +61,8 @@ def _described(error: BaseException) -> Tuple[Any, str]:
 
 
 def _serve(pipe: Any, region: mmap.mmap, chain: Chain, parent: int) -> NoReturn:
-    """A worker's life. It never returns: below it is the stack of the thread that forked."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    """The worker's main loop. Never returns: the stack below belongs to the thread that forked."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops the worker
     try:
         while True:
             while not pipe.poll(_LOOK):
@@ -88,7 +88,7 @@ def _serve(pipe: Any, region: mmap.mmap, chain: Chain, parent: int) -> NoReturn:
 
 
 class _Worker:
-    """One process, as its parent has it."""
+    """One worker process, seen from its parent."""
 
     def __init__(self, chain: Chain, others: Sequence["_Worker"]):
         self._region = mmap.mmap(-1, 2 * _REGION)
@@ -96,7 +96,7 @@ class _Worker:
         self._name, parent = chain.name, os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-            # Ends of other pipes that it inherited would keep those open when the parent is gone.
+            # Inherited ends of other workers' pipes would keep those pipes open after the parent exits.
             for worker in (self, *others):
                 worker._pipe.close()
             _serve(theirs, self._region, chain, parent)
@@ -121,10 +121,10 @@ class _Worker:
         how = "cannot be reached" if status is None else (
             f"was ended by signal {-status} ({signal.Signals(-status).name})" if status < 0 else f"ended with exit code {status}")
         fail(RuntimeError, f"worker process {pid} {how} while it ran {self._name}", "map",
-             "look at the memory of the machine, or run with python_multiprocessing=False to see the function fail")
+             "check the machine's free memory, or run with python_multiprocessing=False to see the function fail")
 
     def _ended(self, wait: float) -> Optional[int]:
-        """The exit code, negative for a signal; None while it runs."""
+        """Returns the exit code, negative for a signal; None while the process runs."""
         until = time.monotonic() + wait
         while True:
             try:
@@ -162,11 +162,11 @@ class _Pool:
 
 
 class ProcessChain:
-    """A chain of Python operations that runs in at most `most` processes; calls come from as many threads."""
+    """Runs a chain of Python operations in up to `most` processes, called from as many threads."""
 
     def __init__(self, chain: Chain, most: int):
         self.chain, self.most = chain, max(1, most)
-        self.name, self.keyed = chain.name, True  # each call's key seeds the generators of random and numpy.random
+        self.name, self.keyed = chain.name, True  # each call's key seeds random and numpy.random
         self._new_pool()
 
     def _new_pool(self) -> None:
@@ -177,9 +177,9 @@ class ProcessChain:
         return self.run(values[0], values[1:])
 
     def run(self, key: int, values: Sequence[Any]) -> Tuple[Any, ...]:
-        """The results for one row; its random numbers come from `key`."""
+        """Returns the results for one row; its random numbers derive from `key`."""
         if self._pool.process != os.getpid():
-            self._new_pool()  # this process was forked: the workers are its parent's
+            self._new_pool()  # this process was forked: the workers belong to its parent
         pool = self._pool
         with pool.changed:
             while not pool.idle and len(pool.all) >= self.most:

@@ -1,7 +1,7 @@
-"""What every transform is, and how a list of transforms and Python functions becomes operations of the C++ pipeline.
+"""The base of all transforms, and the conversion of a list of transforms and Python functions into operations of the C++ pipeline.
 
-A transform is either a handle to a C++ one (NativeOperation) or NumPy code (PyOperation). In a pipeline neighbouring Python operations
-run as one function, so what passes between them may be any Python object: an image of Pillow, a str.
+A transform is either a handle to a C++ transform (NativeOperation) or NumPy code (PyOperation). Adjacent Python operations of a pipeline
+run as one function, so any Python object may pass between them: a Pillow image, a str.
 """
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["GaveObjects", "RowPlace", "RowScope", "TensorOperation", "NativeOper
 
 
 def generator(key: int) -> np.random.Generator:
-    """Random numbers that depend on `key` alone."""
+    """Returns a generator whose random numbers depend on `key` alone."""
     return np.random.Generator(np.random.Philox(key=key & 0xFFFFFFFFFFFFFFFF))
 
 
 class _Generators:
-    """Generators used again and again: making one takes as long as many a transform. `take(key)` gives what generator(key) would."""
+    """A pool of generators: creating one takes as long as many transforms. `take(key)` returns the equivalent of generator(key)."""
 
     def __init__(self) -> None:
         self._idle: List[np.random.Generator] = []
@@ -55,7 +55,7 @@ _generators = _Generators()
 
 
 def random_key(*parts: int) -> int:
-    """A 64-bit number that depends on all parts."""
+    """Returns a 64-bit number that depends on all parts."""
     mixed = 0
     for part in parts:
         mixed = ((mixed ^ (part & 0xFFFFFFFFFFFFFFFF)) * 0x9E3779B97F4A7C15 + 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
@@ -72,8 +72,8 @@ _row = _RowState()
 
 
 class RowScope:
-    """While it is entered, transforms called by hand in this thread draw from `key`, which stands for the row being made: what they draw depends
-    neither on threads nor on what ran before.
+    """Within this scope, transforms that this thread calls directly draw from `key`, which identifies the current row. Their random numbers therefore
+    depend neither on threads nor on earlier calls.
     """
 
     def __init__(self, key: int):
@@ -88,9 +88,9 @@ class RowScope:
 
 
 class _Streams:
-    """Keys of the streams that transforms called by hand draw from: one stream per object, numbered in the order of their first calls since the
-    seed was set. Without a seed they start from the system's random numbers. A forked process has streams of its own, else workers would all draw
-    the same; they depend on the seed and on how many were forked before.
+    """Keys of the random streams for transforms that are called directly: one stream per object, numbered in the order of first calls since the
+    seed was set. Without a seed the base comes from the system's random numbers. A forked process has separate streams, because otherwise all workers
+    would draw the same numbers; its streams depend on the seed and on the number of earlier forks.
     """
 
     def __init__(self) -> None:
@@ -114,11 +114,11 @@ class _Streams:
         self._renew()
 
     def seeding(self) -> Tuple[int, ...]:
-        """Changes whenever streams have to begin anew."""
+        """Changes whenever the streams must restart."""
         return config._times_seeded, common_seed._times_seeded, self._lineage
 
     def open(self, seeding: Tuple[int, ...]) -> int:
-        """The key of the next stream."""
+        """Returns the key of the next stream."""
         with self._lock:
             if seeding != self._seeding:
                 seed = config._pipeline_seed()
@@ -131,17 +131,17 @@ _streams = _Streams()
 
 
 def is_pil(value: Any) -> bool:
-    """Whether `value` is an image of Pillow, without importing that."""
+    """Whether `value` is a Pillow image. Does not import Pillow."""
     image = sys.modules.get("PIL.Image")
     return image is not None and isinstance(value, image.Image)
 
 
 def to_pil(who: str, array: np.ndarray) -> Any:
-    """An image of Pillow. Raises RuntimeError where Pillow is not installed, TypeError for arrays it has no image of."""
+    """Returns a Pillow image. Raises RuntimeError if Pillow is not installed, and TypeError for arrays that Pillow cannot represent."""
     try:
         from PIL import Image  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        fail(RuntimeError, "Pillow is not installed", who, "install the package Pillow, or leave ToPIL and to_pil out: all transforms take arrays")
+        fail(RuntimeError, "Pillow is not installed", who, "install the package Pillow, or omit ToPIL and to_pil: all transforms accept arrays")
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
     try:
@@ -151,7 +151,7 @@ def to_pil(who: str, array: np.ndarray) -> Any:
 
 
 def numpy_type(who: str, name: str, value: Any) -> np.dtype:
-    """The NumPy type for a type of sindri.common.dtype, of NumPy, or its name. Raises TypeError."""
+    """Returns the NumPy type for a type of sindri.common.dtype, a NumPy type or a type name. Raises TypeError."""
     if isinstance(value, _core.DType):
         if value.numpy_name is None or value.numpy_name == "bfloat16":
             try:
@@ -166,7 +166,7 @@ def numpy_type(who: str, name: str, value: Any) -> np.dtype:
 
 
 def add_note(error: BaseException, note: str) -> None:
-    """What the traceback prints below the message (PEP 678), also before Python 3.11 where it is only kept."""
+    """Adds a note that the traceback prints below the message (PEP 678). Before Python 3.11 the note is only stored."""
     notes = getattr(error, "__notes__", [])
     if note not in notes:
         try:
@@ -176,37 +176,37 @@ def add_note(error: BaseException, note: str) -> None:
 
 
 class TensorOperation:
-    """Base of all transforms."""
+    """Base class of all transforms."""
 
     _made_from: Tuple[tuple, Dict[str, Any]] = (), {}
     _stream: Tuple[Tuple[int, ...], int, Any]  # seeding, key, calls
     _random = False  # draws random numbers
-    _objects = False  # takes or gives what no tensor holds: text
-    _makes_pil = False  # gives images of Pillow, so what follows in the list runs in Python
+    _objects = False  # accepts or returns values that no tensor can hold: text
+    _makes_pil = False  # returns Pillow images, so the operations after it run in Python
 
     def __init__(self) -> None:
-        """Without arguments."""
+        """Accepts no arguments."""
 
     def _expand(self) -> List["TensorOperation"]:
         return [self]
 
     def _core_transform(self) -> Optional[Any]:
-        """The C++ transform; None for operations in Python."""
+        """Returns the C++ transform; None for operations in Python."""
         return None
 
     def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
-        """One call inside a pipeline that runs in Python."""
+        """Runs one call inside a Python pipeline."""
         raise NotImplementedError
 
     def _name(self) -> str:
         return type(self).__name__
 
     def _eager_rng(self) -> np.random.Generator:
-        """Random numbers of one call by hand."""
+        """Returns the random numbers of one direct call."""
         return generator(self._eager_key())
 
     def _eager_key(self) -> int:
-        """The key of one call by hand: of the row that a pipeline is making in this thread; else from a stream of this object's."""
+        """Returns the key of one direct call: derived from the row that a pipeline is producing in this thread, otherwise from this object's stream."""
         if _row.key is not None:
             _row.calls += 1
             return random_key(_row.key, _row.calls)
@@ -222,12 +222,12 @@ class TensorOperation:
             cls.__init__ = _remembering(cls.__init__)  # type: ignore[method-assign]
 
     def __reduce__(self) -> Any:
-        # Copies, also those in other processes, are made as this one was: they hold no C++ object of this one's and draw from a stream of their own.
+        # Copies, also those in other processes, are constructed from the same arguments: they share no C++ object and have their own random stream.
         return _make_again, (type(self), *self._made_from)
 
 
 def _remembering(init: Any) -> Any:
-    """An __init__ that keeps its arguments, for copies. (A __new__ would hide the signature.)"""
+    """Wraps an __init__ so that it keeps its arguments for copies. (A __new__ would hide the signature.)"""
     @functools.wraps(init)
     def __init__(self: TensorOperation, *args: Any, **kwargs: Any) -> None:
         self.__dict__.setdefault("_made_from", (args, kwargs))
@@ -241,13 +241,13 @@ def _make_again(kind: Type[TensorOperation], args: tuple, kwargs: Dict[str, Any]
 
 
 class NativeOperation(TensorOperation):
-    """A transform of the C++ pipeline. Called on arrays it is applied at once, without the interpreter lock; a random one then draws from a number
-    that is drawn from the generator of the row, or of the object. An image of Pillow gives one where the class has `_keeps_pillow`, else an array, as in
+    """A transform of the C++ pipeline. Calling it on arrays applies it at once, without the interpreter lock. A random transform then draws its key
+    from the generator of the row or of the object. A Pillow image yields a Pillow image if the class sets `_keeps_pillow`, otherwise an array, as in
     MindSpore.
     """
 
     _columns = 1
-    _keeps_pillow = False  # has a form for images of Pillow: _on_pillow
+    _keeps_pillow = False  # implements _on_pillow for Pillow images
 
     def __init__(self, transform: Any):
         self._transform = transform
@@ -259,7 +259,7 @@ class NativeOperation(TensorOperation):
         return str(self._transform)
 
     def _key(self, rng: Optional[np.random.Generator]) -> int:
-        """What one call draws from."""
+        """Returns the random key of one call."""
         if not self._random:
             return 0
         return self._eager_key() if rng is None else int(rng.integers(1 << 63))
@@ -276,7 +276,7 @@ class NativeOperation(TensorOperation):
         return results[0] if len(results) == 1 else results
 
     def _on_pillow(self, image: Any, rng: Any) -> Any:
-        """What Pillow gives for an image of its own. rng: random numbers, of random transforms."""
+        """Computes the result for a Pillow image with Pillow. rng: random numbers, for random transforms."""
         raise NotImplementedError
 
     def __call__(self, *values: Any) -> Any:
@@ -286,7 +286,7 @@ class NativeOperation(TensorOperation):
 
 
 class PyOperation(TensorOperation):
-    """A transform in NumPy: subclasses give `_run(rng, *values)`. Called on arrays it is applied at once."""
+    """A transform in NumPy; subclasses implement `_run(rng, *values)`. Calling it on arrays applies it at once."""
 
     def _run(self, rng: Any, *values: Any) -> Any:
         raise NotImplementedError
@@ -299,7 +299,7 @@ class PyOperation(TensorOperation):
 
 
 class UserFunction(TensorOperation):
-    """A function or callable object of the user's. One with a parameter named `rng` gets a numpy.random.Generator, for use during the call."""
+    """A user's function or callable object. If it has a parameter named `rng`, it receives a numpy.random.Generator to use during the call."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -318,13 +318,13 @@ class UserFunction(TensorOperation):
 
 
 class Chain:
-    """Operations run one after another in Python: a tuple is several columns, anything else one."""
+    """Operations that run in sequence in Python. A tuple result stands for several columns, any other result for one."""
 
     def __init__(self, operations: Sequence[TensorOperation], num_outputs: int):
         self.operations = list(operations)
         self.num_outputs = num_outputs
         self._draws = any(op._random for op in operations)
-        # Functions of the user's may call random transforms by hand.
+        # User functions may call random transforms directly.
         self.keyed = self._draws or any(isinstance(op, UserFunction) for op in operations)
         self.name = ", ".join(op._name() for op in operations)
 
@@ -332,7 +332,7 @@ class Chain:
         return self.run(values[0], values[1:]) if self.keyed else self.run(0, values)
 
     def run(self, key: int, values: Sequence[Any]) -> Tuple[Any, ...]:
-        """The results for one row; its random numbers come from `key`."""
+        """Returns the results for one row; its random numbers derive from `key`."""
         if not self.keyed:
             return self._results(None, values)
         with RowScope(key):
@@ -355,13 +355,13 @@ class Chain:
 
 
 class RowPlace:
-    """Where a map makes its rows: in the engine until a function of it gives what no tensor holds. Copies of the map share it."""
+    """Where a map produces its rows: in the engine until one of its functions returns a value that no tensor can hold. Copies of the map share it."""
 
     in_python = False
 
 
 class GaveObjects(TypeError):
-    """A function in the engine gave text or a dict. Readers catch it before their first row and make the map's rows in Python from then on."""
+    """A function in the engine returned text or a dict. Readers catch this before their first row and produce the map's rows in Python from then on."""
 
     def __init__(self, name: str, value: Any, place: RowPlace):
         super().__init__(f"map: {name} gave a {type(value).__name__} after rows of numbers | map | return the same kind of value for every row")
@@ -369,7 +369,7 @@ class GaveObjects(TypeError):
 
 
 class _OnlyNumbers:
-    """A chain whose results must be numbers. Raises GaveObjects."""
+    """A chain whose results must be numeric. Raises GaveObjects."""
 
     def __init__(self, chain: Callable[..., Tuple[Any, ...]], name: str, place: RowPlace):
         self._chain, self._name, self._place = chain, name, place
@@ -389,7 +389,7 @@ class _OnlyNumbers:
 
 
 def as_operations(who: str, operations: Any) -> List[TensorOperation]:
-    """A list of transforms for what users give: one or several transforms and callables. Raises TypeError or ValueError."""
+    """Converts a user's argument, one or several transforms and callables, to a list of transforms. Raises TypeError or ValueError."""
     if not isinstance(operations, (list, tuple)):
         operations = [operations]
     if not operations:
@@ -408,15 +408,16 @@ def as_operations(who: str, operations: Any) -> List[TensorOperation]:
 
 
 def core_chain(operations: Sequence[TensorOperation]) -> Optional[List[Any]]:
-    """The C++ transforms of a chain of one column; None where one of them needs Python, or where an image of Pillow is made."""
+    """Returns the C++ transforms of a chain on one column; None if one of them needs Python or returns a Pillow image."""
     chain = [None if op._objects or op._makes_pil else op._core_transform() for op in operations]
     return chain if all(t is not None and t.columns == (1, 1) for t in chain) else None
 
 
 def compile_operations(operations: Sequence[TensorOperation], num_outputs: int, wrap: Callable[["Chain"], Any] = lambda chain: chain,
                        place: Optional[RowPlace] = None) -> Optional[List[Any]]:
-    """The C++ transforms that do the same; None when the rows must stay in Python. wrap: what runs a chain in Python. place: told where a user's
-    function gives objects.
+    """Returns the equivalent C++ transforms; None if the rows must stay in Python.
+
+    wrap: returns the object that runs a chain in Python. place: updated when a user's function returns objects.
     """
     if any(op._objects for op in operations) or (place is not None and place.in_python):
         return None

@@ -1,4 +1,4 @@
-"""Transforms of sound (MindSpore: mindspore.dataset.audio), in NumPy: arrays [..., time] and spectrograms [..., freq, time], by hand or in `map`."""
+"""Audio transforms (MindSpore: mindspore.dataset.audio), in NumPy: for arrays [..., time] and spectrograms [..., freq, time], called directly or in `map`."""
 from sindri.dataset.audio import transforms, utils
 from sindri.dataset.audio.transforms import *
 from sindri.dataset.audio.utils import *

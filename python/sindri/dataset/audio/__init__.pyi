@@ -1,4 +1,4 @@
-"""Transforms of sound (MindSpore: mindspore.dataset.audio), in NumPy: arrays [..., time] and spectrograms [..., freq, time], by hand or in `map`.
+"""Audio transforms (MindSpore: mindspore.dataset.audio), in NumPy: for arrays [..., time] and spectrograms [..., freq, time], called directly or in `map`.
 
 Written by scripts/python_stubs.py; do not edit."""
 

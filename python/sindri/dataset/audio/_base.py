@@ -1,4 +1,4 @@
-"""Base of transforms of one array of numbers."""
+"""Base class of the transforms of one numeric array."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +12,9 @@ __all__ = ["WaveOperation"]
 
 
 class WaveOperation(PyOperation):
-    """Takes an array [..., time] (spectrograms: [..., freq, time]), computes in float64 and gives the element type it was given; float32 for integers.
-    Raises TypeError for what holds no numbers and ValueError for too few dimensions, when it is called."""
+    """Accepts an array [..., time] (spectrograms: [..., freq, time]), computes in float64 and returns the input's element type; float32 for integers.
+
+    Calls raise TypeError for arrays that are not numeric and ValueError for too few dimensions."""
 
     _least_dims = 1
     _last = 0  # size of the last dimension; 0: any

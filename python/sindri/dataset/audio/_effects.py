@@ -1,4 +1,4 @@
-"""Transforms of waveforms [..., time] and masks of spectrograms [..., freq, time]."""
+"""Transforms of waveforms [..., time] and masks for spectrograms [..., freq, time]."""
 from __future__ import annotations
 
 import math
@@ -15,10 +15,10 @@ __all__ = ["Contrast", "DCShift", "Fade", "FrequencyMasking", "Gain", "MaskAlong
 
 
 class Resample(WaveOperation):
-    """The waveform at new_freq instead of orig_freq samples a second, through a sinc filter under a window (Smith, Digital Audio Resampling).
+    """Resamples a waveform from orig_freq to new_freq samples a second with a windowed sinc filter (Smith, Digital Audio Resampling).
 
-    lowpass_filter_width: zero crossings on each side; rolloff: the filter's frequency as a part of the lower half rate; beta: of the Kaiser window (None:
-    14.769656459379492). Raises TypeError, ValueError.
+    lowpass_filter_width: zero crossings on each side. rolloff: the cutoff frequency as a fraction of the lower Nyquist frequency. beta: parameter of the
+    Kaiser window (None: 14.769656459379492). Raises TypeError, ValueError.
     """
 
     def __init__(self, orig_freq: float = 16000, new_freq: float = 16000, resample_method: ResampleMethod = ResampleMethod.SINC_INTERPOLATION,
@@ -58,9 +58,9 @@ _RISES: Dict[FadeShape, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class Fade(WaveOperation):
-    """Fades in over the first fade_in_len samples and out over the last fade_out_len. As in MindSpore, the logarithmic curve reaches 1.04.
+    """Fades in over the first fade_in_len samples and fades out over the last fade_out_len. As in MindSpore, the logarithmic curve reaches 1.04.
 
-    Raises TypeError or ValueError; ValueError for shorter waveforms when it is called."""
+    Raises TypeError or ValueError. Calls raise ValueError for waveforms shorter than a fade."""
 
     def __init__(self, fade_in_len: int = 0, fade_out_len: int = 0, fade_shape: FadeShape = FadeShape.LINEAR):
         self.lengths = check_int32("Fade", "fade_in_len", fade_in_len), check_int32("Fade", "fade_out_len", fade_out_len)
@@ -79,7 +79,7 @@ class Fade(WaveOperation):
 
 
 class Vol(WaveOperation):
-    """The waveform times gain, as an amplitude, a power or decibels, within [-1, 1]. Raises TypeError, ValueError."""
+    """Multiplies a waveform by gain, given as an amplitude, a power or decibels, and clips it to [-1, 1]. Raises TypeError, ValueError."""
 
     def __init__(self, gain: float, gain_type: GainType = GainType.AMPLITUDE):
         kind: Any = member("Vol", "gain_type", gain_type, GainType)
@@ -95,7 +95,7 @@ class Vol(WaveOperation):
 
 
 class Gain(WaveOperation):
-    """The waveform louder by gain_db decibels. Raises TypeError."""
+    """Amplifies a waveform by gain_db decibels. Raises TypeError."""
 
     def __init__(self, gain_db: float = 1.0):
         self.factor = 10.0 ** (check_float("Gain", "gain_db", gain_db) / 20)
@@ -105,7 +105,7 @@ class Gain(WaveOperation):
 
 
 class MuLawEncoding(WaveOperation):
-    """A waveform within [-1, 1] as int32 numbers below quantization_channels, by the mu law. Raises TypeError, ValueError."""
+    """Encodes a waveform within [-1, 1] as int32 values below quantization_channels by the mu law. Raises TypeError, ValueError."""
 
     def __init__(self, quantization_channels: int = 256):
         self.mu = check_int32("MuLawEncoding", "quantization_channels", quantization_channels, 1) - 1.0
@@ -117,7 +117,7 @@ class MuLawEncoding(WaveOperation):
 
 
 class MuLawDecoding(WaveOperation):
-    """The float32 waveform of numbers that MuLawEncoding made. Raises TypeError, ValueError."""
+    """Decodes the values of MuLawEncoding to a float32 waveform. Raises TypeError, ValueError."""
 
     def __init__(self, quantization_channels: int = 256):
         self.mu = check_int32("MuLawDecoding", "quantization_channels", quantization_channels, 2) - 1.0
@@ -128,8 +128,9 @@ class MuLawDecoding(WaveOperation):
 
 
 class DCShift(WaveOperation):
-    """The waveform plus shift, within [-1, 1]. limiter_gain: samples near the end that the shift moves to are compressed by it
-    instead of cut. Raises TypeError, ValueError."""
+    """Adds shift to a waveform and clips it to [-1, 1].
+
+    limiter_gain: compresses samples near the limit that the shift moves towards, instead of clipping them. Raises TypeError, ValueError."""
 
     def __init__(self, shift: float, limiter_gain: Optional[float] = None):
         self.shift = check_float("DCShift", "shift", shift, -2.0, 2.0)
@@ -146,7 +147,7 @@ class DCShift(WaveOperation):
 
 
 class Contrast(WaveOperation):
-    """SoX's contrast: the waveform louder without clipping, enhancement_amount from 0 to 100. Raises TypeError, ValueError."""
+    """SoX's contrast: raises the loudness of a waveform without clipping; enhancement_amount from 0 to 100. Raises TypeError, ValueError."""
 
     def __init__(self, enhancement_amount: float = 75.0):
         self.amount = check_float("Contrast", "enhancement_amount", enhancement_amount, 0.0, 100.0) / 750
@@ -168,14 +169,15 @@ class Overdrive(WaveOperation):
         bent = x - x ** 3 / 3
         steps = np.diff(bent, axis=-1, prepend=0.0)
         level, moving = np.zeros(wave.shape[:-1]), np.empty_like(wave)
-        for t in range(wave.shape[-1]):  # without its mean: a filter of order 1
+        for t in range(wave.shape[-1]):  # removes the mean: a filter of order 1
             level = moving[..., t] = steps[..., t] + 0.995 * level
         return np.clip(wave * 0.5 + moving * 0.75, -1.0, 1.0)
 
 
 class MaskAlongAxis(WaveOperation):
-    """[..., freq, time] with mask_value in mask_width places from mask_start on, along the frequencies (axis 1) or
-    along time (2). Raises TypeError, ValueError; ValueError for a mask that does not fit when it is called."""
+    """Sets mask_width positions from mask_start of a spectrogram [..., freq, time] to mask_value, along the frequencies (axis 1) or along time (axis 2).
+
+    Raises TypeError, ValueError. Calls raise ValueError for a mask that exceeds the axis."""
 
     _least_dims = 2
 
@@ -190,13 +192,13 @@ class MaskAlongAxis(WaveOperation):
 
 def _masked(who: str, x: np.ndarray, start: int, width: int, value: float, axis: int) -> np.ndarray:
     if start + width > x.shape[axis]:
-        fail(ValueError, f"a mask of {width} from {start} does not fit in {x.shape[axis]}", who)
+        fail(ValueError, f"a mask of {width} from {start} exceeds the axis of size {x.shape[axis]}", who)
     np.swapaxes(x, axis, -1)[..., start:start + width] = value
     return x
 
 
 class _Masking(WaveOperation):
-    """Masks along one axis: fixed, or drawn for each spectrogram of the array."""
+    """Masks along one axis: fixed, or drawn separately for each spectrogram of the array."""
 
     _least_dims = 2
     _random = True
@@ -222,8 +224,8 @@ class _Masking(WaveOperation):
 
 
 class FrequencyMasking(_Masking):
-    """[..., freq, time] with mask_value in freq_mask_param frequencies from mask_start on; iid_masks: in up to so many, anywhere, drawn for each spectrogram.
-    Raises TypeError, ValueError."""
+    """Sets freq_mask_param frequencies of [..., freq, time] from mask_start to mask_value. iid_masks: the mask's width, at most freq_mask_param, and its
+    position are drawn for each spectrogram. Raises TypeError, ValueError."""
 
     _axis = -2
 
@@ -232,8 +234,8 @@ class FrequencyMasking(_Masking):
 
 
 class TimeMasking(_Masking):
-    """[..., freq, time] with mask_value in time_mask_param frames from mask_start on; iid_masks: in up to so many, anywhere, drawn for each spectrogram. Raises
-    TypeError, ValueError."""
+    """Sets time_mask_param frames of [..., freq, time] from mask_start to mask_value. iid_masks: the mask's width, at most time_mask_param, and its
+    position are drawn for each spectrogram. Raises TypeError, ValueError."""
 
     _axis = -1
 

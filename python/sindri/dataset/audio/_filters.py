@@ -1,4 +1,4 @@
-"""Filters of waveforms [..., time]: difference equations, and the biquads of the Audio EQ Cookbook (Bristow-Johnson) and of SoX."""
+"""Filters for waveforms [..., time]: difference equations, and the biquads of the Audio EQ Cookbook (Bristow-Johnson) and of SoX."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,7 @@ __all__ = ["AllpassBiquad", "BandBiquad", "BandpassBiquad", "BandrejectBiquad", 
 
 
 def filtered(waves: np.ndarray, a: Sequence[float], b: Sequence[float]) -> np.ndarray:
-    """y with sum(a[i]·y[t - i]) = sum(b[i]·x[t - i]) along the last dimension, float64."""
+    """Returns y with sum(a[i]·y[t - i]) = sum(b[i]·x[t - i]) along the last dimension, float64."""
     waves = np.asarray(waves, np.float64)
     lead, order = float(a[0]), len(a) - 1
     driven = np.zeros_like(waves)
@@ -24,7 +24,7 @@ def filtered(waves: np.ndarray, a: Sequence[float], b: Sequence[float]) -> np.nd
     rows = driven.reshape(-1, waves.shape[-1])
     for row in rows if any(back) else ():
         past = [0.0] * order
-        out = row.tolist()  # floats: a loop over elements of an array takes ten times as long
+        out = row.tolist()  # Python floats: a loop over array elements takes ten times as long
         if order == 2:
             first, second = back
             y1 = y2 = 0.0
@@ -41,7 +41,7 @@ def filtered(waves: np.ndarray, a: Sequence[float], b: Sequence[float]) -> np.nd
 
 
 class _Filter(WaveOperation):
-    """A filter by coefficients, whose output is kept within [-1, 1] where `clamp` is set."""
+    """A filter given by its coefficients; the output is clipped to [-1, 1] if `clamp` is set."""
 
     a: Sequence[float]
     b: Sequence[float]
@@ -53,9 +53,9 @@ class _Filter(WaveOperation):
 
 
 class LFilter(_Filter):
-    """The filter with denominator a_coeffs and numerator b_coeffs, lowest delay first; clamp: the output is kept within [-1, 1].
+    """Filters with denominator a_coeffs and numerator b_coeffs, lowest delay first. clamp: clips the output to [-1, 1].
 
-    Raises TypeError; ValueError for lists of different lengths and an a_coeffs[0] of 0."""
+    Raises TypeError; ValueError for lists of different lengths or an a_coeffs[0] of 0."""
 
     def __init__(self, a_coeffs: Sequence[float], b_coeffs: Sequence[float], clamp: bool = True):
         who = type(self).__name__
@@ -63,12 +63,12 @@ class LFilter(_Filter):
             if not isinstance(values, (list, tuple)) or not all(is_number(v) for v in values):
                 fail(TypeError, f"{name} must be a list or tuple of numbers, got {values!r}", who)
         if len(a_coeffs) != len(b_coeffs) or not a_coeffs or a_coeffs[0] == 0:
-            fail(ValueError, f"a_coeffs {list(a_coeffs)} and b_coeffs {list(b_coeffs)} need one length, and a_coeffs[0] must not be 0", who)
+            fail(ValueError, f"a_coeffs {list(a_coeffs)} and b_coeffs {list(b_coeffs)} must have the same length, and a_coeffs[0] must not be 0", who)
         self.a, self.b, self.clamp = a_coeffs, b_coeffs, check_bool(who, "clamp", clamp)
 
 
 class Filtfilt(LFilter):
-    """LFilter forwards and then backwards in time, which delays nothing."""
+    """LFilter forwards and then backwards in time, which adds no delay."""
 
     def _wave(self, wave: np.ndarray) -> np.ndarray:
         out = filtered(filtered(wave, self.a, self.b)[..., ::-1], self.a, self.b)[..., ::-1]
@@ -86,7 +86,7 @@ class Biquad(_Filter):
 
 
 class _Cookbook(_Filter):
-    """A biquad by its frequency and Q: subclasses give (b, a) of cos(w0) and alpha = sin(w0)/(2Q)."""
+    """A biquad given by its frequency and Q; subclasses return (b, a) from cos(w0) and alpha = sin(w0)/(2Q)."""
 
     def _set(self, sample_rate: int, frequency: float, q: float, **other: Any) -> None:
         who = type(self).__name__
@@ -126,7 +126,7 @@ class HighpassBiquad(_Cookbook):
 
 
 class BandpassBiquad(_Cookbook):
-    """Passes frequencies around central_freq (hertz); const_skirt_gain: the peak gains Q. Raises TypeError, ValueError."""
+    """Passes frequencies around central_freq (hertz). const_skirt_gain: the peak gain is Q. Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, const_skirt_gain: bool = False):
         peak = Q if check_bool("BandpassBiquad", "const_skirt_gain", const_skirt_gain) else 1.0
@@ -148,7 +148,7 @@ class BandrejectBiquad(_Cookbook):
 
 
 class AllpassBiquad(_Cookbook):
-    """Shifts phases around central_freq (hertz) and keeps amplitudes. Raises TypeError, ValueError."""
+    """Shifts phases around central_freq (hertz) and preserves amplitudes. Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q)
@@ -158,7 +158,7 @@ class AllpassBiquad(_Cookbook):
 
 
 class BandBiquad(_Cookbook):
-    """SoX's band: passes frequencies around central_freq (hertz) with a width of central_freq/Q; noise: for sounds without pitch. Raises TypeError,
+    """SoX's band: passes frequencies around central_freq (hertz) with a bandwidth of central_freq/Q. noise: for sounds without pitch. Raises TypeError,
     ValueError."""
 
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, noise: bool = False):
@@ -179,7 +179,7 @@ def _amplitude(gain: float) -> float:
 
 
 class EqualizerBiquad(_Cookbook):
-    """Raises or lowers frequencies around center_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+    """Boosts or attenuates frequencies around center_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int, center_freq: float, gain: float, Q: float = 0.707):
         self._set(sample_rate, center_freq, Q, size=_amplitude(check_float("EqualizerBiquad", "gain", gain)))
@@ -190,7 +190,7 @@ class EqualizerBiquad(_Cookbook):
 
 
 def _shelf(cos: float, alpha: float, size: float, side: int) -> Tuple[list, list]:
-    """A low shelf (side 1) or a high one (-1)."""
+    """Returns the coefficients of a low shelf (side 1) or a high shelf (side -1)."""
     more, less, root = size + 1, size - 1, 2 * math.sqrt(size) * alpha
     cos *= side
     b = [size * (more - less * cos + root), 2 * size * (less - more * cos) * side, size * (more - less * cos - root)]
@@ -198,7 +198,7 @@ def _shelf(cos: float, alpha: float, size: float, side: int) -> Tuple[list, list
 
 
 class BassBiquad(_Cookbook):
-    """Raises or lowers frequencies below central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+    """Boosts or attenuates frequencies below central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 100.0, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q, size=_amplitude(check_float("BassBiquad", "gain", gain)))
@@ -208,7 +208,7 @@ class BassBiquad(_Cookbook):
 
 
 class TrebleBiquad(_Cookbook):
-    """Raises or lowers frequencies above central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
+    """Boosts or attenuates frequencies above central_freq (hertz) by gain (dB). Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 3000, Q: float = 0.707):
         self._set(sample_rate, central_freq, Q, size=_amplitude(check_float("TrebleBiquad", "gain", gain)))
@@ -218,7 +218,7 @@ class TrebleBiquad(_Cookbook):
 
 
 class DeemphBiquad(_Filter):
-    """Takes the pre-emphasis of compact discs away (IEC 60908). Raises ValueError for a sample_rate other than 44100 and 48000."""
+    """Removes the pre-emphasis of compact discs (IEC 60908). Raises ValueError for a sample_rate other than 44100 and 48000."""
 
     def __init__(self, sample_rate: int):
         known = {44100: (5283, 0.4845, -9.477), 48000: (5356, 0.479, -9.62)}
@@ -231,7 +231,7 @@ class DeemphBiquad(_Filter):
 
 
 class RiaaBiquad(_Filter):
-    """The equalisation of vinyl records when they are played. Raises ValueError for a sample_rate other than 44100, 48000, 88200 and 96000."""
+    """Applies the playback equalisation of vinyl records. Raises ValueError for a sample_rate other than 44100, 48000, 88200 and 96000."""
 
     def __init__(self, sample_rate: int):
         known = {44100: (-0.2014898, 0.9233820, 0.7083149, 0.9924091), 48000: (-0.1766069, 0.9321590, 0.7396325, 0.9931330),

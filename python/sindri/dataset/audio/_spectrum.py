@@ -1,4 +1,4 @@
-"""Spectra of waveforms and what is made of them."""
+"""Spectra of waveforms and the features derived from them."""
 from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
@@ -22,12 +22,12 @@ def _padded(x: np.ndarray, before: int, after: int, mode: BorderType) -> np.ndar
 
 
 class Spectrogram(WaveOperation):
-    """[..., time] as [..., freq, frames]: the absolute value to the given power of the Fourier transform of every hop_length-th window of n_fft samples;
-    with power 0 its real and imaginary parts [..., freq, frames, 2].
+    """Computes the spectrogram [..., freq, frames] of [..., time]: the magnitude, raised to `power`, of the Fourier transform of windows of n_fft samples,
+    one every hop_length. With power 0 it returns real and imaginary parts [..., freq, frames, 2].
 
-    win_length (None: n_fft) and hop_length (None: win_length // 2) count samples; pad zeros go around the waveform first. center: frame t is around sample
-    t·hop_length, and pad_mode continues the waveform. normalized: divides by the norm of the window. onesided: frequencies up to the half of the sample
-    rate. Raises TypeError, ValueError.
+    win_length (None: n_fft) and hop_length (None: win_length // 2) count samples. pad: zeros added on both sides of the waveform first. center: frame t is
+    centred on sample t·hop_length, and pad_mode extends the waveform. normalized: divides by the norm of the window. onesided: returns frequencies up to
+    half the sample rate only. Raises TypeError, ValueError.
     """
 
     def __init__(self, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, pad: int = 0,
@@ -62,7 +62,7 @@ class Spectrogram(WaveOperation):
 
 
 class MelScale(WaveOperation):
-    """[..., freq, time] as [..., n_mels, time]: sums of the frequencies in triangular filters on the mel scale. n_stft: the number of frequencies; f_max None:
+    """Converts [..., freq, time] to [..., n_mels, time] with triangular filters on the mel scale. n_stft: the number of input frequencies. f_max None:
     half the sample rate. Raises TypeError, ValueError."""
 
     _least_dims = 2
@@ -76,12 +76,12 @@ class MelScale(WaveOperation):
 
     def _wave(self, wave: np.ndarray) -> np.ndarray:
         if wave.shape[-2] != len(self.banks):
-            fail(ValueError, f"expected {len(self.banks)} frequencies, got shape {list(wave.shape)}", type(self).__name__, "set n_stft to their number")
+            fail(ValueError, f"expected {len(self.banks)} frequencies, got shape {list(wave.shape)}", type(self).__name__, "pass their number as n_stft")
         return np.swapaxes(np.swapaxes(wave, -1, -2) @ self.banks, -1, -2)
 
 
 class MelSpectrogram(WaveOperation):
-    """MelScale of Spectrogram. Raises TypeError, ValueError."""
+    """Applies Spectrogram, then MelScale. Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int = 16000, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, f_min: float = 0.0,
                  f_max: Optional[float] = None, pad: int = 0, n_mels: int = 128, window: WindowType = WindowType.HANN, power: float = 2.0,
@@ -97,8 +97,8 @@ class MelSpectrogram(WaveOperation):
 
 
 class AmplitudeToDB(WaveOperation):
-    """[..., freq, time] in decibels above ref_value: 10·log10 of a power, 20·log10 of a magnitude, of at least amin; at most top_db below the highest of the
-    same sample (of up to three dimensions). Raises TypeError, ValueError."""
+    """Converts [..., freq, time] to decibels above ref_value: 10·log10 of a power, 20·log10 of a magnitude, of at least amin. Values are limited to top_db
+    below the highest of the same sample (of up to three dimensions). Raises TypeError, ValueError."""
 
     _least_dims = 2
 
@@ -115,7 +115,7 @@ class AmplitudeToDB(WaveOperation):
 
 
 class DBToAmplitude(WaveOperation):
-    """ref·(10^(x/10))^power of decibels x: power 1 gives powers, 0.5 amplitudes. Raises TypeError."""
+    """Returns ref·(10^(x/10))^power of decibels x: power 1 yields powers, 0.5 amplitudes. Raises TypeError."""
 
     def __init__(self, ref: float, power: float):
         self.ref, self.power = check_float("DBToAmplitude", "ref", ref), check_float("DBToAmplitude", "power", power)
@@ -130,8 +130,8 @@ def _cepstrum(spectrum: np.ndarray, log: bool, dct: np.ndarray) -> np.ndarray:
 
 
 class MFCC(WaveOperation):
-    """Mel frequency cepstrum coefficients [..., n_mfcc, frames]: the DCT of MelSpectrogram in decibels, or of log(x + 1e-6) with log_mels. melkwargs: arguments
-    of MelSpectrogram. Raises TypeError, ValueError."""
+    """Returns mel frequency cepstrum coefficients [..., n_mfcc, frames]: the DCT of MelSpectrogram in decibels, or of log(x + 1e-6) with log_mels.
+    melkwargs: arguments of MelSpectrogram. Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int = 16000, n_mfcc: int = 40, dct_type: int = 2, norm: NormMode = NormMode.ORTHO, log_mels: bool = False,
                  melkwargs: Optional[Dict[str, Any]] = None):
@@ -149,7 +149,7 @@ class MFCC(WaveOperation):
 
 
 class LFCC(WaveOperation):
-    """MFCC with filters at equal distances in hertz. speckwargs: arguments of Spectrogram. Raises TypeError, ValueError."""
+    """MFCC with filters equally spaced in hertz. speckwargs: arguments of Spectrogram. Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int = 16000, n_filter: int = 128, n_lfcc: int = 40, f_min: float = 0.0, f_max: Optional[float] = None, dct_type: int = 2,
                  norm: NormMode = NormMode.ORTHO, log_lf: bool = False, speckwargs: Optional[Dict[str, Any]] = None):
@@ -169,7 +169,7 @@ class LFCC(WaveOperation):
 
 
 class SpectralCentroid(WaveOperation):
-    """The mean frequency of each frame [..., 1, frames], weighted by magnitude, in hertz. Raises TypeError, ValueError."""
+    """Returns the mean frequency of each frame in hertz, weighted by magnitude, shape [..., 1, frames]. Raises TypeError, ValueError."""
 
     def __init__(self, sample_rate: int, n_fft: int = 400, win_length: Optional[int] = None, hop_length: Optional[int] = None, pad: int = 0,
                  window: WindowType = WindowType.HANN):
@@ -179,12 +179,12 @@ class SpectralCentroid(WaveOperation):
 
     def _wave(self, wave: np.ndarray) -> np.ndarray:
         spectrum = self.spectrogram._wave(wave)
-        with np.errstate(invalid="ignore"):  # a silent frame has none: NaN
+        with np.errstate(invalid="ignore"):  # NaN for a silent frame
             return (self.frequencies * spectrum).sum(-2, keepdims=True) / spectrum.sum(-2, keepdims=True)
 
 
 class Angle(WaveOperation):
-    """The angles of complex numbers [..., 2], in radians."""
+    """Returns the angles of complex numbers [..., 2], in radians."""
 
     _last = 2
 
@@ -193,7 +193,7 @@ class Angle(WaveOperation):
 
 
 class ComplexNorm(WaveOperation):
-    """The absolute values of complex numbers [..., 2], to the given power. Raises TypeError, ValueError."""
+    """Returns the absolute values of complex numbers [..., 2], raised to `power`. Raises TypeError, ValueError."""
 
     _last = 2
 
@@ -205,14 +205,14 @@ class ComplexNorm(WaveOperation):
 
 
 class Magphase(ComplexNorm):
-    """(absolute values to the given power, angles) of complex numbers [..., 2]. Raises TypeError, ValueError."""
+    """Returns (absolute values raised to `power`, angles) of complex numbers [..., 2]. Raises TypeError, ValueError."""
 
     def _wave(self, wave: np.ndarray) -> Any:
         return super()._wave(wave), np.arctan2(wave[..., 1], wave[..., 0])
 
 
 class ComputeDeltas(WaveOperation):
-    """Slopes along time: the line of least squares through win_length frames. Raises TypeError, ValueError."""
+    """Computes slopes along time by a least-squares line through win_length frames. Raises TypeError, ValueError."""
 
     def __init__(self, win_length: int = 5, pad_mode: BorderType = BorderType.EDGE):
         self.reach = (check_int32("ComputeDeltas", "win_length", win_length, 3) - 1) // 2
@@ -226,7 +226,7 @@ class ComputeDeltas(WaveOperation):
 
 
 def _span(t: int, frames: int, size: int, least: int, center: bool) -> Tuple[int, int]:
-    """The frames that a mean around frame t goes over."""
+    """Returns the range of frames that the mean around frame t covers."""
     start = t - size // 2 if center else t - size
     end = start + size if center else t + 1
     if start < 0:
@@ -239,8 +239,9 @@ def _span(t: int, frames: int, size: int, least: int, center: bool) -> Tuple[int
 
 
 class SlidingWindowCmn(WaveOperation):
-    """[..., freq, time] less the mean over a window of cmn_window frames along the last but one dimension, as Kaldi has it; norm_vars: divided by the standard
-    deviation. center: the window is around the frame, else before it, with min_cmn_window frames at the beginning. Raises TypeError, ValueError."""
+    """Subtracts the mean over a window of cmn_window frames along the second-to-last dimension of [..., freq, time], as Kaldi does. norm_vars: divides by
+    the standard deviation too. center: the window is centred on the frame, otherwise it precedes it, with min_cmn_window frames at the start. Raises
+    TypeError, ValueError."""
 
     _least_dims = 2
 

@@ -1,4 +1,4 @@
-"""The transforms of sound."""
+"""The audio transforms."""
 from sindri.dataset.audio._effects import *
 from sindri.dataset.audio._filters import *
 from sindri.dataset.audio._spectrum import *

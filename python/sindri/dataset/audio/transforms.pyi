@@ -1,4 +1,4 @@
-"""The transforms of sound.
+"""The audio transforms.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,4 @@
-"""Names that transforms of sound take, and the matrices of filter banks."""
+"""Enumerations of the audio transforms, and filter bank matrices."""
 from __future__ import annotations
 
 import enum
@@ -13,7 +13,7 @@ __all__ = ["BorderType", "DensityFunction", "FadeShape", "GainType", "Interpolat
 
 
 class BorderType(str, enum.Enum):
-    """How a signal continues past its ends."""
+    """How a signal is extended past its ends."""
     CONSTANT = "constant"
     EDGE = "edge"
     REFLECT = "reflect"
@@ -21,14 +21,14 @@ class BorderType(str, enum.Enum):
 
 
 class DensityFunction(str, enum.Enum):
-    """Probability densities of dither."""
+    """Probability densities of dither noise."""
     TPDF = "TPDF"
     RPDF = "RPDF"
     GPDF = "GPDF"
 
 
 class FadeShape(str, enum.Enum):
-    """Curves of Fade."""
+    """Curves for Fade."""
     QUARTER_SINE = "quarter_sine"
     HALF_SINE = "half_sine"
     LINEAR = "linear"
@@ -44,7 +44,7 @@ class GainType(str, enum.Enum):
 
 
 class Interpolation(str, enum.Enum):
-    """Interpolations between samples."""
+    """Interpolation between samples."""
     LINEAR = "linear"
     QUADRATIC = "quadratic"
 
@@ -56,37 +56,37 @@ class MelType(str, enum.Enum):
 
 
 class Modulation(str, enum.Enum):
-    """Wave forms of modulation."""
+    """Waveforms of modulation."""
     SINUSOIDAL = "sinusoidal"
     TRIANGULAR = "triangular"
 
 
 class NormMode(str, enum.Enum):
-    """Scales of the DCT's matrix."""
+    """Scaling of the DCT matrix."""
     ORTHO = "ortho"
     NONE = "none"
 
 
 class NormType(str, enum.Enum):
-    """Scales of mel filters: SLANEY gives each the area 1."""
+    """Scaling of mel filters: SLANEY gives each filter area 1."""
     SLANEY = "slaney"
     NONE = "none"
 
 
 class ResampleMethod(str, enum.Enum):
-    """Windows of Resample's sinc filter."""
+    """Windows for the sinc filter of Resample."""
     SINC_INTERPOLATION = "sinc_interpolation"
     KAISER_WINDOW = "kaiser_window"
 
 
 class ScaleType(str, enum.Enum):
-    """What AmplitudeToDB is given."""
+    """The kind of AmplitudeToDB's input."""
     POWER = "power"
     MAGNITUDE = "magnitude"
 
 
 class WindowType(str, enum.Enum):
-    """Windows of the Fourier transform."""
+    """Windows for the Fourier transform."""
     BARTLETT = "bartlett"
     BLACKMAN = "blackman"
     HAMMING = "hamming"
@@ -95,14 +95,14 @@ class WindowType(str, enum.Enum):
 
 
 def member(who: str, name: str, value: object, kind: type) -> object:
-    """`value`, which must be a member of `kind`. Raises TypeError."""
+    """Returns `value`, which must be a member of `kind`. Raises TypeError."""
     if not isinstance(value, kind):
         fail(TypeError, f"{name} must be a {kind.__name__}, got {value!r}", who, f"use {kind.__name__}.{next(iter(kind)).name}")  # type: ignore[call-overload]
     return value
 
 
 def create_dct(n_mfcc: int, n_mels: int, norm: NormMode = NormMode.NONE) -> np.ndarray:
-    """The matrix [n_mels, n_mfcc] of the discrete cosine transform of type 2, float32. Raises TypeError, ValueError."""
+    """Returns the matrix [n_mels, n_mfcc] of the type 2 discrete cosine transform, float32. Raises TypeError, ValueError."""
     who = "create_dct"
     check_int32(who, "n_mfcc", n_mfcc, 1)
     check_int32(who, "n_mels", n_mels, 1)
@@ -127,7 +127,7 @@ def _hertz(mel: np.ndarray, scale: MelType) -> np.ndarray:
 
 
 def _triangles(bins: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """[bins, filters]: filter i rises from corner i to i + 1 and falls to i + 2."""
+    """Returns [bins, filters]: filter i rises from corner i to i + 1 and falls to i + 2."""
     widths = np.diff(corners)
     slopes = corners[None, :] - bins[:, None]
     return np.maximum(0.0, np.minimum(-slopes[:, :-2] / widths[:-1], slopes[:, 2:] / widths[1:]))
@@ -142,7 +142,7 @@ def _check_range(who: str, f_min: float, f_max: float, sample_rate: int) -> None
 
 def melscale_fbanks(n_freqs: int, f_min: float, f_max: float, n_mels: int, sample_rate: int, norm: NormType = NormType.NONE,
                     mel_type: MelType = MelType.HTK) -> np.ndarray:
-    """Triangular filters [n_freqs, n_mels] with corners at equal distances on the mel scale, float32. Raises TypeError, ValueError."""
+    """Returns triangular filters [n_freqs, n_mels] with corners equally spaced on the mel scale, float32. Raises TypeError, ValueError."""
     who = "melscale_fbanks"
     check_int32(who, "n_freqs", n_freqs, 1)
     check_int32(who, "n_mels", n_mels, 1)
@@ -158,7 +158,7 @@ def melscale_fbanks(n_freqs: int, f_min: float, f_max: float, n_mels: int, sampl
 
 
 def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sample_rate: int) -> np.ndarray:
-    """Triangular filters [n_freqs, n_filter] with corners at equal distances in hertz, float32. Raises TypeError, ValueError."""
+    """Returns triangular filters [n_freqs, n_filter] with corners equally spaced in hertz, float32. Raises TypeError, ValueError."""
     who = "linear_fbanks"
     check_int32(who, "n_freqs", n_freqs, 1)
     check_int32(who, "n_filter", n_filter, 1)
@@ -167,7 +167,7 @@ def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sampl
 
 
 def fourier_window(kind: WindowType, length: int, size: Optional[int] = None) -> np.ndarray:
-    """A periodic window of `length`, with zeros around it up to `size`."""
+    """Returns a periodic window of `length`, padded with zeros on both sides to `size`."""
     n = np.arange(length)
     turns = 2 * np.pi * n / length
     forms: Dict[WindowType, Callable[[], np.ndarray]] = {

@@ -1,8 +1,8 @@
 """Process-wide settings of the data pipeline (MindSpore: mindspore.dataset.config).
 
-The seed, the number of workers, the prefetch size and the treatment of bad samples take effect on pipelines that are read afterwards.
-The other settings are kept and returned, and change nothing: there are no worker processes, shared memory, NUMA nodes, autotuning or device queue to
-set.
+The seed, the number of workers, the prefetch size, the treatment of bad samples and debug mode apply to pipelines whose reading starts afterwards;
+the callback timeout limits how long sync_wait holds rows back. The other settings are stored and returned but have no effect: the pipeline has no
+shared memory, NUMA binding, autotuning or device queue.
 """
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "se
            "set_debug_mode", "get_debug_mode", "set_error_samples_mode", "get_error_samples_mode", "ErrorSamplesMode",
            "set_multiprocessing_timeout_interval", "get_multiprocessing_timeout_interval", "set_dynamic_shape", "get_dynamic_shape", "load"]
 
-MOST_WORKERS = 1024  # beyond the cores of large machines, which scripts name on small ones too
+MOST_WORKERS = 1024  # more than large machines have cores: scripts written for them also run on small ones
 _UNSET_SEED = 5489  # what MindSpore returns before set_seed
 _UINT32_MAX = 4294967295
-_common_seeds_before = 0  # calls of sindri.set_seed before the last one of set_seed
-_times_seeded = 0  # transforms called by hand begin anew with each seed
+_common_seeds_before = 0  # calls of sindri.set_seed before the last call of set_seed
+_times_seeded = 0  # directly called transforms restart their random streams with each seed
 
 
 class ErrorSamplesMode(IntEnum):
-    """What happens to a row that cannot be read, decoded or transformed: RETURN ends with an error, REPLACE takes another row, SKIP leaves it out."""
+    """Treatment of a row that cannot be read, decoded or transformed: RETURN raises an error, REPLACE substitutes another row, SKIP omits it."""
 
     RETURN = 0
     REPLACE = 1
@@ -50,9 +50,20 @@ _settings: Dict[str, Any] = {
 
 
 def set_seed(seed: int) -> None:
-    """Seeds the order of rows and the random transforms of pipelines read, and transforms called by hand, from now on: 0 to 2^32 - 1.
+    """Sets the seed for the order of rows and the random transforms. It applies to pipelines read from now on and to transforms called directly.
 
-    Raises TypeError or ValueError.
+    Args:
+        seed (int): From 0 to 2^32 - 1.
+
+    Raises:
+        TypeError: If `seed` is not an int.
+        ValueError: If `seed` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_seed(7)
+        >>> ds.config.get_seed()
+        7
     """
     global _times_seeded, _common_seeds_before
     _settings["seed"] = check_int32("config.set_seed", "seed", seed, 0, _UINT32_MAX)
@@ -61,13 +72,17 @@ def set_seed(seed: int) -> None:
 
 
 def get_seed() -> int:
-    """The seed in use: set_seed's or that of sindri.set_seed, whichever came last, else 5489 as in MindSpore, which here means that each pipeline draws its own."""
+    """Returns the seed in use: the last one set by set_seed or sindri.set_seed.
+
+    Returns:
+        int, the seed. Without a seed it is 5489, as in MindSpore, which here means that each pipeline draws its own seed.
+    """
     seed = _pipeline_seed()
     return _UNSET_SEED if seed is None else seed
 
 
 def _own_seed() -> Optional[int]:
-    """set_seed's, unless sindri.set_seed has been called since, which seeds everything."""
+    """The seed of set_seed, unless sindri.set_seed was called later, which seeds everything."""
     return _settings["seed"] if common_seed._times_seeded == _common_seeds_before else None
 
 
@@ -81,22 +96,44 @@ def _check_workers(who: str, num: Any) -> int:
 
 
 def set_num_parallel_workers(num: int) -> None:
-    """Worker threads of operations that do not say themselves. More than the usable cores are not started. Raises TypeError or ValueError."""
+    """Sets the default number of worker threads per operation. At most as many threads start as there are usable cores.
+
+    Args:
+        num (int): From 1 to 1024.
+
+    Raises:
+        TypeError: If `num` is not an int.
+        ValueError: If `num` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> ds.config.set_num_parallel_workers(4)
+        >>> ds.config.get_num_parallel_workers()
+        4
+    """
     _settings["num_parallel_workers"] = _check_workers("config.set_num_parallel_workers", num)
 
 
 def get_num_parallel_workers() -> int:
-    """What was set, else min(8, number of cores)."""
+    """Returns the number of workers that was set, by default min(8, number of cores)."""
     return _settings["num_parallel_workers"] or min(8, os.cpu_count() or 1)
 
 
 def set_prefetch_size(size: int) -> None:
-    """Rows kept ready. They are kept as whole batches, at least two. Raises TypeError or ValueError."""
+    """Sets the number of rows that a pipeline prepares ahead. They are kept as whole batches, at least two.
+
+    Args:
+        size (int): The number of rows, at least 1.
+
+    Raises:
+        TypeError: If `size` is not an int.
+        ValueError: If `size` is out of range.
+    """
     _settings["prefetch_size"] = check_int32("config.set_prefetch_size", "size", size, 1)
 
 
 def get_prefetch_size() -> int:
-    """What was set, else 16."""
+    """Returns the prefetch size that was set, by default 16."""
     return _settings["prefetch_size"] or 16
 
 
@@ -106,14 +143,21 @@ def _prefetch_batches(batch_size: int) -> int:
 
 
 def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
-    """What happens to bad rows; a Python function marks a row as bad by raising dataset.BadSample. Raises TypeError."""
+    """Sets the treatment of bad rows. A Python function marks a row as bad by raising dataset.BadSample.
+
+    Args:
+        error_samples_mode (ErrorSamplesMode): RETURN, REPLACE or SKIP.
+
+    Raises:
+        TypeError: If the argument is not an ErrorSamplesMode.
+    """
     if not isinstance(error_samples_mode, ErrorSamplesMode):
         fail(TypeError, f"error_samples_mode must be an ErrorSamplesMode, got {error_samples_mode!r}", "config.set_error_samples_mode")
     _settings["error_samples_mode"] = error_samples_mode
 
 
 def get_error_samples_mode() -> ErrorSamplesMode:
-    """The mode set, RETURN at first."""
+    """Returns the treatment of bad rows that was set, by default RETURN."""
     return _settings["error_samples_mode"]
 
 
@@ -122,146 +166,164 @@ def _policy() -> str:
 
 
 def set_debug_mode(debug_mode_flag: bool, debug_hook_list: Optional[list] = None) -> None:
-    """True: one worker, so functions run one row after another. Hooks are not supported. Raises TypeError or ValueError."""
+    """Turns debug mode on or off. In debug mode a pipeline has one worker, so functions run for one row after another.
+
+    Args:
+        debug_mode_flag (bool): Whether debug mode is on.
+        debug_hook_list (list, optional): Hooks; not supported. Default: None.
+
+    Raises:
+        TypeError: If `debug_mode_flag` is not a bool.
+        ValueError: If hooks are given.
+    """
     if debug_hook_list:
-        fail(ValueError, "debug hooks are not supported", "config.set_debug_mode", "leave debug_hook_list out")
+        fail(ValueError, "debug hooks are not supported", "config.set_debug_mode", "omit debug_hook_list")
     _settings["debug_mode"] = check_bool("config.set_debug_mode", "debug_mode_flag", debug_mode_flag)
 
 
 def get_debug_mode() -> bool:
-    """Whether debug mode is on."""
+    """Returns whether debug mode is on."""
     return _settings["debug_mode"]
 
 
 def set_numa_enable(numa_enable: bool) -> None:
-    """Kept only. Raises TypeError."""
+    """Stores the NUMA setting; no effect. Raises TypeError if it is not a bool."""
     _settings["numa_enable"] = check_bool("config.set_numa_enable", "numa_enable", numa_enable)
 
 
 def get_numa_enable() -> bool:
-    """What was set, False at first."""
+    """Returns the NUMA setting, by default False."""
     return _settings["numa_enable"]
 
 
 def set_monitor_sampling_interval(interval: int) -> None:
-    """Kept only: milliseconds. Raises TypeError or ValueError."""
+    """Stores the monitor's sampling interval in milliseconds; no effect. Raises TypeError or ValueError."""
     _settings["monitor_sampling_interval"] = check_int32("config.set_monitor_sampling_interval", "interval", interval, 1)
 
 
 def get_monitor_sampling_interval() -> int:
-    """What was set, 1000 at first."""
+    """Returns the monitor's sampling interval in milliseconds, by default 1000."""
     return _settings["monitor_sampling_interval"]
 
 
 def set_callback_timeout(timeout: int) -> None:
-    """Kept only: seconds. Raises TypeError or ValueError."""
+    """Sets how long rows wait for Dataset.sync_update before they pass with a warning.
+
+    Args:
+        timeout (int): Seconds, at least 1.
+
+    Raises:
+        TypeError: If `timeout` is not an int.
+        ValueError: If `timeout` is out of range.
+    """
     _settings["callback_timeout"] = check_int32("config.set_callback_timeout", "timeout", timeout, 1)
 
 
 def get_callback_timeout() -> int:
-    """What was set, 60 at first."""
+    """Returns the timeout of sync_wait in seconds, by default 60."""
     return _settings["callback_timeout"]
 
 
 def set_auto_num_workers(enable: bool) -> None:
-    """Kept only: the default number of workers follows the machine anyway. Raises TypeError."""
+    """Stores the setting; no effect: the default number of workers follows the machine in any case. Raises TypeError if it is not a bool."""
     _settings["auto_num_workers"] = check_bool("config.set_auto_num_workers", "enable", enable)
 
 
 def get_auto_num_workers() -> bool:
-    """What was set, False at first."""
+    """Returns the setting, by default False."""
     return _settings["auto_num_workers"]
 
 
 def set_enable_shared_mem(enable: bool) -> None:
-    """Kept only: Python functions run in threads. Raises TypeError."""
+    """Stores the setting; no effect: Python functions run in threads. Raises TypeError if it is not a bool."""
     _settings["enable_shared_mem"] = check_bool("config.set_enable_shared_mem", "enable", enable)
 
 
 def get_enable_shared_mem() -> bool:
-    """What was set, True at first."""
+    """Returns the setting, by default True."""
     return _settings["enable_shared_mem"]
 
 
 def set_sending_batches(batch_num: int) -> None:
-    """Kept only. Raises TypeError or ValueError."""
+    """Stores the number of batches; no effect. Raises TypeError or ValueError."""
     _settings["sending_batches"] = check_int32("config.set_sending_batches", "batch_num", batch_num, 0)
 
 
 def get_sending_batches() -> int:
-    """What was set, 0 at first."""
+    """Returns the number of batches, by default 0."""
     return _settings["sending_batches"]
 
 
 def set_auto_offload(offload: bool) -> None:
-    """Kept only. Raises TypeError."""
+    """Stores the setting; no effect. Raises TypeError if it is not a bool."""
     _settings["auto_offload"] = check_bool("config.set_auto_offload", "offload", offload)
 
 
 def get_auto_offload() -> bool:
-    """What was set, False at first."""
+    """Returns the setting, by default False."""
     return _settings["auto_offload"]
 
 
 def set_enable_autotune(enable: bool, filepath_prefix: Optional[str] = None) -> None:
-    """Kept only; a filepath_prefix, which asks for a file of results, is refused. Raises TypeError or ValueError."""
+    """Stores the setting; no effect: there is no autotuning. Raises TypeError if it is not a bool, and ValueError if a result file is requested with
+    filepath_prefix."""
     if filepath_prefix is not None:
-        fail(ValueError, "there is no autotuning whose results could be written", "config.set_enable_autotune", "leave filepath_prefix out")
+        fail(ValueError, "there is no autotuning whose results could be written", "config.set_enable_autotune", "omit filepath_prefix")
     _settings["enable_autotune"] = check_bool("config.set_enable_autotune", "enable", enable)
 
 
 def get_enable_autotune() -> bool:
-    """What was set, False at first."""
+    """Returns the setting, by default False."""
     return _settings["enable_autotune"]
 
 
 def set_autotune_interval(interval: int) -> None:
-    """Kept only. Raises TypeError or ValueError."""
+    """Stores the interval; no effect. Raises TypeError or ValueError."""
     _settings["autotune_interval"] = check_int32("config.set_autotune_interval", "interval", interval, 0)
 
 
 def get_autotune_interval() -> int:
-    """What was set, 0 at first."""
+    """Returns the interval, by default 0."""
     return _settings["autotune_interval"]
 
 
 def set_enable_watchdog(enable: bool) -> None:
-    """Kept only: there are no worker processes to watch. Raises TypeError."""
+    """Stores the setting; no effect: worker processes are not watched. Raises TypeError if it is not a bool."""
     _settings["enable_watchdog"] = check_bool("config.set_enable_watchdog", "enable", enable)
 
 
 def get_enable_watchdog() -> bool:
-    """What was set, True at first."""
+    """Returns the setting, by default True."""
     return _settings["enable_watchdog"]
 
 
 def set_multiprocessing_timeout_interval(interval: int) -> None:
-    """Kept only: seconds. Raises TypeError or ValueError."""
+    """Stores the interval in seconds; no effect. Raises TypeError or ValueError."""
     _settings["multiprocessing_timeout_interval"] = check_int32("config.set_multiprocessing_timeout_interval", "interval", interval, 1)
 
 
 def get_multiprocessing_timeout_interval() -> int:
-    """What was set, 300 at first."""
+    """Returns the interval in seconds, by default 300."""
     return _settings["multiprocessing_timeout_interval"]
 
 
 def set_fast_recovery(fast_recovery: bool) -> None:
-    """Kept only: any epoch of a pipeline is reached at once and exactly. Raises TypeError."""
+    """Stores the setting; no effect: a pipeline can start at any epoch at once and exactly. Raises TypeError if it is not a bool."""
     _settings["fast_recovery"] = check_bool("config.set_fast_recovery", "fast_recovery", fast_recovery)
 
 
 def get_fast_recovery() -> bool:
-    """What was set, True at first."""
+    """Returns the setting, by default True."""
     return _settings["fast_recovery"]
 
 
 def set_dynamic_shape(is_dynamic: bool) -> None:
-    """Kept only: shapes may always vary from row to row. Raises TypeError."""
+    """Stores the setting; no effect: shapes may always vary from row to row. Raises TypeError if it is not a bool."""
     _settings["dynamic_shape"] = check_bool("config.set_dynamic_shape", "is_dynamic", is_dynamic)
 
 
 def get_dynamic_shape() -> bool:
-    """What was set, False at first."""
+    """Returns the setting, by default False."""
     return _settings["dynamic_shape"]
 
 
@@ -271,14 +333,19 @@ _FILE_KEYS = {
     "autoOffload": set_auto_offload, "enableAutotune": set_enable_autotune, "autotuneInterval": set_autotune_interval,
     "enableSharedMem": set_enable_shared_mem,
 }
-# Sizes of queues that this pipeline does not have.
+# Sizes of queues that do not exist in this pipeline.
 _FILE_IGNORED = ("logFilePath", "rowsPerBuffer", "workerConnectorSize", "opConnectorSize")
 
 
 def load(file: str) -> None:
-    """Reads settings from a JSON file in MindSpore's form.
+    """Loads settings from a JSON file in MindSpore's format.
 
-    Raises RuntimeError for a file that cannot be read, ValueError for a key that is not known.
+    Args:
+        file (str): The path of the file.
+
+    Raises:
+        RuntimeError: If the file cannot be read.
+        ValueError: If a key is unknown.
     """
     try:
         with open(file, encoding="utf-8") as stream:

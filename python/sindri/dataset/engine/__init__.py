@@ -1,8 +1,8 @@
-"""Data sets, samplers and iterators.
+"""Datasets, samplers and iterators.
 
-datasets.py has Dataset, its methods and what they share; the nodes the methods make are in _rows.py (one data set's rows changed, chosen, ordered or
-joined), _batching.py and _sync.py, the bases of the sources in _sources.py, the sources in the datasets_*.py of their kind. _values.py says what a row may hold,
-iterators.py reads a tree of nodes.
+datasets.py defines Dataset, its methods and shared parts. The nodes that the methods create are in _rows.py (change, choose, order or join rows),
+_batching.py and _sync.py. The base classes of sources are in _sources.py, the sources in a datasets_*.py for each kind. _values.py defines what a row may
+hold, and iterators.py reads a tree of nodes.
 """
 from sindri.dataset.core import config
 from sindri.dataset.engine import (cache, datasets, datasets_standard_format, datasets_text, datasets_user_defined, datasets_vision, iterators,
@@ -15,7 +15,7 @@ from sindri.dataset.engine.datasets_user_defined import *
 from sindri.dataset.engine.datasets_vision import *
 from sindri.dataset.engine.samplers import *
 
-# MindSpore has every source in this module.
+# In MindSpore this module contains every source.
 for _module in (datasets_standard_format, datasets_text, datasets_user_defined, datasets_vision):
     for _name in _module.__all__:
         setattr(datasets, _name, getattr(_module, _name))

@@ -1,4 +1,4 @@
-"""Data sets, samplers and iterators.
+"""Datasets, samplers and iterators.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,4 @@
-"""Data sets that put rows together: batch, padded_batch, bucket_batch_by_length. Made by the methods of Dataset."""
+"""Datasets that combine rows: batch, padded_batch, bucket_batch_by_length. Created by the methods of Dataset."""
 from __future__ import annotations
 
 import builtins
@@ -17,7 +17,7 @@ from sindri.dataset.engine.iterators import Row, Run
 
 
 class BatchDataset(Dataset):
-    """Made by Dataset.batch()."""
+    """Created by Dataset.batch()."""
 
     def __init__(self, child: Dataset, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
                  per_batch_map: Optional[Callable] = None, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
@@ -48,7 +48,7 @@ class BatchDataset(Dataset):
         return project(self, handle, self.column_order)
 
     def _mapped_columns(self, columns: List[str]) -> Tuple[List[int], List[str], List[int]]:
-        """Places that per_batch_map reads, names of its results, places of the other columns."""
+        """Returns the positions that per_batch_map reads, the names of its results, and the positions of the other columns."""
         inputs = self.input_columns or columns
         return map_columns(self, "batch", columns, inputs, self.output_columns or inputs)
 
@@ -93,7 +93,7 @@ class BatchDataset(Dataset):
 
 
 class PaddedBatchDataset(BatchDataset):
-    """Made by Dataset.padded_batch()."""
+    """Created by Dataset.padded_batch()."""
 
     def __init__(self, child: Dataset, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
                  pad_info: Optional[dict] = None, column_order: Any = None):
@@ -111,7 +111,7 @@ class PaddedBatchDataset(BatchDataset):
 
 
 class BucketBatchByLengthDataset(Dataset):
-    """Made by Dataset.bucket_batch_by_length()."""
+    """Created by Dataset.bucket_batch_by_length()."""
 
     def __init__(self, child: Dataset, column_names: Any, bucket_boundaries: Sequence[int], bucket_batch_sizes: Sequence[int],
                  element_length_function: Optional[Callable] = None, pad_info: Optional[dict] = None, pad_to_bucket_boundary: bool = False,
@@ -189,7 +189,7 @@ def _check_pad_info(who: str, pad_info: Any) -> dict:
 
 
 def _padded(values: List[np.ndarray], name: str, pad_info: dict, edge: Optional[int] = None) -> List[np.ndarray]:
-    """Rows of one column brought to one shape; `edge` stands for None in a given shape."""
+    """Pads the rows of one column to one shape; `edge` replaces None in a given shape."""
     if pad_info and name not in pad_info:
         return values
     shape, value = pad_info.get(name, (None, None))
@@ -213,7 +213,7 @@ def _padded(values: List[np.ndarray], name: str, pad_info: dict, edge: Optional[
 
 
 def stack(values: Any, name: str, who: str) -> np.ndarray:
-    """A batch of one column. Raises DataError (a RuntimeError) for rows of different shapes or types."""
+    """Stacks the values of one column into a batch. Raises DataError (a RuntimeError) for rows of different shapes or types."""
     if isinstance(values, dict):
         fail(TypeError, f"column '{name}' of a batch is a dict", who, "return an array, or a list of one value per row")
     arrays = [storable(v, who) for v in values]
@@ -221,7 +221,7 @@ def stack(values: Any, name: str, who: str) -> np.ndarray:
         fail(ArgumentError, f"column '{name}' of a batch is empty", who)
     for i, array in enumerate(arrays):
         if isinstance(array, dict):
-            fail(TypeError, f"column '{name}' holds dicts, of which no batch can be made", who, "make arrays of them first, with map()")
+            fail(TypeError, f"column '{name}' holds dicts, of which no batch can be made", who, "convert them to arrays first, with map()")
         if array.shape != arrays[0].shape:
             fail(_core.DataError, f"column '{name}' of row {i} of a batch has shape {list(array.shape)}, the rows before it {list(arrays[0].shape)}",
                  who, "rows of one batch need equal shapes: crop, resize or pad them first, or use padded_batch")

@@ -1,4 +1,4 @@
-"""Data sets that change, choose, order or join rows: map, filter, shuffle, take, zip and their like. Made by the methods of Dataset."""
+"""Datasets that change, choose, order or join rows: map, filter, shuffle, take, zip and similar. Created by the methods of Dataset."""
 from __future__ import annotations
 
 import builtins
@@ -20,7 +20,7 @@ from sindri.dataset.engine.iterators import Row, Run, choose_seed, in_python_whe
 
 
 def map_columns(node: Dataset, who: str, columns: List[str], inputs: List[str], outputs: List[str]) -> Tuple[List[int], List[str], List[int]]:
-    """Places of the inputs, names of the results, places of the other columns. Raises ArgumentError."""
+    """Returns the positions of the inputs, the names of the results and the positions of the other columns. Raises ArgumentError."""
     places = [node._place_of(name, who, columns) for name in inputs]
     others = [i for i in range(len(columns)) if i not in places]
     for name in outputs:
@@ -30,7 +30,7 @@ def map_columns(node: Dataset, who: str, columns: List[str], inputs: List[str], 
 
 
 def after_map(columns: List[str], places: List[int], outputs: List[str], others: List[int]) -> List[str]:
-    """Columns behind a map: results take the places of as many inputs; otherwise they come first."""
+    """Returns the columns after a map: as many results as inputs replace the inputs in place, otherwise the results come first."""
     if len(places) != len(outputs):
         return [*outputs, *(columns[i] for i in others)]
     result = list(columns)
@@ -53,12 +53,12 @@ def as_datasets(who: str, datasets: Any) -> List[Dataset]:
     if isinstance(datasets, Dataset):
         return [datasets]
     if not isinstance(datasets, (list, tuple)) or not all(isinstance(d, Dataset) for d in datasets):
-        fail(TypeError, f"data sets are expected, got {datasets!r} of type {type(datasets).__name__}", who)
+        fail(TypeError, f"datasets are expected, got {datasets!r} of type {type(datasets).__name__}", who)
     return list(datasets)
 
 
 class MapDataset(Dataset):
-    """Made by Dataset.map()."""
+    """Created by Dataset.map()."""
 
     def __init__(self, child: Dataset, operations: Any, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
                  num_parallel_workers: Optional[int] = None, python_multiprocessing: bool = False, cache: Any = None, callbacks: Any = None):
@@ -68,7 +68,7 @@ class MapDataset(Dataset):
         self.column_order = check_names("map", "column_order", column_order)
         self.python_multiprocessing = check_bool("map", "python_multiprocessing", python_multiprocessing)
         if callbacks:
-            fail(NotImplementedError, "callbacks are not supported", "map", "leave callbacks out")
+            fail(NotImplementedError, "callbacks are not supported", "map", "omit callbacks")
         self._place = RowPlace()
         super().__init__([child], num_parallel_workers, cache)
 
@@ -88,7 +88,7 @@ class MapDataset(Dataset):
         return project(self, handle, self.column_order)
 
     def _in_processes(self, chain: Chain) -> Any:
-        """What runs a chain of Python operations: worker processes where they are asked for and it is not the transforms' own."""
+        """Returns the object that runs a chain of Python operations: worker processes if requested and the chain contains user functions."""
         own = not any(isinstance(op, UserFunction) for op in chain.operations)
         return chain if own or not self.python_multiprocessing else ProcessChain(chain, self._workers() or config.get_num_parallel_workers())
 
@@ -114,7 +114,7 @@ class MapDataset(Dataset):
 
 
 class FilterDataset(Dataset):
-    """Made by Dataset.filter()."""
+    """Created by Dataset.filter()."""
 
     def __init__(self, child: Dataset, predicate: Callable, input_columns: Any = None, num_parallel_workers: Optional[int] = None):
         if not callable(predicate):
@@ -140,7 +140,7 @@ class FilterDataset(Dataset):
 
 
 class FlatMapDataset(Dataset):
-    """Made by Dataset.flat_map()."""
+    """Created by Dataset.flat_map()."""
 
     def __init__(self, child: Dataset, func: Callable):
         if not callable(func):
@@ -181,7 +181,7 @@ class FlatMapDataset(Dataset):
 
 
 class ShuffleDataset(Dataset):
-    """Made by Dataset.shuffle()."""
+    """Created by Dataset.shuffle()."""
 
     def __init__(self, child: Dataset, buffer_size: int):
         self.buffer_size = check_int32("shuffle", "buffer_size", buffer_size, 1)
@@ -207,7 +207,7 @@ class ShuffleDataset(Dataset):
 
 
 class RepeatDataset(Dataset):
-    """Made by Dataset.repeat()."""
+    """Created by Dataset.repeat()."""
 
     def __init__(self, child: Dataset, count: Optional[int] = None):
         self.count = -1 if count is None else check_int32("repeat", "count", count, -1)
@@ -229,7 +229,7 @@ class RepeatDataset(Dataset):
         return -1 if self.count < 0 or rows < 0 else rows * self.count
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
-        # An endless repeat is one pass of its own, of which every round is a pass of its input.
+        # An endless repeat is one separate pass, and each of its rounds is a pass of its input.
         run.num_epochs = -1 if self.count != 1 else run.num_epochs
         for i in itertools.count() if self.count < 0 else range(self.count):
             empty = True
@@ -241,7 +241,7 @@ class RepeatDataset(Dataset):
 
 
 class SkipDataset(Dataset):
-    """Made by Dataset.skip()."""
+    """Created by Dataset.skip()."""
 
     def __init__(self, child: Dataset, count: int):
         self.count = check_int32("skip", "count", count, 0)
@@ -255,7 +255,7 @@ class SkipDataset(Dataset):
         return rows if rows is None or rows < 0 else max(0, rows - self.count)
 
     def _skips_all(self) -> bool:
-        rows = self.children[0]._known_size()  # None where they have to be counted
+        rows = self.children[0]._known_size()  # None if they would have to be counted
         return super()._skips_all() or rows is None or 0 < rows <= self.count
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -263,7 +263,7 @@ class SkipDataset(Dataset):
 
 
 class TakeDataset(Dataset):
-    """Made by Dataset.take()."""
+    """Created by Dataset.take()."""
 
     def __init__(self, child: Dataset, count: int = -1):
         self.count = check_int32("take", "count", count, -1)
@@ -285,7 +285,7 @@ class TakeDataset(Dataset):
 
 
 class PartDataset(Dataset):
-    """One part of Dataset.split(): the rows at given places of a pass, in their order."""
+    """One part of Dataset.split(): the rows at the given positions of a pass, in order."""
 
     def __init__(self, child: Dataset, places: np.ndarray):
         self.places = frozenset(int(i) for i in places)
@@ -299,7 +299,7 @@ class PartDataset(Dataset):
 
 
 class RenameDataset(Dataset):
-    """Made by Dataset.rename()."""
+    """Created by Dataset.rename()."""
 
     def __init__(self, child: Dataset, input_columns: Any, output_columns: Any):
         self.input_columns = check_names("rename", "input_columns", input_columns)
@@ -323,7 +323,7 @@ class RenameDataset(Dataset):
 
 
 class ProjectDataset(Dataset):
-    """Made by Dataset.project()."""
+    """Created by Dataset.project()."""
 
     def __init__(self, child: Dataset, columns: Any):
         self.columns = check_names("project", "columns", columns)
@@ -344,22 +344,22 @@ class ProjectDataset(Dataset):
         return ([row[i] for i in places] for row in run.rows(self.children[0], epoch))
 
 
-# Operations on several data sets.
+# Operations on several datasets.
 
 
 class ZipDataset(Dataset):
-    """Made by zip()."""
+    """Created by zip()."""
 
     def __init__(self, datasets: Sequence[Dataset]):
         if len(datasets) < 2:
-            fail(ValueError, f"at least two data sets are needed, got {len(datasets)}", "zip")
+            fail(ValueError, f"at least two datasets are needed, got {len(datasets)}", "zip")
         super().__init__(datasets)
 
     def _columns(self, *inputs: List[str]) -> List[str]:
         columns = [name for part in inputs for name in part]
         for name in columns:
             if columns.count(name) > 1:
-                fail(ArgumentError, f"two data sets have a column '{name}'", "zip", "rename one of them first")
+                fail(ArgumentError, f"two datasets have a column '{name}'", "zip", "rename one of them first")
         return columns
 
     def _build(self, *inputs: Any) -> Any:
@@ -382,7 +382,7 @@ class ZipDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Made by concat() and +."""
+    """Created by concat() and +."""
 
     def __init__(self, datasets: Sequence[Dataset]):
         super().__init__(datasets)
@@ -390,7 +390,7 @@ class ConcatDataset(Dataset):
     def _columns(self, *inputs: List[str]) -> List[str]:
         for other in inputs[1:]:
             if other != inputs[0]:
-                fail(ArgumentError, f"the columns of the data sets differ: {inputs[0]} and {other}", "concat",
+                fail(ArgumentError, f"the columns of the datasets differ: {inputs[0]} and {other}", "concat",
                      "rename or project them to the same names")
         return inputs[0]
 
@@ -411,9 +411,9 @@ class ConcatDataset(Dataset):
         return itertools.chain.from_iterable(run.rows(child, epoch) for child in self.children)
 
     def use_sampler(self, sampler: Any) -> None:
-        """Deals the rows of all data sets, as one list, to the shards of a DistributedSampler without shuffle or num_samples.
+        """Distributes the rows of all datasets, as one list, to the shards of a DistributedSampler without shuffle or num_samples.
 
-        No row repeats: pad with a PaddedDataset for equally long shards. Raises TypeError or ValueError.
+        No row repeats: pad with a PaddedDataset to get shards of equal length. Raises TypeError or ValueError.
         """
         if not isinstance(sampler, samplers.DistributedSampler):
             fail(TypeError, f"a DistributedSampler is expected, got {sampler!r}", "ConcatDataset.use_sampler")
@@ -431,7 +431,7 @@ class ConcatDataset(Dataset):
 
 
 def source_below(dataset: Dataset) -> MappableDataset:
-    """The source that gives a data set's rows one for one. Raises ArgumentError."""
+    """Returns the source below a dataset that maps one to one to the dataset's rows. Raises ArgumentError."""
     node = dataset
     while isinstance(node, (MapDataset, RenameDataset, ProjectDataset)):
         node = node.children[0]

@@ -1,4 +1,4 @@
-"""Names, types and shapes of columns, as data files tell them (MindSpore: mindspore.dataset.Schema)."""
+"""Names, types and shapes of columns, as declared by data files (MindSpore: mindspore.dataset.Schema)."""
 from __future__ import annotations
 
 import json
@@ -8,8 +8,21 @@ from sindri._check import check_int32, fail
 
 
 class Schema:
-    """Names, types and shapes of columns. `schema_file`: JSON with "columns", as of TFRecord data sets. Raises OSError or ValueError for a file that
-    cannot be used.
+    """Names, types and shapes of columns.
+
+    Args:
+        schema_file (str, optional): A JSON file with "columns", as used for TFRecord datasets. Default: None.
+
+    Raises:
+        OSError: If the file cannot be read.
+        ValueError: If the file is not a schema.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> schema = ds.Schema()
+        >>> schema.add_column("label", "int32", [1])
+        >>> schema.columns
+        [{'name': 'label', 'type': 'int32', 'shape': [1], 'rank': 1}]
     """
 
     def __init__(self, schema_file: Optional[str] = None):
@@ -21,7 +34,17 @@ class Schema:
                 self.from_json(json.load(stream))
 
     def add_column(self, name: str, de_type: Any, shape: Optional[Sequence[int]] = None) -> None:
-        """Adds a column. de_type: a type of sindri.common.dtype or its name. Raises TypeError or ValueError."""
+        """Adds a column.
+
+        Args:
+            name (str): The name, not used by another column.
+            de_type (DType, str): A type of sindri.common.dtype or its name.
+            shape (Sequence[int], optional): The shape; -1 for a dimension that varies. Default: None, unknown.
+
+        Raises:
+            TypeError: If the name is not a str or the type is unknown.
+            ValueError: If the column exists already or the shape is invalid.
+        """
         if not isinstance(name, str) or not name:
             fail(TypeError, f"name must be a str that is not empty, got {name!r}", "Schema.add_column")
         if any(column["name"] == name for column in self.columns):
@@ -36,7 +59,7 @@ class Schema:
         self.columns.append(column)
 
     def from_json(self, json_obj: dict) -> None:
-        """Takes the columns of a JSON object. Raises ValueError."""
+        """Replaces the columns by those of a JSON object with "columns" and optional "numRows". Raises ValueError for another object."""
         if not isinstance(json_obj, dict) or "columns" not in json_obj:
             fail(ValueError, "a schema must be an object with 'columns'", "Schema.from_json")
         self.num_rows = json_obj.get("numRows")
@@ -55,7 +78,7 @@ class Schema:
             self.add_column(entry["name"], entry["type"], entry.get("shape"))
 
     def to_json(self) -> str:
-        """The schema as JSON text."""
+        """Returns the schema as JSON text."""
         out: dict = {"columns": {c["name"]: {k: v for k, v in c.items() if k != "name"} for c in self.columns}}
         if self.num_rows:
             out["numRows"] = self.num_rows

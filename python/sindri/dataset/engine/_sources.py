@@ -1,4 +1,4 @@
-"""Bases of the data sets that read something (MindSpore: SourceDataset, MappableDataset, NonMappableDataset)."""
+"""Base classes of the datasets that read a source (MindSpore: SourceDataset, MappableDataset, NonMappableDataset)."""
 from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
@@ -14,16 +14,16 @@ from sindri.dataset.engine.iterators import choose_seed
 
 
 class SourceDataset(Dataset):
-    """Base of the sources. num_samples caps the rows of an epoch, after shuffling; num_shards and shard_id come together."""
+    """Base class of the sources. num_samples limits the rows of an epoch, after shuffling; num_shards and shard_id must be given together."""
 
-    _draw_key: Tuple[int, int] = (0, 0)  # of rows chosen in Python: seed and epoch
+    _draw_key: Tuple[int, int] = (0, 0)  # seed and epoch, for rows chosen in Python
 
     def __init__(self, num_parallel_workers: Optional[int] = None, num_samples: Optional[int] = None, shuffle: Any = None,
                  num_shards: Optional[int] = None, shard_id: Optional[int] = None, cache: Any = None):
         who = type(self).__name__
         self.num_samples = None if num_samples is None else check_int32(who, "num_samples", num_samples, 0, samplers._INT64_MAX) or None
         if (num_shards is None) != (shard_id is None):
-            fail(ArgumentError, f"num_shards and shard_id come together, only {'num_shards' if shard_id is None else 'shard_id'} is given", who)
+            fail(ArgumentError, f"num_shards and shard_id must be given together, only {'num_shards' if shard_id is None else 'shard_id'} is given", who)
         self.num_shards = None if num_shards is None else check_int32(who, "num_shards", num_shards, 1)
         self.shard_id = None if shard_id is None else check_int32(who, "shard_id", shard_id, 0)
         if self.num_shards is not None and self.shard_id >= self.num_shards:  # type: ignore[operator]
@@ -36,11 +36,11 @@ class SourceDataset(Dataset):
 
 
 class NonMappableDataset(SourceDataset):
-    """Base of the sources whose rows come one after another."""
+    """Base class of the sources that can only be read in sequence."""
 
 
 class MappableDataset(SourceDataset):
-    """Base of the sources whose rows can be reached in any order. shuffle=None means shuffled unless there is a sampler.
+    """Base class of the sources whose rows can be read in any order. shuffle=None shuffles unless there is a sampler.
 
     A sampler excludes shuffle, num_shards and shard_id. Raises TypeError, ValueError, or ArgumentError, which is a ValueError and RuntimeError.
     """
@@ -59,7 +59,7 @@ class MappableDataset(SourceDataset):
             self.sampler = samplers.as_sampler(who, sampler)
 
     def use_sampler(self, new_sampler: Any) -> None:
-        """Chooses rows by another sampler; shuffle, shards and the old sampler no longer count. Raises TypeError."""
+        """Replaces the sampler; shuffle, num_shards, shard_id and the old sampler no longer apply. Raises TypeError."""
         if new_sampler is None:
             fail(TypeError, "a sampler is expected, got None", f"{type(self).__name__}.use_sampler")
         self.sampler = samplers.as_sampler(type(self).__name__, new_sampler)
@@ -67,24 +67,24 @@ class MappableDataset(SourceDataset):
         self._forget()
 
     def add_sampler(self, new_sampler: Any) -> None:
-        """Makes new_sampler choose from the rows of the present sampler. Raises TypeError."""
+        """Makes new_sampler choose from the rows of the current sampler. Raises TypeError."""
         sampler = samplers.as_sampler(type(self).__name__, new_sampler)
         sampler.add_child(self._effective_sampler())
         self.use_sampler(sampler)
 
     def is_shuffled(self) -> bool:
-        """Whether the order is mixed."""
+        """Returns whether rows are shuffled."""
         return self.sampler.is_shuffled() if self.sampler is not None else self.shuffle_flag is not False
 
     def is_sharded(self) -> bool:
-        """Whether this is one shard of several."""
+        """Returns whether this is one shard of several."""
         return self._sharded()
 
     def _sharded(self) -> bool:
         return self.sampler.is_sharded() if self.sampler is not None else super()._sharded()
 
     def _effective_sampler(self) -> samplers.BuiltinSampler:
-        """The sampler that shuffle, shards and num_samples amount to."""
+        """Returns the sampler equivalent to shuffle, shards and num_samples."""
         if self.sampler is not None:
             return self.sampler
         shuffled = self.shuffle_flag is not False
@@ -96,7 +96,7 @@ class MappableDataset(SourceDataset):
         return self.sampler is not None and self.sampler._core_sampler() is None
 
     def _draw(self, seed: int, epoch: int) -> np.ndarray:
-        """Row ids of one epoch, drawn in Python."""
+        """Returns the row ids of one epoch, drawn in Python."""
         ids = self._effective_sampler()._draw(self._rows(), seed, epoch, self._labels)
         return ids if self.num_samples is None else ids[:self.num_samples]
 
@@ -113,19 +113,19 @@ class MappableDataset(SourceDataset):
         return self._source(self._options())
 
     def _source(self, options: Any) -> Any:
-        """The C++ source."""
+        """Returns the C++ source."""
         raise NotImplementedError
 
     def _whole(self) -> Any:
-        """The C++ source with all rows in their order."""
+        """Returns the C++ source with all rows in order."""
         return self._source(_core.dataset.SourceOptions(shuffle=False))
 
     def _rows(self) -> int:
-        """Rows of the source, before any sampling."""
+        """Returns the number of rows of the source, before sampling."""
         return self._whole().get_dataset_size()
 
     def _labels(self, column: str) -> np.ndarray:
-        """The whole of one scalar column, by one pass over the source."""
+        """Returns all values of one scalar column, read in one pass over the source."""
         whole = self._whole()
         columns = list(whole.get_col_names())
         self._place_of(column, "PKSampler", columns)
@@ -145,7 +145,7 @@ class MappableDataset(SourceDataset):
 
     def _split_rows(self) -> int:
         if self._sharded():
-            fail(ArgumentError, "the data set is sharded already", "split", "split first, and give num_shards to the parts by use_sampler")
+            fail(ArgumentError, "the dataset is sharded already", "split", "split first, and give num_shards to the parts by use_sampler")
         return len(self._split_ids())
 
     def _split_ids(self) -> np.ndarray:

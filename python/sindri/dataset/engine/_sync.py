@@ -1,4 +1,4 @@
-"""Rows that wait for the training loop: Dataset.sync_wait and what sync_update releases."""
+"""Rows that wait for the training loop: Dataset.sync_wait, and sync_update, which releases them."""
 from __future__ import annotations
 
 import threading
@@ -14,7 +14,7 @@ __all__ = ["SyncWaitDataset", "update", "waiting_nodes"]
 
 
 class _Gate:
-    """Lets rows through as long as there are some to its credit. Copies of a data set share it."""
+    """Lets rows pass while its credit lasts. Copies of a dataset share it."""
 
     def __init__(self, callback: Optional[Callable[[Any], Any]]):
         self._callback = callback
@@ -28,10 +28,10 @@ class _Gate:
             self._changed.notify_all()
 
     def wait(self, name: str) -> None:
-        """Takes one row off the credit, once there is one."""
+        """Takes one row off the credit; waits until there is credit."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._credit > 0 or self._open, timeout=config.get_callback_timeout()):
-                warnings.warn(f"no sync_update came for {config.get_callback_timeout()} seconds, rows wait no longer | sync_wait('{name}') | "
+                warnings.warn(f"no call of sync_update for {config.get_callback_timeout()} seconds, rows no longer wait | sync_wait('{name}') | "
                               f"call sync_update('{name}') in the loop that reads the data", RuntimeWarning, stacklevel=2)
                 self._open = True
             self._credit -= 1
@@ -50,7 +50,7 @@ class _Gate:
 
 
 class SyncWaitDataset(Dataset):
-    """Made by Dataset.sync_wait()."""
+    """Created by Dataset.sync_wait()."""
 
     def __init__(self, child: Dataset, condition_name: str, num_batch: int = 1, callback: Optional[Callable[[Any], Any]] = None):
         who = "sync_wait"
@@ -60,12 +60,12 @@ class SyncWaitDataset(Dataset):
         if callback is not None and not callable(callback):
             fail(TypeError, f"callback must be callable, got {callback!r}", who)
         if any(isinstance(node, SyncWaitDataset) and node.condition_name == condition_name for node in child._walk()):
-            fail(ArgumentError, f"there is a condition '{condition_name}' already", who, "give each sync_wait a name of its own")
+            fail(ArgumentError, f"there is a condition '{condition_name}' already", who, "give each sync_wait a different name")
         self._gate = _Gate(callback)
         super().__init__([child])
 
     def _rows_per_batch(self) -> int:
-        """How many rows the batches above hold."""
+        """Returns the number of rows per batch above this node."""
         rows, node = 1, self
         while node._consumer is not None and node._consumer() is not None:
             node = node._consumer()  # type: ignore[assignment]
@@ -74,11 +74,11 @@ class SyncWaitDataset(Dataset):
         return rows
 
     def release(self, num_batch: Optional[int], data: Any) -> None:
-        """Lets num_batch batches more through (None: as many as sync_wait said) and calls the callback."""
+        """Lets num_batch more batches pass (None: the number given to sync_wait) and calls the callback."""
         self._gate.release((self.num_batch if num_batch is None else num_batch) * self._rows_per_batch(), data)
 
     def open(self) -> None:
-        """Rows wait no longer."""
+        """Lets all rows pass without waiting."""
         self._gate.open()
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
@@ -95,7 +95,7 @@ def waiting_nodes(dataset: Dataset) -> list:
 
 
 def update(dataset: Dataset, condition_name: str, num_batch: Optional[int], data: Any) -> None:
-    """Dataset.sync_update()."""
+    """Implements Dataset.sync_update()."""
     who = "sync_update"
     if not isinstance(condition_name, str):
         fail(TypeError, f"condition_name must be a str, got {condition_name!r}", who)

@@ -1,4 +1,4 @@
-"""What a row may hold, and how a source's values become its columns. No data set lives here."""
+"""The values that a row may hold, and the conversion of a source's values to columns."""
 from __future__ import annotations
 
 import builtins
@@ -11,8 +11,8 @@ from sindri._check import ArgumentError, fail, nearest
 
 
 def storable(value: Any, who: str) -> Any:
-    """An array of a type that a column may have: what the engine lacks is widened (int8, int16 and uint16 to int32, uint32 and uint64 to int64). A dict
-    is returned unchanged.
+    """Converts a value to an array of a type that a column may have. Types that the engine lacks are widened: int8, int16 and uint16 to int32, uint32
+    and uint64 to int64. A dict is returned unchanged.
 
     Raises TypeError for other Python objects and complex numbers, ValueError for numbers above 2^63 - 1.
     """
@@ -32,10 +32,10 @@ def storable(value: Any, who: str) -> Any:
 
 
 def as_columns(value: Any, names_: Sequence[str]) -> tuple:
-    """The columns of a row that a source gives: a tuple or list is one value each, a dict names them, anything else is a single one; so is a dict
-    without the name of the only column.
+    """Returns the columns of a row from a source. A tuple or list holds one value per column, a dict holds them by name. Anything else is the value of
+    the only column; so is a dict that lacks the only column's name.
 
-    Raises ArgumentError (a RuntimeError) for another number of values, or names that are missing.
+    Raises ArgumentError (a RuntimeError) for a different number of values or missing names.
     """
     if isinstance(value, dict) and (len(names_) > 1 or names_[0] in value):
         missing = [name for name in names_ if name not in value]
@@ -50,12 +50,12 @@ def as_columns(value: Any, names_: Sequence[str]) -> tuple:
 
 
 def in_python_only(row: Sequence[Any]) -> bool:
-    """Whether a row holds what no tensor does: text or a dict."""
+    """Whether a row holds a value that no tensor can hold: text or a dict."""
     return any(isinstance(value, dict) or np.asarray(value).dtype.kind in "US" for value in row if not isinstance(value, _core.Tensor))
 
 
 def delivered(value: Any, as_numpy: bool) -> Any:
-    """A column as an iterator gives it: a Tensor or array, text as an array. The same of all that a dict or a list in it holds."""
+    """Converts a column to what an iterator returns: a Tensor or array, text as an array. Applies also to everything inside a dict or list."""
     if isinstance(value, dict):
         return {name: delivered(part, as_numpy) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -65,12 +65,12 @@ def delivered(value: Any, as_numpy: bool) -> Any:
 
 
 def common_shape(a: list, b: list) -> list:
-    """The dimensions both have, None where they differ."""
+    """Returns the common dimensions, None where the shapes differ."""
     return [x if x == y else None for x, y in builtins.zip(a, b)] if len(a) == len(b) else [None]
 
 
 def type_of(dtype: Any) -> Any:
-    """A NumPy type; the engine's own for bfloat16, which NumPy lacks."""
+    """Returns a NumPy type; the engine's type for bfloat16, which NumPy lacks."""
     if isinstance(dtype, np.dtype):
         return np.dtype("S" if dtype.kind == "S" else "U") if dtype.kind in "US" else dtype
     name = dtype if isinstance(dtype, str) else dtype.numpy_name

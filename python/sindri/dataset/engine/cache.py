@@ -10,9 +10,22 @@ __all__ = ["DatasetCache"]
 
 
 class DatasetCache:
-    """Stands for a cache of rows. There is no cache server: a pipeline given one reads its rows as without it, with the same results.
+    """Placeholder for a cache of rows. There is no cache server: a pipeline with a cache reads its rows as without it, with the same results.
 
-    A warning says so once. The arguments are checked and kept. Raises TypeError or ValueError.
+    The arguments are checked and stored, and a warning is printed once.
+
+    Args:
+        session_id (int): From 1 to 2^32 - 1.
+        size (int): Bytes. Default: 0.
+        spilling (bool): Whether to use disk. Default: False.
+        hostname (str, optional): Default: None.
+        port (int, optional): From 1025 to 65535. Default: None.
+        num_connections (int, optional): At least 1. Default: None.
+        prefetch_size (int, optional): At least 1. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
     """
 
     def __init__(self, session_id: int, size: int = 0, spilling: bool = False, hostname: Optional[str] = None, port: Optional[int] = None,
@@ -26,20 +39,20 @@ class DatasetCache:
         self.hostname = hostname
         self.port = None if port is None else check_int32(who, "port", port, 1025, 65535)
         self.num_connections = None if num_connections is None else check_int32(who, "num_connections", num_connections, 1)
-        no_effect("DatasetCache", "rows are read again in each epoch; keep those that are slow to make in a record file")
+        no_effect("DatasetCache", "rows are read again in each epoch; store rows that are slow to produce in a record file")
         self.prefetch_size = None if prefetch_size is None else check_int32(who, "prefetch_size", prefetch_size, 1)
 
     def get_stat(self) -> "DatasetCache.Stat":
-        """Rows held: none."""
+        """Returns statistics of an empty cache."""
         return DatasetCache.Stat()
 
     class Stat:
-        """What a cache holds."""
+        """Statistics of a cache."""
 
         avg_cache_sz = num_mem_cached = num_disk_cached = 0
 
 
 def check_cache(who: str, cache: Any) -> None:
-    """Raises TypeError for what is no cache."""
+    """Raises TypeError unless `cache` is None or a DatasetCache."""
     if cache is not None and not isinstance(cache, DatasetCache):
         fail(TypeError, f"cache must be a DatasetCache, got {cache!r}", who)

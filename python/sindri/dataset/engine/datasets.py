@@ -1,8 +1,8 @@
-"""Dataset and the operations on it (MindSpore: mindspore.dataset.Dataset). The nodes its methods make are in _rows.py and _batching.py, the
+"""Dataset and its operations (MindSpore: mindspore.dataset.Dataset). The nodes that its methods create are in _rows.py and _batching.py, the
 sources in the neighbouring modules.
 
-A Dataset is a node of a tree. `_native` gives the C++ pipeline that does the same, made when it is first needed; None means that the
-node runs in Python, by `_pull`, on top of what lies below (see iterators.py).
+A Dataset is a node of a tree. `_native` returns the equivalent C++ pipeline, created when it is first needed. None means that the
+node runs in Python, by `_pull`, on top of the nodes below it (see iterators.py).
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNSET = object()
 
 
 class Shuffle(str, Enum):
-    """How sources made of files shuffle: GLOBAL mixes all rows, FILES the order of files only, INFILE the rows of each file."""
+    """How sources made of files shuffle: GLOBAL shuffles all rows, FILES only the order of files, INFILE the rows within each file."""
 
     GLOBAL = "global"
     FILES = "files"
@@ -41,24 +41,34 @@ class Shuffle(str, Enum):
 
 
 class BatchInfo:
-    """What a per_batch_map or a function that chooses the batch size is told."""
+    """The position passed to a per_batch_map or to a function that chooses the batch size."""
 
     def __init__(self, epoch: int, batch: int):
         self._epoch, self._batch = epoch, batch
 
     def get_epoch_num(self) -> int:
-        """The epoch, from 0."""
+        """Returns the epoch, from 0."""
         return self._epoch
 
     def get_batch_num(self) -> int:
-        """The batch within the epoch, from 0."""
+        """Returns the batch within the epoch, from 0."""
         return self._batch
 
 
 class Dataset:
-    """Base of all data sets: the operations on rows, the sizes, the iterators. Use a source, such as ImageFolderDataset, to make one.
+    """Base class of all datasets: operations on rows, sizes and iterators. Create a dataset with a source such as ImageFolderDataset.
 
-    Each data set feeds one other: using it twice raises ArgumentError (a ValueError).
+    Operations return a new Dataset and run when rows are read. Each dataset feeds one other dataset: using it twice raises ArgumentError (a ValueError).
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False).batch(2)
+        >>> for row in data.create_dict_iterator(num_epochs=1, output_numpy=True):
+        ...     print(row["x"])
+        [0 1]
+        [2 3]
+        [4]
     """
 
     def __init__(self, children: Sequence["Dataset"] = (), num_parallel_workers: Optional[int] = None, cache: Any = None):
@@ -79,17 +89,17 @@ class Dataset:
 
     def _consume(self, child: "Dataset") -> None:
         if not isinstance(child, Dataset):
-            fail(TypeError, f"a data set is expected, got {child!r} of type {type(child).__name__}", type(self).__name__)
+            fail(TypeError, f"a dataset is expected, got {child!r} of type {type(child).__name__}", type(self).__name__)
         if child._consumer is not None:
             fail(ArgumentError, f"the data pipeline is not a tree: {type(child).__name__} already feeds {child._feeds} "
-                 f"and cannot feed {type(self).__name__} too", "", "build the data set twice, once for each use")
+                 f"and cannot feed {type(self).__name__} too", "", "build the dataset twice, once for each use")
         child._consumer, child._feeds = weakref.ref(self), type(self).__name__
         self.children.append(child)
 
     # The tree.
 
     def _clone(self) -> "Dataset":
-        """The same tree, unused."""
+        """Returns a copy of the tree that feeds no other dataset."""
         twin = copy.copy(self)
         twin._handle, twin._consumer, twin.children = _UNSET, None, []
         for child in self.children:
@@ -105,7 +115,7 @@ class Dataset:
             yield from child._walk()
 
     def _forget(self) -> None:
-        """Drops what has been made of the tree that this node is part of."""
+        """Drops everything that was derived from the tree that this node belongs to."""
         root: Dataset = self
         while root._consumer is not None and root._consumer() is not None:
             root = root._consumer()  # type: ignore[assignment]
@@ -113,7 +123,7 @@ class Dataset:
             node._handle, node._first_row, node.dataset_size = _UNSET, None, None
 
     def _is_drawn(self) -> bool:
-        """Whether rows of some source are chosen in Python, epoch by epoch."""
+        """Whether the rows of a source are chosen in Python for each epoch."""
         return any(node._drawn() for node in self._walk())
 
     def _drawn(self) -> bool:
@@ -126,36 +136,36 @@ class Dataset:
         return False
 
     def _set_draw(self, seed: int, epoch: int) -> None:
-        """Fixes the rows that samplers in Python choose."""
+        """Fixes the rows that Python samplers choose."""
         for node in self._walk():
             if isinstance(node, SourceDataset):
                 node._draw_key = (seed, epoch)
 
     def _native(self) -> Optional[Any]:
-        """The C++ pipeline that does the same, or None."""
+        """Returns the equivalent C++ pipeline, or None."""
         if self._handle is _UNSET:
             try:
                 handles = [child._native() for child in self.children]
                 self._handle = None if any(h is None for h in handles) else self._build(*handles)
             except BaseException:
-                self._forget()  # parts of the C++ tree are used up
+                self._forget()  # parts of the C++ tree have been consumed
                 raise
         return self._handle
 
     def _build(self, *inputs: Any) -> Optional[Any]:
-        """The C++ node over those of the children."""
+        """Returns the C++ node on top of the children's nodes."""
         return None
 
     def _pull(self, run: Run, epoch: int) -> Iterates[Row]:
-        """The rows of one pass, in Python."""
+        """Returns the rows of one pass, in Python."""
         raise NotImplementedError
 
     def _columns(self, *inputs: List[str]) -> List[str]:
-        """Column names, given those of the children."""
+        """Returns the column names, given those of the children."""
         return inputs[0]
 
     def _count(self, *inputs: Optional[int]) -> Optional[int]:
-        """Rows, given those of the children: -1 without end, None unknown."""
+        """Returns the number of rows, given those of the children: -1 for endless, None for unknown."""
         return inputs[0]
 
     def _workers(self) -> int:
@@ -164,7 +174,7 @@ class Dataset:
     # Sizes and columns.
 
     def get_col_names(self) -> List[str]:
-        """Names of the columns."""
+        """Returns the column names."""
         handle: Any = self._native()
         return list(handle.get_col_names() if handle is not None else self._columns(*(child.get_col_names() for child in self.children)))
 
@@ -184,14 +194,24 @@ class Dataset:
             return 0
 
     def _skips_all(self) -> bool:
-        """Whether a skip() below leaves nothing of the rows it has: what the user asked for, unlike other data sets without rows."""
+        """Whether a skip() below omits all rows, which the user requested, unlike other datasets without rows."""
         return any(node._skips_all() for node in self.children)
 
     def get_dataset_size(self) -> int:
-        """Batches (rows, without batch()) per epoch, repeats included; -1 for an endless repeat, where MindSpore tells the size of one pass.
+        """Returns the number of batches (rows, without batch()) per epoch, repeats included.
 
-        Counted by a pass over the data where it cannot be known; 0 where skip() leaves none. Raises EmptyDatasetError (a ValueError and RuntimeError)
-        where there are none for another reason.
+        If the size cannot be derived, one pass over the data counts the rows.
+
+        Returns:
+            int, the size; 0 if skip() omits all rows; -1 for an endless repeat, for which MindSpore returns the size of one pass.
+
+        Raises:
+            EmptyDatasetError: A ValueError and RuntimeError, if there are no rows for another reason.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> ds.NumpySlicesDataset([1, 2, 3, 4, 5]).batch(2).get_dataset_size()
+            3
         """
         handle = self._native()
         if handle is not None:
@@ -205,7 +225,7 @@ class Dataset:
             size = self._known_size()
             self.dataset_size = in_python_where_needed(self, self._counted_size) if size is None else size
         if self.dataset_size == 0 and not self._skips_all():
-            fail(_core.dataset.EmptyDatasetError, "the data set has no rows", type(self).__name__,
+            fail(_core.dataset.EmptyDatasetError, "the dataset has no rows", type(self).__name__,
                  "check the counts of skip, take, filter and the source")
         return self.dataset_size
 
@@ -220,23 +240,23 @@ class Dataset:
         return self.get_dataset_size()
 
     def get_batch_size(self) -> int:
-        """The size of the nearest batch() below; 1 without, -1 where a function chooses it."""
+        """Returns the batch size of the nearest batch() below; 1 without batch(), -1 if a function chooses the size."""
         return self.children[0].get_batch_size() if self.children else 1
 
     def get_repeat_count(self) -> int:
-        """The product of the counts of repeat(); -1 without end."""
+        """Returns the product of the counts of repeat(); -1 for an endless repeat."""
         return self.children[0].get_repeat_count() if self.children else 1
 
     def num_classes(self) -> Optional[int]:
-        """The number of classes of the source, None where it has none."""
+        """Returns the number of classes of the source, None if it has no classes."""
         return self.children[0].num_classes() if self.children else None
 
     def get_class_indexing(self) -> Dict[str, int]:
-        """Folder name to label of an ImageFolderDataset, else {}."""
+        """Returns the labels of an ImageFolderDataset by folder name; {} for other sources."""
         return self.children[0].get_class_indexing() if self.children else {}
 
     def _look(self) -> Tuple[list, list]:
-        """Types and shapes: those known beforehand, else of the first row. None where skip() leaves no rows."""
+        """Returns types and shapes: those known in advance, otherwise those of the first row. Empty lists if skip() omits all rows."""
         return in_python_where_needed(self, self._look_once)
 
     def _look_once(self) -> Tuple[list, list]:
@@ -256,19 +276,35 @@ class Dataset:
                 if row is None:
                     if self._skips_all():
                         return [], []
-                    self.get_dataset_size()  # raises and says why
-                    fail(RuntimeError, "the data set has no rows", type(self).__name__)
-                kept = [isinstance(column, dict) for column in row]  # MindSpore says object and [0] of these
+                    self.get_dataset_size()  # raises with the reason
+                    fail(RuntimeError, "the dataset has no rows", type(self).__name__)
+                kept = [isinstance(column, dict) for column in row]  # for which MindSpore returns object and [0]
                 self._first_row = ([np.dtype(object) if k else type_of(column.dtype) for k, column in builtins.zip(kept, row)],
                                    [[0] if k else list(column.shape) for k, column in builtins.zip(kept, row)])
         return self._first_row
 
     def output_types(self) -> list:
-        """NumPy types of the columns. Labels are int32 where MindSpore has uint32. A bfloat16 column has the type of sindri.common.dtype."""
+        """Returns the NumPy types of the columns. Labels are int32, where MindSpore has uint32. A bfloat16 column has the type of sindri.common.dtype."""
         return list(self._look()[0])
 
     def output_shapes(self, estimate: bool = False) -> List[list]:
-        """Shapes of the columns of the first row; with estimate, over a whole pass, None where a dimension varies."""
+        """Returns the shapes of the columns.
+
+        Args:
+            estimate (bool): Whether to read one whole pass; dimensions that vary are then None. Default: False, the shapes of the first row.
+
+        Returns:
+            list[list], one shape per column.
+
+        Raises:
+            TypeError: If `estimate` is not a bool.
+
+        Examples:
+            >>> import numpy as np
+            >>> import sindri.dataset as ds
+            >>> ds.NumpySlicesDataset(np.zeros((6, 3)), shuffle=False).batch(4).output_shapes(estimate=True)
+            [[None, 3]]
+        """
         check_bool("output_shapes", "estimate", estimate)
         if not estimate:
             return [list(shape) for shape in self._look()[1]]
@@ -283,18 +319,61 @@ class Dataset:
     # Reading.
 
     def create_tuple_iterator(self, columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False) -> TupleIterator:
-        """Rows as lists, of `columns` only where given. Raises TypeError or ValueError."""
+        """Creates an iterator whose rows are lists.
+
+        Args:
+            columns (str, list[str], optional): The columns to return. Default: None, all.
+            num_epochs (int): The number of epochs that the iterator may read; -1 for no limit. Default: -1.
+            output_numpy (bool): Whether to return NumPy arrays instead of Tensors. Default: False.
+            do_copy (bool): Accepted without effect. Default: False.
+
+        Returns:
+            TupleIterator.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If `num_epochs` is out of range or a column does not exist.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset({"a": [1, 2], "b": [3, 4]}, shuffle=False)
+            >>> for a, b in data.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            ...     print(a, b)
+            1 3
+            2 4
+        """
         return TupleIterator(self, columns, num_epochs, output_numpy, do_copy)
 
     def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False) -> DictIterator:
-        """Rows as dicts, column name to Tensor or array. Raises TypeError or ValueError."""
+        """Creates an iterator whose rows are dicts from column name to Tensor or array.
+
+        Args:
+            num_epochs (int): The number of epochs that the iterator may read; -1 for no limit. Default: -1.
+            output_numpy (bool): Whether to return NumPy arrays instead of Tensors. Default: False.
+            do_copy (bool): Accepted without effect. Default: False.
+
+        Returns:
+            DictIterator.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If `num_epochs` is out of range.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset({"a": [1, 2]}, shuffle=False)
+            >>> for row in data.create_dict_iterator(num_epochs=1):
+            ...     print(row["a"])
+            1
+            2
+        """
         return DictIterator(self, num_epochs, output_numpy, do_copy)
 
     def __iter__(self) -> TupleIterator:
         return self.create_tuple_iterator(num_epochs=1)
 
     def reset(self) -> None:
-        """Readies the data set for the next epoch. There is nothing to do: iterators go on by themselves, and new ones start anew."""
+        """Does nothing; exists for MindSpore scripts. Iterators continue with the next epoch automatically, and new iterators start at the first one."""
 
     # Operations.
 
@@ -302,10 +381,33 @@ class Dataset:
     def batch(self, batch_size: Union[int, Callable], drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
               per_batch_map: Optional[Callable] = None, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
               pad_info: Optional[dict] = None, python_multiprocessing: bool = False, max_rowsize: Any = None) -> "Dataset":
-        """Rows in batches. batch_size may be a function of BatchInfo; per_batch_map gets lists of arrays and a BatchInfo and gives lists or arrays.
+        """Combines rows into batches. Batching runs in C++ unless a function or `pad_info` is given.
 
-        Batching runs in C++ unless a function or pad_info is given. python_multiprocessing and max_rowsize are hints that change nothing.
-        Raises TypeError or ValueError; while reading DataError (a RuntimeError) when rows of a batch differ in shape.
+        Args:
+            batch_size (int, Callable): The number of rows, or a function of BatchInfo that returns it.
+            drop_remainder (bool): Whether to omit a last batch with fewer rows. Default: False.
+            num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+            per_batch_map (Callable, optional): Receives one list of arrays per input column and a BatchInfo, and returns lists or arrays.
+            input_columns (str, list[str], optional): The columns that `per_batch_map` receives. Default: None, all.
+            output_columns (str, list[str], optional): The names of its results. Default: None, the input columns.
+            column_order (str, list[str], optional): The columns to keep, in this order. Default: None, all.
+            pad_info (dict, optional): Pads the columns, see `padded_batch`. Default: None.
+            python_multiprocessing (bool): Accepted without effect. Default: False.
+            max_rowsize: Accepted without effect. Default: None.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an argument is out of range or contradicts another.
+            DataError: A RuntimeError while reading, if rows of a batch differ in shape or type.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False).batch(2, drop_remainder=True)
+            >>> [row[0].tolist() for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+            [[1, 2]]
         """
         if pad_info is not None:
             if per_batch_map is not None:
@@ -317,10 +419,30 @@ class Dataset:
     @named
     def padded_batch(self, batch_size: Union[int, Callable], drop_remainder: bool = False, num_parallel_workers: Optional[int] = None,
                      pad_info: Optional[dict] = None) -> "Dataset":
-        """Rows in batches, each column padded to the largest shape of the batch. pad_info: {column: (shape or None, value)}; None in a shape means
-        the largest.
+        """Combines rows into batches and pads each column to the largest shape in the batch. Runs in Python.
 
-        Columns that a pad_info does not name are not padded. Runs in Python. Raises TypeError or ValueError.
+        Args:
+            batch_size (int, Callable): The number of rows, or a function of BatchInfo that returns it.
+            drop_remainder (bool): Whether to omit a last batch with fewer rows. Default: False.
+            num_parallel_workers (int, optional): Accepted as by `batch`. Default: None.
+            pad_info (dict, optional): {column: (shape or None, value)}. None in a shape means the largest size. Columns that a `pad_info` does not
+                name are not padded. Default: None, all columns with 0.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an argument is out of range.
+
+        Examples:
+            >>> import numpy as np
+            >>> import sindri.dataset as ds
+            >>> rows = [np.array([1]), np.array([2, 3])]
+            >>> data = ds.GeneratorDataset(rows, ["x"], shuffle=False).padded_batch(2)
+            >>> print(next(data.create_tuple_iterator(num_epochs=1, output_numpy=True))[0])
+            [[1 0]
+             [2 3]]
         """
         return PaddedBatchDataset(self, batch_size, drop_remainder, num_parallel_workers, pad_info)
 
@@ -328,11 +450,35 @@ class Dataset:
     def bucket_batch_by_length(self, column_names: Any, bucket_boundaries: Sequence[int], bucket_batch_sizes: Sequence[int],
                                element_length_function: Optional[Callable] = None, pad_info: Optional[dict] = None,
                                pad_to_bucket_boundary: bool = False, drop_remainder: bool = False) -> "Dataset":
-        """Batches of rows of similar length: bucket i holds lengths below bucket_boundaries[i] and has batches of bucket_batch_sizes[i]; the last has
-        the rest.
+        """Combines rows of similar length into batches. Runs in Python.
 
-        The length is that of element_length_function(*column_names), else the first dimension of the one column. Rows are padded as by
-        padded_batch(); with pad_to_bucket_boundary, None in a shape means one less than the boundary. Runs in Python. Raises TypeError or ValueError.
+        Bucket i holds lengths below bucket_boundaries[i] and forms batches of bucket_batch_sizes[i] rows; the last bucket holds the other rows. Rows are
+        padded as by `padded_batch`.
+
+        Args:
+            column_names (str, list[str]): The columns that determine the length.
+            bucket_boundaries (list[int]): The upper bounds of the buckets, increasing.
+            bucket_batch_sizes (list[int]): The batch size of each bucket, one more than there are boundaries.
+            element_length_function (Callable, optional): Returns the length from the columns. Default: None, the first dimension of the only column.
+            pad_info (dict, optional): As of `padded_batch`. Default: None.
+            pad_to_bucket_boundary (bool): Whether None in a shape means one less than the boundary, instead of the largest size. Default: False.
+            drop_remainder (bool): Whether to omit incomplete batches at the end. Default: False.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an argument is out of range or contradicts another.
+            ArgumentError: A RuntimeError while reading, if a row reaches the last boundary with `pad_to_bucket_boundary`.
+
+        Examples:
+            >>> import numpy as np
+            >>> import sindri.dataset as ds
+            >>> data = ds.GeneratorDataset([np.ones(n) for n in (1, 5, 2, 6)], ["x"], shuffle=False)
+            >>> data = data.bucket_batch_by_length("x", [4], [2, 2])
+            >>> [row[0].shape for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+            [(2, 2), (2, 6)]
         """
         return BucketBatchByLengthDataset(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
                                           pad_to_bucket_boundary, drop_remainder)
@@ -341,13 +487,39 @@ class Dataset:
     def map(self, operations: Any, input_columns: Any = None, output_columns: Any = None, column_order: Any = None,
             num_parallel_workers: Optional[int] = None, python_multiprocessing: bool = False, cache: Any = None, callbacks: Any = None,
             max_rowsize: Any = None, offload: Any = None) -> "Dataset":
-        """Applies transforms and Python functions in order to the input columns (the first, without) of every row, or batch behind batch().
+        """Applies transforms and Python functions in sequence to every row, or to every batch after `batch`.
 
-        A function gets one array per column and gives one value or a tuple; where the values are text or dicts, the rows are made in Python. One with a
-        parameter `rng` gets a numpy.random.Generator for the row.
-        Functions run in worker threads, of which only one at a time is in Python; python_multiprocessing=True gives each worker a process of its own, a
-        copy of this one (fork), where random and numpy.random are seeded by the row. max_rowsize and offload are hints that change nothing.
-        Raises TypeError or ValueError; while reading what the function raises, with a note that names the row.
+        A function receives one array per input column and returns one value or a tuple. If the values are text or dicts, the rows are produced in
+        Python. A function with a parameter `rng` receives a numpy.random.Generator for the row. Functions run in worker threads, of which only one at a
+        time executes Python.
+
+        Args:
+            operations (Callable, list[Callable]): Transforms and functions.
+            input_columns (str, list[str], optional): The columns to pass. Default: None, the first column.
+            output_columns (str, list[str], optional): The names of the results. Default: None, the input columns.
+            column_order (str, list[str], optional): The columns to keep, in this order. Default: None, all.
+            num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+            python_multiprocessing (bool): Whether each worker runs functions in its own process, a fork of this one, in which random and numpy.random
+                are seeded for each row. Default: False.
+            cache (DatasetCache, optional): Accepted without effect. Default: None.
+            callbacks: Not supported. Default: None.
+            max_rowsize: Accepted without effect. Default: None.
+            offload: Accepted without effect. Default: None.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an argument is out of range or a column does not exist.
+            NotImplementedError: If callbacks are given.
+            Exception: While reading, whatever a function raises, with a note that names the row.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False).map(lambda x: x * 10, "x")
+            >>> [int(row["x"]) for row in data.create_dict_iterator(num_epochs=1)]
+            [10, 20, 30]
         """
         if is_int(column_order):  # 2.x has num_parallel_workers at this place
             column_order, num_parallel_workers = None, column_order
@@ -356,55 +528,222 @@ class Dataset:
 
     @named
     def filter(self, predicate: Callable, input_columns: Any = None, num_parallel_workers: Optional[int] = None) -> "Dataset":
-        """Keeps the rows for which predicate(*input_columns) is true. It and what follows run in Python. Raises TypeError."""
+        """Keeps the rows for which a function returns true. This operation and those after it run in Python.
+
+        Args:
+            predicate (Callable): A function of the input columns that returns a bool.
+            input_columns (str, list[str], optional): The columns to pass. Default: None, all.
+            num_parallel_workers (int, optional): Accepted without effect. Default: None.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2, 3, 4], shuffle=False).filter(lambda x: x % 2 == 0)
+            >>> [int(x) for x, in data]
+            [2, 4]
+        """
         return FilterDataset(self, predicate, input_columns, num_parallel_workers)
 
     @named
     def flat_map(self, func: Callable) -> "Dataset":
-        """The rows of the data set (or list of data sets) that func(*columns) gives for each row, one after the other. Runs in Python.
+        """Replaces each row by the rows of the dataset, or list of datasets, that a function returns for it. Runs in Python.
 
-        Raises TypeError.
+        Args:
+            func (Callable): A function of all columns that returns a Dataset or a list of them.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If `func` is not callable, or while reading returns something else.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
+            >>> data = data.flat_map(lambda n: ds.NumpySlicesDataset([int(n)] * int(n), shuffle=False))
+            >>> [int(x) for x, in data]
+            [1, 2, 2]
         """
         return FlatMapDataset(self, func)
 
     @named
     def shuffle(self, buffer_size: int) -> "Dataset":
-        """Mixes within a window of buffer_size rows, anew in each epoch; 1 keeps the order. Raises TypeError or ValueError."""
+        """Shuffles rows within a window of `buffer_size` rows, differently in each epoch.
+
+        Args:
+            buffer_size (int): The number of rows in the window; 1 keeps the order.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If `buffer_size` is not an int.
+            ValueError: If it is below 1.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False).shuffle(3)
+            >>> sorted(int(x) for x, in data)
+            [1, 2, 3]
+        """
         return ShuffleDataset(self, buffer_size)
 
     @named
     def repeat(self, count: Optional[int] = None) -> "Dataset":
-        """The rows `count` times per epoch; None or -1 without end. Raises TypeError or ValueError."""
+        """Repeats the rows `count` times per epoch.
+
+        Args:
+            count (int, optional): The number of passes; None or -1 for no end. Default: None.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If `count` is not an int.
+            ValueError: If it is 0 or below -1.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False).repeat(2)
+            >>> [int(x) for x, in data]
+            [1, 2, 1, 2]
+        """
         return RepeatDataset(self, count)
 
     @named
     def skip(self, count: int) -> "Dataset":
-        """Leaves out the first `count` rows. Raises TypeError or ValueError."""
+        """Omits the first `count` rows.
+
+        Args:
+            count (int): The number of rows, at least 0.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If `count` is not an int.
+            ValueError: If it is negative.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], shuffle=False).skip(1)]
+            [2, 3]
+        """
         return SkipDataset(self, count)
 
     @named
     def take(self, count: int = -1) -> "Dataset":
-        """At most `count` rows; -1 takes all. Raises TypeError or ValueError."""
+        """Keeps at most the first `count` rows.
+
+        Args:
+            count (int): The number of rows; -1 keeps all. Default: -1.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If `count` is not an int.
+            ValueError: If it is 0 or below -1.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], shuffle=False).take(2)]
+            [1, 2]
+        """
         return TakeDataset(self, count)
 
     @named
     def rename(self, input_columns: Any, output_columns: Any) -> "Dataset":
-        """Gives columns other names. Raises TypeError, ValueError, or ArgumentError for a column that is not there."""
+        """Renames columns.
+
+        Args:
+            input_columns (str, list[str]): The columns to rename.
+            output_columns (str, list[str]): Their new names.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If the numbers of names differ.
+            ArgumentError: A ValueError and RuntimeError, if a column does not exist.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> ds.NumpySlicesDataset({"a": [1], "b": [2]}).rename("a", "c").get_col_names()
+            ['c', 'b']
+        """
         return RenameDataset(self, input_columns, output_columns)
 
     @named
     def project(self, columns: Any) -> "Dataset":
-        """Keeps these columns, in this order. Raises TypeError, ValueError, or ArgumentError for a column that is not there."""
+        """Keeps the given columns, in this order.
+
+        Args:
+            columns (str, list[str]): The columns to keep.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If no column is given.
+            ArgumentError: A ValueError and RuntimeError, if a column does not exist.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> ds.NumpySlicesDataset({"a": [1], "b": [2]}).project("b").get_col_names()
+            ['b']
+        """
         return ProjectDataset(self, columns)
 
     @named
     def zip(self, datasets: Any) -> "Dataset":
-        """Rows side by side with those of other data sets, as many as the shortest has. Raises TypeError, or ArgumentError for equal column names."""
+        """Joins the columns of this dataset with those of other datasets, row by row. The result is as long as the shortest dataset.
+
+        Args:
+            datasets (Dataset, list[Dataset]): The other datasets.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ArgumentError: A ValueError and RuntimeError, if two datasets have a column of the same name.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> a, b = ds.NumpySlicesDataset({"a": [1, 2]}), ds.NumpySlicesDataset({"b": [3, 4]})
+            >>> a.zip(b).get_col_names()
+            ['a', 'b']
+        """
         return ZipDataset([self, *as_datasets("zip", datasets)])
 
     @named
     def concat(self, datasets: Any) -> "Dataset":
-        """This data set's rows, then those of the others. Raises TypeError, or ValueError when the columns differ."""
+        """Appends the rows of other datasets to those of this one.
+
+        Args:
+            datasets (Dataset, list[Dataset]): The other datasets, with the same columns.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If the columns differ.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False).concat(ds.NumpySlicesDataset([3], shuffle=False))
+            >>> [int(x) for x, in data]
+            [1, 2, 3]
+        """
         return ConcatDataset([self, *as_datasets("concat", datasets)])
 
     def __add__(self, other: Any) -> "Dataset":
@@ -412,44 +751,95 @@ class Dataset:
 
     @named
     def sync_wait(self, condition_name: str, num_batch: int = 1, callback: Optional[Callable[[Any], Any]] = None) -> "Dataset":
-        """Rows wait for sync_update(condition_name) once num_batch batches of a pass have been read. callback: called with the data of each update, so
-        that transforms above can follow the training. These run in Python, when a row is read: they see every update before the next batch.
+        """Makes rows wait for sync_update(condition_name) after `num_batch` batches of a pass have been read.
 
-        Raises TypeError or ValueError, ArgumentError (a RuntimeError) for a name that is in use. Rows that wait longer than
+        Operations above this one run in Python when a row is read, so they see every update before the next batch. Rows that wait longer than
         config.get_callback_timeout() seconds pass with a warning.
+
+        Args:
+            condition_name (str): The name that sync_update refers to.
+            num_batch (int): The number of batches that pass without waiting. Default: 1.
+            callback (Callable, optional): Called with the data of each update, so that transforms can follow the training run. Default: None.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If `num_batch` is below 1.
+            ArgumentError: A RuntimeError, if the name is in use.
         """
         return SyncWaitDataset(self, condition_name, num_batch, callback)
 
     @named
     def sync_update(self, condition_name: str, num_batch: Optional[int] = None, data: Any = None) -> None:
-        """Lets num_batch more batches (None: as many as sync_wait says) pass the sync_wait of that name below, and calls its callback with data.
+        """Lets more batches pass the sync_wait below that has this name, and calls its callback.
 
-        Raises TypeError or ValueError, ArgumentError (a RuntimeError) for an unknown name.
+        Args:
+            condition_name (str): The name given to sync_wait.
+            num_batch (int, optional): The number of batches. Default: None, the number given to sync_wait.
+            data (Any): The argument of the callback. Default: None.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If `num_batch` is below 1.
+            ArgumentError: A RuntimeError, if the name is unknown.
         """
         sync_update(self, condition_name, num_batch, data)
 
     def disable_sync(self) -> None:
-        """Rows wait at no sync_wait below any longer."""
+        """Lets rows pass every sync_wait below without waiting."""
         for node in waiting_nodes(self):
             node.open()
 
     @named
     def apply(self, apply_func: Callable) -> "Dataset":
-        """apply_func(self). Raises TypeError when that is no data set."""
+        """Returns apply_func(self).
+
+        Args:
+            apply_func (Callable): A function from Dataset to Dataset.
+
+        Returns:
+            Dataset.
+
+        Raises:
+            TypeError: If `apply_func` is not callable or its result is not a Dataset.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> ds.NumpySlicesDataset([1, 2, 3]).apply(lambda data: data.batch(3)).get_dataset_size()
+            1
+        """
         if not callable(apply_func):
             fail(TypeError, f"apply_func must be callable, got {apply_func!r}", "apply")
         result = apply_func(self)
         if not isinstance(result, Dataset):
-            fail(TypeError, f"apply_func must return a data set, got {result!r}", "apply")
+            fail(TypeError, f"apply_func must return a dataset, got {result!r}", "apply")
         return result
 
     @named
     def split(self, sizes: Sequence[Union[int, float]], randomize: bool = True) -> Tuple["Dataset", ...]:
-        """Disjoint parts with `sizes` rows (ints), or shares that add up to 1 (floats). randomize: by a permutation that stays the same in all
-        epochs.
+        """Splits the rows into disjoint parts.
 
-        This data set must not change its own order from epoch to epoch, else rows move between the parts. Raises ArgumentError (a RuntimeError) when
-        the sizes do not add up, TypeError or ValueError.
+        The dataset must not change its order from epoch to epoch, otherwise rows move between the parts.
+
+        Args:
+            sizes (list[int], list[float]): The numbers of rows, or shares that add up to 1.
+            randomize (bool): Whether to permute the rows first; the permutation is the same in all epochs. Default: True.
+
+        Returns:
+            tuple[Dataset], one for each size.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If a size is not positive or the shares do not add up to 1.
+            ArgumentError: A RuntimeError, if the sizes do not add up to the number of rows.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> train, test = ds.NumpySlicesDataset(list(range(10)), shuffle=False).split([0.8, 0.2])
+            >>> train.get_dataset_size(), test.get_dataset_size()
+            (8, 2)
         """
         check_bool("split", "randomize", randomize)
         places = np.split(self._split_order(randomize), np.cumsum(_split_sizes(sizes, self._split_rows()))[:-1])
@@ -458,7 +848,7 @@ class Dataset:
     def _split_rows(self) -> int:
         size = self.get_dataset_size()
         if size < 0:
-            fail(ArgumentError, "the data set has no end and cannot be split", "split", "split before repeat()")
+            fail(ArgumentError, "the dataset has no end and cannot be split", "split", "split before repeat()")
         return size
 
     def _split_order(self, randomize: bool) -> np.ndarray:
@@ -466,7 +856,7 @@ class Dataset:
         return generator(random_key(choose_seed(self), 0x73706C6974)).permutation(rows) if randomize else rows
 
     def _part(self, places: np.ndarray) -> "Dataset":
-        """The rows at these places."""
+        """Returns the rows at these positions."""
         if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
             part = self._clone()
             return (part.skip(int(places[0])) if places[0] else part).take(len(places))
@@ -474,25 +864,40 @@ class Dataset:
 
     @named
     def build_vocab(self, columns: Any, freq_range: Any, top_k: Any, special_tokens: Any, special_first: bool) -> Any:
-        """A text.Vocab of the words in text columns; see Vocab.from_dataset."""
+        """Returns a text.Vocab of the words in text columns; see Vocab.from_dataset."""
         return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
 
     @named
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
-        """Not available yet: it writes MindRecord."""
+        """Not available yet: writes MindRecord files."""
         not_yet("dataset.Dataset.save", "record files")
 
     def device_que(self, *args: Any, **kwargs: Any) -> Any:
-        """Not available yet: the device queue that copied sink-mode loops drive. Model.train's sink mode needs none."""
+        """Not available yet: the device queue for hand-written sink-mode loops. The sink mode of Model.train does not need it."""
         return not_yet("dataset.Dataset.device_que", "devices")
 
     to_device = send = stop_send = device_que
 
 
 def zip(datasets: Any) -> Dataset:
-    """Rows of several data sets side by side, as many as the shortest has.
+    """Joins the columns of several datasets, row by row. The result is as long as the shortest dataset.
 
-    Raises TypeError, ValueError for fewer than two, ArgumentError for equal column names.
+    Args:
+        datasets (tuple[Dataset]): At least two datasets.
+
+    Returns:
+        Dataset.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If fewer than two datasets are given.
+        ArgumentError: A ValueError and RuntimeError, if two datasets have a column of the same name.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.zip((ds.NumpySlicesDataset({"a": [1, 2]}), ds.NumpySlicesDataset({"b": [3]})))
+        >>> data.get_dataset_size()
+        1
     """
     if not isinstance(datasets, (list, tuple)):
         fail(TypeError, f"datasets must be a tuple, got {datasets!r} of type {type(datasets).__name__}", "zip")
@@ -500,7 +905,7 @@ def zip(datasets: Any) -> Dataset:
 
 
 def _split_sizes(sizes: Any, rows: int) -> List[int]:
-    """Whole numbers that add up to `rows`."""
+    """Returns integer sizes that add up to `rows`."""
     if not isinstance(sizes, (list, tuple)) or not sizes:
         fail(TypeError, f"sizes must be a list of ints or floats, got {sizes!r}", "split")
     if all(is_int(size) for size in sizes):
@@ -515,15 +920,15 @@ def _split_sizes(sizes: Any, rows: int) -> List[int]:
         fail(ValueError, f"shares must be above 0 and add up to 1, got {list(sizes)}", "split")
     counts = [int(round(size * rows)) for size in sizes]
     if 0 in counts:
-        fail(ArgumentError, f"the share {sizes[counts.index(0)]} of {rows} rows is none", "split")
-    # Rounding: missing rows go to the first part, surplus ones come from the first that can spare them.
+        fail(ArgumentError, f"the share {sizes[counts.index(0)]} of {rows} rows is less than one row", "split")
+    # Rounding: missing rows go to the first part; surplus rows are taken from the first part that has enough.
     difference = rows - sum(counts)
     place = 0 if difference > 0 else next(i for i, count in enumerate(counts) if count + difference > 0)
     counts[place] += difference
     return counts
 
 
-# The nodes are Datasets themselves, so their modules can be read only now.
+# The nodes are subclasses of Dataset, so their modules can be imported only here.
 from sindri.dataset.engine._batching import BatchDataset, BucketBatchByLengthDataset, PaddedBatchDataset  # noqa: E402
 from sindri.dataset.engine._rows import (ConcatDataset, FilterDataset, FlatMapDataset, MapDataset, PartDataset,  # noqa: E402
                                          ProjectDataset, RenameDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset, ZipDataset,

@@ -1,4 +1,4 @@
-"""Sources of record files: TFRecord and MindRecord. Not available yet."""
+"""Sources for record files: TFRecord and MindRecord. Not available yet."""
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sources of text (MindSpore: mindspore.dataset.TextFileDataset). Text is handled in Python; see iterators.py."""
+"""Text sources (MindSpore: mindspore.dataset.TextFileDataset). Text is processed in Python; see iterators.py."""
 from __future__ import annotations
 
 import csv
@@ -18,10 +18,35 @@ __all__ = ["CLUEDataset", "CSVDataset", "TextFileDataset"]
 
 
 class TextFileDataset(NonMappableDataset):
-    """Lines of text files, without empty ones: column text. dataset_files: a path, a pattern, or a list of them, read in sorted order.
+    """Lines of text files, without empty lines, as column text.
 
-    shuffle: True or Shuffle.GLOBAL mixes all lines, Shuffle.FILES the files, Shuffle.INFILE the lines of each; False keeps the order. A shard is a
-    run of ceil(lines / num_shards) lines, going on at the start where they end. Raises TypeError or ValueError, also for files that are not there.
+    A shard is a contiguous range of ceil(lines / num_shards) lines that wraps around at the end.
+
+    Args:
+        dataset_files (str, list[str]): A path, a pattern, or a list of them; the files are read in sorted order.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Accepted without effect. Default: None.
+        shuffle (bool, Shuffle): True or Shuffle.GLOBAL shuffles all lines, Shuffle.FILES the files, Shuffle.INFILE the lines of each file; False keeps
+            the order. Default: Shuffle.GLOBAL.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range or no file matches.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri.dataset as ds
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.txt")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("first\\n\\nsecond\\n")
+        ...     for text, in ds.TextFileDataset(path, shuffle=False):
+        ...         print(text)
+        first
+        second
     """
 
     @named
@@ -48,7 +73,7 @@ class TextFileDataset(NonMappableDataset):
         return ["text"]
 
     def _shard(self, lines: int) -> range:
-        """Places in the global order, to be taken modulo the number of lines."""
+        """Returns positions in the global order, modulo the number of lines."""
         shards = self.num_shards or 1
         each = -(-lines // shards)
         return range((self.shard_id or 0) * each, (self.shard_id or 0) * each + each)
@@ -77,11 +102,36 @@ class TextFileDataset(NonMappableDataset):
 
 
 class CSVDataset(TextFileDataset):
-    """Rows of CSV files. column_names: without, the first line of each file names them. column_defaults: a str, int or float for each column, whose
-    type the column gets (text, int32, float32); columns behind the list, or without one all, are text. Otherwise as TextFileDataset.
+    """Rows of CSV files.
 
-    Raises TypeError or ValueError; while reading DataError (a RuntimeError) with file and line for a row of another length and for what is no number
-    of its type.
+    Args:
+        dataset_files (str, list[str]): A path, a pattern, or a list of them; the files are read in sorted order.
+        field_delim (str): The delimiter, one character. Default: ",".
+        column_defaults (list, optional): A str, int or float for each column, whose type (text, int32, float32) the column gets. Columns after the end
+            of the list are text. Default: None, all columns are text.
+        column_names (str, list[str], optional): The column names. Default: None, the first line of each file contains them.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Accepted without effect. Default: None.
+        shuffle (bool, Shuffle): As of TextFileDataset. Default: Shuffle.GLOBAL.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range or no file matches.
+        DataError: A RuntimeError while reading, with file and line, if a row has another length or a field does not parse as the column's type.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri.dataset as ds
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "a.csv")
+        ...     with open(path, "w") as file:
+        ...         _ = file.write("name,count\\nfig,3\\n")
+        ...     for name, count in ds.CSVDataset(path, column_defaults=["", 0], shuffle=False):
+        ...         print(name, count)
+        fig 3
     """
 
     @named
@@ -107,7 +157,7 @@ class CSVDataset(TextFileDataset):
             self._header = True
         return self.column_names
 
-    _header = False  # whether the first line of each file holds the names
+    _header = False  # whether the first line of each file contains the names
 
     def _read_file(self, path: str) -> List[Any]:
         columns = self.get_col_names()
@@ -121,7 +171,7 @@ class CSVDataset(TextFileDataset):
                     if fields and not (self._header and reader.line_num == 1):
                         found.append(self._typed(fields, len(columns)))
             except (csv.Error, ValueError, OverflowError) as e:
-                fail(_core.DataError, str(e), f"{path}, line {reader.line_num}", "mend the line, or change column_names and column_defaults")
+                fail(_core.DataError, str(e), f"{path}, line {reader.line_num}", "correct the line, or change column_names and column_defaults")
         return found
 
     def _typed(self, fields: List[str], columns: int) -> Row:

@@ -1,4 +1,4 @@
-"""Sources written in Python or in memory: GeneratorDataset, NumpySlicesDataset, PaddedDataset."""
+"""Sources in Python or in memory: GeneratorDataset, NumpySlicesDataset, PaddedDataset."""
 from __future__ import annotations
 
 import builtins
@@ -22,7 +22,7 @@ __all__ = ["GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"]
 
 
 class _InPython(MappableDataset):
-    """A source whose rows Python can give, which it does where a column holds text."""
+    """A source whose rows can be produced in Python, which happens if a column holds text."""
 
     def _row(self, index: int) -> Row:
         raise NotImplementedError
@@ -42,23 +42,53 @@ class _InPython(MappableDataset):
 
 
 def _row_key(seed: int, epoch: int, index: int) -> int:
-    """What transforms that a source calls by hand for one row draw from."""
+    """Returns the random key for transforms that a source calls directly while it produces one row."""
     return random_key(seed, epoch, index, 0x736F75726365)
 
 
 class GeneratorDataset(_InPython):
-    """Rows from Python: an iterable, a function that gives one, or an object with __getitem__ and __len__. A row is a tuple or list of values, one
-    per column, or a dict of them by name. A value that is a dict stays one, with what it holds as tensors (arrays with output_numpy).
+    """Rows from Python: an iterable, a function that returns one, or an object with __getitem__ and __len__.
 
-    Only an object with __getitem__ can be shuffled, sampled or sharded; shuffle=None shuffles it, and shuffle=True of another source keeps its order, with
-    a warning. Without __len__, a source is read in Python and
-    counted by a pass of its own when its size is asked for. A running generator, and any other iterator that cannot begin again, has its rows kept
-    in memory as they are read, so that each pass has them all: give the function, without calling it, for more rows than fit. A source that has
-    rows in one epoch and none in a later one is an error, one with fewer a warning. The first row is looked at beforehand to learn whether it holds
-    text or a dict. column_types: converted to. batch_sampler gives a list of indices for each batch, of whose rows collate_fn(*columns) makes one, a list per
-    column in, a value per column out; these run in Python. python_multiprocessing and max_rowsize are hints that change nothing: rows are made in
-    threads, one at a time unless num_parallel_workers is more than 1. Raises TypeError, ValueError or ArgumentError (a RuntimeError); while reading
-    what the source raises, with a note that names the row.
+    A row is a tuple or list with one value per column, or a dict of values by column name. A value that is itself a dict remains a dict, and its contents
+    become Tensors (arrays with output_numpy). The first row is read in advance to detect text and dicts.
+
+    Only an object with __getitem__ and __len__ can be shuffled, sampled or sharded. A source without __len__ is read in Python and needs an additional
+    pass to count its rows. The rows of a running generator, or of another iterator that cannot restart, are kept in memory as they are read, so that every
+    pass yields all of them; for more rows than fit in memory pass the generator function without calling it. A source that yields no rows in a later epoch
+    is an error; fewer rows cause a warning. Rows are produced in threads, one at a time unless num_parallel_workers exceeds 1.
+
+    Args:
+        source (Iterable, Callable, object): The source of rows.
+        column_names (str, list[str], optional): The column names; required unless `schema` is given.
+        column_types (list, optional): Types to which the columns are converted. Default: None.
+        schema (Schema, str, optional): A Schema or the path of one, instead of names and types. Default: None.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int): Worker threads. Default: 1.
+        shuffle (bool, optional): Whether to shuffle. True has no effect, with a warning, if the source has no __getitem__ and __len__. Default: None,
+            shuffled if possible and no sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        python_multiprocessing (bool): Accepted without effect. Default: True.
+        max_rowsize: Accepted without effect. Default: None.
+        batch_sampler (Iterable, optional): Yields a list of indices for each batch; the batches are produced in Python. Default: None.
+        collate_fn (Callable, optional): Combines the rows of a batch: it receives one list per column and returns one value per column. Requires
+            `batch_sampler`. Default: None, the values are stacked.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range or contradicts another.
+        ArgumentError: A RuntimeError, if the source cannot be sampled or sharded.
+        Exception: While reading, whatever the source raises, with a note that names the row.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> def rows():
+        ...     for i in range(3):
+        ...         yield i, i * i
+        >>> data = ds.GeneratorDataset(rows, ["x", "y"])
+        >>> [(int(x), int(y)) for x, y in data]
+        [(0, 0), (1, 1), (2, 4)]
     """
 
     @named
@@ -117,7 +147,7 @@ class GeneratorDataset(_InPython):
         self._batches = _Passes(self.batch_sampler)
 
     def _pull_batches(self, run: Run, epoch: int) -> Iterates[Row]:
-        """Rows of the indices that batch_sampler gives, put together by collate_fn: a list of values for each column, without it stacked."""
+        """Yields a batch for each list of indices from batch_sampler. collate_fn combines a list of values per column; without it they are stacked."""
         count = 0
         for indices in self._batches.begin(run.looking):
             if not isinstance(indices, (list, tuple, np.ndarray)) or not all(is_int(index) for index in indices) or len(indices) == 0:
@@ -141,13 +171,13 @@ class GeneratorDataset(_InPython):
         return self._indexed and self.batch_sampler is None
 
     def use_sampler(self, new_sampler: Any) -> None:
-        """As of MappableDataset; not with a batch_sampler. Raises TypeError or ArgumentError."""
+        """Replaces the sampler, as MappableDataset.use_sampler; not available with a batch_sampler. Raises TypeError or ArgumentError."""
         if self.batch_sampler is not None:
             fail(ArgumentError, "batch_sampler excludes another sampler", "GeneratorDataset.use_sampler")
         super().use_sampler(new_sampler)
 
     def get_batch_size(self) -> int:
-        """-1 with a batch_sampler, else 1."""
+        """Returns -1 with a batch_sampler, otherwise 1."""
         return 1 if self.batch_sampler is None else -1
 
     def _sized(self) -> bool:
@@ -234,8 +264,8 @@ class GeneratorDataset(_InPython):
 
 
 class _Kept:
-    """The rows of an iterator that cannot begin again, kept as they are read. Whoever made or takes a row may write into its arrays: both have
-    copies.
+    """The rows of an iterator that cannot restart, kept as they are read. Both the source and the reader may write into a row's arrays, so rows are copied
+    on both sides.
     """
 
     def __init__(self, source: Iterates[Any]):
@@ -255,7 +285,7 @@ class _Kept:
             if index < len(self._rows):
                 return True
             if self._failure is not None:
-                raise self._failure  # a generator that has raised only ends; that must not look like the end of the rows
+                raise self._failure  # a generator that has raised only stops, which must not look like the end of the rows
             try:
                 self._rows.append(_copied(next(self._source)))
             except StopIteration:
@@ -267,7 +297,7 @@ class _Kept:
 
 
 def _copied(value: Any) -> Any:
-    """A row with arrays of its own."""
+    """Returns a row with copies of its arrays."""
     if isinstance(value, dict):
         return {name: _copied(part) for name, part in value.items()}
     if isinstance(value, (tuple, list)):
@@ -278,30 +308,31 @@ def _copied(value: Any) -> Any:
 
 
 def _cannot_begin_again(source: Any) -> bool:
-    """Generators and the iterators of builtins and C modules: iter() gives them as they stand. A class in Python may begin anew in __iter__."""
+    """Whether iter() returns the iterator in its current state: true for generators and the iterators of builtins and C modules. A Python class may restart
+    in __iter__."""
     own = getattr(type(source), "__next__", None)
     return own is not None and not isinstance(own, types.FunctionType) and iter(source) is source
 
 
 class _Passes:
-    """The passes over a source without __getitem__, and what has to be known from one to the next."""
+    """The passes over a source without __getitem__, and the state that is carried from one to the next."""
 
     def __init__(self, source: Any):
         self._source = _Kept(source) if _cannot_begin_again(source) else source
-        self._begun: Optional[Tuple[Any, List[Any]]] = None  # an iterator that is its own iterable, and its rows that were only looked at
+        self._begun: Optional[Tuple[Any, List[Any]]] = None  # an iterator that is its own iterable, and its rows that were read in advance
         self._most = 0
 
     def _iterable(self) -> Any:
         return self._source() if callable(self._source) and not hasattr(self._source, "__iter__") else self._source
 
     def look(self) -> Optional[Tuple[Any]]:
-        """The first row, which the next pass has too."""
+        """Returns the first row, which the next pass yields too."""
         for row in self.begin(looking=True):
             return (row,)
         return None
 
     def begin(self, looking: bool = False) -> Iterates[Any]:
-        """The rows of the next pass. looking: what is read of them belongs to the pass behind this one too."""
+        """Returns the rows of the next pass. looking: the rows read belong to the following pass too."""
         begun, self._begun = self._begun, None
         iterable = self._iterable()
         if begun is None or begun[0] is not iterable:
@@ -311,19 +342,19 @@ class _Passes:
         return _go_on(*begun, looking)
 
     def ended(self, rows: int) -> None:
-        """A pass had this many rows. Raises RuntimeError for none, and warns of fewer than an earlier pass had."""
+        """Records that a pass had this many rows. Raises RuntimeError for none, and warns if an earlier pass had more."""
         if rows >= self._most:
             self._most = rows
             return
         what = f"the source gave {rows or 'no'} rows, in an earlier pass {self._most}"
-        fix = "give a function that makes a new iterator, or a class whose __iter__ begins anew; counting the rows is a pass too"
+        fix = "pass a function that returns a new iterator, or a class whose __iter__ restarts; counting the rows is a pass too"
         if rows == 0:
             fail(RuntimeError, what, "GeneratorDataset", fix)
         warnings.warn(f"{what} | GeneratorDataset | {fix}", RuntimeWarning, stacklevel=2)
 
 
 def _go_on(rows: Any, seen: List[Any], keep: bool) -> Iterates[Any]:
-    """Rows seen already, then what is left of an iterator, without iter(), which may begin anew."""
+    """Yields the rows seen already, then the remaining rows of an iterator. Does not call iter(), which may restart it."""
     yield from list(seen)
     while True:
         try:
@@ -336,7 +367,7 @@ def _go_on(rows: Any, seen: List[Any], keep: bool) -> Iterates[Any]:
 
 
 class _Item:
-    """source[index] as a tuple of columns."""
+    """Returns source[index] as a tuple of columns."""
 
     def __init__(self, source: Any, columns: Sequence[str]):
         self.source, self.columns = source, columns
@@ -350,7 +381,7 @@ class _Item:
 
 
 class _Checked:
-    """Iterates a source with a length: tuples of columns. Raises RuntimeError for more rows than its __len__ says, of which some would be lost."""
+    """Iterates a source with a length and yields tuples of columns. Raises RuntimeError for more rows than its __len__, because some would be lost."""
 
     def __init__(self, begin: Callable[[], Iterates[Any]], columns: Sequence[str], length: int):
         self.begin, self.columns, self.length = begin, columns, length
@@ -364,10 +395,27 @@ class _Checked:
 
 
 class NumpySlicesDataset(_InPython):
-    """Slices of arrays along their first dimension: an array or list is one column, a tuple of them several, a dict names them. Arrays are not
-    copied.
+    """Slices of arrays along their first dimension. Arrays are not copied.
 
-    Column names are column_0 and so on where none are given. Raises TypeError or ValueError.
+    Args:
+        data (array, list, tuple, dict): An array or list is one column, a tuple holds several, a dict holds them by name.
+        column_names (str, list[str], optional): The column names. Default: None, the keys of a dict, otherwise column_0, column_1 and so on.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int): Worker threads. Default: 1.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, or columns have different lengths.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset({"x": [1, 2], "label": [0, 1]}, shuffle=False)
+        >>> [(int(x), int(label)) for x, label in data]
+        [(1, 0), (2, 1)]
     """
 
     @named
@@ -390,7 +438,7 @@ class NumpySlicesDataset(_InPython):
         self.columns: Dict[str, np.ndarray] = dict(builtins.zip(given or default, arrays))
         for name, array in self.columns.items():
             if array.ndim == 0:
-                fail(ValueError, f"column '{name}' is a scalar, it has no rows", who)
+                fail(ValueError, f"column '{name}' is a scalar, which has no rows", who)
             if len(array) != len(arrays[0]):
                 fail(ValueError, f"column '{name}' has {len(array)} rows, the first column has {len(arrays[0])}", who)
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
@@ -412,9 +460,20 @@ class NumpySlicesDataset(_InPython):
 
 
 class PaddedDataset(_InPython):
-    """Rows given as dicts, in their order: what makes the rows of a data set divide by the number of shards (see ConcatDataset.use_sampler).
+    """Rows given as dicts, in order. Appended to a dataset, they make its number of rows divisible by the number of shards (see
+    ConcatDataset.use_sampler).
 
-    Raises TypeError or ValueError.
+    Args:
+        padded_samples (list[dict]): The rows, all with the same columns.
+
+    Raises:
+        TypeError: If `padded_samples` is not a list of dicts.
+        ValueError: If it is empty or the columns differ.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> len(ds.PaddedDataset([{"x": 1}, {"x": 2}]))
+        2
     """
 
     def __init__(self, padded_samples: Sequence[Dict[str, Any]]):

@@ -1,4 +1,4 @@
-"""Sources of images: folders of files, CIFAR, MNIST (MindSpore: mindspore.dataset.ImageFolderDataset and its like). All run in C++."""
+"""Image sources: folders of files, CIFAR, MNIST (MindSpore: mindspore.dataset.ImageFolderDataset and similar). All run in C++."""
 from __future__ import annotations
 
 import os
@@ -18,19 +18,39 @@ def _path(who: str, name: str, value: Any) -> str:
 
 
 def _folder(who: str, value: Any) -> str:
-    """The path of a folder that is there, as MindSpore asks for when the dataset is made."""
+    """Returns the path of an existing folder. As in MindSpore, it must exist when the dataset is created."""
     path = _path(who, "dataset_dir", value)
     if not os.path.isdir(path):
-        fail(ArgumentError, f"dataset_dir must be a folder, and '{path}' is {'a file' if os.path.exists(path) else 'not there'}", who, "check the path")
+        fail(ArgumentError, f"dataset_dir must be a folder, and '{path}' is {'a file' if os.path.exists(path) else 'missing'}", who, "check the path")
     return path
 
 
 class ImageFolderDataset(MappableDataset):
-    """Images in folders, one per class: column image, the bytes of the file (uint8 [n]) or with decode the pixels (uint8 [H, W, 3]), and label
-    (int32).
+    """Images in folders, one folder per class: columns image and label (int32).
 
-    Classes are the folder names in order, or those of class_indexing (name to label). extensions: suffixes with dot; without, every file of a class
-    folder but dot files. Links to files and folders are followed. Raises TypeError, ValueError or ArgumentError (also for a folder that is not there); at the first use IoError (an OSError) or DataError (a RuntimeError) that names the folder.
+    Classes are the folder names in order, or those of `class_indexing`. Links to files and folders are followed.
+
+    Args:
+        dataset_dir (str): The folder that contains the class folders.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        extensions (list[str], optional): File suffixes with dot. Default: None, every file of a class folder except dot files.
+        class_indexing (dict, optional): Labels by folder name. Default: None.
+        decode (bool): Whether image holds the decoded pixels (uint8 [H, W, 3]) instead of the file's bytes (uint8 [n]). Default: False.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+        decrypt: Not supported. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if the folder does not exist or arguments contradict each other.
+        NotImplementedError: If `decrypt` is given.
+        IoError: An OSError at first use, which names the folder that cannot be read.
+        DataError: A RuntimeError at first use, which names the folder whose contents are invalid.
     """
 
     @named
@@ -51,7 +71,7 @@ class ImageFolderDataset(MappableDataset):
         self.class_indexing = dict(class_indexing or {})
         self.decode = check_bool(who, "decode", decode)
         if decrypt is not None:
-            fail(NotImplementedError, "encrypted files are not supported", who, "leave decrypt out")
+            fail(NotImplementedError, "encrypted files are not supported", who, "omit decrypt")
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
 
     def _source(self, options: Any) -> Any:
@@ -59,7 +79,7 @@ class ImageFolderDataset(MappableDataset):
 
 
 class _UsageDataset(MappableDataset):
-    """A source of files in one folder of which `usage` chooses some."""
+    """A source of files in one folder, of which `usage` selects some."""
 
     _make: Any = None
     _checked: Any = staticmethod(_folder)
@@ -78,10 +98,25 @@ class _UsageDataset(MappableDataset):
 
 
 class Cifar10Dataset(_UsageDataset):
-    """The CIFAR-10 binary files: image uint8 [32, 32, 3] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None).
+    """The CIFAR-10 binary files: columns image (uint8 [32, 32, 3]) and label (int32; MindSpore: uint32). Files may hold any number of rows.
 
-    Files may hold any number of rows. Raises TypeError, ValueError or ArgumentError (also for a folder that is not there); at the first use IoError (an OSError) or DataError (a
-    RuntimeError).
+    Args:
+        dataset_dir (str): The folder with the files.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, all.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError, if the folder does not exist or arguments contradict each other.
+        IoError: An OSError at first use, if a file cannot be read.
+        DataError: A RuntimeError at first use, if a file is invalid.
     """
 
     _make: Any = staticmethod(_core.dataset.cifar10)
@@ -94,7 +129,10 @@ class Cifar10Dataset(_UsageDataset):
 
 
 class Cifar100Dataset(_UsageDataset):
-    """The CIFAR-100 binary files: image uint8 [32, 32, 3], coarse_label and fine_label int32 (MindSpore: uint32). Otherwise as Cifar10Dataset."""
+    """The CIFAR-100 binary files: columns image (uint8 [32, 32, 3]), coarse_label and fine_label (int32; MindSpore: uint32).
+
+    Arguments and errors are those of Cifar10Dataset.
+    """
 
     _make: Any = staticmethod(_core.dataset.cifar100)
 
@@ -106,9 +144,9 @@ class Cifar100Dataset(_UsageDataset):
 
 
 class MnistDataset(_UsageDataset):
-    """The MNIST idx files: image uint8 [28, 28, 1] and label int32 (MindSpore: uint32). usage: 'train', 'test', 'all' (also None).
+    """The MNIST idx files: columns image (uint8 [28, 28, 1]) and label (int32; MindSpore: uint32).
 
-    Raises as Cifar10Dataset.
+    Arguments and errors are those of Cifar10Dataset.
     """
 
     _make: Any = staticmethod(_core.dataset.mnist)
@@ -121,14 +159,14 @@ class MnistDataset(_UsageDataset):
 
 
 class FashionMnistDataset(MnistDataset):
-    """Fashion-MNIST, whose files and columns are those of MNIST."""
+    """Fashion-MNIST, with the files and columns of MNIST. Arguments and errors are those of Cifar10Dataset."""
 
     _make: Any = staticmethod(_core.dataset.fashion_mnist)
 
 
 def _packed_digits() -> str:
-    """The digits in the installed package, or in the tree it runs from; empty when neither is there: the source's own error then says what it
-    looked for.
+    """Returns the path of the digits in the installed package or in the source tree; empty if neither exists, in which case the source's error lists
+    the paths it tried.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for path in (os.path.join(package, "share", "sindri", "digits"), os.path.join(package, "..", "..", "dataset", "digits")):
@@ -139,9 +177,31 @@ def _packed_digits() -> str:
 
 
 class DigitsDataset(_UsageDataset):
-    """The 1,797 handwritten digits that come with Sindri: image uint8 [8, 8, 1] with values 0 to 16 and label int32; every fifth is of the test set.
+    """The 1,797 handwritten digits that are bundled with Sindri: columns image (uint8 [8, 8, 1], values 0 to 16) and label (int32). Every fifth
+    digit belongs to the test set. Specific to Sindri.
 
-    Of Sindri's own. dataset_file: the CSV file, packed or not, or its folder; empty: the one that comes with the package. Raises as Cifar10Dataset.
+    Args:
+        dataset_file (str): The CSV file, compressed or not, or its folder. Default: "", the file in the package.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, all.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        num_parallel_workers (int, optional): Worker threads. Default: None, as configured.
+        shuffle (bool, optional): Whether to shuffle. Default: None, shuffled unless a sampler is given.
+        sampler (Sampler, Iterable, optional): Chooses the rows. Default: None.
+        num_shards (int, optional): The number of shards. Default: None.
+        shard_id (int, optional): The shard to read. Default: None.
+        cache (DatasetCache, optional): Accepted without effect. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        IoError: An OSError at first use, if the file cannot be read.
+        DataError: A RuntimeError at first use, if the file is invalid.
+
+    Examples:
+        >>> from sindri.dataset.engine import DigitsDataset
+        >>> data = DigitsDataset(usage="test", shuffle=False)
+        >>> data.get_dataset_size(), data.output_shapes()
+        (359, [[8, 8, 1], []])
     """
 
     _make: Any = staticmethod(_core.dataset.digits)

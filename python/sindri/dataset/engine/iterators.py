@@ -1,7 +1,7 @@
 """Iterators over pipelines, and the ways to run one: in C++, in C++ with rows chosen in Python each epoch, and in Python.
 
-A pipeline runs in C++ as far as the engine can express it. What it cannot (text, filter, sources of unknown length, batches of varying
-rows) is pulled row by row in the thread that reads, on top of C++ pipelines for the parts below.
+A pipeline runs in C++ as far as the engine can express it. The other parts (text, filter, sources of unknown length, batches of varying
+rows) are pulled row by row in the reading thread, on top of C++ pipelines for the nodes below.
 """
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DictIterator", "Iterator", "TupleIterator"]
 
-Row = List[Any]  # arrays, and dicts
+Row = List[Any]  # arrays and dicts
 _T = TypeVar("_T")
 
-# Workers call Python, so they must be gone before the interpreter is.
+# Workers call Python, so they must stop before the interpreter does.
 _open: "weakref.WeakSet[Iterator]" = weakref.WeakSet()
 
 
@@ -41,7 +41,7 @@ def _close_all() -> None:
 
 
 def choose_seed(dataset: "Dataset") -> int:
-    """The seed of pipelines that Python takes part in: the one set; else 0 for shards, which must agree, or one from the system."""
+    """Returns the seed of pipelines that run partly in Python: the one that was set, otherwise 0 for shards, which must agree, or a random one."""
     seed = config._pipeline_seed()
     if seed is not None:
         return seed
@@ -74,9 +74,9 @@ class NativeReader:
             raise self._failure or e
 
     def _give_up(self, error: BaseException) -> None:
-        """Lets the engine go. It holds the error, whose traceback holds this reader: a cycle that the garbage collector could not see."""
+        """Releases the engine. It holds the error, whose traceback holds this reader: a cycle that the garbage collector cannot see."""
         self._failure = error
-        with contextlib.suppress(ValueError):  # another thread has closed it
+        with contextlib.suppress(ValueError):  # another thread closed it
             self._last = {"state": self.state_dict(), "stats": self.stats(), "seed": self.seed}
         self._iterator.close(wait=False)
 
@@ -104,7 +104,7 @@ class NativeReader:
 
 
 class _PythonReader:
-    """What readers that Python takes part in have in common."""
+    """Common part of the readers that run partly in Python."""
 
     def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None):
         self.dataset, self.num_epochs, self.epoch, self.first_epoch = dataset, num_epochs, start_epoch, start_epoch
@@ -115,7 +115,7 @@ class _PythonReader:
 
     def state_dict(self) -> Dict[str, Any]:
         fail(NotImplementedError, "the state of a pipeline that runs partly in Python cannot be saved", "Iterator.state_dict",
-             "samplers drawn in Python, text, filter and sources of unknown length make it so")
+             "samplers drawn in Python, text, filter and sources of unknown length run in Python")
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         self.state_dict()
@@ -125,7 +125,7 @@ class _PythonReader:
 
 
 class EpochReader(_PythonReader):
-    """Reads a C++ pipeline whose rows Python chooses: it is made anew for each epoch."""
+    """Reads a C++ pipeline whose rows are chosen in Python: a new pipeline is created for each epoch."""
 
     def __init__(self, dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None):
         super().__init__(dataset, num_epochs, start_epoch, seed)
@@ -155,14 +155,14 @@ class EpochReader(_PythonReader):
 
 
 class Run:
-    """One reading of a pipeline in Python. Nodes that C++ can express are read through it. looking: to see a row, not to have a pass."""
+    """One reading of a pipeline in Python. Nodes that C++ can express are read through it. looking: a row is inspected, no pass is read."""
 
     def __init__(self, seed: int, num_epochs: int, looking: bool = False):
         self.seed, self.num_epochs, self.looking = seed, num_epochs, looking
         self._readers: Dict[int, Any] = {}
 
     def rows(self, node: "Dataset", epoch: int) -> Iterates[Row]:
-        """The rows of one pass over `node`."""
+        """Returns the rows of one pass over `node`."""
         return self._native_rows(node, epoch) if node._native() is not None else node._pull(self, epoch)
 
     def _native_rows(self, node: "Dataset", epoch: int) -> Iterates[Row]:
@@ -170,7 +170,7 @@ class Run:
         if reader is None or reader.epoch + 1 != epoch or not reader.next_epoch():
             if reader is not None:
                 reader.close()
-            # One epoch at a time where more are not certain: the engine reads ahead, and functions of the user's would run for nothing.
+            # One epoch at a time unless more are certain: the engine reads ahead, and user functions would run in vain.
             reader = open_reader(node, -1 if self.num_epochs != 1 else 1, epoch, self.seed)
             self._readers[id(node)] = reader
         while True:
@@ -199,7 +199,7 @@ class PullReader(_PythonReader):
 
     def next(self, as_numpy: bool) -> Optional[list]:
         if self._failure is not None:
-            raise self._failure  # a generator that has raised only ends; that must not look like the end of the epoch
+            raise self._failure  # a generator that has raised only stops, which must not look like the end of the epoch
         with self._alone():
             try:
                 row = next(self._rows, None)
@@ -207,16 +207,16 @@ class PullReader(_PythonReader):
                 self._failure = e
                 raise
             except BaseException:
-                self._failure = RuntimeError("reading was interrupted | Iterator | make a new iterator")
+                self._failure = RuntimeError("reading was interrupted | Iterator | create a new iterator")
                 raise
         return row if row is None else [delivered(column, as_numpy) for column in row]
 
     @contextlib.contextmanager
     def _alone(self) -> Iterates[None]:
-        """Raises while a row is being made, which is no failure of the pipeline: a generator cannot be entered twice."""
+        """Raises while a row is being produced, because a generator cannot be entered twice. This does not count as a failure of the pipeline."""
         if not self._busy.acquire(blocking=False):
-            fail(RuntimeError, "a row of this iterator is being made at this moment", "Iterator",
-                 "read it in one thread and not inside its functions; give each thread an iterator of its own")
+            fail(RuntimeError, "this iterator is already producing a row", "Iterator",
+                 "read it in one thread and not inside its functions; create one iterator per thread")
         try:
             yield
         finally:
@@ -232,7 +232,7 @@ class PullReader(_PythonReader):
         return True
 
     def close(self) -> None:
-        if self._busy.acquire(blocking=False):  # else a row is being made; it is the last
+        if self._busy.acquire(blocking=False):  # otherwise a row is being produced, which is the last one
             try:
                 self._rows.close()
             finally:
@@ -241,7 +241,7 @@ class PullReader(_PythonReader):
 
 
 class EmptyReader(_PythonReader):
-    """Epochs without rows, of a pipeline whose skip() leaves none."""
+    """Epochs without rows, for a pipeline whose skip() omits all rows."""
 
     def next(self, as_numpy: bool) -> Optional[list]:
         return None
@@ -257,7 +257,7 @@ class EmptyReader(_PythonReader):
 
 
 def in_python_where_needed(dataset: "Dataset", read: Callable[[], _T]) -> _T:
-    """read(), and again each time that it finds a map whose functions give text or dicts."""
+    """Calls read(), and repeats it each time that it finds a map whose functions return text or dicts."""
     while True:
         try:
             return read()
@@ -266,13 +266,13 @@ def in_python_where_needed(dataset: "Dataset", read: Callable[[], _T]) -> _T:
 
 
 def make_in_python(dataset: "Dataset", found: GaveObjects) -> None:
-    """Has the map that raised `found` make its rows in Python."""
+    """Makes the map that raised `found` produce its rows in Python."""
     found.place.in_python = True
     dataset._forget()
 
 
 def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed: Optional[int] = None, looking: bool = False) -> Any:
-    """The fastest of the readers that can run `dataset`."""
+    """Returns the fastest reader that can run `dataset`."""
     if dataset._native() is None:
         return PullReader(dataset, num_epochs, start_epoch, seed, looking)
     try:
@@ -284,8 +284,8 @@ def open_reader(dataset: "Dataset", num_epochs: int, start_epoch: int = 0, seed:
 
 
 def position_text(iterator: Any, given: int) -> str:
-    """Where an iterator stands behind `given` rows of a pass, for go_on_at; '' where it cannot say. A pipeline that runs partly in Python goes on at the
-    place in the pass, with the seed it had."""
+    """Returns an iterator's position after `given` rows of a pass, for go_on_at; '' if it has none. A pipeline that runs partly in Python resumes at
+    the position in the pass with the same seed."""
     if not hasattr(iterator, "state_dict"):
         return ""
     try:
@@ -296,11 +296,13 @@ def position_text(iterator: Any, given: int) -> str:
 
 
 def go_on_at(dataset: Any, position: str, done: int, num_epochs: int, in_passes: bool) -> Tuple[Any, int]:
-    """An iterator whose next row is the one behind `position`, without one that behind `done` rows of the first pass, and how many rows of its pass
-    it has given. num_epochs: those of the whole training; in_passes: they are passes, else the data goes on across them."""
+    """Returns an iterator whose next row follows `position` (without one, row number `done` of the first pass), and how many rows of its pass it has
+    returned.
+
+    num_epochs: epochs of the whole training run. in_passes: an epoch is a pass over the data; otherwise the data continues across epochs."""
     iterator = dataset.create_tuple_iterator(num_epochs=num_epochs if in_passes else -1, do_copy=False)
     state = json.loads(position) if position else {"python": False, "batches": done}
-    behind_a_pass = in_passes and done == 0  # saved behind the last row of a pass, it stands there still
+    behind_a_pass = in_passes and done == 0  # saved after the last row of a pass, where the iterator still is
     if position and not state.get("python"):
         iterator.load_state_dict(state)
         iterator._at_end = behind_a_pass
@@ -316,9 +318,9 @@ def go_on_at(dataset: Any, position: str, done: int, num_epochs: int, in_passes:
 
 
 class Iterator:
-    """Base of the iterators. It ends with each epoch; going on reads the next one, num_epochs in all (-1: without end).
+    """Base class of the iterators. It stops at the end of each epoch; reading again continues with the next one, for num_epochs in all (-1: no limit).
 
-    do_copy is accepted and makes no difference: what is returned is never overwritten. Text columns come as NumPy arrays.
+    do_copy is accepted without effect: returned values are never overwritten. Text columns are returned as NumPy arrays.
     """
 
     def __init__(self, dataset: "Dataset", num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
@@ -346,12 +348,12 @@ class Iterator:
         return self._shape_row(row)
 
     def get_next(self) -> Any:
-        """The next row. Raises StopIteration at the end of an epoch."""
+        """Returns the next row. Raises StopIteration at the end of an epoch."""
         return self.__next__()
 
     def _next_row(self) -> Optional[list]:
         if self._reader is None:
-            fail(RuntimeError, "the iterator has been closed", type(self).__name__, "make a new one")
+            fail(RuntimeError, "the iterator has been closed", type(self).__name__, "create a new one")
         if self._at_end:
             if not self._reader.next_epoch():
                 return None
@@ -359,13 +361,13 @@ class Iterator:
         try:
             row = self._read()
         except StopIteration as e:
-            # From a function of the user's: it must not look like the end of the epoch (PEP 479).
+            # Raised by a user function: it must not look like the end of the epoch (PEP 479).
             error = RuntimeError("a function or source of the pipeline raised StopIteration")
             add_note(error, "; ".join(getattr(e, "__notes__", [])) or "return from a generator to end it")
             raise error from e
         except Exception as e:
             notes = getattr(e, "__notes__", [])
-            if not str(e) and notes:  # `raise IndexError` says nothing of where
+            if not str(e) and notes:  # `raise IndexError` has no message
                 e.args = ("; ".join(notes),)
             raise
         self._at_end = row is None
@@ -392,7 +394,7 @@ class Iterator:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Stops the workers. Happens by itself when the iterator is dropped."""
+        """Stops the workers. Called automatically when the iterator is deleted."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
@@ -400,35 +402,56 @@ class Iterator:
     stop = release = close
 
     def state_dict(self) -> Dict[str, Any]:
-        """Where the reader stands; of Sindri's own. Raises NotImplementedError for pipelines that run partly in Python."""
+        """Returns the reader's position. Specific to Sindri.
+
+        Returns:
+            dict, for `load_state_dict` of an iterator over an equal pipeline.
+
+        Raises:
+            NotImplementedError: If the pipeline runs partly in Python.
+        """
         return self._reader.state_dict()
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Goes on from a state, before the first row is read: the next row is bit for bit what it would have been.
+        """Continues from a state, before the first row is read. The next row is bitwise identical to the one that followed the state.
 
-        Raises DataError for another pipeline's.
+        Args:
+            state (dict): A result of `state_dict`.
+
+        Raises:
+            DataError: If the state belongs to another pipeline.
+            NotImplementedError: If the pipeline runs partly in Python.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = lambda: ds.NumpySlicesDataset([1, 2, 3], shuffle=False).create_tuple_iterator(output_numpy=True)
+            >>> first, second = data(), data()
+            >>> _ = next(first)
+            >>> second.load_state_dict(first.state_dict())
+            >>> next(second)[0].item()
+            2
         """
         self._reader.load_state_dict(state)
 
     def stats(self) -> Dict[str, Any]:
-        """Rows made, images decoded, bad samples, waiting time and so on of the C++ pipeline; of Sindri's own."""
+        """Returns statistics of the C++ pipeline: rows produced, images decoded, bad samples, waiting time and others. Specific to Sindri."""
         return self._reader.stats()
 
     @property
     def seed(self) -> int:
-        """The seed in use; of Sindri's own."""
+        """The seed in use. Specific to Sindri."""
         return self._reader.seed
 
 
 class DictIterator(Iterator):
-    """Rows as dicts, column name to Tensor or array."""
+    """Yields rows as dicts from column name to Tensor or array."""
 
     def _shape_row(self, row: list) -> Dict[str, Any]:
         return dict(zip(self._names, row))
 
 
 class TupleIterator(Iterator):
-    """Rows as lists of Tensors or arrays, of `columns` only where given. Raises ArgumentError (a RuntimeError) for a column that is not there."""
+    """Yields rows as lists of Tensors or arrays, optionally of some `columns` only. Raises ArgumentError (a RuntimeError) for an unknown column."""
 
     def __init__(self, dataset: "Dataset", columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False):
         wanted = check_names("TupleIterator", "columns", columns)
@@ -437,4 +460,3 @@ class TupleIterator(Iterator):
 
     def _shape_row(self, row: list) -> list:
         return row if self._places is None else [row[i] for i in self._places]
-

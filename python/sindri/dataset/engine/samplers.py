@@ -1,7 +1,7 @@
-"""Samplers: which rows of a source are read, in which order (MindSpore: mindspore.dataset.Sampler and its like).
+"""Samplers: which rows of a source are read, in which order (MindSpore: mindspore.dataset.Sampler and similar).
 
-The sequential, random, distributed and subset samplers run inside the C++ pipeline. Those with a child sampler, with weights or classes,
-and those written in Python are drawn here, once per epoch, from (seed, epoch).
+The sequential, random, distributed and subset samplers run inside the C++ pipeline. Samplers with a child, with weights or classes, and those
+written in Python are drawn here, once per epoch, from (seed, epoch).
 """
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _INT64_MAX = 9223372036854775807
 
 
 def _count(who: str, num_samples: Optional[int]) -> Optional[int]:
-    """A cap on the rows; None and 0 mean all."""
+    """Returns the limit on the number of rows; None and 0 mean all."""
     if num_samples is None:
         return None
     return check_int32(who, "num_samples", num_samples, 0, _INT64_MAX) or None
 
 
 class BuiltinSampler:
-    """Base of all samplers. `num_samples` caps the rows of an epoch, None takes all. A child sampler's rows are what this one chooses from."""
+    """Base class of all samplers. `num_samples` limits the rows of an epoch; None reads all. A sampler chooses from the rows of its child sampler."""
 
     def __init__(self, num_samples: Optional[int] = None):
         self.num_samples = _count(type(self).__name__, num_samples)
         self.child_sampler: Optional[BuiltinSampler] = None
 
     def add_child(self, sampler: "BuiltinSampler") -> None:
-        """Makes `sampler` choose first. Raises ArgumentError (a RuntimeError) when there is a child already."""
+        """Adds a sampler whose rows this one chooses from. Raises ArgumentError (a RuntimeError) if there is a child already."""
         if not isinstance(sampler, BuiltinSampler):
             fail(TypeError, f"a sampler is expected, got {sampler!r}", f"{type(self).__name__}.add_child")
         if self.child_sampler is not None:
@@ -43,38 +43,38 @@ class BuiltinSampler:
         self.child_sampler = sampler
 
     def get_child(self) -> Optional["BuiltinSampler"]:
-        """The child sampler or None."""
+        """Returns the child sampler or None."""
         return self.child_sampler
 
     def get_num_samples(self) -> Optional[int]:
-        """The least cap of this sampler and its children, None without any."""
+        """Returns the smallest limit of this sampler and its children, None without a limit."""
         caps = [n for n in (self.num_samples, self.child_sampler.get_num_samples() if self.child_sampler else None) if n is not None]
         return min(caps) if caps else None
 
     def is_shuffled(self) -> bool:
-        """Whether this sampler or a child of it mixes rows."""
+        """Returns whether this sampler or one of its children shuffles rows."""
         return self._mixes() or (self.child_sampler is not None and self.child_sampler.is_shuffled())
 
     def is_sharded(self) -> bool:
-        """Whether this sampler or a child of it takes one shard of several."""
+        """Returns whether this sampler or one of its children reads one shard of several."""
         return self.child_sampler is not None and self.child_sampler.is_sharded()
 
     def _mixes(self) -> bool:
         return False
 
     def _orders_all(self) -> bool:
-        """Whether an epoch begins with a list of all rows in a new order."""
+        """Whether an epoch starts with a list of all rows in a new order."""
         return False
 
     def _core_sampler(self) -> Optional[Any]:
-        """The C++ sampler that does the same; None where the rows are drawn in Python."""
+        """Returns the equivalent C++ sampler; None if the rows are drawn in Python."""
         return None if self.child_sampler is not None else self._core()
 
     def _core(self) -> Optional[Any]:
         return None
 
     def _draw(self, rows: int, seed: int, epoch: int, labels: _Labels, level: int = 0) -> np.ndarray:
-        """Row ids of one epoch of a source with `rows` rows."""
+        """Returns the row ids of one epoch of a source with `rows` rows."""
         ids = np.arange(rows) if self.child_sampler is None else self.child_sampler._draw(rows, seed, epoch, labels, level + 1)
         picked = np.asarray(self._pick(ids, np.random.default_rng([seed, epoch, level]), labels), dtype=np.int64)
         return picked if self.num_samples is None else picked[:self.num_samples]
@@ -84,14 +84,27 @@ class BuiltinSampler:
 
 
 class Sampler(BuiltinSampler):
-    """Base of samplers written in Python: override __iter__ to give the row ids of one epoch. `dataset_size` is the number of rows of the source."""
+    """Base class of samplers written in Python: override __iter__ to yield the row ids of one epoch. `dataset_size` is the number of rows of the source.
+
+    Args:
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> from sindri.dataset.engine import Sampler
+        >>> class Reversed(Sampler):
+        ...     def __iter__(self):
+        ...         return iter(range(self.dataset_size - 1, -1, -1))
+        >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=Reversed())]
+        [3, 2, 1]
+    """
 
     def __init__(self, num_samples: Optional[int] = None):
         super().__init__(num_samples)
         self.dataset_size = 0
 
     def __iter__(self) -> Iterator[int]:
-        raise NotImplementedError("a Sampler needs __iter__, which gives row ids")
+        raise NotImplementedError("a Sampler needs __iter__, which yields row ids")
 
     def _pick(self, ids: np.ndarray, rng: np.random.Generator, labels: _Labels) -> np.ndarray:
         self.dataset_size = len(ids)
@@ -99,7 +112,12 @@ class Sampler(BuiltinSampler):
 
 
 class IterSampler(Sampler):
-    """Takes the row ids from an iterable, anew in each epoch."""
+    """Reads the row ids from an iterable, again in each epoch.
+
+    Args:
+        sampler (Iterable): Yields the row ids.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+    """
 
     def __init__(self, sampler: Any, num_samples: Optional[int] = None):
         super().__init__(num_samples)
@@ -110,7 +128,7 @@ class IterSampler(Sampler):
 
 
 def _chosen(who: str, source: Any, ids: np.ndarray) -> np.ndarray:
-    """The entries of `ids` at the places that a Python sampler names."""
+    """Returns the entries of `ids` at the positions that a Python sampler yields."""
     places = []
     for place in source:
         if not is_int(place):
@@ -122,7 +140,21 @@ def _chosen(who: str, source: Any, ids: np.ndarray) -> np.ndarray:
 
 
 class SequentialSampler(BuiltinSampler):
-    """Rows in their order, from start_index on. Raises TypeError or ValueError."""
+    """Reads rows in order.
+
+    Args:
+        start_index (int, optional): The first row. Default: None, 0.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If an argument is not an int.
+        ValueError: If an argument is negative.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3, 4], sampler=ds.SequentialSampler(1, 2))]
+        [2, 3]
+    """
 
     def __init__(self, start_index: Optional[int] = None, num_samples: Optional[int] = None):
         super().__init__(num_samples)
@@ -136,12 +168,26 @@ class SequentialSampler(BuiltinSampler):
 
 
 class RandomSampler(BuiltinSampler):
-    """All rows in a new order each epoch; with replacement, independent draws. Raises TypeError or ValueError."""
+    """Reads all rows in a new order each epoch.
+
+    Args:
+        replacement (bool): Whether to draw rows independently, so that they may repeat. Default: False.
+        num_samples (int, optional): The number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_samples` is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> sorted(int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=ds.RandomSampler()))
+        [1, 2, 3]
+    """
 
     def __init__(self, replacement: bool = False, num_samples: Optional[int] = None):
         super().__init__(num_samples)
         self.replacement = check_bool("RandomSampler", "replacement", replacement)
-        if self.replacement and (self.num_samples or 0) > INT32_MAX:  # drawn at the start of an epoch; without replacement it is only a cap
+        if self.replacement and (self.num_samples or 0) > INT32_MAX:  # drawn at the start of an epoch; without replacement it is only a limit
             fail(ValueError, f"num_samples must be at most {INT32_MAX} with replacement, got {num_samples}", "RandomSampler")
         self.deterministic = False
         self.reshuffle_each_epoch = True
@@ -162,10 +208,26 @@ class RandomSampler(BuiltinSampler):
 
 
 class DistributedSampler(BuiltinSampler):
-    """One shard of several, all equally long: the first rows appear twice where the count does not divide. All shards see the same order.
+    """Reads one shard of several. All shards see the same order and have the same length: the first rows repeat if the number of rows is not
+    divisible.
 
-    offset: positions shift by it, and nothing repeats; -1 for none. Raises TypeError, ValueError, or ArgumentError (a RuntimeError) for a shard_id
-    that is too large.
+    Args:
+        num_shards (int): The number of shards.
+        shard_id (int): The shard to read.
+        shuffle (bool): Whether to shuffle. Default: True.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+        offset (int): Shifts the positions by this many, in which case no row repeats; -1 for none. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A RuntimeError, if `shard_id` or `offset` is not below `num_shards`.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> sampler = ds.DistributedSampler(2, 1, shuffle=False)
+        >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3, 4], sampler=sampler)]
+        [2, 4]
     """
 
     def __init__(self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Optional[int] = None, offset: int = -1):
@@ -203,9 +265,26 @@ class DistributedSampler(BuiltinSampler):
 
 
 class PKSampler(BuiltinSampler):
-    """num_val rows of each class. The labels are read in one pass over `class_column`, once.
+    """Reads `num_val` rows of each class. The labels are read once, in one pass over `class_column`.
 
-    Raises TypeError or ValueError, NotImplementedError for a num_class; at the first use ArgumentError (a RuntimeError) when a class has fewer rows.
+    Args:
+        num_val (int): The number of rows per class.
+        num_class (int, optional): Not supported. Default: None.
+        shuffle (bool): Whether to draw the rows of a class at random. Default: False.
+        class_column (str): The column with the labels. Default: "label".
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        NotImplementedError: If `num_class` is given.
+        ArgumentError: A RuntimeError at first use, if a class has fewer rows.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> data = ds.NumpySlicesDataset({"label": [0, 1, 0, 1]}, sampler=ds.PKSampler(1))
+        >>> [int(label) for label, in data]
+        [0, 1]
     """
 
     def __init__(self, num_val: int, num_class: Optional[int] = None, shuffle: bool = False, class_column: str = "label",
@@ -213,7 +292,7 @@ class PKSampler(BuiltinSampler):
         super().__init__(num_samples)
         self.num_val = check_int32("PKSampler", "num_val", num_val, 1)
         if num_class is not None:
-            fail(NotImplementedError, "num_class is not supported", "PKSampler", "leave it out: rows of every class are taken")
+            fail(NotImplementedError, "num_class is not supported", "PKSampler", "omit num_class: rows of every class are read")
         self.shuffle = check_bool("PKSampler", "shuffle", shuffle)
         if not isinstance(class_column, str):
             fail(TypeError, f"class_column must be a str, got {class_column!r}", "PKSampler")
@@ -234,7 +313,22 @@ class PKSampler(BuiltinSampler):
 
 
 class SubsetSampler(BuiltinSampler):
-    """These rows, in this order. Raises TypeError, ValueError, or at the first use ArgumentError (a RuntimeError) for an index out of range."""
+    """Reads the given rows, in this order.
+
+    Args:
+        indices (int, Sequence[int]): The row ids.
+        num_samples (int, optional): The largest number of rows per epoch. Default: None, all.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an index is negative.
+        ArgumentError: A RuntimeError at first use, if an index is out of range.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SubsetSampler([2, 0]))]
+        [3, 1]
+    """
 
     def __init__(self, indices: Union[int, Sequence[int]], num_samples: Optional[int] = None):
         super().__init__(num_samples)
@@ -251,7 +345,7 @@ class SubsetSampler(BuiltinSampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """These rows, in a new order each epoch. Raises as SubsetSampler."""
+    """Reads the given rows, in a new order each epoch. Arguments and errors are those of SubsetSampler."""
 
     def _mixes(self) -> bool:
         return True
@@ -264,8 +358,23 @@ class SubsetRandomSampler(SubsetSampler):
 
 
 class WeightedRandomSampler(BuiltinSampler):
-    """Draws rows with probabilities in proportion to `weights`, num_samples of them (None: as many as there are rows). Rows without a weight, those from
-    len(weights) on, are never drawn. Raises TypeError or ValueError; at the first use ArgumentError (a RuntimeError) for more weights than rows.
+    """Draws rows with probabilities proportional to `weights`. Rows at positions from len(weights) on have no weight and are never drawn.
+
+    Args:
+        weights (Sequence[float]): One weight per row, finite and not negative, with a positive sum.
+        num_samples (int, optional): The number of rows per epoch. Default: None, as many as there are rows.
+        replacement (bool): Whether rows may repeat. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A RuntimeError at first use, if there are more weights than rows, or too few rows to draw without replacement.
+
+    Examples:
+        >>> import sindri.dataset as ds
+        >>> sampler = ds.WeightedRandomSampler([0, 1, 0], num_samples=2)
+        >>> [int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=sampler)]
+        [2, 2]
     """
 
     def __init__(self, weights: Sequence[float], num_samples: Optional[int] = None, replacement: bool = True):
@@ -296,7 +405,7 @@ class WeightedRandomSampler(BuiltinSampler):
 
 
 def as_sampler(who: str, sampler: Any) -> BuiltinSampler:
-    """A sampler for what users give: a sampler, an object with __iter__ or with __getitem__ and __len__, or a list of row ids. Raises TypeError."""
+    """Converts a user's argument to a sampler: a sampler, an object with __iter__ or with __getitem__ and __len__, or a list of row ids. Raises TypeError."""
     if isinstance(sampler, BuiltinSampler):
         return sampler
     if isinstance(sampler, (list, tuple, builtins.range, np.ndarray)):

@@ -1,4 +1,4 @@
-"""Transforms of text and vocabularies (MindSpore: mindspore.dataset.text)."""
+"""Text transforms and vocabularies (MindSpore: mindspore.dataset.text)."""
 from sindri.dataset.text import transforms, utils
 from sindri.dataset.text.transforms import *
 from sindri.dataset.text.utils import *

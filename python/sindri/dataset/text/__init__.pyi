@@ -1,4 +1,4 @@
-"""Transforms of text and vocabularies (MindSpore: mindspore.dataset.text).
+"""Text transforms and vocabularies (MindSpore: mindspore.dataset.text).
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,6 +1,6 @@
 """The script of each character (Unicode 14, property Script), for UnicodeScriptTokenizer and for \\p{...} in patterns.
 
-Made with Perl's Unicode::UCD: `charscripts()`, neighbouring ranges joined.
+Generated with Perl's Unicode::UCD: `charscripts()`, with adjacent ranges joined.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Dict, List, Tuple
 
 __all__ = ["script_of", "with_classes"]
 
-# A script, then its characters and ranges; a line that begins with blanks continues the one before it.
+# A script, then its characters and ranges. A line that starts with blanks continues the line before it.
 _TABLE = """
 Adlam 1E900-1E94B 1E950-1E959 1E95E-1E95F
 Ahom 11700-1171A 1171D-1172B 11730-11746
@@ -219,7 +219,7 @@ def _sorted() -> Tuple[List[int], List[int], List[str]]:
 
 
 def script_of(char: str) -> str:
-    """'Latin', 'Han', 'Common' (blanks, digits, punctuation), …; 'Unknown' where Unicode has no character."""
+    """Returns 'Latin', 'Han', 'Common' (blanks, digits, punctuation), …; 'Unknown' for unassigned code points."""
     first, last, names = _sorted()
     i = bisect.bisect_right(first, ord(char)) - 1
     return names[i] if i >= 0 and ord(char) <= last[i] else "Unknown"
@@ -227,7 +227,7 @@ def script_of(char: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def _of_category(name: str) -> List[Tuple[int, int]]:
-    """The characters of a general category, such as L or Lu."""
+    """Returns the characters of a general category, such as L or Lu."""
     ranges: List[List[int]] = []
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code)).startswith(name):
@@ -256,7 +256,7 @@ def _complement(ranges: List[Tuple[int, int]]) -> List[Tuple[int, int]]:
 
 
 def with_classes(pattern: str) -> str:
-    """A pattern in which \\p{Script}, \\p{Category} and \\P{...}, which ICU knows and Python's re does not, are ranges. Raises ValueError for others."""
+    """Replaces \\p{Script}, \\p{Category} and \\P{...}, which ICU supports and Python's re does not, by ranges. Raises ValueError for unknown names."""
     out, i, inside = [], 0, False
     while i < len(pattern):
         found = re.compile(r"\\([pP])\{\^?([^}]*)\}").match(pattern, i)

@@ -1,4 +1,4 @@
-"""Transforms of text (MindSpore: mindspore.dataset.text). Text is a str or an array of str; pipelines with text run in Python."""
+"""Text transforms (MindSpore: mindspore.dataset.text). Text is a str or an array of str; pipelines with text run in Python."""
 from __future__ import annotations
 
 import re
@@ -39,7 +39,7 @@ class _TextOperation(PyOperation):
 
 
 class _Tokenizer(_TextOperation):
-    """One str -> a 1-D array of tokens; one empty token for none."""
+    """Splits one str into a 1-D array of tokens; one empty token if there are none."""
 
     def _text(self, text: np.ndarray) -> Any:
         if text.ndim != 0:
@@ -55,7 +55,7 @@ def _array(tokens: Sequence[str]) -> np.ndarray:
 
 
 def _with_offsets(text: str, spans: Sequence[Tuple[int, int]]) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tokens, and where they begin and end in the UTF-8 bytes."""
+    """Returns the tokens and the positions of their starts and ends in the UTF-8 bytes."""
     spans = list(spans) or [(0, 0)]
     at = [len(text[:i].encode()) for i in range(len(text) + 1)]
     return (np.asarray([text[a:b] for a, b in spans]), np.asarray([at[a] for a, _ in spans], np.uint32),
@@ -63,7 +63,19 @@ def _with_offsets(text: str, spans: Sequence[Tuple[int, int]]) -> Tuple[np.ndarr
 
 
 class UnicodeCharTokenizer(_Tokenizer):
-    """Characters. with_offsets: also where each begins and ends, in bytes, as two more columns. Raises TypeError."""
+    """Splits text into characters.
+
+    Args:
+        with_offsets (bool): Whether to return the start and end of each token in bytes as two more columns. Default: False.
+
+    Raises:
+        TypeError: If `with_offsets` is not a bool.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.UnicodeCharTokenizer()("fig"))
+        ['f' 'i' 'g']
+    """
 
     def __init__(self, with_offsets: bool = False):
         self.with_offsets = check_bool("UnicodeCharTokenizer", "with_offsets", with_offsets)
@@ -73,7 +85,19 @@ class UnicodeCharTokenizer(_Tokenizer):
 
 
 class WhitespaceTokenizer(_Tokenizer):
-    """Words between white space. with_offsets: also where each begins and ends, in bytes, as two more columns. Raises TypeError."""
+    """Splits text at white space.
+
+    Args:
+        with_offsets (bool): Whether to return the start and end of each token in bytes as two more columns. Default: False.
+
+    Raises:
+        TypeError: If `with_offsets` is not a bool.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.WhitespaceTokenizer()("one  two"))
+        ['one' 'two']
+    """
 
     def __init__(self, with_offsets: bool = False):
         self.with_offsets = check_bool("WhitespaceTokenizer", "with_offsets", with_offsets)
@@ -83,8 +107,19 @@ class WhitespaceTokenizer(_Tokenizer):
 
 
 class UnicodeScriptTokenizer(_Tokenizer):
-    """Runs of characters of one script; blanks, digits and punctuation have one of their own (Common). keep_whitespace: blanks are tokens too.
-    with_offsets: also where each token begins and ends, in bytes, as two more columns. Raises TypeError.
+    """Splits text into runs of characters of one script. Blanks, digits and punctuation belong to the script Common.
+
+    Args:
+        keep_whitespace (bool): Whether to keep blanks as tokens. Default: False.
+        with_offsets (bool): Whether to return the start and end of each token in bytes as two more columns. Default: False.
+
+    Raises:
+        TypeError: If an argument is not a bool.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.UnicodeScriptTokenizer()("fig 12"))
+        ['fig' '12']
     """
 
     def __init__(self, keep_whitespace: bool = False, with_offsets: bool = False):
@@ -99,9 +134,21 @@ class UnicodeScriptTokenizer(_Tokenizer):
 
 
 class RegexTokenizer(_Tokenizer):
-    """The text between what matches delim_pattern, and those delimiters that match keep_delim_pattern as a whole. Patterns are Python's, and may hold
-    ICU's \\p{Han} and \\p{L}. with_offsets: also where each token begins and ends, in bytes, as two more columns. Raises TypeError; ArgumentError
-    (a ValueError and RuntimeError) for what is no pattern.
+    """Splits text at the matches of a pattern. Patterns are Python's and may contain ICU's \\p{Han} and \\p{L}.
+
+    Args:
+        delim_pattern (str): The pattern of delimiters.
+        keep_delim_pattern (str): Delimiters that match this pattern as a whole are kept as tokens. Default: "", none.
+        with_offsets (bool): Whether to return the start and end of each token in bytes as two more columns. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ArgumentError: A ValueError and RuntimeError, if a pattern is invalid.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.RegexTokenizer(",+")("a,b,,c"))
+        ['a' 'b' 'c']
     """
 
     def __init__(self, delim_pattern: str, keep_delim_pattern: str = "", with_offsets: bool = False):
@@ -132,7 +179,19 @@ def _pattern(who: str, name: str, text: Any) -> "re.Pattern[str]":
 
 
 class PythonTokenizer(_Tokenizer):
-    """What a function of str gives: a list of str. Raises TypeError."""
+    """Splits text with a Python function.
+
+    Args:
+        tokenizer (Callable): A function from str to a list of str.
+
+    Raises:
+        TypeError: If `tokenizer` is not callable.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.PythonTokenizer(lambda line: line.split("-"))("a-b"))
+        ['a' 'b']
+    """
 
     def __init__(self, tokenizer: Callable[[str], Sequence[str]]):
         if not callable(tokenizer):
@@ -144,10 +203,24 @@ class PythonTokenizer(_Tokenizer):
 
 
 class Lookup(_TextOperation):
-    """Words -> ids in data_type; an unknown word is unknown_token. Raises TypeError, or ValueError for an unknown_token that is not in the
-    vocabulary.
+    """Replaces words by their ids.
 
-    Raises ArgumentError (a RuntimeError) for an unknown word without unknown_token.
+    Args:
+        vocab (Vocab): The vocabulary.
+        unknown_token (str, optional): The word whose id replaces unknown words. Default: None, unknown words are errors.
+        data_type (type): The type of the ids. Default: numpy.int32.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `unknown_token` is not in the vocabulary.
+        ArgumentError: A RuntimeError when called, for an unknown word without `unknown_token`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> lookup = text.Lookup(text.Vocab.from_list(["fig", "plum"]))
+        >>> print(lookup(np.array(["plum", "fig"])))
+        [1 0]
     """
 
     def __init__(self, vocab: Vocab, unknown_token: Any = None, data_type: Any = np.int32):
@@ -172,7 +245,21 @@ class Lookup(_TextOperation):
 
 
 class Truncate(_TextOperation):
-    """The first max_seq_len words, of each row of a 2-D array. Raises TypeError or ValueError."""
+    """Keeps the first `max_seq_len` words of a 1-D array, or of each row of a 2-D array.
+
+    Args:
+        max_seq_len (int): The number of words.
+
+    Raises:
+        TypeError: If `max_seq_len` is not an int.
+        ValueError: If it is negative.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> print(text.Truncate(2)(np.array(["a", "b", "c"])))
+        ['a' 'b']
+    """
 
     def __init__(self, max_seq_len: int):
         self.max_seq_len = check_int32("Truncate", "max_seq_len", max_seq_len, 0)
@@ -184,7 +271,22 @@ class Truncate(_TextOperation):
 
 
 class TruncateSequencePair(PyOperation):
-    """Two 1-D columns, the longer of which loses its end until both have max_length elements together. Raises TypeError or ValueError."""
+    """Truncates the longer of two 1-D columns until both have at most `max_length` elements together.
+
+    Args:
+        max_length (int): The total number of elements.
+
+    Raises:
+        TypeError: If `max_length` is not an int.
+        ValueError: If it is negative.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> a, b = text.TruncateSequencePair(4)(np.array([1, 2, 3]), np.array([4, 5, 6]))
+        >>> print(a, b)
+        [1 2] [4 5]
+    """
 
     def __init__(self, max_length: int):
         self.max_length = check_int32("TruncateSequencePair", "max_length", max_length, 0)
@@ -205,7 +307,21 @@ class TruncateSequencePair(PyOperation):
 
 
 class AddToken(_TextOperation):
-    """A token before (begin=True) or behind the words of a 1-D array or of each row of a 2-D one. Raises TypeError."""
+    """Adds a token before or after the words of a 1-D array, or of each row of a 2-D array.
+
+    Args:
+        token (str): The token.
+        begin (bool): Whether to add it at the start instead of the end. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> print(text.AddToken("<s>")(np.array(["a", "b"])))
+        ['<s>' 'a' 'b']
+    """
 
     def __init__(self, token: str, begin: bool = True):
         if not isinstance(token, str):
@@ -220,14 +336,32 @@ class AddToken(_TextOperation):
 
 
 class CaseFold(_TextOperation):
-    """Text without differences of case."""
+    """Folds the case of text.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.CaseFold()("Fig"))
+        fig
+    """
 
     def _text(self, text: np.ndarray) -> np.ndarray:
         return self._each(text, str.casefold)
 
 
 class NormalizeUTF8(_TextOperation):
-    """Text in a normal form of Unicode. Raises TypeError."""
+    """Converts text to a Unicode normal form.
+
+    Args:
+        normalize_form (NormalizeForm): The normal form. Default: NormalizeForm.NFKC.
+
+    Raises:
+        TypeError: If the argument is not a NormalizeForm.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.NormalizeUTF8()("\\ufb01g"))
+        fig
+    """
 
     def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC):
         self.form = enumeration("NormalizeUTF8", "normalize_form", normalize_form, NormalizeForm)
@@ -241,7 +375,22 @@ def _normalized(text: str, form: NormalizeForm) -> str:
 
 
 class RegexReplace(_TextOperation):
-    """Replaces what matches a pattern of Python's re, everywhere or once. Raises TypeError or ValueError."""
+    """Replaces the matches of a pattern of Python's re.
+
+    Args:
+        pattern (str): The pattern.
+        replace (str): The replacement.
+        replace_all (bool): Whether to replace all matches instead of the first. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the pattern is invalid.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.RegexReplace("[0-9]+", "#")("a1b22"))
+        a#b#
+    """
 
     def __init__(self, pattern: str, replace: str, replace_all: bool = True):
         try:
@@ -255,7 +404,21 @@ class RegexReplace(_TextOperation):
 
 
 class ToNumber(_TextOperation):
-    """Text -> numbers in data_type. Raises TypeError, or ValueError for what is no number."""
+    """Converts text to numbers.
+
+    Args:
+        data_type (type): An integer or float type.
+
+    Raises:
+        TypeError: If `data_type` is another type.
+        ValueError: When called, if a text is not a number.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> print(text.ToNumber(np.int32)(np.array(["3", "5"])))
+        [3 5]
+    """
 
     def __init__(self, data_type: Any):
         self.data_type = numpy_type("ToNumber", "data_type", data_type)
@@ -268,9 +431,23 @@ class ToNumber(_TextOperation):
 
 
 class Ngram(_TextOperation):
-    """n-grams of a 1-D array, joined by separator; n an int or a list of them; left_pad and right_pad: (token, width).
+    """Forms the n-grams of a 1-D array.
 
-    Raises TypeError or ValueError.
+    Args:
+        n (int, list[int]): The lengths of the n-grams.
+        left_pad (tuple[str, int]): (token, width) of the padding at the start. Default: ("", 0).
+        right_pad (tuple[str, int]): (token, width) of the padding at the end. Default: ("", 0).
+        separator (str): Joins the words of an n-gram. Default: " ".
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a number is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> print(text.Ngram(2)(np.array(["a", "b", "c"])))
+        ['a b' 'b c']
     """
 
     def __init__(self, n: Any, left_pad: Tuple[str, int] = ("", 0), right_pad: Tuple[str, int] = ("", 0), separator: str = " "):
@@ -286,14 +463,30 @@ class Ngram(_TextOperation):
             fail(ArgumentError, f"a 1-D array is expected, got shape {list(text.shape)}", "Ngram")
         out: List[str] = []
         for n in self.n:
-            # More padding than n - 1 would give n-grams of padding alone.
+            # Padding wider than n - 1 would form n-grams of padding only.
             words = [self.left_pad[0]] * min(self.left_pad[1], n - 1) + text.tolist() + [self.right_pad[0]] * min(self.right_pad[1], n - 1)
             out += [self.separator.join(words[i:i + n]) for i in range(len(words) - n + 1)] or [""]
         return np.asarray(out)
 
 
 class SlidingWindow(PyOperation):
-    """A 1-D array -> [windows, width]. Raises TypeError or ValueError."""
+    """Forms all windows of a 1-D array: [N] -> [windows, width].
+
+    Args:
+        width (int): The number of elements in a window.
+        axis (int): 0. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> print(text.SlidingWindow(2)(np.array([1, 2, 3])))
+        [[1 2]
+         [2 3]]
+    """
 
     def __init__(self, width: int, axis: int = 0):
         self.width = check_int32("SlidingWindow", "width", width, 1)
@@ -309,7 +502,7 @@ class SlidingWindow(PyOperation):
         return np.ascontiguousarray(np.lib.stride_tricks.sliding_window_view(array, self.width))
 
 
-# BERT's tokens.
+# BERT tokenization.
 
 _UNUSED = re.compile(r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]|\[GWORDS\d+\]")
 _CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF),
@@ -317,7 +510,7 @@ _CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73
 
 
 def _stands_alone(char: str) -> bool:
-    """Punctuation, and Chinese characters."""
+    """Whether a character forms a token alone: punctuation and Chinese characters."""
     code = ord(char)
     if 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126:
         return True
@@ -326,14 +519,27 @@ def _stands_alone(char: str) -> bool:
 
 def _refuse_offsets(who: str, with_offsets: Any) -> None:
     if check_bool(who, "with_offsets", with_offsets):
-        fail(NotImplementedError, "with_offsets is not supported", who, "leave it out")
+        fail(NotImplementedError, "with_offsets is not supported", who, "omit with_offsets")
 
 
 class BasicTokenizer(_Tokenizer):
-    """Words, with punctuation and Chinese characters apart. lower_case: folds case and drops accents. [CLS] and its like stay whole if
-    preserve_unused_token.
+    """Splits text into words and separates punctuation and Chinese characters.
 
-    with_offsets is not supported. Raises TypeError.
+    Args:
+        lower_case (bool): Whether to fold case and remove accents. Default: False.
+        keep_whitespace (bool): Whether to keep blanks as tokens. Default: False.
+        normalization_form (NormalizeForm): The normal form, unless `lower_case` is set. Default: NormalizeForm.NONE.
+        preserve_unused_token (bool): Whether to keep [CLS], [SEP] and similar tokens whole. Default: True.
+        with_offsets (bool): Not supported. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        NotImplementedError: If `with_offsets` is set.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.BasicTokenizer(lower_case=True)("Figs, plums"))
+        ['figs' ',' 'plums']
     """
 
     def __init__(self, lower_case: bool = False, keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE,
@@ -390,10 +596,26 @@ class BasicTokenizer(_Tokenizer):
 
 
 class WordpieceTokenizer(_TextOperation):
-    """Words -> the longest pieces the vocabulary has, those inside a word with suffix_indicator; unknown_token (the word itself, if empty) for what
-    has none.
+    """Splits words into the longest pieces in a vocabulary.
 
-    with_offsets is not supported. Raises TypeError or ValueError.
+    Args:
+        vocab (Vocab): The vocabulary.
+        suffix_indicator (str): The prefix of pieces inside a word. Default: "##".
+        max_bytes_per_token (int): Longer words count as unknown. Default: 100.
+        unknown_token (str): Replaces words that cannot be split; "" keeps the word. Default: "[UNK]".
+        with_offsets (bool): Not supported. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `max_bytes_per_token` is negative.
+        NotImplementedError: If `with_offsets` is set.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> pieces = text.WordpieceTokenizer(text.Vocab.from_list(["fig", "##s"]))
+        >>> print(pieces(np.array(["figs", "plum"])))
+        ['fig' '##s' '[UNK]']
     """
 
     def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]",
@@ -427,7 +649,29 @@ class WordpieceTokenizer(_TextOperation):
 
 
 class BertTokenizer(_Tokenizer):
-    """BasicTokenizer, then WordpieceTokenizer. with_offsets is not supported. Raises TypeError or ValueError."""
+    """Applies BasicTokenizer, then WordpieceTokenizer.
+
+    Args:
+        vocab (Vocab): The vocabulary.
+        suffix_indicator (str): As of WordpieceTokenizer. Default: "##".
+        max_bytes_per_token (int): As of WordpieceTokenizer. Default: 100.
+        unknown_token (str): As of WordpieceTokenizer. Default: "[UNK]".
+        lower_case (bool): As of BasicTokenizer. Default: False.
+        keep_whitespace (bool): As of BasicTokenizer. Default: False.
+        normalization_form (NormalizeForm): As of BasicTokenizer. Default: NormalizeForm.NONE.
+        preserve_unused_token (bool): As of BasicTokenizer. Default: True.
+        with_offsets (bool): Not supported. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        NotImplementedError: If `with_offsets` is set.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> print(text.BertTokenizer(text.Vocab.from_list(["fig", "##s"]), lower_case=True)("Figs"))
+        ['fig' '##s']
+    """
 
     def __init__(self, vocab: Vocab, suffix_indicator: str = "##", max_bytes_per_token: int = 100, unknown_token: str = "[UNK]",
                  lower_case: bool = False, keep_whitespace: bool = False, normalization_form: NormalizeForm = NormalizeForm.NONE,

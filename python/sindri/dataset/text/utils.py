@@ -1,4 +1,4 @@
-"""Vocab and what else text transforms need (MindSpore: mindspore.dataset.text)."""
+"""Vocab and other parts of the text transforms (MindSpore: mindspore.dataset.text)."""
 from __future__ import annotations
 
 import collections
@@ -14,7 +14,7 @@ __all__ = ["NormalizeForm", "Vocab", "to_bytes", "to_str"]
 
 
 class NormalizeForm(Enum):
-    """Unicode normal forms; NONE leaves text as it is."""
+    """Unicode normal forms; NONE keeps text unchanged."""
 
     NONE = 0
     NFC = 1
@@ -24,14 +24,48 @@ class NormalizeForm(Enum):
 
 
 def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
-    """An array of bytes as one of str. Raises TypeError."""
+    """Decodes an array of bytes to an array of str.
+
+    Args:
+        array (numpy.ndarray): The array.
+        encoding (str): The encoding. Default: "utf8".
+
+    Returns:
+        numpy.ndarray.
+
+    Raises:
+        TypeError: If `array` is not an array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> text.to_str(np.array([b"fig"])).tolist()
+        ['fig']
+    """
     if not isinstance(array, np.ndarray):
         fail(TypeError, f"an array is expected, got {array!r}", "to_str")
     return np.char.decode(array, encoding) if array.dtype.kind == "S" else array.astype(str)
 
 
 def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
-    """An array of str as one of bytes. Raises TypeError."""
+    """Encodes an array of str as an array of bytes.
+
+    Args:
+        array (numpy.ndarray): The array.
+        encoding (str): The encoding. Default: "utf8".
+
+    Returns:
+        numpy.ndarray.
+
+    Raises:
+        TypeError: If `array` is not an array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import text
+        >>> text.to_bytes(np.array(["fig"])).tolist()
+        [b'fig']
+    """
     if not isinstance(array, np.ndarray):
         fail(TypeError, f"an array is expected, got {array!r}", "to_bytes")
     return np.char.encode(array, encoding) if array.dtype.kind == "U" else array
@@ -48,7 +82,16 @@ def _specials(special_tokens: Any) -> List[str]:
 
 
 class Vocab:
-    """Words and their ids. Made by from_list, from_dict, from_file or from_dataset; the special tokens come first or last."""
+    """Words and their ids, created by from_list, from_dict, from_file or from_dataset. The special tokens come first or last.
+
+    Examples:
+        >>> from sindri.dataset import text
+        >>> vocab = text.Vocab.from_list(["fig", "plum"], special_tokens=["<pad>"])
+        >>> vocab.vocab()
+        {'<pad>': 0, 'fig': 1, 'plum': 2}
+        >>> vocab.ids_to_tokens([2, 0])
+        ['plum', '<pad>']
+    """
 
     def __init__(self) -> None:
         self._ids: Dict[str, int] = {}
@@ -63,19 +106,43 @@ class Vocab:
 
     @classmethod
     def from_list(cls, word_list: Sequence[str], special_tokens: Any = None, special_first: bool = True) -> "Vocab":
-        """Ids in the order of the list. Raises TypeError, or ValueError for a word that comes twice."""
+        """Creates a vocabulary whose ids follow the order of a list.
+
+        Args:
+            word_list (list[str]): The words.
+            special_tokens (list[str], optional): Words that are added. Default: None.
+            special_first (bool): Whether the special tokens come first. Default: True.
+
+        Returns:
+            Vocab.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If a word occurs twice.
+        """
         if not isinstance(word_list, (list, tuple)) or not all(isinstance(word, str) for word in word_list):
             fail(TypeError, f"word_list must be a list of str, got {word_list!r}", "Vocab.from_list")
         words, specials = list(word_list), _specials(special_tokens)
         check_bool("Vocab.from_list", "special_first", special_first)
         for word, count in collections.Counter([*specials, *words]).items():
             if count > 1:
-                fail(ValueError, f"the word {word!r} comes twice", "Vocab.from_list")
+                fail(ValueError, f"the word {word!r} occurs twice", "Vocab.from_list")
         return cls._of({word: i for i, word in enumerate([*specials, *words] if special_first else [*words, *specials])})
 
     @classmethod
     def from_dict(cls, word_dict: Dict[str, int]) -> "Vocab":
-        """Ids as given. Raises TypeError or ValueError."""
+        """Creates a vocabulary with the given ids.
+
+        Args:
+            word_dict (dict[str, int]): Ids by word.
+
+        Returns:
+            Vocab.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an id is negative.
+        """
         if not isinstance(word_dict, dict):
             fail(TypeError, f"word_dict must be a dict, got {word_dict!r}", "Vocab.from_dict")
         for word in word_dict:
@@ -86,9 +153,22 @@ class Vocab:
     @classmethod
     def from_file(cls, file_path: str, delimiter: str = "", vocab_size: Optional[int] = None, special_tokens: Any = None,
                   special_first: bool = True) -> "Vocab":
-        """One word per line, up to the delimiter; the first vocab_size of them.
+        """Creates a vocabulary from a file with one word per line.
 
-        Raises TypeError, ValueError, or OSError for a file that cannot be read.
+        Args:
+            file_path (str): The file.
+            delimiter (str): A word ends at this text. Default: "", at the end of the line.
+            vocab_size (int, optional): The number of words to read. Default: None, all.
+            special_tokens (list[str], optional): Words that are added. Default: None.
+            special_first (bool): Whether the special tokens come first. Default: True.
+
+        Returns:
+            Vocab.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If a word occurs twice or `vocab_size` is out of range.
+            OSError: If the file cannot be read.
         """
         if not isinstance(file_path, (str, os.PathLike)):
             fail(TypeError, f"file_path must be a str or a path, got {file_path!r}", "Vocab.from_file")
@@ -104,9 +184,28 @@ class Vocab:
     @classmethod
     def from_dataset(cls, dataset: Any, columns: Any = None, freq_range: Optional[Tuple[Optional[int], Optional[int]]] = None,
                      top_k: Optional[int] = None, special_tokens: Any = None, special_first: bool = True) -> "Vocab":
-        """The words of text columns, most frequent first and equal ones in order; those with a count in freq_range, the first top_k.
+        """Creates a vocabulary from the words in text columns, most frequent first, words of equal frequency in alphabetical order.
 
-        Raises TypeError or ValueError.
+        Args:
+            dataset (Dataset): The dataset.
+            columns (str, list[str], optional): The text columns. Default: None, all.
+            freq_range (tuple, optional): (smallest, largest) count of words to keep; None for no bound. Default: None.
+            top_k (int, optional): The number of words to keep. Default: None, all.
+            special_tokens (list[str], optional): Words that are added. Default: None.
+            special_first (bool): Whether the special tokens come first. Default: True.
+
+        Returns:
+            Vocab.
+
+        Raises:
+            TypeError: If an argument has another type.
+            ValueError: If an argument is out of range or a column does not hold text.
+
+        Examples:
+            >>> import sindri.dataset as ds
+            >>> data = ds.NumpySlicesDataset({"text": ["fig", "plum", "fig"]})
+            >>> ds.text.Vocab.from_dataset(data).vocab()
+            {'fig': 0, 'plum': 1}
         """
         who = "Vocab.from_dataset"
         low, high = (None, None) if freq_range is None else freq_range
@@ -126,17 +225,17 @@ class Vocab:
         return cls.from_list(words[:top], special_tokens, special_first)
 
     def vocab(self) -> Dict[str, int]:
-        """Word to id."""
+        """Returns the ids by word."""
         return dict(self._ids)
 
     def tokens_to_ids(self, tokens: Union[str, Sequence[str]]) -> Union[int, List[int]]:
-        """The id of a word or the ids of a list of words; -1 for what is not known."""
+        """Returns the id of a word, or the ids of a list of words; -1 for an unknown word."""
         if isinstance(tokens, str):
             return self._ids.get(tokens, -1)
         return [self._ids.get(str(token), -1) for token in tokens]
 
     def ids_to_tokens(self, ids: Union[int, Sequence[int]]) -> Union[str, List[str]]:
-        """The word of an id or the words of a list of ids; '' for what is not known. Raises TypeError or ValueError."""
+        """Returns the word of an id, or the words of a list of ids; '' for an unknown id. Raises TypeError or ValueError."""
         if isinstance(ids, (list, tuple, np.ndarray)):
             return [self._words.get(check_int32("Vocab.ids_to_tokens", "id", i, 0), "") for i in ids]
         return self._words.get(check_int32("Vocab.ids_to_tokens", "id", ids, 0), "")

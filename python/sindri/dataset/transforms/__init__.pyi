@@ -1,4 +1,4 @@
-"""Transforms that are not about images (MindSpore: mindspore.dataset.transforms, and its 1.x modules c_transforms and py_transforms).
+"""Transforms for other data than images (MindSpore: mindspore.dataset.transforms, and its 1.x modules c_transforms and py_transforms).
 
 Written by scripts/python_stubs.py; do not edit."""
 

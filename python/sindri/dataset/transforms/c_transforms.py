@@ -1,4 +1,4 @@
-"""The transforms as MindSpore 1.x spells them: the classes of sindri.dataset.transforms."""
+"""The transforms under their MindSpore 1.x names: the classes of sindri.dataset.transforms."""
 from sindri.dataset.transforms import transforms as _transforms
 from sindri.dataset.transforms.transforms import *
 

@@ -1,4 +1,4 @@
-"""The transforms as MindSpore 1.x spells them: the classes of sindri.dataset.transforms.
+"""The transforms under their MindSpore 1.x names: the classes of sindri.dataset.transforms.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,4 @@
-"""The transforms in Python as MindSpore 1.x spells them: classes of sindri.dataset.transforms, and OneHotOp.
+"""The Python transforms under their MindSpore 1.x names: the classes of sindri.dataset.transforms, and OneHotOp.
 
 Written by scripts/python_stubs.py; do not edit."""
 

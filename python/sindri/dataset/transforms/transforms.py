@@ -1,5 +1,5 @@
-"""Transforms that are not about images (MindSpore: mindspore.dataset.transforms). TypeCast, OneHot, and the random choices among
-transforms that do so, run in C++ inside pipelines, the others are NumPy.
+"""Transforms for other data than images (MindSpore: mindspore.dataset.transforms). TypeCast and OneHot run in C++ inside pipelines, and so do the
+random choices among transforms if all of those do. The others are NumPy.
 """
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "Pad
 
 
 class Relational(IntEnum):
-    """Comparisons of Mask."""
+    """Comparisons for Mask."""
 
     EQ = 0
     NE = 1
@@ -35,9 +35,20 @@ _COMPARE: Dict[Relational, Callable[[Any, Any], Any]] = {
 
 
 class TypeCast(NativeOperation):
-    """To another element type: a type of sindri.common.dtype or of NumPy that tensors have. From floats to integers toward zero, saturating.
+    """Casts to another element type. Floats are converted to integers toward zero with saturation.
 
-    Raises TypeError.
+    Args:
+        output_type (DType, type): A type of sindri.common.dtype or of NumPy that tensors support.
+        data_type (DType, type): The 1.x name of `output_type`.
+
+    Raises:
+        TypeError: If the type is not supported, or not exactly one is given.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.TypeCast(np.int32)(np.array([1.7, -1.7])).tolist()
+        [1, -1]
     """
 
     def __init__(self, output_type: Any = None, data_type: Any = None):
@@ -47,10 +58,24 @@ class TypeCast(NativeOperation):
 
 
 class OneHot(NativeOperation):
-    """Integer label [] -> [num_classes], or [N] -> [N, num_classes] behind batch(). With a smoothing_rate r float32: 1 - r + r / n at the label, r /
-    n elsewhere.
+    """Converts an integer label [] to a one-hot vector [num_classes], or [N] to [N, num_classes] after batch().
 
-    Raises TypeError or ValueError; BadSample (a RuntimeError) for a label out of range.
+    With a smoothing rate r the result is float32: 1 - r + r/n at the label and r/n elsewhere, for n classes.
+
+    Args:
+        num_classes (int): The number of classes.
+        smoothing_rate (float): The label smoothing, from 0 to 1. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        BadSample: A RuntimeError when called, if a label is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.OneHot(3)(np.array(1, np.int32)).tolist()
+        [0, 1, 0]
     """
 
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0):
@@ -59,7 +84,21 @@ class OneHot(NativeOperation):
 
 
 class Fill(PyOperation):
-    """An array of the same shape and type filled with a number, str or bytes. Raises TypeError."""
+    """Returns an array of the same shape and type, filled with a value.
+
+    Args:
+        fill_value (int, float, bool, str, bytes): The value.
+
+    Raises:
+        TypeError: If `fill_value` has another type or does not suit the array.
+        ArgumentError: A ValueError and RuntimeError when called, if the value does not fit the array's type.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.Fill(7)(np.array([1, 2])).tolist()
+        [7, 7]
+    """
 
     def __init__(self, fill_value: Any):
         if not isinstance(fill_value, (str, bytes, bool)) and not is_number(fill_value):
@@ -78,7 +117,22 @@ class Fill(PyOperation):
 
 
 class Mask(PyOperation):
-    """x operator constant, elementwise, in dtype (bool). Raises TypeError."""
+    """Compares an array with a constant, elementwise.
+
+    Args:
+        operator (Relational): The comparison.
+        constant (int, float, bool, str): The right operand.
+        dtype (DType, type): The result's type. Default: numpy.bool_.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.Mask(transforms.Relational.GT, 1)(np.array([0, 1, 2])).tolist()
+        [False, False, True]
+    """
 
     def __init__(self, operator: Relational, constant: Any, dtype: Any = np.bool_):
         self.operator = enumeration("Mask", "operator", operator, Relational)
@@ -92,7 +146,22 @@ class Mask(PyOperation):
 
 
 class PadEnd(PyOperation):
-    """Pads at the end to pad_shape with pad_value (0, or an empty str), or cuts to it; None keeps a dimension. Raises TypeError or ValueError."""
+    """Pads or cuts an array at the end of each dimension.
+
+    Args:
+        pad_shape (list[int, None]): The resulting shape; None keeps a dimension.
+        pad_value (int, float, bool, str, bytes): The padding. Default: None, 0 or an empty str.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1, or when called, the array has another rank.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.PadEnd([4], 9)(np.array([1, 2])).tolist()
+        [1, 2, 9, 9]
+    """
 
     def __init__(self, pad_shape: Sequence[Optional[int]], pad_value: Any = None):
         if not isinstance(pad_shape, (list, tuple)):
@@ -122,7 +191,23 @@ class PadEnd(PyOperation):
 
 
 class Concatenate(PyOperation):
-    """Joins 1-D columns into one, with constant arrays before and behind. axis: 0 or -1. Raises TypeError or ValueError."""
+    """Concatenates 1-D columns, optionally with constant arrays at the start and the end.
+
+    Args:
+        axis (int): 0 or -1. Default: 0.
+        prepend (array, optional): The array at the start. Default: None.
+        append (array, optional): The array at the end. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.Concatenate(append=np.array([9]))(np.array([1]), np.array([2, 3])).tolist()
+        [1, 2, 3, 9]
+    """
 
     def __init__(self, axis: int = 0, prepend: Any = None, append: Any = None):
         if not is_int(axis):
@@ -152,7 +237,14 @@ class Concatenate(PyOperation):
 
 
 class Duplicate(PyOperation):
-    """One column -> two equal ones."""
+    """Returns a column and a copy of it.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> [column.tolist() for column in transforms.Duplicate()(np.array([1, 2]))]
+        [[1, 2], [1, 2]]
+    """
 
     def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray]:
         if len(values) != 1:
@@ -161,7 +253,22 @@ class Duplicate(PyOperation):
 
 
 class Slice(PyOperation):
-    """Part of an array: for each axis a slice, an index (which keeps the axis), a list of indices, None or ... for all. Raises TypeError."""
+    """Returns a part of an array.
+
+    Args:
+        slices (slice, int, list[int], None, Ellipsis): One for each axis: a slice, an index (which keeps the axis), a list of indices; None or ...
+            keeps everything.
+
+    Raises:
+        TypeError: If a slice has another type.
+        ArgumentError: A ValueError and RuntimeError when called, if a slice is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.Slice(slice(1, 3))(np.array([4, 5, 6, 7])).tolist()
+        [5, 6]
+    """
 
     def __init__(self, *slices: Any):
         if not slices:
@@ -187,7 +294,14 @@ class Slice(PyOperation):
 
 
 class Unique(PyOperation):
-    """The different values of an array in ascending order, the place of each element among them (int32), and their counts (int32)."""
+    """Returns the distinct values of an array in ascending order, each element's index among them (int32), and their counts (int32).
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> [part.tolist() for part in transforms.Unique()(np.array([5, 3, 5]))]
+        [[3, 5], [1, 0, 1], [1, 2]]
+    """
 
     def _run(self, rng: Any, *values: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         found, places, counts = np.unique(np.asarray(values[0]).ravel(), return_inverse=True, return_counts=True)
@@ -195,7 +309,21 @@ class Unique(PyOperation):
 
 
 class Compose(TensorOperation):
-    """Transforms and functions one after another. In a pipeline it is as if they were listed in map. Raises TypeError or ValueError."""
+    """Applies transforms and functions in sequence. In a pipeline this equals listing them in map.
+
+    Args:
+        transforms (list[Callable]): Transforms and functions.
+
+    Raises:
+        TypeError: If `transforms` is not a list.
+        ValueError: If it is empty or an element is not callable.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.Compose([lambda x: x + 1, transforms.TypeCast(np.float32)])(np.array([1, 2])).tolist()
+        [2.0, 3.0]
+    """
 
     def __init__(self, transforms: List[Any]):
         self.transforms = _listed("Compose", transforms)
@@ -217,7 +345,7 @@ class Compose(TensorOperation):
 
 
 class _Choice(PyOperation):
-    """Base of the random choices among a list of transforms."""
+    """Base class of the random choices among a list of transforms."""
 
     _random = True
 
@@ -233,12 +361,27 @@ class _Choice(PyOperation):
         return None if chains is None else self._made_of(chains)
 
     def _made_of(self, chains: List[List[Any]]) -> Any:
-        """The C++ transform."""
+        """Returns the C++ transform."""
         raise NotImplementedError
 
 
 class RandomApply(_Choice):
-    """All transforms one after another with probability prob, else none. Raises TypeError or ValueError."""
+    """Applies all transforms in sequence with probability `prob`, otherwise none.
+
+    Args:
+        transforms (list[Callable]): Transforms and functions.
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `transforms` is empty or `prob` is outside of [0, 1].
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.RandomApply([lambda x: x + 1], prob=1.0)(np.array([1])).tolist()
+        [2]
+    """
 
     def __init__(self, transforms: List[Any], prob: float = 0.5):
         super().__init__(transforms)
@@ -255,7 +398,21 @@ class RandomApply(_Choice):
 
 
 class RandomChoice(_Choice):
-    """One of the transforms. Raises TypeError or ValueError."""
+    """Applies one of the transforms, chosen uniformly.
+
+    Args:
+        transforms (list[Callable]): Transforms and functions.
+
+    Raises:
+        TypeError: If `transforms` is not a list.
+        ValueError: If it is empty.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.RandomChoice([lambda x: x + 1, lambda x: x - 1])(np.array([1])).item() in (0, 2)
+        True
+    """
 
     def _made_of(self, chains: List[List[Any]]) -> Any:
         return _core.dataset.random_choice(chains)
@@ -265,7 +422,21 @@ class RandomChoice(_Choice):
 
 
 class RandomOrder(_Choice):
-    """All transforms in random order. Raises TypeError or ValueError."""
+    """Applies all transforms in random order.
+
+    Args:
+        transforms (list[Callable]): Transforms and functions.
+
+    Raises:
+        TypeError: If `transforms` is not a list.
+        ValueError: If it is empty.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import transforms
+        >>> transforms.RandomOrder([lambda x: x + 1, lambda x: x * 2])(np.array([1])).item() in (3, 4)
+        True
+    """
 
     def _made_of(self, chains: List[List[Any]]) -> Any:
         return _core.dataset.random_order(chains)

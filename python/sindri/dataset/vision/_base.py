@@ -1,4 +1,4 @@
-"""What the image transforms have in common: checks of their arguments, and the base of those from image to image."""
+"""Common parts of the image transforms: argument checks, and the base class of transforms from image to image."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
@@ -10,7 +10,7 @@ from sindri._check import ArgumentError, check_float, check_int32, enumeration, 
 from sindri.dataset._transform import NativeOperation, is_pil
 from sindri.dataset.vision.utils import Inter
 
-FLOAT_MAX_INTEGER = 16777216  # MindSpore's bound of the numbers of image transforms
+FLOAT_MAX_INTEGER = 16777216  # MindSpore's bound for numeric arguments of image transforms
 NATIVE_INTER = {Inter.NEAREST: "NEAREST", Inter.LINEAR: "LINEAR", Inter.CUBIC: "CUBIC", Inter.AREA: "AREA"}
 
 
@@ -22,14 +22,14 @@ def native_inter(who: str, interpolation: Any) -> str:
 
 
 def pillow_warp_filter(who: str, interpolation: Inter) -> int:
-    """The filter of a turned or distorted image of Pillow. Raises TypeError for those that Pillow has not."""
+    """Returns the filter for a rotated or distorted Pillow image. Raises TypeError for filters that Pillow lacks."""
     if interpolation not in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC):
-        fail(TypeError, f"{interpolation.name} is not available for images of Pillow", who, "use NEAREST, BILINEAR or BICUBIC, or ToNumpy() before it")
+        fail(TypeError, f"{interpolation.name} is not available for Pillow images", who, "use NEAREST, BILINEAR or BICUBIC, or ToNumpy() before it")
     return int(interpolation)
 
 
 def pillow_filter(interpolation: Inter) -> int:
-    # Pillow's numbers: NEAREST 0, LANCZOS 1, BILINEAR 2, BICUBIC 3, BOX 4.
+    # Pillow's constants: NEAREST 0, LANCZOS 1, BILINEAR 2, BICUBIC 3, BOX 4.
     return {Inter.AREA: 4, Inter.PILCUBIC: 3, Inter.PILLINEAR: 2}.get(interpolation, int(interpolation))
 
 
@@ -38,7 +38,7 @@ def probability(who: str, prob: Any) -> float:
 
 
 def padding_of(who: str, padding: Any) -> List[int]:
-    """[all], [left and right, top and bottom] or [left, top, right, bottom]."""
+    """Returns [all], [left and right, top and bottom] or [left, top, right, bottom]."""
     values = [padding] if is_int(padding) else padding
     if not isinstance(values, (list, tuple)):
         fail(TypeError, f"padding must be an int or a tuple of 2 or 4, got {padding!r}", who)
@@ -63,7 +63,7 @@ def fill_of(who: str, fill_value: Any) -> List[int]:
 
 
 def image_of(who: str, value: Any, channels: Sequence[int] = ()) -> np.ndarray:
-    """The pixels of an image, [H, W] or [H, W, C]. Raises ArgumentError, a ValueError and RuntimeError."""
+    """Returns the pixels of an image, [H, W] or [H, W, C]. Raises ArgumentError, a ValueError and RuntimeError."""
     array = np.asarray(value)
     if array.ndim not in (2, 3):
         fail(ArgumentError, f"an image [H, W] or [H, W, C] is expected, got shape {list(array.shape)}", who)
@@ -77,10 +77,10 @@ class PixelOperation(NativeOperation):
 
     _channels: Sequence[int] = ()
     _bytes = False  # uint8 only
-    _batches = False  # takes [..., H, W, C] too
+    _batches = False  # accepts [..., H, W, C] too
 
     def _of_nothing(self, who: str, array: np.ndarray) -> np.ndarray:
-        """What an image without pixels gives."""
+        """Returns the result for an image without pixels."""
         fail(ArgumentError, f"an image with pixels is expected, got shape {list(array.shape)}", who)
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
@@ -100,7 +100,7 @@ class PixelOperation(NativeOperation):
 
 
 class ByteOperation(PixelOperation):
-    """The same for uint8 images only; one without pixels stays as it is."""
+    """A C++ transform from image to image, for uint8 images only. An image without pixels is returned unchanged."""
 
     _bytes = True
 
@@ -109,5 +109,5 @@ class ByteOperation(PixelOperation):
 
 
 def center_of(who: str, center: Any) -> Optional[Tuple[float, float]]:
-    """None or (x, y)."""
+    """Returns None or (x, y)."""
     return None if center is None else pair_of_numbers(who, "center", center, ordered=False)

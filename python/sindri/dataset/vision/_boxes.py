@@ -1,5 +1,5 @@
-"""Transforms of an image together with its bounding boxes, columns (image, boxes): boxes [N, 4 or more] of (x, y, width, height, ...) in pixels. Boxes of
-which a crop leaves nothing are dropped; where none is left, one box of zeros stands in. All in C++.
+"""Transforms of an image together with its bounding boxes, columns (image, boxes): boxes [N, 4 or more] of (x, y, width, height, ...) in pixels. Boxes
+that a crop removes entirely are dropped; if none remains, the result has one box of zeros. All run in C++.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["BoundingBoxAugment", "RandomCropWithBBox", "RandomHorizontalFlipWith
 
 
 class _BoxOperation(NativeOperation):
-    """Base of all."""
+    """Base class of the transforms with boxes."""
 
     _columns = 2
 
@@ -31,7 +31,7 @@ class _BoxOperation(NativeOperation):
 
 
 class RandomHorizontalFlipWithBBox(_BoxOperation):
-    """Mirrors left and right with probability prob. Raises TypeError or ValueError."""
+    """Flips an image and its boxes horizontally with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -40,7 +40,7 @@ class RandomHorizontalFlipWithBBox(_BoxOperation):
 
 
 class RandomVerticalFlipWithBBox(_BoxOperation):
-    """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
+    """Flips an image and its boxes vertically with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -49,7 +49,7 @@ class RandomVerticalFlipWithBBox(_BoxOperation):
 
 
 class ResizeWithBBox(_BoxOperation):
-    """As Resize. Raises TypeError or ValueError."""
+    """Resizes an image and its boxes, as Resize. Raises TypeError or ValueError."""
 
     def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
         who = "ResizeWithBBox"
@@ -58,7 +58,7 @@ class ResizeWithBBox(_BoxOperation):
 
 
 class RandomResizeWithBBox(_BoxOperation):
-    """As RandomResize. Raises TypeError or ValueError."""
+    """Resizes an image and its boxes with a random interpolation, as RandomResize. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -67,7 +67,7 @@ class RandomResizeWithBBox(_BoxOperation):
 
 
 class RandomCropWithBBox(_BoxOperation):
-    """As RandomCrop. Raises TypeError or ValueError; RuntimeError for a crop that is larger than the image."""
+    """Crops an image and its boxes, as RandomCrop. Raises TypeError or ValueError; RuntimeError for a crop larger than the image."""
 
     _random = True
 
@@ -80,7 +80,7 @@ class RandomCropWithBBox(_BoxOperation):
 
 
 class RandomResizedCropWithBBox(_BoxOperation):
-    """As RandomResizedCrop. Raises TypeError or ValueError."""
+    """Crops and resizes an image and its boxes, as RandomResizedCrop. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -90,14 +90,15 @@ class RandomResizedCropWithBBox(_BoxOperation):
         shares = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
         aspects = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if shares[1] <= 0 or aspects[0] <= 0:
-            fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
+            fail(ValueError, f"the upper scale and the lower ratio must be above 0, got {scale} and {ratio}", who)
         crop = _core.dataset.random_resized_crop(size_2d(who, size), shares, aspects, native_inter(who, interpolation),
                                                  check_int32(who, "max_attempts", max_attempts, 1))
         super().__init__(_core.dataset.crop_with_boxes(crop))
 
 
 class BoundingBoxAugment(_BoxOperation):
-    """Applies a transform of dataset.vision, which must keep size and type, to the parts of the image in a `ratio` of the boxes, chosen at random.
+    """Applies a transform to the image inside randomly chosen boxes, a `ratio` of them. The transform must be one of dataset.vision and keep size and
+    type.
 
     Raises TypeError or ValueError.
     """
@@ -110,5 +111,5 @@ class BoundingBoxAugment(_BoxOperation):
             fail(TypeError, f"transform must be one of dataset.vision, got {transform!r}", who)
         chain = core_chain(as_operations(who, transform))
         if chain is None:
-            fail(ValueError, f"{transform._name()} is no transform of one column in C++", who, "use one of dataset.vision that takes and gives an array")
+            fail(ValueError, f"{transform._name()} is not a C++ transform of one column", who, "use one of dataset.vision that accepts and returns an array")
         super().__init__(_core.dataset.bounding_box_augment(chain, check_float(who, "ratio", ratio, 0.0, 1.0)))

@@ -16,7 +16,7 @@ __all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "Ad
 
 
 class Invert(PixelOperation):
-    """255 - x, for floats too."""
+    """Inverts the values: 255 - x, for floats too."""
 
     _keeps_pillow = True
 
@@ -28,7 +28,7 @@ class Invert(PixelOperation):
 
 
 class RandomInvert(PixelOperation):
-    """255 - x with probability prob. Raises TypeError or ValueError."""
+    """Inverts the values (255 - x) with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -38,7 +38,8 @@ class RandomInvert(PixelOperation):
 
 
 class Grayscale(PixelOperation):
-    """0.299 R + 0.587 G + 0.114 B in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. An image of Pillow may have any mode.
+    """Converts to grey, 0.299 R + 0.587 G + 0.114 B, in num_output_channels (1 or 3) equal channels: [H, W, 1] or [H, W, 3]. A Pillow image may have any
+    mode.
 
     Raises TypeError or ValueError.
     """
@@ -57,7 +58,7 @@ class Grayscale(PixelOperation):
 
 
 class RandomGrayscale(PixelOperation):
-    """Grey, in as many equal channels as the image has, with probability prob. Raises TypeError or ValueError."""
+    """Converts to grey, in as many equal channels as the image has, with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
     _channels = (1, 3)
@@ -72,7 +73,7 @@ class RandomGrayscale(PixelOperation):
 
 
 class AdjustBrightness(PixelOperation):
-    """x * brightness_factor. Raises TypeError or ValueError."""
+    """Scales the brightness: x * brightness_factor. Raises TypeError or ValueError."""
 
     _keeps_pillow = True
 
@@ -85,7 +86,7 @@ class AdjustBrightness(PixelOperation):
 
 
 class AdjustContrast(PixelOperation):
-    """mean * (1 - f) + x * f, mean being that of the grey image. Raises TypeError or ValueError."""
+    """Scales the contrast: mean * (1 - f) + x * f, with the mean of the grey image. Raises TypeError or ValueError."""
 
     _channels = (3,)
     _keeps_pillow = True
@@ -99,7 +100,7 @@ class AdjustContrast(PixelOperation):
 
 
 class AdjustSaturation(PixelOperation):
-    """grey * (1 - f) + x * f. Raises TypeError or ValueError."""
+    """Scales the saturation: grey * (1 - f) + x * f. Raises TypeError or ValueError."""
 
     _channels = (3,)
     _keeps_pillow = True
@@ -113,7 +114,7 @@ class AdjustSaturation(PixelOperation):
 
 
 class AdjustHue(PixelOperation):
-    """Turns the hue by hue_factor of a circle, -0.5 to 0.5. Raises TypeError or ValueError."""
+    """Shifts the hue by `hue_factor` of the colour circle, from -0.5 to 0.5. Raises TypeError or ValueError."""
 
     _channels = (3,)
     _keeps_pillow = True
@@ -127,7 +128,7 @@ class AdjustHue(PixelOperation):
 
 
 class AdjustSharpness(PixelOperation):
-    """blurred + f * (x - blurred). Raises TypeError or ValueError."""
+    """Scales the sharpness: blurred + f * (x - blurred). Raises TypeError or ValueError."""
 
     def __init__(self, sharpness_factor: float):
         self.factor = check_float("AdjustSharpness", "sharpness_factor", sharpness_factor, 0)
@@ -135,7 +136,8 @@ class AdjustSharpness(PixelOperation):
 
 
 class AdjustGamma(PixelOperation):
-    """gain * x^gamma on values from 0 to 1, cut to that range; for floats (gain * x)^gamma, as MindSpore has it. Raises TypeError or ValueError."""
+    """Applies gain * x^gamma to values scaled to [0, 1] and clips the result; for floats (gain * x)^gamma, as in MindSpore. Raises TypeError or
+    ValueError."""
 
     _keeps_pillow = True
 
@@ -148,7 +150,7 @@ class AdjustGamma(PixelOperation):
 
 
 def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, float]:
-    """(low, high) for a range or one number b: (max(0, 1 - b), 1 + b), around 0 for the hue (-b, b)."""
+    """Returns (low, high) for a range or one number b: (max(0, 1 - b), 1 + b), for the hue (-b, b)."""
     if is_number(value):
         b = check_float(who, name, value, 0, 0.5 if neutral == 0 else None)
         return (-b, b) if neutral == 0 else (max(0.0, 1 - b), 1 + b)
@@ -156,9 +158,24 @@ def _range(who: str, name: str, value: Any, neutral: float) -> Tuple[float, floa
 
 
 class RandomColorAdjust(PixelOperation):
-    """Brightness, contrast, saturation and hue by uniform factors from their ranges, in random order; a range that changes nothing is left out.
+    """Adjusts brightness, contrast, saturation and hue by uniform factors from their ranges, in random order. Ranges that change nothing are skipped.
 
-    A number b stands for (max(0, 1 - b), 1 + b), for the hue (-b, b). Raises TypeError or ValueError.
+    Args:
+        brightness (float, tuple[float, float]): The range (low, high); a number b means (max(0, 1 - b), 1 + b). Default: (1, 1).
+        contrast (float, tuple[float, float]): As `brightness`. Default: (1, 1).
+        saturation (float, tuple[float, float]): As `brightness`. Default: (1, 1).
+        hue (float, tuple[float, float]): The range of shifts within [-0.5, 0.5]; a number b means (-b, b). Default: (0, 0).
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> adjust = vision.RandomColorAdjust(brightness=(0.5, 0.5))
+        >>> adjust(np.full((1, 1, 3), 100, np.uint8)).tolist()
+        [[[50, 50, 50]]]
     """
 
     _random = True
@@ -177,7 +194,7 @@ class RandomColorAdjust(PixelOperation):
 
 
 class RandomColor(PixelOperation):
-    """Saturation by a uniform factor from degrees. Raises TypeError or ValueError."""
+    """Scales the saturation by a uniform factor from `degrees`. Raises TypeError or ValueError."""
 
     _random = True
     _channels = (3,)
@@ -192,7 +209,7 @@ class RandomColor(PixelOperation):
 
 
 class RandomSharpness(PixelOperation):
-    """Sharpness by a uniform factor from degrees. Raises TypeError or ValueError."""
+    """Scales the sharpness by a uniform factor from `degrees`. Raises TypeError or ValueError."""
 
     _random = True
     _keeps_pillow = True
@@ -206,7 +223,7 @@ class RandomSharpness(PixelOperation):
 
 
 class RandomAdjustSharpness(PixelOperation):
-    """AdjustSharpness(degree) with probability prob. Raises TypeError or ValueError."""
+    """Applies AdjustSharpness(degree) with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -216,8 +233,8 @@ class RandomAdjustSharpness(PixelOperation):
 
 
 class RandomLighting(PixelOperation):
-    """Adds one colour along the principal components of ImageNet's, each by a normal number of standard deviation alpha (AlexNet's). An image of
-    Pillow may have any mode and becomes RGB.
+    """Adds a random colour along the principal components of ImageNet's colours (AlexNet). The coefficients are normal with standard deviation `alpha`.
+    A Pillow image may have any mode and becomes RGB.
 
     Raises TypeError or ValueError.
     """
@@ -235,7 +252,7 @@ class RandomLighting(PixelOperation):
 
 
 class Posterize(ByteOperation):
-    """Keeps the `bits` upper bits of each value. Raises TypeError or ValueError."""
+    """Keeps the `bits` highest bits of each value. Raises TypeError or ValueError."""
 
     def __init__(self, bits: int):
         self.bits = check_int32("Posterize", "bits", bits, 0, 8)
@@ -243,7 +260,7 @@ class Posterize(ByteOperation):
 
 
 class RandomPosterize(ByteOperation):
-    """Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
+    """Applies Posterize with a random number of bits from the range. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -258,7 +275,7 @@ class RandomPosterize(ByteOperation):
 
 
 class Solarize(PixelOperation):
-    """Inverts the values from threshold (low, high), or from one number up. Raises TypeError or ValueError."""
+    """Inverts the values within threshold (low, high), or from one number upwards. Raises TypeError or ValueError."""
 
     def __init__(self, threshold: Any):
         self.threshold = ((check_float("Solarize", "threshold", threshold, 0, 255), 255.0) if is_number(threshold)
@@ -267,7 +284,7 @@ class Solarize(PixelOperation):
 
 
 class RandomSolarize(PixelOperation):
-    """Inverts the values of a random part of the range threshold (low, high). Raises TypeError or ValueError."""
+    """Inverts the values within a random subrange of threshold (low, high). Raises TypeError or ValueError."""
 
     _random = True
 
@@ -277,7 +294,7 @@ class RandomSolarize(PixelOperation):
 
 
 class Equalize(ByteOperation):
-    """Spreads the histogram of each channel."""
+    """Equalizes the histogram of each channel."""
 
     _keeps_pillow = True
 
@@ -289,7 +306,7 @@ class Equalize(ByteOperation):
 
 
 class RandomEqualize(ByteOperation):
-    """Equalize with probability prob. Raises TypeError or ValueError."""
+    """Applies Equalize with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -303,7 +320,7 @@ def _levels(who: str, ignore: Any) -> List[int]:
 
 
 class AutoContrast(ByteOperation):
-    """Stretches each channel to 0 ... 255, leaving out cutoff percent of the pixels at both ends and the levels in ignore.
+    """Stretches each channel to 0 ... 255. Ignores `cutoff` percent of the pixels at both ends and the levels in `ignore`.
 
     Raises TypeError or ValueError.
     """
@@ -319,7 +336,7 @@ class AutoContrast(ByteOperation):
 
 
 class RandomAutoContrast(ByteOperation):
-    """AutoContrast with probability prob. Raises TypeError or ValueError."""
+    """Applies AutoContrast with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -331,12 +348,12 @@ class RandomAutoContrast(ByteOperation):
 
 
 class ConvertColor(PixelOperation):
-    """Other channels, or another order of them: convert_mode is one of ConvertMode. An added alpha channel is opaque: 255, 1.0 for
+    """Converts or reorders channels: convert_mode is one of ConvertMode. An added alpha channel is opaque: 255, 1.0 for
     floats. Raises TypeError."""
 
     def __init__(self, convert_mode: ConvertMode):
         self.convert_mode = enumeration("ConvertColor", "convert_mode", convert_mode, ConvertMode)
-        # MindSpore has BGR2RGBA and its like put alpha behind the colours, as everywhere.
+        # As in MindSpore, BGR2RGBA and similar modes put alpha after the colours.
         source, target = self.convert_mode.name[len("COLOR_"):].split("2")
         self._channels = (1 if source == "GRAY" else len(source),)
         super().__init__(_core.dataset.convert_color(source, target))

@@ -1,4 +1,4 @@
-"""Image transforms that turn, shear and warp, and those that cut several parts. All in C++."""
+"""Image transforms that rotate, shear and warp, and those that return several crops. All run in C++."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
@@ -17,7 +17,7 @@ __all__ = ["Affine", "FiveCrop", "Perspective", "RandomAffine", "RandomPerspecti
 
 
 class _Rotation(PixelOperation):
-    """Base of the rotations."""
+    """Base class of the rotations."""
 
     _batches = True
 
@@ -29,9 +29,24 @@ class _Rotation(PixelOperation):
 
 
 class Rotate(_Rotation):
-    """Turns counterclockwise by degrees; resample NEAREST, BILINEAR, BICUBIC or AREA (which is BILINEAR); expand: the result holds the whole image.
+    """Rotates counterclockwise.
 
-    Raises TypeError or ValueError.
+    Args:
+        degrees (float): The angle.
+        resample (Inter): NEAREST, BILINEAR, BICUBIC or AREA (which equals BILINEAR). Default: Inter.NEAREST.
+        expand (bool): Whether the result is enlarged to contain the whole image. Default: False.
+        center (tuple[float, float], optional): The centre (x, y). Default: None, the image's centre.
+        fill_value (int, tuple[int]): The value outside of the image, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Rotate(180)(np.array([[1, 2], [3, 4]], np.uint8)).tolist()
+        [[4, 3], [2, 1]]
     """
 
     def __init__(self, degrees: float, resample: Inter = Inter.NEAREST, expand: bool = False, center: Any = None, fill_value: Any = 0):
@@ -40,8 +55,24 @@ class Rotate(_Rotation):
 
 
 class RandomRotation(_Rotation):
-    """Turns by a uniform angle from degrees (low, high), or (-d, d) for one number. Otherwise as Rotate; an image of Pillow by Pillow, whose expanded
-    image may have a pixel more.
+    """Rotates by a uniform angle. Pillow rotates Pillow images, and its expanded image may be a pixel larger.
+
+    Args:
+        degrees (float, tuple[float, float]): The range (low, high); a number d means (-d, d).
+        resample (Inter): As of Rotate. Default: Inter.NEAREST.
+        expand (bool): As of Rotate. Default: False.
+        center (tuple[float, float], optional): As of Rotate. Default: None.
+        fill_value (int, tuple[int]): As of Rotate. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomRotation((180, 180))(np.array([[1, 2], [3, 4]], np.uint8)).tolist()
+        [[4, 3], [2, 1]]
     """
 
     _random = True
@@ -63,7 +94,7 @@ def _same(value: float) -> Tuple[float, float]:
 
 
 class Affine(PixelOperation):
-    """Turns clockwise by degrees, moves by translate (parts of width and height, -1 to 1), scales, and shears by degrees (x, or x and y).
+    """Rotates clockwise by `degrees`, translates by `translate` (fractions of width and height, -1 to 1), scales, and shears by degrees (x, or x and y).
 
     Raises TypeError or ValueError.
     """
@@ -82,16 +113,27 @@ class Affine(PixelOperation):
 
 
 def _ranges(who: str, name: str, value: Any, least: Optional[float], most: Optional[float]) -> List[Tuple[float, float]]:
-    """(low, high) for x and y from two numbers (y: none) or four."""
+    """Returns (low, high) for x and y from two numbers (none for y) or four."""
     if not isinstance(value, (list, tuple)) or len(value) not in (2, 4):
         fail(TypeError, f"{name} must be a tuple of 2 or 4 numbers, got {value!r}", who)
     return [pair_of_numbers(who, name, part, least, most) for part in (value[:2], value[2:] or (0, 0))]
 
 
 class RandomAffine(PixelOperation):
-    """Affine by uniform draws: degrees from (low, high), or (-d, d) for one number; translate (x low, x high) or with (y low, y high) behind, in parts
-    of width and height; scale from (low, high); shear as translate, in degrees, or (-s, s) for one number. An image of Pillow is moved by whole pixels
-    and transformed by Pillow. Raises TypeError or ValueError.
+    """Applies Affine with uniform random parameters. A Pillow image is translated by whole pixels and transformed by Pillow.
+
+    Args:
+        degrees (float, tuple[float, float]): The range (low, high) of the rotation; a number d means (-d, d).
+        translate (tuple[float], optional): The range (x low, x high) or (x low, x high, y low, y high), in fractions of width and height.
+            Default: None.
+        scale (tuple[float, float], optional): The range (low, high). Default: None.
+        shear (float, tuple[float], optional): As `translate`, in degrees; a number s means (-s, s). Default: None.
+        resample (Inter): The interpolation. Default: Inter.NEAREST.
+        fill_value (int, tuple[int]): The value outside of the image, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
     """
 
     _random = True
@@ -104,7 +146,7 @@ class RandomAffine(PixelOperation):
         self.translate = [(0.0, 0.0)] * 2 if translate is None else _ranges(who, "translate", translate, -1, 1)
         self.scale = (1.0, 1.0) if scale is None else pair_of_numbers(who, "scale", scale, 0, FLOAT_MAX_INTEGER)
         if self.scale[0] == 0:
-            fail(ValueError, "scale must begin above 0", who)
+            fail(ValueError, "the lower scale must be above 0", who)
         if is_number(shear):
             bound = check_float(who, "shear", shear, 0)
             shear = (-bound, bound)
@@ -120,14 +162,14 @@ class RandomAffine(PixelOperation):
 
 
 def _points(who: str, name: str, points: Any) -> np.ndarray:
-    """Four corners (x, y). Raises TypeError or ValueError."""
+    """Returns four corners (x, y). Raises TypeError or ValueError."""
     if not isinstance(points, (list, tuple)) or len(points) != 4 or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in points):
         fail(TypeError, f"{name} must be four points (x, y), got {points!r}", who)
     return np.asarray([[check_float(who, name, v) for v in point] for point in points])
 
 
 def _perspective(who: str, start: np.ndarray, end: np.ndarray) -> List[float]:
-    """The matrix [3, 3] that leads from four points to four others."""
+    """Returns the matrix [3, 3] that maps four points to four others."""
     rows = []
     for (x, y), (u, v) in zip(start, end):
         rows.append([x, y, 1, 0, 0, 0, -x * u, -y * u])
@@ -135,11 +177,11 @@ def _perspective(who: str, start: np.ndarray, end: np.ndarray) -> List[float]:
     try:
         return [*np.linalg.solve(np.asarray(rows, np.float64), end.ravel()).tolist(), 1.0]
     except np.linalg.LinAlgError:
-        fail(ValueError, f"no perspective leads from {start.tolist()} to {end.tolist()}", who, "three of the points must not lie on a line")
+        fail(ValueError, f"no perspective maps {start.tolist()} to {end.tolist()}", who, "three of the points must not lie on a line")
 
 
 class Perspective(PixelOperation):
-    """The perspective that brings four points (x, y), the corners from the top left clockwise, to four others. Raises TypeError or ValueError."""
+    """Applies the perspective that maps four points (x, y), the corners clockwise from the top left, to four others. Raises TypeError or ValueError."""
 
     _keeps_pillow = True
 
@@ -154,7 +196,7 @@ class Perspective(PixelOperation):
 
 
 class RandomPerspective(PixelOperation):
-    """With probability prob: each corner moved inwards by up to distortion_scale of half the image. Raises TypeError or ValueError."""
+    """Moves each corner inwards by up to `distortion_scale` of half the image, with probability `prob`. Raises TypeError or ValueError."""
 
     _random = True
     _keeps_pillow = True
@@ -175,8 +217,8 @@ class RandomPerspective(PixelOperation):
 
 
 class FiveCrop(PyOperation):
-    """The four corners [h, w] of an image, from the top left row by row, and its middle: five columns. Raises TypeError or ValueError; ArgumentError
-    (a ValueError) for a smaller image.
+    """Returns five columns of crops [h, w]: the four corners of an image, row by row from the top left, and its centre. Raises TypeError or ValueError;
+    ArgumentError (a ValueError) for a smaller image.
     """
 
     def __init__(self, size: Any):
@@ -200,7 +242,7 @@ class FiveCrop(PyOperation):
 
 
 class TenCrop(FiveCrop):
-    """FiveCrop of an image, and of the image mirrored left and right, or with use_vertical_flip top and bottom: ten columns. Raises as FiveCrop."""
+    """Returns ten columns: FiveCrop of an image and of the image flipped horizontally, or vertically with use_vertical_flip. Raises as FiveCrop."""
 
     def __init__(self, size: Any, use_vertical_flip: bool = False):
         super().__init__(size)

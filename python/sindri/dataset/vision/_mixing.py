@@ -1,4 +1,4 @@
-"""Image transforms that mix the images of a batch, in C++, or choose among transforms, in C++ where all of those are."""
+"""Image transforms that mix the images of a batch, in C++, and those that choose among transforms, in C++ if all of those are."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
@@ -28,7 +28,7 @@ def _batch(who: str, values: Sequence[Any]) -> Tuple[np.ndarray, np.ndarray]:
 
 
 class _Mixing(NativeOperation):
-    """Base of the two."""
+    """Base class of MixUpBatch and CutMixBatch."""
 
     _random = True
     _columns = 2
@@ -38,10 +38,24 @@ class _Mixing(NativeOperation):
 
 
 class MixUpBatch(_Mixing):
-    """After batch(): images and one-hot labels mixed with those of a permutation of the batch, by one weight from Beta(alpha, alpha). Labels become
-    float32.
+    """Mixes the images and one-hot labels of a batch with a permutation of the batch, by one weight from Beta(alpha, alpha). Use after batch().
 
-    uint8 images are rounded: put it behind Normalize. Raises TypeError or ValueError.
+    Labels become float32. uint8 images are rounded, so place it after Normalize.
+
+    Args:
+        alpha (float): The parameter of the Beta distribution, positive. Default: 1.0.
+
+    Raises:
+        TypeError: If `alpha` is not a number.
+        ValueError: If `alpha` is not positive.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> images, labels = np.zeros((2, 4, 4, 3), np.float32), np.eye(2, dtype=np.float32)
+        >>> mixed = vision.MixUpBatch()(images, labels)
+        >>> mixed[0].shape, mixed[1].sum(1).round(4).tolist()
+        ((2, 4, 4, 3), [1.0, 1.0])
     """
 
     def __init__(self, alpha: float = 1.0):
@@ -52,9 +66,19 @@ class MixUpBatch(_Mixing):
 
 
 class CutMixBatch(_Mixing):
-    """After batch(): with probability prob per image, a box of another image of the batch; labels are mixed by the area of the box, as float32.
+    """Replaces a box of an image by that of another image of the batch, with probability `prob` per image, and mixes the one-hot labels by area. Use after
+    batch().
 
-    The box has (1 - w) of height and width for w from Beta(alpha, alpha), around a uniform place. Raises TypeError or ValueError.
+    The box has the share (1 - w) of height and width for w from Beta(alpha, alpha), around a uniform position. Labels become float32.
+
+    Args:
+        image_batch_format (ImageBatchFormat): NHWC or NCHW.
+        alpha (float): The parameter of the Beta distribution, positive. Default: 1.0.
+        prob (float): The probability. Default: 1.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
     """
 
     def __init__(self, image_batch_format: ImageBatchFormat, alpha: float = 1.0, prob: float = 1.0):
@@ -70,7 +94,7 @@ class CutMixBatch(_Mixing):
 
 
 class UniformAugment(PyOperation):
-    """num_ops transforms of the list, chosen uniformly, each applied with probability 1/2. Raises TypeError or ValueError."""
+    """Chooses `num_ops` transforms of a list uniformly and applies each with probability 1/2. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -92,7 +116,7 @@ class UniformAugment(PyOperation):
 
 
 class RandomSelectSubpolicy(PyOperation):
-    """One of the sub-policies, each a list of (transform, probability). Raises TypeError or ValueError."""
+    """Applies one of the sub-policies, chosen uniformly; each is a list of (transform, probability). Raises TypeError or ValueError."""
 
     _random = True
 
@@ -120,7 +144,7 @@ class RandomSelectSubpolicy(PyOperation):
 
 
 def core_chains(groups: Sequence[Sequence[TensorOperation]]) -> Optional[List[List[Any]]]:
-    """The C++ transforms of each group; None where one of them needs Python."""
+    """Returns the C++ transforms of each group; None if one of them needs Python."""
     chains = []
     for group in groups:
         chain = core_chain(group)
@@ -131,7 +155,7 @@ def core_chains(groups: Sequence[Sequence[TensorOperation]]) -> Optional[List[Li
 
 
 def apply_all(operations: Sequence[TensorOperation], rng: Any, values: Sequence[Any]) -> Tuple[Any, ...]:
-    """The operations one after another; a tuple is several columns."""
+    """Applies operations in sequence; a tuple result stands for several columns."""
     for operation in operations:
         result = operation._call(rng, values)
         values = result if isinstance(result, tuple) else (result,)

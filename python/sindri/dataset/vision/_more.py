@@ -1,4 +1,4 @@
-"""Image transforms of MindSpore 2.x that the first set (transforms.py) lacks."""
+"""MindSpore 2.x image transforms that are not in transforms.py."""
 from __future__ import annotations
 
 from typing import Any, List, Sequence, Tuple
@@ -15,7 +15,7 @@ __all__ = ["Erase", "GaussianBlur", "HsvToRgb", "LinearTransformation", "MixUp",
 
 
 class GaussianBlur(PixelOperation):
-    """Blurs with a Gaussian kernel; kernel_size an odd number or (width, height), sigma a number, (x, y), or by the size of the kernel.
+    """Blurs with a Gaussian kernel. kernel_size: an odd number or (width, height). sigma: a number, (x, y), or None to derive it from kernel_size.
 
     Raises TypeError or ValueError.
     """
@@ -28,7 +28,7 @@ class GaussianBlur(PixelOperation):
         self.kernel = [check_int32(who, "kernel_size", v, 1, 4095) for v in sizes]
         if any(v % 2 == 0 for v in self.kernel):
             fail(ValueError, f"kernel_size must be odd, got {kernel_size}", who)
-        # MindSpore takes the sigma of the first size for both.
+        # As in MindSpore, the sigma of the first size is used for both.
         sigmas = [self.kernel[0] * 0.15 + 0.35] if sigma is None else [sigma] if is_number(sigma) else sigma
         if not isinstance(sigmas, (list, tuple)) or len(sigmas) not in (1, 2):
             fail(TypeError, f"sigma must be a number or a tuple of 2, got {sigma!r}", who)
@@ -37,10 +37,9 @@ class GaussianBlur(PixelOperation):
 
 
 class Erase(PixelOperation):
-    """Fills a rectangle of an image [H, W, C] with value, a number or one per channel. inplace: in the array that is given, where it is called by
-    hand.
+    """Fills a rectangle of an image [H, W, C] with a value, a number or one per channel. inplace: a direct call changes the given array.
 
-    Raises TypeError or ValueError; RuntimeError beyond the image.
+    Raises TypeError or ValueError; RuntimeError for a rectangle outside of the image.
     """
 
     _channels = (1, 3)
@@ -64,7 +63,7 @@ class Erase(PixelOperation):
 
 
 class _HsvConversion(PyOperation):
-    """Base of the conversions between RGB and HSV, all numbers from 0 to 1, of an image or a batch. NumPy, in float64."""
+    """Base class of the conversions between RGB and HSV, with all values from 0 to 1, for an image or a batch. NumPy, in float64."""
 
     def __init__(self, is_hwc: bool = False):
         self.is_hwc = check_bool(type(self).__name__, "is_hwc", is_hwc)
@@ -74,7 +73,7 @@ class _HsvConversion(PyOperation):
         axis = -1 if self.is_hwc else -3
         if images.ndim not in (3, 4) or images.shape[axis] != 3:
             fail(ArgumentError, f"an image or a batch of images of 3 channels is expected, got shape {list(images.shape)}", type(self).__name__,
-                 "is_hwc says whether the channels come last")
+                 "set is_hwc to True if the channels come last")
         parts = np.moveaxis(images.astype(np.float64), axis, 0)
         return np.ascontiguousarray(np.moveaxis(np.stack(self._converted(*parts)), 0, axis))
 
@@ -83,7 +82,7 @@ class _HsvConversion(PyOperation):
 
 
 class RgbToHsv(_HsvConversion):
-    """RGB from 0 to 1 -> hue, saturation, value from 0 to 1, of [C, H, W] or [N, C, H, W], with is_hwc [H, W, C] or [N, H, W, C].
+    """Converts RGB to hue, saturation and value, all from 0 to 1, for [C, H, W] or [N, C, H, W], with is_hwc [H, W, C] or [N, H, W, C].
 
     Raises TypeError; ArgumentError (a ValueError) for other shapes.
     """
@@ -99,7 +98,7 @@ class RgbToHsv(_HsvConversion):
 
 
 class HsvToRgb(_HsvConversion):
-    """Hue, saturation and value from 0 to 1 -> RGB from 0 to 1. Otherwise as RgbToHsv."""
+    """Converts hue, saturation and value to RGB, all from 0 to 1. Shapes and errors are those of RgbToHsv."""
 
     def _converted(self, *parts: np.ndarray) -> List[np.ndarray]:
         h, s, v = parts
@@ -111,13 +110,13 @@ class HsvToRgb(_HsvConversion):
 
 
 class LinearTransformation(PyOperation):
-    """(the flattened image - mean_vector) times transformation_matrix [D, D], in the image's shape. Raises TypeError or ValueError."""
+    """Returns (flattened image - mean_vector) @ transformation_matrix [D, D], in the image's shape. Raises TypeError or ValueError."""
 
     def __init__(self, transformation_matrix: np.ndarray, mean_vector: np.ndarray):
         who = "LinearTransformation"
         for name, value in (("transformation_matrix", transformation_matrix), ("mean_vector", mean_vector)):
             if not isinstance(value, np.ndarray):
-                fail(TypeError, f"{name} must be an array of NumPy, got {value!r}", who)
+                fail(TypeError, f"{name} must be a NumPy array, got {value!r}", who)
         if transformation_matrix.ndim != 2 or len({*transformation_matrix.shape, *mean_vector.shape}) != 1 or mean_vector.ndim != 1:
             fail(ValueError, f"a matrix [D, D] and a vector [D] are expected, got {list(transformation_matrix.shape)} and {list(mean_vector.shape)}", who)
         self.transformation_matrix, self.mean_vector = transformation_matrix, mean_vector
@@ -130,8 +129,8 @@ class LinearTransformation(PyOperation):
 
 
 class MixUp(PyOperation):
-    """Images and one-hot labels of a batch mixed with those of the next row, by weights from Beta(alpha, alpha); is_single=False: with what the call
-    before gave, which is for one worker only. float64. Raises TypeError or ValueError.
+    """Mixes the images and one-hot labels of a batch with those of the next row, by weights from Beta(alpha, alpha), in float64. is_single=False: mixes
+    with the result of the previous call, which requires a single worker. Raises TypeError or ValueError.
     """
 
     _random = True

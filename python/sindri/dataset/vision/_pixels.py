@@ -1,4 +1,4 @@
-"""Small helpers on arrays and lists of the image transforms."""
+"""Helpers for arrays and lists in the image transforms."""
 from __future__ import annotations
 
 from typing import List, Sequence, Tuple
@@ -21,5 +21,5 @@ def pad(image: np.ndarray, sides: Tuple[int, int, int, int], fill: Sequence[int]
 
 
 def flat_list(value: object) -> List[int]:
-    """A number or a sequence of them as a list."""
+    """Returns a number or a sequence of numbers as a list."""
     return list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""Augmentation policies that draw operations and their strengths. uint8 RGB images, all in C++."""
+"""Augmentation policies that draw operations and their strengths, for uint8 RGB images, all in C++."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,16 +12,31 @@ __all__ = ["AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
 
 class _Policy(ByteOperation):
-    """Base of the policies."""
+    """Base class of the policies."""
 
     _random = True
     _channels = (3,)
 
 
 class RandAugment(_Policy):
-    """num_ops operations one after another out of 14, all of the strength `magnitude` of num_magnitude_bins steps (arXiv:1909.13719).
+    """Applies `num_ops` operations in sequence, drawn from 14, all with the strength `magnitude` of num_magnitude_bins steps (arXiv:1909.13719).
 
-    Raises TypeError or ValueError.
+    Args:
+        num_ops (int): The number of operations. Default: 2.
+        magnitude (int): The strength, below num_magnitude_bins. Default: 9.
+        num_magnitude_bins (int): The number of strengths, at least 2. Default: 31.
+        interpolation (Inter): The interpolation of geometric operations. Default: Inter.NEAREST.
+        fill_value (int, tuple[int]): The value outside of the image, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandAugment()(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
     """
 
     def __init__(self, num_ops: int = 2, magnitude: int = 9, num_magnitude_bins: int = 31, interpolation: Inter = Inter.NEAREST, fill_value: Any = 0):
@@ -36,7 +51,23 @@ class RandAugment(_Policy):
 
 
 class TrivialAugmentWide(_Policy):
-    """One operation out of 14, of a random one of num_magnitude_bins strengths (arXiv:2103.10158). Raises TypeError or ValueError."""
+    """Applies one operation, drawn from 14, with a random one of num_magnitude_bins strengths (arXiv:2103.10158).
+
+    Args:
+        num_magnitude_bins (int): The number of strengths, at least 2. Default: 31.
+        interpolation (Inter): The interpolation of geometric operations. Default: Inter.NEAREST.
+        fill_value (int, tuple[int]): The value outside of the image, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.TrivialAugmentWide()(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     def __init__(self, num_magnitude_bins: int = 31, interpolation: Inter = Inter.NEAREST, fill_value: Any = 0):
         who = "TrivialAugmentWide"
@@ -45,7 +76,23 @@ class TrivialAugmentWide(_Policy):
 
 
 class AutoAugment(_Policy):
-    """One of the 25 pairs of operations that were found for the data set `policy` (arXiv:1805.09501). Raises TypeError or ValueError."""
+    """Applies one of the 25 pairs of operations that were found for the dataset `policy` (arXiv:1805.09501).
+
+    Args:
+        policy (AutoAugmentPolicy): The dataset. Default: AutoAugmentPolicy.IMAGENET.
+        interpolation (Inter): The interpolation of geometric operations. Default: Inter.NEAREST.
+        fill_value (int, tuple[int]): The value outside of the image, from 0 to 255. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.AutoAugment()(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     def __init__(self, policy: AutoAugmentPolicy = AutoAugmentPolicy.IMAGENET, interpolation: Inter = Inter.NEAREST, fill_value: Any = 0):
         who = "AutoAugment"

@@ -1,4 +1,4 @@
-"""The image transforms as MindSpore 1.x spells them. The classes are those of sindri.dataset.vision but for what 1.x does differently."""
+"""The image transforms under their MindSpore 1.x names: the classes of sindri.dataset.vision, except those that 1.x defines differently."""
 from __future__ import annotations
 
 from typing import List
@@ -11,14 +11,14 @@ __all__ = [*_transforms.__all__, "AutoAugmentPolicy", "Border", "ConvertMode", "
 
 
 def _old_sides(padding: List[int]) -> List[int]:
-    """Two numbers mean (left and top, right and bottom)."""
+    """Reads two numbers as (left and top, right and bottom)."""
     return [padding[0], padding[0], padding[1], padding[1]] if len(padding) == 2 else padding
 
 
 class Decode(_transforms.Decode):  # type: ignore[no-redef]
-    """The bytes of an image file -> uint8 [H, W, 3]. rgb must be True.
+    """Decodes the bytes of an image file to uint8 [H, W, 3]. rgb must be True.
 
-    Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded.
+    Raises TypeError or ValueError; BadSample (a RuntimeError) for bytes that cannot be decoded.
     """
 
     def __init__(self, rgb: bool = True):
@@ -26,12 +26,12 @@ class Decode(_transforms.Decode):  # type: ignore[no-redef]
 
 
 class RandomCrop(_transforms.RandomCrop):  # type: ignore[no-redef]
-    """As vision.RandomCrop, but two numbers of padding mean (left and top, right and bottom)."""
+    """vision.RandomCrop with another meaning of two padding numbers: (left and top, right and bottom)."""
 
     _sides_of = staticmethod(_old_sides)
 
 
 class Pad(_transforms.Pad):  # type: ignore[no-redef]
-    """As vision.Pad, but two numbers of padding mean (left and top, right and bottom)."""
+    """vision.Pad with another meaning of two padding numbers: (left and top, right and bottom)."""
 
     _sides_of = staticmethod(_old_sides)

@@ -1,4 +1,4 @@
-"""The image transforms on images of Pillow as MindSpore 1.x spells them. The classes are those of sindri.dataset.vision but for what 1.x does
+"""The transforms of Pillow images under their MindSpore 1.x names: the classes of sindri.dataset.vision, except those that 1.x defines differently.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,6 +1,6 @@
-"""Image transforms (MindSpore: mindspore.dataset.vision). Images are uint8 or float32 arrays [H, W, C] or [H, W], or images of Pillow, unless said.
+"""Image transforms (MindSpore: mindspore.dataset.vision). Images are uint8 or float32 arrays [H, W, C] or [H, W], or Pillow images, unless stated.
 
-All but ToPIL, ToNumpy and the conversions of whole batches in _numpy.py run in C++, in pipelines and when they are called on an array.
+In pipelines all run in C++ except ToPIL, ToNumpy, ToType to integers, and RgbToHsv, HsvToRgb, LinearTransformation and MixUp in _more.py.
 """
 from __future__ import annotations
 
@@ -40,15 +40,29 @@ _RATIO = (3.0 / 4.0, 4.0 / 3.0)
 
 
 class Decode(NativeOperation):
-    """The bytes of an image file, uint8 [n] or bytes -> uint8 [H, W, 3] RGB. to_pil: an image of Pillow. rgb is the 1.x argument and must be True.
+    """Decodes the bytes of an image file, uint8 [n] or bytes, to RGB pixels, uint8 [H, W, 3].
 
-    Raises TypeError or ValueError; BadSample (a RuntimeError) for what cannot be decoded.
+    Args:
+        to_pil (bool): Whether to return a Pillow image. Default: False.
+        rgb (bool): The 1.x argument, which must be True. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `rgb` is False.
+        BadSample: A RuntimeError when called, if the bytes cannot be decoded.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> data = vision.encode_png(np.full((2, 3, 3), 7, np.uint8))
+        >>> vision.Decode()(data).shape
+        (2, 3, 3)
     """
 
     def __init__(self, to_pil: bool = False, rgb: bool = True):
         self.to_pil = check_bool("Decode", "to_pil", to_pil)
         if check_bool("Decode", "rgb", rgb) is not True:
-            fail(ValueError, "only RGB is supported", "Decode", "leave rgb out")
+            fail(ValueError, "only RGB is supported", "Decode", "omit rgb")
         super().__init__(_core.dataset.decode())
         self._makes_pil = to_pil
 
@@ -65,8 +79,22 @@ class Decode(NativeOperation):
 
 
 class Resize(NativeOperation):
-    """Images [H, W], [H, W, C] and batches [..., H, W, C] of any number of channels. An int: the shorter edge becomes size, and the longer is cut to a whole number of pixels (with SINDRI_MINDSPORE_ERA=1 rounded); (h, w): exactly
-    these. PILCUBIC and PILLINEAR are Pillow's filters. Raises TypeError or ValueError.
+    """Resizes images [H, W], [H, W, C] and batches [..., H, W, C] with any number of channels.
+
+    Args:
+        size (int, tuple[int]): (height, width); an int is the length of the shorter edge, and the longer edge is truncated to whole pixels (rounded with
+            SINDRI_MINDSPORE_ERA=1).
+        interpolation (Inter): The interpolation; PILCUBIC and PILLINEAR are Pillow's filters. Default: Inter.LINEAR.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Resize(4)(np.zeros((8, 12, 3), np.uint8)).shape
+        (4, 6, 3)
     """
 
     _keeps_pillow = True
@@ -99,7 +127,7 @@ class Resize(NativeOperation):
             return self._target(height, width)
         if min(height, width) == self.size[0]:
             return height, width
-        # MindSpore computes with the aspect w / h in double precision here, which is at times one pixel less than for arrays.
+        # MindSpore uses the aspect w / h in double precision here, which at times yields one pixel less than for arrays.
         return self._with_longer(int(self.size[0] / (width / height)) if width < height else int(self.size[0] * (width / height)), height, width)
 
     def _with_longer(self, longer: int, height: int, width: int) -> Tuple[int, int]:
@@ -107,7 +135,7 @@ class Resize(NativeOperation):
 
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         if self._transform is None and not is_pil(values[0]):
-            fail(TypeError, f"ANTIALIAS needs an image of Pillow, got {type(values[0]).__name__}", "Resize",
+            fail(TypeError, f"ANTIALIAS needs a Pillow image, got {type(values[0]).__name__}", "Resize",
                  "put ToPIL() or Decode(to_pil=True) before it, or use PILLINEAR")
         return super()._call(rng, values)
 
@@ -117,7 +145,21 @@ class Resize(NativeOperation):
 
 
 class CenterCrop(NativeOperation):
-    """The middle [h, w]; a smaller image is padded with 0. Raises TypeError or ValueError."""
+    """Crops the centre of an image; a smaller image is padded with 0.
+
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+
+    Raises:
+        TypeError: If `size` has another type.
+        ValueError: If `size` is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.CenterCrop(1)(np.arange(9, dtype=np.uint8).reshape(3, 3)).tolist()
+        [[4]]
+    """
 
     _keeps_pillow = True
 
@@ -126,16 +168,32 @@ class CenterCrop(NativeOperation):
         super().__init__(_core.dataset.center_crop(self.size))
 
     def _on_pillow(self, image: Any, rng: Any) -> Any:
-        # Half pixels are rounded to even here, for an image of Pillow; it has zeros beyond its edges.
+        # For Pillow images half pixels round to even, and the area outside of the image is zero.
         height, width = self.size[0], self.size[-1]
         top, left = round((image.height - height) / 2), round((image.width - width) / 2)
         return image.crop((left, top, left + width, top + height))
 
 
 class RandomCrop(NativeOperation):
-    """Pads, then cuts [h, w] at a uniform place. padding: all, (left and right, top and bottom) or (left, top, right, bottom).
+    """Pads an image, then crops it at a uniform position.
 
-    Raises TypeError or ValueError; RuntimeError for a crop that is larger than the image.
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        padding (int, tuple[int], optional): For all sides, (left and right, top and bottom) or (left, top, right, bottom). Default: None.
+        pad_if_needed (bool): Whether to pad images smaller than `size`. Default: False.
+        fill_value (int, tuple[int]): The value of constant padding, from 0 to 255. Default: 0.
+        padding_mode (Border): The kind of padding. Default: Border.CONSTANT.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: When called, if the crop is larger than the image.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomCrop(4, padding=1)(np.zeros((4, 6, 3), np.uint8)).shape
+        (4, 4, 3)
     """
 
     _random = True
@@ -169,9 +227,24 @@ class RandomCrop(NativeOperation):
 
 
 class RandomResizedCrop(NativeOperation):
-    """A random area (scale: its share) and aspect (ratio), resized to size. On an image of Pillow with Pillow's filters.
+    """Crops a random area with a random aspect ratio and resizes it. Pillow images are resized with Pillow's filters.
 
-    Raises TypeError or ValueError.
+    Args:
+        size (int, tuple[int]): (height, width), or the edge of a square.
+        scale (tuple[float, float]): The range of the area, as a fraction of the image. Default: (0.08, 1.0).
+        ratio (tuple[float, float]): The range of width / height. Default: (3/4, 4/3).
+        interpolation (Inter): The interpolation. Default: Inter.BILINEAR.
+        max_attempts (int): The number of attempts before a central crop is used. Default: 10.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomResizedCrop(4)(np.zeros((8, 12, 3), np.uint8)).shape
+        (4, 4, 3)
     """
 
     _random = True
@@ -184,7 +257,7 @@ class RandomResizedCrop(NativeOperation):
         self.scale = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
         self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if self.scale[1] <= 0 or self.ratio[0] <= 0:
-            fail(ValueError, f"scale must end above 0 and ratio begin above 0, got {scale} and {ratio}", who)
+            fail(ValueError, f"the upper scale and the lower ratio must be above 0, got {scale} and {ratio}", who)
         self.interpolation = interpolation
         self.max_attempts = check_int32(who, "max_attempts", max_attempts, 1)
         super().__init__(self._make(self.size, self.scale, self.ratio, native_inter(who, interpolation), self.max_attempts))
@@ -212,7 +285,17 @@ class RandomResizedCrop(NativeOperation):
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
-    """The bytes of an image file in; the pixels of Decode, then RandomResizedCrop, but only what the crop needs is decoded. Raises as these."""
+    """Decode and RandomResizedCrop in one step, on the bytes of an image file; decodes only the part that the crop needs.
+
+    Arguments are those of RandomResizedCrop, errors those of both.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> data = vision.encode_jpeg(np.zeros((8, 12, 3), np.uint8))
+        >>> vision.RandomCropDecodeResize(4)(data).shape
+        (4, 4, 3)
+    """
 
     _keeps_pillow = False
     _make: Any = staticmethod(_core.dataset.random_crop_decode_resize)
@@ -223,7 +306,21 @@ class RandomCropDecodeResize(RandomResizedCrop):
 
 
 class RandomHorizontalFlip(NativeOperation):
-    """Mirrors left and right with probability prob. Raises TypeError or ValueError."""
+    """Flips an image horizontally with probability `prob`.
+
+    Args:
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If `prob` is not a number.
+        ValueError: If `prob` is outside of [0, 1].
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomHorizontalFlip(1.0)(np.array([[1, 2]], np.uint8)).tolist()
+        [[2, 1]]
+    """
 
     _random = True
     _keeps_pillow = True
@@ -237,14 +334,35 @@ class RandomHorizontalFlip(NativeOperation):
 
 
 class HorizontalFlip(NativeOperation):
-    """Mirrors left and right."""
+    """Flips an image horizontally.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.HorizontalFlip()(np.array([[1, 2]], np.uint8)).tolist()
+        [[2, 1]]
+    """
 
     def __init__(self) -> None:
         super().__init__(_core.dataset.horizontal_flip())
 
 
 class Rescale(NativeOperation):
-    """x * rescale + shift in float32, of arrays of numbers of any shape. Raises TypeError."""
+    """Computes x * rescale + shift in float32, for numeric arrays of any shape.
+
+    Args:
+        rescale (float): The factor.
+        shift (float): The summand.
+
+    Raises:
+        TypeError: If an argument is not a number.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Rescale(0.5, 1.0)(np.array([[0, 2]], np.uint8)).tolist()
+        [[1.0, 2.0]]
+    """
 
     def __init__(self, rescale: float, shift: float):
         super().__init__(_core.dataset.rescale(check_float("Rescale", "rescale", rescale), check_float("Rescale", "shift", shift)))
@@ -263,10 +381,23 @@ def _mean_std(who: str, mean: Any, std: Any) -> Tuple[List[float], List[float]]:
 
 
 class Normalize(NativeOperation):
-    """(x - mean) / std per channel in float32, in the units of the input; one value stands for all channels. is_hwc=False: [C, H, W]. Arrays of any
-    numbers and any number of channels, and batches of images.
+    """Computes (x - mean) / std per channel in float32. Accepts numeric arrays with any number of channels, and batches of images.
 
-    Raises TypeError or ValueError, also for another number of channels.
+    Args:
+        mean (Sequence[float]): One value per channel, or one for all, in the units of the input.
+        std (Sequence[float]): The same, positive.
+        is_hwc (bool): Whether images are [H, W, C] instead of [C, H, W]. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, or when called, the image has another number of channels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> normalize = vision.Normalize([100, 0, 0], [50, 1, 1])
+        >>> normalize(np.array([[[200, 1, 2]]], np.uint8)).tolist()
+        [[[2.0, 1.0, 2.0]]]
     """
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: bool = True):
@@ -276,17 +407,42 @@ class Normalize(NativeOperation):
 
 
 class HWC2CHW(NativeOperation):
-    """[H, W, C] -> [C, H, W]; [H, W] stays as it is."""
+    """Transposes [H, W, C] to [C, H, W]; [H, W] stays unchanged.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.HWC2CHW()(np.zeros((4, 6, 3), np.float32)).shape
+        (3, 4, 6)
+    """
 
     def __init__(self) -> None:
         super().__init__(_core.dataset.hwc2chw())
 
 
-# Types and layout.
+# Types and layouts.
 
 
 class NormalizePad(NativeOperation):
-    """Normalize, with a channel of zeros behind the others; dtype 'float32' or 'float16'. Raises TypeError or ValueError."""
+    """Applies Normalize and appends a channel of zeros.
+
+    Args:
+        mean (Sequence[float]): One value per channel, in the units of the input.
+        std (Sequence[float]): The same, positive.
+        dtype (str): 'float32' or 'float16'. Default: "float32".
+        is_hwc (bool): Whether images are [H, W, C] instead of [C, H, W]. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        ArgumentError: A ValueError and RuntimeError when called, if the image has another number of channels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.NormalizePad([0, 0, 0], [1, 1, 1])(np.ones((2, 2, 3), np.uint8)).shape
+        (2, 2, 4)
+    """
 
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True):
         who = "NormalizePad"
@@ -304,7 +460,20 @@ class NormalizePad(NativeOperation):
 
 
 class ToTensor(PyOperation):
-    """[H, W, C] or [H, W] -> [C, H, W], divided by 255, in output_type. Raises TypeError."""
+    """Converts [H, W, C] or [H, W] to [C, H, W] and divides by 255.
+
+    Args:
+        output_type (DType, type): The result's type. Default: numpy.float32.
+
+    Raises:
+        TypeError: If `output_type` is not a type.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.ToTensor()(np.array([[0, 255]], np.uint8)).tolist()
+        [[[0.0, 1.0]]]
+    """
 
     def __init__(self, output_type: Any = np.float32):
         self.output_type = numpy_type("ToTensor", "output_type", output_type)
@@ -323,7 +492,12 @@ class ToTensor(PyOperation):
 
 
 class ToPIL(PyOperation):
-    """uint8 array -> image of Pillow, which must be installed. What follows in the same map runs in Python. Raises TypeError or RuntimeError."""
+    """Converts a uint8 array to a Pillow image. The operations after it in the same map run in Python.
+
+    Raises:
+        TypeError: When called, if Pillow cannot represent the array.
+        RuntimeError: When called, if Pillow is not installed.
+    """
 
     _makes_pil = True
 
@@ -332,18 +506,31 @@ class ToPIL(PyOperation):
 
 
 class ToNumpy(PyOperation):
-    """Image of Pillow -> array."""
+    """Converts a Pillow image to an array."""
 
     def _run(self, rng: Any, *values: Any) -> np.ndarray:
         return np.array(values[0])
 
 
 class ToType(PyOperation):
-    """Array -> array of data_type, a NumPy type or one of sindri.common.dtype. Raises TypeError."""
+    """Casts an array.
+
+    Args:
+        data_type (DType, type): A type of NumPy or of sindri.common.dtype.
+
+    Raises:
+        TypeError: If `data_type` is not a type.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.ToType(np.float32)(np.array([1, 2], np.uint8)).dtype
+        dtype('float32')
+    """
 
     def __init__(self, data_type: Any):
         self.data_type = numpy_type("ToType", "data_type", data_type)
-        # To whole numbers NumPy's conversion wraps where C++'s saturates.
+        # For integers NumPy's conversion wraps, whereas that in C++ saturates.
         native = self.data_type.kind == "f" and self.data_type.itemsize <= 8
         self._transform = _core.dataset.type_cast(self.data_type.name) if native else None
 
@@ -355,7 +542,7 @@ class ToType(PyOperation):
 
 
 class SlicePatches(PyOperation):
-    """One image -> num_height * num_width patches, row by row, each a column. Raises TypeError or ValueError."""
+    """Splits an image into num_height * num_width patches, row by row, each a column. Raises TypeError or ValueError."""
 
     def __init__(self, num_height: int = 1, num_width: int = 1, slice_mode: SliceMode = SliceMode.PAD, fill_value: int = 0):
         who = "SlicePatches"
@@ -385,7 +572,14 @@ class SlicePatches(PyOperation):
 
 
 class VerticalFlip(PixelOperation):
-    """Mirrors top and bottom."""
+    """Flips an image, or a batch [..., H, W, C], vertically.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.VerticalFlip()(np.array([[1], [2]], np.uint8)).tolist()
+        [[2], [1]]
+    """
 
     _batches = True
 
@@ -394,7 +588,21 @@ class VerticalFlip(PixelOperation):
 
 
 class RandomVerticalFlip(PixelOperation):
-    """Mirrors top and bottom with probability prob. Raises TypeError or ValueError."""
+    """Flips an image, or a batch [..., H, W, C], vertically with probability `prob`.
+
+    Args:
+        prob (float): The probability. Default: 0.5.
+
+    Raises:
+        TypeError: If `prob` is not a number.
+        ValueError: If `prob` is outside of [0, 1].
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.RandomVerticalFlip(1.0)(np.array([[1], [2]], np.uint8)).tolist()
+        [[2], [1]]
+    """
 
     _random = True
     _batches = True
@@ -409,7 +617,23 @@ class RandomVerticalFlip(PixelOperation):
 
 
 class Pad(PixelOperation):
-    """Adds a border. padding as in RandomCrop. Raises TypeError or ValueError."""
+    """Adds a border.
+
+    Args:
+        padding (int, tuple[int]): For all sides, (left and right, top and bottom) or (left, top, right, bottom).
+        fill_value (int, tuple[int]): The value of constant padding, from 0 to 255. Default: 0.
+        padding_mode (Border): The kind of padding. Default: Border.CONSTANT.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> vision.Pad((1, 0))(np.array([[5]], np.uint8)).tolist()
+        [[0, 5, 0]]
+    """
 
     _keeps_pillow = True
 
@@ -428,7 +652,7 @@ class Pad(PixelOperation):
 
 
 class PadToSize(PixelOperation):
-    """Pads to [h, w]; offset (top, left) of the image, in the middle without. Raises TypeError or ValueError; RuntimeError for a larger image."""
+    """Pads to [h, w] with the image at offset (top, left), by default in the centre. Raises TypeError or ValueError; RuntimeError for a larger image."""
 
     def __init__(self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         who = "PadToSize"
@@ -444,7 +668,7 @@ class PadToSize(PixelOperation):
 
 
 class Crop(PixelOperation):
-    """[h, w] at coordinates (top, left). Raises TypeError or ValueError; RuntimeError beyond the image."""
+    """Crops [h, w] at coordinates (top, left). Raises TypeError or ValueError; RuntimeError for a crop outside of the image."""
 
     def __init__(self, coordinates: Any, size: Any):
         if not isinstance(coordinates, (list, tuple)) or len(coordinates) != 2:
@@ -455,9 +679,9 @@ class Crop(PixelOperation):
 
 
 class ResizedCrop(PixelOperation):
-    """Cuts [height, width] at (top, left), then resizes to size; an int makes a square.
+    """Crops [height, width] at (top, left), then resizes to size; an int means a square.
 
-    Raises TypeError or ValueError; RuntimeError beyond the image.
+    Raises TypeError or ValueError; RuntimeError for a crop outside of the image.
     """
 
     def __init__(self, top: int, left: int, height: int, width: int, size: Any, interpolation: Inter = Inter.BILINEAR):
@@ -471,7 +695,7 @@ class ResizedCrop(PixelOperation):
 
 
 class RandomResize(PixelOperation):
-    """Resize by an interpolation that is drawn for each image, or batch [..., H, W, C]. Raises TypeError or ValueError."""
+    """Resizes with a random interpolation, drawn for each image or batch [..., H, W, C]. Raises TypeError or ValueError."""
 
     _random = True
     _batches = True
@@ -481,11 +705,11 @@ class RandomResize(PixelOperation):
         super().__init__(_core.dataset.random_resize(self.size, context.era() == 1))
 
 
-# Parts left out.
+# Erased regions.
 
 
 class CutOut(NativeOperation):
-    """Blackens num_patches squares of `length` pixels around uniform places; is_hwc=False: [C, H, W]. Raises TypeError or ValueError."""
+    """Sets num_patches squares of `length` pixels at uniform positions to 0; is_hwc=False: [C, H, W]. Raises TypeError or ValueError."""
 
     _random = True
 
@@ -502,10 +726,26 @@ class CutOut(NativeOperation):
 
 
 class RandomErasing(NativeOperation):
-    """Fills a random rectangle of an array [C, H, W] with probability prob. value: a number, one per channel, or 'random' for noise. inplace: in the
-    array that is given, where it is called by hand.
+    """Fills a random rectangle of an array [C, H, W] with probability `prob`.
 
-    Raises TypeError or ValueError.
+    Args:
+        prob (float): The probability. Default: 0.5.
+        scale (tuple[float, float]): The range of the area, as a fraction of the image. Default: (0.02, 0.33).
+        ratio (tuple[float, float]): The range of the aspect ratio. Default: (0.3, 3.3).
+        value (float, tuple[float], str): A number, one per channel, or 'random' for noise. Default: 0.
+        inplace (bool): Whether a direct call changes the given array. Default: False.
+        max_attempts (int): The number of attempts to place the rectangle. Default: 10.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.dataset import vision
+        >>> erased = vision.RandomErasing(1.0)(np.ones((3, 32, 32), np.float32))
+        >>> bool(0 < erased.mean() < 1)
+        True
     """
 
     _random = True
@@ -517,7 +757,7 @@ class RandomErasing(NativeOperation):
         self.scale = pair_of_numbers(who, "scale", scale, 0.0, FLOAT_MAX_INTEGER)
         self.ratio = pair_of_numbers(who, "ratio", ratio, 0.0, FLOAT_MAX_INTEGER)
         if self.ratio[0] <= 0:
-            fail(ValueError, f"ratio must begin above 0, got {ratio}", who)
+            fail(ValueError, f"the lower ratio must be above 0, got {ratio}", who)
         values = [] if value == "random" else [check_float(who, "value", v) for v in _pixels.flat_list(value)]
         self.value = value
         self.inplace = check_bool(who, "inplace", inplace)

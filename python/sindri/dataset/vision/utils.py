@@ -7,9 +7,9 @@ __all__ = ["AutoAugmentPolicy", "Border", "ConvertMode", "ImageBatchFormat", "Im
 
 
 class Inter(IntEnum):
-    """Interpolation. LINEAR, CUBIC, AREA and NEAREST are OpenCV's, without antialiasing when shrinking except AREA.
+    """Interpolation. LINEAR, CUBIC, AREA and NEAREST are OpenCV's; when shrinking, only AREA antialiases.
 
-    PILCUBIC and PILLINEAR (of Sindri's own) are Pillow's on arrays; ANTIALIAS needs an image of Pillow. On such an image all are Pillow's.
+    PILCUBIC and PILLINEAR are Pillow's filters for arrays and specific to Sindri; ANTIALIAS needs a Pillow image. On Pillow images all filters are Pillow's.
     """
 
     NEAREST = 0
@@ -22,7 +22,7 @@ class Inter(IntEnum):
 
 
 class AutoAugmentPolicy(str, Enum):
-    """The data set that a policy of AutoAugment was found for."""
+    """The dataset that an AutoAugment policy was found for."""
 
     IMAGENET = "imagenet"
     CIFAR10 = "cifar10"
@@ -30,7 +30,7 @@ class AutoAugmentPolicy(str, Enum):
 
 
 class Border(str, Enum):
-    """Where padding takes its pixels from: a constant, the edge pixel, the mirrored image without or with its edge."""
+    """The source of padding pixels: a constant, the edge pixel, or the mirrored image without (REFLECT) or with (SYMMETRIC) its edge."""
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -46,7 +46,7 @@ class ImageBatchFormat(IntEnum):
 
 
 class ImageReadMode(IntEnum):
-    """What read_image makes of a file: the channels that it has, one of grey, or RGB."""
+    """The channels that read_image returns: those of the file, one grey channel, or RGB."""
 
     UNCHANGED = 0
     GRAYSCALE = 1
@@ -54,14 +54,14 @@ class ImageReadMode(IntEnum):
 
 
 class SliceMode(IntEnum):
-    """What SlicePatches does where sizes do not divide: pad the image, or drop what is left over."""
+    """How SlicePatches treats sizes that do not divide: it pads the image, or drops the remainder."""
 
     PAD = 0
     DROP = 1
 
 
 class ConvertMode(IntEnum):
-    """What ConvertColor makes of what: the channels of the image, and those of the result."""
+    """The conversions of ConvertColor: the channels of the image and those of the result."""
 
     COLOR_BGR2BGRA = COLOR_RGB2RGBA = 0
     COLOR_BGRA2BGR = COLOR_RGBA2RGB = 1
