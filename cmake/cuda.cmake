@@ -1,8 +1,8 @@
-# libsindri_cuda.so, the CUDA backend (docs/design/cuda.md): opened at run time where there is a driver, so nothing else links to it. The toolkit is needed to
-# build it; to run it, the driver, and the libraries that src/device/cuda/libraries.h opens.
+# libsindri_cuda.so, the CUDA backend (docs/design/cuda.md). It is opened at run time if there is a driver, so nothing else links to it. Building it needs the
+# toolkit; running it needs the driver and the libraries that src/device/cuda/libraries.h opens.
 set(sindri_cuda_default AUTO)
 if(NOT PROJECT_IS_TOP_LEVEL)
-  set(sindri_cuda_default OFF)  # an enclosing project asks for minutes of nvcc explicitly
+  set(sindri_cuda_default OFF)  # an enclosing project has to request minutes of nvcc explicitly
 endif()
 set(SINDRI_CUDA ${sindri_cuda_default} CACHE STRING "CUDA backend: ON (needs CUDA 13's nvcc), AUTO (built where nvcc is found) or OFF")
 set_property(CACHE SINDRI_CUDA PROPERTY STRINGS ON AUTO OFF)
@@ -49,7 +49,7 @@ macro(sindri_find_cuda)
   endif()
 endmacro()
 
-# Files that generated kernels include become text in the backend: NVRTC gets them from memory (ops/elementwise/cluster_text.h).
+# Files that generated kernels include are embedded in the backend as text: NVRTC reads them from memory (ops/elementwise/cluster_text.h).
 function(sindri_embed_generated_headers target)
   set(text "// Made by cmake/cuda.cmake.\n#include \"src/device/cuda/generated_code.h\"\n\nnamespace sindri::cuda {\n\nconst std::vector<GeneratedHeader>& generated_headers() {\n  static const std::vector<GeneratedHeader> all = {\n")
   foreach(name ops/elementwise/generated_cluster.h ops/elementwise/wrapping_int.h ops/elementwise/expression_functions.def)
@@ -62,8 +62,8 @@ function(sindri_embed_generated_headers target)
   target_sources(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated/${target}_headers.cc)
 endfunction()
 
-# sindri_group_kernels(OUT FILE...): the kernel files to compile. nvcc takes some five seconds for what every file includes, so files of a folder compile
-# together (group_sources.cmake says what that asks of them), but those that are compiled without contraction.
+# sindri_group_kernels(OUT FILE...): sets OUT to the kernel files to compile. nvcc takes some five seconds for the headers that every file includes, so files
+# of a folder compile together (group_sources.cmake states the requirements), except those that are compiled without contraction.
 function(sindri_group_kernels out)
   set(files ${ARGN})
   if(SINDRI_GROUP_SOURCES)
@@ -84,7 +84,7 @@ function(sindri_group_kernels out)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# Objects once; the plugin links them to libsindri.so, the programs for GPUs (tests/gpu) to the library's own objects.
+# Objects are compiled once: the plugin links them to libsindri.so, the GPU programs (tests/gpu) to the library's own objects.
 function(sindri_add_cuda_plugin)
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ops/*_cuda.cu)
   file(GLOB backend CONFIGURE_DEPENDS src/device/cuda/*.cc ops/*/*_cuda.cc)
@@ -92,8 +92,8 @@ function(sindri_add_cuda_plugin)
   sindri_group_kernels(kernels ${kernels})
   add_library(sindri_cuda_objects OBJECT ${kernels} ${backend})
   sindri_embed_generated_headers(sindri_cuda_objects)
-  # Without contraction, so that a fused kernel rounds what the separate ones round: generated clusters beside the interpreter, the stem's kernels beside batch
-  # norm, pooling's gradient with a product beside the product. Products that are to be fused are written as fma().
+  # Without contraction, so that a fused kernel rounds as the separate kernels do: generated clusters as the interpreter, the stem's kernels as batch norm,
+  # pooling's gradient with a product as the product. Products that should be fused are written as fma().
   set_source_files_properties(ops/elementwise/elementwise_cuda.cu ops/norm/batch_norm_cuda.cu ops/norm/batch_norm_grad_cuda.cu ops/norm/batch_norm_pool_cuda.cu
     ops/pool/avg_pool_cuda.cu PROPERTIES COMPILE_OPTIONS "-fmad=false")
   target_include_directories(sindri_cuda_objects PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)

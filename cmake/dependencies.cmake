@@ -1,4 +1,4 @@
-# Debian packages only (scripts/install_deps.sh). All of them are private: the public headers include the standard library alone.
+# Debian packages only (scripts/install_deps.sh). All of them are private: the public headers include only the standard library.
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
@@ -9,8 +9,8 @@ find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(TIFF REQUIRED)
 find_package(CLI11 REQUIRED)
-# OpenCVConfig.cmake comes only with libopencv-dev, which brings all of OpenCV, VTK and Java: two libraries are found by name instead. Its imgcodecs
-# is left out: it brings GDAL, MariaDB and LDAP, a hundred libraries, for what four of them do.
+# OpenCVConfig.cmake comes only with libopencv-dev, which installs all of OpenCV, VTK and Java: two libraries are found by name instead. OpenCV's imgcodecs is
+# not used: it pulls in GDAL, MariaDB and LDAP, a hundred libraries, for the work of four of them.
 foreach(module core imgproc)
   find_library(SINDRI_OPENCV_${module}_LIBRARY opencv_${module} REQUIRED)
 endforeach()

@@ -1,4 +1,4 @@
-# The peers' programs of `sindri benchmark` (scripts/peers) become text in the library, so that an installed program needs no source tree.
+# Embeds the peer programs of `sindri benchmark` (scripts/peers) in the library as text, so that an installed program needs no source tree.
 function(sindri_embed_peers target)
   set(text "// Made by cmake/embed_peers.cmake from scripts/peers.\n#include \"src/measure/contestants.h\"\n\nnamespace sindri::measure {\n\n")
   foreach(peer pytorch mindspore)

@@ -1,9 +1,9 @@
-# Small files are mostly headers to the compiler: five to eight of them compiled together take little more than half their time. Names in the
-# anonymous namespaces of a folder's files differ therefore. While one file is worked on, SINDRI_GROUP_SOURCES=OFF compiles it alone.
+# Most of a small file's compile time goes into headers: five to eight of them compiled together take little more than half the time. Files of a folder
+# therefore use distinct names in their anonymous namespaces. To compile a file alone while working on it, set SINDRI_GROUP_SOURCES=OFF.
 option(SINDRI_GROUP_SOURCES "Compile small files of a folder together" ON)
 
-# sindri_group_sources(TARGET FOLDER EXCLUDED SOURCE...): those of SOURCEs in FOLDER (below the top level, and no folder in it), but for names that match
-# the regular expression EXCLUDED, compile in groups of at most eight. Files with compile options or a group given before are passed over.
+# sindri_group_sources(TARGET FOLDER EXCLUDED SOURCE...): compiles those of SOURCEs that lie directly in FOLDER in groups of at most eight. Skips names that
+# match the regular expression EXCLUDED, and files that already have compile options or a group.
 function(sindri_group_sources target folder excluded)
   if(NOT SINDRI_GROUP_SOURCES)
     return()
@@ -27,6 +27,6 @@ function(sindri_group_sources target folder excluded)
     math(EXPR at "${at} + 1")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # A class's hidden state may hold types of its file's anonymous namespace: gcc takes the files of a group for headers, in which that is a mistake.
+  # A class's hidden state may use types of its file's anonymous namespace. gcc treats the files of a group as headers and warns about that.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()

@@ -1,5 +1,5 @@
-# find_package(Sindri CONFIG) gives Sindri::sindri, pkg-config sindri. Components: library, mpi, cuda, dev, program for the Debian packages (packages.cmake),
-# python for the wheel.
+# find_package(Sindri CONFIG) provides Sindri::sindri, pkg-config provides sindri. Components: library, mpi, cuda, dev, program for the Debian packages
+# (packages.cmake), python for the wheel.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS sindri EXPORT SindriTargets LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
@@ -7,14 +7,14 @@ foreach(plugin gloo mpi)
   if(TARGET sindri_${plugin})
     set(component library)
     if(plugin STREQUAL mpi)
-      set(component mpi)  # a package of its own: MPI is large, and seldom wanted
+      set(component mpi)  # a separate package: MPI is large and seldom needed
     endif()
-    # No library to link to: in a folder of its own beside libsindri, where it is looked for (src/comm/plugin.cc).
+    # Not a library to link to: it lies in a separate folder next to libsindri, where src/comm/plugin.cc looks for it.
     install(TARGETS sindri_${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sindri COMPONENT ${component})
   endif()
 endforeach()
 if(TARGET sindri_cuda)
-  # OPTIONAL: installed if it was built. What else is installed does not depend on it.
+  # OPTIONAL: installed if it was built; nothing else that is installed depends on it.
   install(TARGETS sindri_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/sindri COMPONENT cuda OPTIONAL)
 endif()
 install(DIRECTORY include/sindri DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
@@ -24,8 +24,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/SindriConfigVersion
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/SindriConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/SindriConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Sindri
   COMPONENT dev)
 file(RELATIVE_PATH sindri_prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-# A program that is linked against ~/.local or another prefix finds the library there without LD_LIBRARY_PATH. The folder of a distribution
-# (lib/<architecture>), which the loader searches, needs no run path.
+# A program linked against ~/.local or another prefix finds the library there without LD_LIBRARY_PATH. A distribution's folder (lib/<architecture>), which the
+# loader searches, needs no run path.
 set(sindri_pc_rpath "")
 if(NOT CMAKE_INSTALL_LIBDIR MATCHES "/")
   set(sindri_pc_rpath " -Wl,-rpath,\${libdir}")
@@ -33,11 +33,11 @@ endif()
 configure_file(cmake/sindri.pc.in ${CMAKE_CURRENT_BINARY_DIR}/sindri.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sindri.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
-# The quickstart's data and the settings files, so that an installed program can begin without the sources.
+# The quickstart's data and the settings files, so that an installed program works without the sources.
 install(DIRECTORY dataset/digits configs DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri COMPONENT program)
-# The pages that messages and help name (`sindri docs` prints their folder).
+# The pages that messages and help refer to (`sindri docs` prints their folder).
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri COMPONENT program PATTERN api EXCLUDE)
-# The launch scripts with what they run, laid out as in the sources (`sindri scripts` prints the folder). python/CMakeLists.txt installs them in a wheel.
+# The launch scripts and the files they need, laid out as in the sources (`sindri scripts` prints the folder). python/CMakeLists.txt installs them in a wheel.
 set(sindri_launch_programs scripts/run_distribute_train.sh scripts/run_distribute_train_gpu.sh scripts/run_eval.sh scripts/run_eval_gpu.sh scripts/run_node1.sh
   scripts/run_node2.sh scripts/run_stage_1.sh scripts/run_stage_2.sh scripts/run_standalone_train.sh scripts/hccl_tools.py scripts/merge_hccl.py)
 set(sindri_launch_files scripts/launch_lib.sh scripts/run_node.sh scripts/run_stage.sh scripts/sindri_program.py scripts/rank_table_8pcs.json
@@ -48,10 +48,10 @@ install(DIRECTORY python/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/sindri/py
 if(TARGET sindri_program)
   set_target_properties(sindri_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS sindri_program RUNTIME COMPONENT program)
-  # MindSpore's launcher is a verb of the program that a link to it stands for.
+  # MindSpore's launcher `msrun` is a link to the program, which runs the verb of that name.
   add_custom_command(TARGET sindri_program POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink sindri $<TARGET_FILE_DIR:sindri_program>/msrun VERBATIM)
   install(FILES $<TARGET_FILE_DIR:sindri_program>/msrun DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-  # Man pages and completion are what the program itself says; it is run when they are installed.
+  # The program prints its own man pages and completion; the installation runs it.
   install(CODE "
     set(pages \"${CMAKE_CURRENT_BINARY_DIR}/manual\")
     file(REMOVE_RECURSE \"\${pages}\")

@@ -18,7 +18,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 find_program(SINDRI_CCACHE ccache)
 if(SINDRI_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # With these settings what another checkout, another preset's folder or pip compiled is found again.
+  # With these settings the compiler cache reuses objects that another checkout, another preset's folder or pip compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros ${SINDRI_CCACHE})
 endif()
@@ -26,17 +26,17 @@ endif()
 add_library(sindri_settings INTERFACE)
 target_compile_options(sindri_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden
   -ffile-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/=)
-# Where scalars and vectors share an expression, & and | stand for both.
+# Expressions that serve both scalars and vectors use & and | for logical operators.
 target_compile_options(sindri_settings INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-bitwise-instead-of-logical>)
 if(SINDRI_WERROR)
   target_compile_options(sindri_settings INTERFACE -Werror)
 endif()
 if(NOT SINDRI_SANITIZE STREQUAL "")
-  # Instrumented code takes twice as long to compile with optimisation; line numbers and our own checks (no NDEBUG) stay.
+  # Instrumented code takes twice as long to compile with optimisation; line numbers and Sindri's own checks (no NDEBUG) stay.
   set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")
 endif()
 if(SINDRI_SANITIZE STREQUAL "address")
-  # Null pointers and wrong object sizes trap in ASan anyway.
+  # ASan already traps null pointers and wrong object sizes.
   target_compile_options(sindri_settings INTERFACE -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr,nonnull-attribute,returns-nonnull-attribute
     -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_link_options(sindri_settings INTERFACE -fsanitize=address,undefined)
@@ -48,10 +48,10 @@ elseif(NOT SINDRI_SANITIZE STREQUAL "")
   message(FATAL_ERROR "SINDRI_SANITIZE=${SINDRI_SANITIZE}: use address or thread")
 endif()
 
-# The default linker, not lld: gcc gives some functions an empty .cold part, and lld 14 then indexes that part's unwind entry in
-# place of the next function's, so that an exception through the latter aborts.
+# The default linker, not lld: gcc gives some functions an empty .cold part, and lld 14 then indexes that part's unwind entry instead of the next function's. An
+# exception thrown through that function would abort.
 
-# Settings, include paths and private dependencies of a target of ours.
+# Adds settings, include paths and private dependencies to a target of Sindri.
 function(sindri_compile_settings target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${target} PRIVATE sindri_settings)

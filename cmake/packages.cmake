@@ -1,10 +1,10 @@
-# Debian packages by CPack: `scripts/package.sh deb` runs `cpack` in a build folder that is configured with the distribution's folder of libraries.
+# Debian packages by CPack: `scripts/package.sh deb` runs `cpack` in a build folder that is configured with the distribution's library folder.
 set(CPACK_VERBATIM_VARIABLES TRUE)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sindri)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # set separately for each package
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-# Whoever builds the package, as Debian's tools ask for it.
+# The user who builds the package, from the variables that Debian's tools read.
 set(packager "Sindri packagers <sindri@example.org>")
 if(DEFINED ENV{DEBFULLNAME} AND DEFINED ENV{DEBEMAIL})
   set(packager "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
@@ -20,10 +20,10 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_COMPRESSION_TYPE none)  # scripts/package.sh packs them once more
+set(CPACK_DEBIAN_COMPRESSION_TYPE none)  # scripts/package.sh compresses the packages again
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})  # libsindri itself, of which no package is installed
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})  # libsindri itself, which no installed package provides
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_SINDRI_DEB_FILES ${CMAKE_BINARY_DIR}/deb)
 set(CPACK_SINDRI_PACKAGE_SCRIPTS ${PROJECT_SOURCE_DIR}/scripts/package)
@@ -51,10 +51,10 @@ Sindri trains neural networks in MindSpore's manner.
 .
 This package lets several ranks communicate by Open MPI. Without it they
 communicate by shared memory and Gloo.")
-# NVIDIA's repository names packages by CUDA's minor version; libraries of any 13.x are taken (src/device/cuda/libraries.cc). Its cuDNN needs driver 580, which
-# containers have from their host.
+# NVIDIA's repository names packages by CUDA's minor version; libraries of any 13.x work (src/device/cuda/libraries.cc). Its cuDNN needs driver 580, which
+# containers get from their host.
 set(CPACK_DEBIAN_CUDA_PACKAGE_NAME libsindri-cuda)
-set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION non-free/libs)  # the plugin holds NVIDIA's static CUDA runtime
+set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION non-free/libs)  # the plugin contains NVIDIA's static CUDA runtime
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS "${soname_package} (= ${this_version})")
 foreach(library libcublas cuda-nvrtc libcusolver)
   set(${library}_packages "")
@@ -90,7 +90,7 @@ quickstart\" trains a small network on handwritten digits that come with it.
 This package holds the program with its man pages and bash completion, the
 digits, settings for trainings, launch scripts, examples and documentation.")
 
-# ldconfig runs by a trigger, and dpkg-shlibdeps of others finds the package by the library's name.
+# A trigger runs ldconfig, and dpkg-shlibdeps of other packages finds this package by the library's name.
 file(WRITE ${CMAKE_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")
 file(WRITE ${CMAKE_BINARY_DIR}/deb/shlibs "libsindri ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${soname_package} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${CMAKE_BINARY_DIR}/deb/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -121,7 +121,7 @@ License: Apache-2.0 and NVIDIA-CUDA-EULA
  permits to distribute with applications, and templates of NVIDIA's CCCL
  under the Apache License 2.0 with LLVM exceptions.
 ")
-# Of the carried libraries (prepare_deb.cmake) Debian's own files lie beside this one.
+# Debian's own copyright files of the bundled libraries (prepare_deb.cmake) are installed next to this one.
 file(WRITE ${CMAKE_BINARY_DIR}/deb/changelog "sindri (${this_version}) unstable; urgency=medium
 
   * Built from the sources of this version.

@@ -1,5 +1,5 @@
-# Precompiled headers: the standard library, fmt and, for tests, GoogleTest. Nothing of ours is in them, so that editing a header of
-# Sindri recompiles what includes it and no more. SINDRI_PCH=OFF compiles without, which shows includes that a file forgot.
+# Precompiled headers: the standard library, fmt and, for tests, GoogleTest. They contain none of Sindri's headers, so that editing one recompiles only the
+# files that include it. SINDRI_PCH=OFF compiles without them, which reveals missing includes.
 option(SINDRI_PCH "Precompile the headers of the standard library, fmt and GoogleTest" ON)
 
 set(sindri_pch_headers <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric>

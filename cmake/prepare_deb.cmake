@@ -1,4 +1,5 @@
-# Run by CPack between installing each component and packing it: what Debian asks of a package's files beyond what `cmake --install` writes.
+# CPack runs this file after installing each component and before packing it. Adds what Debian requires of a package's files beyond the output of `cmake
+# --install`.
 file(GLOB components LIST_DIRECTORIES true "${CPACK_TEMPORARY_DIRECTORY}/*")
 set(names library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} mpi libsindri-mpi cuda libsindri-cuda dev libsindri-dev program sindri)
 foreach(folder IN LISTS components)
@@ -18,14 +19,15 @@ foreach(folder IN LISTS components)
   file(COPY_FILE "${CPACK_SINDRI_DEB_FILES}/${copyright}" "${doc}/copyright")
   configure_file("${CPACK_SINDRI_DEB_FILES}/changelog" "${doc}/changelog.Debian" COPYONLY)
   execute_process(COMMAND gzip -9nf "${doc}/changelog.Debian" COMMAND_ERROR_IS_FATAL ANY)
-  # The loader looks in the distribution's folder anyway.
+  # The loader searches the distribution's folder without a run path.
   file(GLOB_RECURSE binaries "${folder}/usr/bin/*" "${folder}/usr/lib/*.so*")
   foreach(file IN LISTS binaries)
     if(NOT IS_SYMLINK "${file}")
       execute_process(COMMAND patchelf --remove-rpath "${file}" COMMAND_ERROR_IS_FATAL ANY)
     endif()
   endforeach()
-  # OpenCV's core needs libGLX, whose package brings Mesa and LLVM: a third of all that would be installed. These three lie in a folder of the package's own.
+  # OpenCV's core needs libGLX, whose package depends on Mesa and LLVM: a third of everything that would be installed. These three are bundled in the package's
+  # own folder instead.
   if(component STREQUAL library)
     file(GLOB library "${folder}/usr/lib/*/libsindri.so.*.*.*")
     get_filename_component(libraries "${library}" DIRECTORY)

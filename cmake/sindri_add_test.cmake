@@ -1,10 +1,10 @@
-# One GoogleTest program per folder of tests/: tests/<name>/*_test.cc and helpers beside them. sindri_add_test(NAME [SHARDS N])
+# One GoogleTest program per folder of tests/: tests/<name>/*_test.cc and the helpers next to them. sindri_add_test(NAME [SHARDS N])
 find_package(GTest REQUIRED)
 find_package(benchmark QUIET)
-# Tests find their data by the path of the source tree. It stands in a header that only those that need it include: on the command
-# line it would keep the compiler cache from finding what another checkout compiled.
+# Tests find their data by the path of the source tree. Only files that need the path include the header that defines it: on the command line it would keep the
+# compiler cache from finding objects that another checkout compiled.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/source_dir.h CONTENT "#define SINDRI_SOURCE_DIR \"${PROJECT_SOURCE_DIR}\"\n")
-# Tests wait for the compiler more than for themselves: what they measure is compiled with the library.
+# Compiling tests takes longer than running them: the code they exercise is compiled with the library.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(sindri_test_optimisation -O0)
 endif()
@@ -35,18 +35,18 @@ function(sindri_add_test name)
   target_compile_options(${name}_tests PRIVATE ${sindri_test_optimisation})
   if(SINDRI_PCH)
     target_precompile_headers(${name}_tests REUSE_FROM sindri_tests_pch)
-    # Half of a test's compile time goes into templates that the next one needs too. A file whose helpers have the names of another's opens
-    # a namespace of its own.
+    # Half of a test's compile time goes into templates that the next file needs too. A file whose helpers have the same names as another's opens its own
+    # namespace.
     set_target_properties(${name}_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
-  # In SHARDS parts that run side by side.
+  # Runs in SHARDS parts in parallel.
   foreach(shard RANGE 1 ${arg_SHARDS})
     math(EXPR index "${shard} - 1")
     sindri_add_run(${name} ${name}.${shard} "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
 
-# A run of a test program with an environment, through a script that goes on behind a case that crashes: sindri_add_run(PROGRAM NAME.PART ENVIRONMENT)
+# sindri_add_run(PROGRAM NAME.PART ENVIRONMENT) runs a test program with an environment, through a script that continues after a case that crashes.
 function(sindri_add_run name test environment)
   set(program "SINDRI_PROGRAM=$<IF:$<TARGET_EXISTS:sindri_program>,$<PATH:ABSOLUTE_PATH,NORMALIZE,${CMAKE_BINARY_DIR}/sindri,/>,>")
   add_test(NAME ${test} COMMAND python3 ${PROJECT_SOURCE_DIR}/scripts/run_cases.py --results ${test} $<TARGET_FILE:${name}_tests>)

@@ -1,5 +1,5 @@
-# Files named *_simd.cc hold vectorised loops. Each is compiled once per instruction set into its own namespace
-# (sindri::simd_scalar, simd_avx2, simd_avx512); src/device/cpu/simd.h picks at run time. Never -march=native.
+# Files named *_simd.cc contain vectorised loops. Each is compiled once per instruction set into a separate namespace (sindri::simd_scalar, simd_avx2,
+# simd_avx512); src/device/cpu/simd.h picks one at run time. Never -march=native.
 set(sindri_simd_flags_scalar "")
 set(sindri_simd_flags_avx2 -mavx2 -mfma -mf16c -mprefer-vector-width=256)
 set(sindri_simd_flags_avx512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c -mprefer-vector-width=512)
@@ -14,8 +14,8 @@ function(sindri_add_simd main)
     add_library(${target} OBJECT ${ARGN})
     sindri_compile_settings(${target})
     target_compile_definitions(${target} PRIVATE SINDRI_SIMD_NS=simd_${isa})
-    # Processors without AVX2 are older than 2013: their form is there to run, not to be unrolled for minutes.
-    # Instrumented, unrolled loops take minutes more.
+    # Processors without AVX2 date from before 2013: the scalar version has to run, but is not worth minutes of unrolling. Unrolled loops take minutes more to
+    # compile when they are instrumented.
     set(level -O3)
     if(NOT SINDRI_SANITIZE STREQUAL "")
       set(level -O1)

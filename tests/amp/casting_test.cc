@@ -1,4 +1,4 @@
-// What each level casts, seen from below the casting interpreter; gradients, lists, to_float, and what is refused.
+// The types that each level casts to, recorded by the interpreter below the casting one; gradients, lists, to_float, and refused options.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TEST(Casting, InputsOfEveryOpAtEveryLevel) {
     EXPECT_THAT(ran.of("relu"), ElementsAre(e.relu));
     EXPECT_THAT(ran.of("max_pool2d"), ElementsAre(e.pool));
     EXPECT_THAT(ran.of("matmul"), ElementsAre(types(e.matmul, 2)));
-    // The bias, and (always in float32) the moving averages.
+    // The bias add, and the moving statistics, which are always float32.
     const std::string bias = types(e.bias, 2), wide = types(kF32, 2);
     const std::vector<std::string> additions = bias == wide ? std::vector{wide} : std::vector{bias, wide};
     EXPECT_EQ(ran.of("add"), additions);
@@ -72,7 +72,7 @@ TEST(Casting, InputsOfEveryOpAtEveryLevel) {
   }
 }
 
-// Of levels that mark Cells: a Cell runs in one type with all that is in it, and what the network gives is float32.
+// Levels that mark Cells: a Cell and all it contains run in one type, and the network's output is float32.
 TEST(Casting, InputsOfEveryOpInMarkedCells) {
   const std::string mixed = kBf16 + " " + kF32 + " " + kF32;
   const auto policy = [](const char* name, std::optional<bool> keep = {}) { return amp::find_policy(name, amp::Casts::kOps).options(DType::kBFloat16, keep); };
@@ -97,8 +97,8 @@ TEST(Casting, InputsOfEveryOpInMarkedCells) {
   }
 }
 
-// Layer norm runs in float32 between half activations; softmax, which op by op is float32, in the type of its Cell; of Cells that lie in each other
-// the outermost counts, and to_float goes before.
+// Layer norm runs in float32 between half-precision activations. Softmax, float32 when cast op by op, runs in its Cell's type. Of nested Cells the outermost
+// counts, and to_float takes precedence.
 TEST(Casting, MarkedCellsInEachOther) {
   const auto dense = [] { return nn::Dense::make({.in_channels = 4, .out_channels = 4, .weight_init = "he_uniform", .has_bias = false}); };
   const auto run = [](const nn::CellPtr& net, const char* level) {
@@ -157,7 +157,7 @@ TEST(Casting, GradientsOfParametersAreFloat32AndNearThoseOfFloat32) {
   }
 }
 
-// A fused cluster may keep more digits than the ops one by one, so bits are compared with the passes off.
+// A fused cluster may keep more digits than the separate ops, so results are compared bitwise with the passes off.
 TEST(Casting, EagerAndGraphGiveTheSameBits) {
   const auto train = [](Mode mode, const amp::Options& options) {
     set_mode(mode);
@@ -239,7 +239,7 @@ TEST(Casting, NetworksWithAPrecisionOfTheirOwn) {
   EXPECT_THROW(train::auto_mixed_precision(test::small_net(), "O4"), ValueError);
 }
 
-// y = 3x with a gradient rule that says 7, so that a rule passed over would show.
+// y = 3x with a custom gradient of 7, so that the test notices if the rule is bypassed.
 class OwnRule final : public nn::Cell {
  public:
   OwnRule() : Cell("OwnRule") {}

@@ -1,4 +1,4 @@
-// Loss scales: their course against a computation by hand, steps that are left out, checkpoints, and what is refused.
+// Loss scales: their updates against a computation by hand, skipped steps, checkpoints, and refused options.
 #include "sindri/train/loss_scale.h"
 
 #include <gmock/gmock.h>
@@ -54,10 +54,10 @@ std::vector<double> course(DynamicLossScaleManager& m, const std::string& steps,
 TEST(LossScale, DynamicGoesAsComputedByHand) {
   for (const Mode mode : kModes) {
     DynamicLossScaleManager m(8, 2, 3);
-    EXPECT_THAT(course(m, "...", mode), ElementsAre(8, 8, 16)) << "grows behind the third clean step";
-    EXPECT_THAT(course(m, "x..", mode), ElementsAre(8, 8, 8)) << "halves, and counts from there";
+    EXPECT_THAT(course(m, "...", mode), ElementsAre(8, 8, 16)) << "grows after the third clean step";
+    EXPECT_THAT(course(m, "x..", mode), ElementsAre(8, 8, 8)) << "halves and counts from there";
     EXPECT_THAT(course(m, "....", mode), ElementsAre(16, 16, 16, 32));
-    EXPECT_THAT(course(m, "..x..x", mode), ElementsAre(32, 32, 16, 16, 16, 8)) << "an overflow starts the count again";
+    EXPECT_THAT(course(m, "..x..x", mode), ElementsAre(32, 32, 16, 16, 16, 8)) << "an overflow restarts the count";
     EXPECT_THAT(course(m, "xxxx", mode), ElementsAre(4, 2, 1, 1)) << "not below 1";
     DynamicLossScaleManager large(0x1p125, 4, 1);
     EXPECT_THAT(course(large, "..x", mode), ElementsAre(0x1p126, 0x1p126, 0x1p124)) << "its inverse stays a normal number";
@@ -122,7 +122,7 @@ TEST(LossScale, AStepThatOverflowsLeavesEveryBitAsItWas) {
       EXPECT_EQ(t.run(test::small_batch(6, 1)).finite.item(), 1);
       const auto before = t.bytes();
       EXPECT_EQ(t.run(overflowing_batch()).finite.item(), 0);
-      EXPECT_EQ(t.bytes(), before) << "parameters, moving averages, moments, counters";
+      EXPECT_EQ(t.bytes(), before) << "parameters, moving statistics, moments, counters";
       EXPECT_EQ(manager->get_loss_scale(), 512);
       EXPECT_EQ(t.run(test::small_batch(6, 2)).finite.item(), 1);
       EXPECT_NE(t.bytes(), before);
@@ -155,7 +155,7 @@ class Double final : public nn::Cell {
   Parameter& w_;
 };
 
-// 1000.1 is no float32, nor is its reciprocal: rounded there, steps in float64 would be wrong in the eighth digit.
+// Neither 1000.1 nor its reciprocal is a float32: rounding either would change the eighth digit of float64 steps.
 TEST(LossScale, KeepsTheDigitsOfFloat64) {
   const TensorList batch = {Tensor::from_vector<double>({3}, {0.11, 0.23, -0.31})};
   for (const Mode mode : kModes) {
@@ -219,7 +219,7 @@ TEST(LossScale, GoesOnFromACheckpoint) {
   for (size_t i = 3; i < batches.size(); ++i) second.run(batches[i]);
   EXPECT_EQ(second.bytes(), whole.bytes());
   EXPECT_EQ(second_scale->get_loss_scale(), whole_scale->get_loss_scale());
-  EXPECT_EQ(whole_scale->get_loss_scale(), 1024) << "512 behind the overflow, doubled by two clean steps";
+  EXPECT_EQ(whole_scale->get_loss_scale(), 1024) << "512 after the overflow, doubled by two clean steps";
   train::save_training_state(temp.file("without.ckpt"), *first.net, first.optimizer.get(), {});
   EXPECT_THROW(train::load_training_state(temp.file("without.ckpt"), *second.net, *second.optimizer, second_scale.get()), CheckpointError);
 }

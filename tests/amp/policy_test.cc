@@ -1,4 +1,4 @@
-// The table of policies: what its names mean to settings files and to Python, and what they bring.
+// The table of policies: the meaning of its names in settings files and in Python, and the options they set.
 #include "sindri/amp/policy.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(AmpPolicies, HalfTypesAndLossScales) {
   }
   const NamedPolicy& o2 = find_policy("ops_O2", Casts::kOps);
   EXPECT_EQ(train::default_manager(o2, DType::kBFloat16), nullptr);
-  EXPECT_EQ(train::default_manager(o2, DType::kFloat16, 128), nullptr) << "the optimizer divides by a scale of its own";
+  EXPECT_EQ(train::default_manager(o2, DType::kFloat16, 128), nullptr) << "the optimizer divides by its own scale";
   const auto manager = train::default_manager(o2, DType::kFloat16);
   ASSERT_NE(manager, nullptr);
   EXPECT_EQ(manager->get_loss_scale(), 0x1p24);
@@ -78,7 +78,7 @@ TEST(AmpPolicies, OptionsOfThePoliciesThatMarkCells) {
   EXPECT_THAT(options("cells_O3", true).black_list, Contains("LayerNorm"));
 }
 
-// The lists name classes that a network need not have; a name in no list is still refused.
+// The lists may name classes that a network does not have; a name in no list is still refused.
 TEST(AmpPolicies, ListsOfOnesOwnStartFromThoseOfTheTable) {
   EXPECT_THAT(train::get_white_list(), Contains("LSTMCell"));
   EXPECT_THAT(train::get_black_list(), Contains("BatchNorm3d"));
@@ -92,7 +92,7 @@ TEST(AmpPolicies, GradientsAreDividedOnceByTheScale) {
   EXPECT_THAT(message_of([] { train::check_loss_scales("A", 64, true, "B", 64); }), HasSubstr("divided twice, by the scale of A and by B's loss_scale 64.0"));
   EXPECT_THAT(message_of([] { train::check_loss_scales("A", 64, false, "B", 32); }), HasSubstr("A's is 64, B's 32.0 | give B(loss_scale=64)"));
   EXPECT_THROW(train::check_loss_scales("A", 64, false, "B", 1), ValueError);
-  EXPECT_NO_THROW(train::check_loss_scales("A", 64, false, "B", 1, true)) << "warned of only";
+  EXPECT_NO_THROW(train::check_loss_scales("A", 64, false, "B", 1, true)) << "only a warning";
 }
 
 }  // namespace policy_samples

@@ -1,4 +1,4 @@
-// A small convolutional network, a batch for it, and an interpreter that writes down what reaches it from the casting one.
+// A small convolutional network, a batch for it, and an interpreter that records the ops that the casting interpreter emits.
 #pragma once
 
 #include <string>
@@ -18,16 +18,16 @@ nn::CellPtr small_net_with_loss();
 /// {images [N, 1, 6, 6], labels [N]}: class c is a bright column c·2 in noise that differs from batch to batch.
 TensorList small_batch(int64_t n, int64_t seed, double scale = 1);
 
-/// "conv2d bfloat16 bfloat16", one line per op but casts, in the order they ran; integers and bool left out.
+/// "conv2d bfloat16 bfloat16": one line per op in the order of execution, without casts and without integer and bool inputs.
 class OpRecorder final : public Trace {
  public:
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
   std::vector<std::string> lines;
-  /// The lines of one op, sorted, each once.
+  /// The lines of one op, sorted, without duplicates.
   std::vector<std::string> of(const std::string& op) const;
 };
 
-/// What `f` binds under `options`.
+/// The ops that `f` binds under `options`.
 template <class F> OpRecorder record(F&& f) {
   OpRecorder recorder;
   const TraceScope scope(recorder);

@@ -1,4 +1,4 @@
-// Training in half types comes as far as in float32; Model's options, evaluation, prediction and counters.
+// Training in half types reaches float32's accuracy; Model's options, evaluation, prediction and counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ struct Trained {
   std::unique_ptr<train::Model> model;
   double accuracy = 0;
   int64_t overflow_steps = 0, skipped_steps = 0;
-  std::vector<double> scales;  // behind every step
+  std::vector<double> scales;  // after every step
 };
 
 Trained train_at(const amp::Options& options, train::ModelOptions more = {}, int64_t overflow_at = -1) {
@@ -58,7 +58,7 @@ Trained train_at(const amp::Options& options, train::ModelOptions more = {}, int
 
 TEST(HalfTraining, ReachesTheAccuracyOfFloat32) {
   const double exact = train_at({}).accuracy;
-  ASSERT_GE(exact, 0.95) << "the task is meant to be easy";
+  ASSERT_GE(exact, 0.95) << "the task is easy";
   for (const Level level : {Level::kO1, Level::kO2, Level::kO3}) {
     for (const DType half : {DType::kBFloat16, DType::kFloat16}) {
       const Trained t = train_at({.level = level, .dtype = half});
@@ -73,7 +73,7 @@ TEST(HalfTraining, Float16AtO2HasADynamicLossScale) {
   const Trained t = train_at({.level = Level::kO2, .dtype = DType::kFloat16});
   ASSERT_NE(t.model->loss_scale_manager(), nullptr);
   ASSERT_EQ(t.scales.size(), static_cast<size_t>(3 * kSteps));
-  EXPECT_GT(t.overflow_steps, 0) << "2^24 is more than float16 holds";
+  EXPECT_GT(t.overflow_steps, 0) << "2^24 exceeds float16's range";
   EXPECT_EQ(t.scales.back(), std::ldexp(1.0, 24 - static_cast<int>(t.overflow_steps)));
   EXPECT_EQ(train_at({.level = Level::kO2}).model->loss_scale_manager(), nullptr) << "bfloat16 needs none";
   EXPECT_EQ(train_at({.level = Level::kO2, .dtype = DType::kFloat16}, {.loss_scale_manager = nullptr}).scales.size(), 0u) << "null says none";

@@ -1,4 +1,4 @@
-// What the program does with bad input: one clear error (what, where, fix), the exit code of its kind, and nothing lost that was saved.
+// Bad input to the program: one clear error (what, where, fix), the exit code of its kind, and no loss of saved data.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -54,7 +54,7 @@ std::vector<std::string> jpegs(const std::string& data, const std::string& run_d
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-// What is no list of files, without an end.
+// An endless file, and one long line, in place of a list of files.
 TEST(BadData, AListOfFilesThatIsNone) {
   const TempFolder temp;
   ASSERT_EQ(run(digits(temp.file("run"), {"train.max_steps=2"})).code, 0);
@@ -66,7 +66,7 @@ TEST(BadData, AListOfFilesThatIsNone) {
   EXPECT_LT(r.err.size(), 2000u);
 }
 
-// Names of any length: shown in short.
+// Messages shorten names of any length.
 TEST(BadInput, LongNamesAreShownInShort) {
   const std::string name = "/tmp/" + std::string(100'000, 'a');
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"eval", "--checkpoint", name},
@@ -81,7 +81,7 @@ TEST(BadInput, LongNamesAreShownInShort) {
   }
 }
 
-// A stack that is too small is told of; one that may grow, or is small, does.
+// A stack that is too small is an error. A soft limit that can be raised, or a small stack that suffices, works.
 TEST(BadInput, LittleStack) {
   const TempFolder temp;
   const auto with_stack = [&](rlim_t soft_kib, rlim_t hard_kib) {
@@ -110,7 +110,7 @@ TEST(BadInput, NumbersThatNoTrainingCanUse) {
   for (const char* flag : {"--loss", "--accuracy"}) EXPECT_EQ(run({"report", "compare", "a", "b", flag, "nan"}).code, 2) << flag;
 }
 
-// A flag that writes never replaces what is of another kind.
+// A flag that writes a file never replaces a file of another kind.
 TEST(BadInput, FlagsThatWriteReplaceNothingElse) {
   const TempFolder temp;
   ASSERT_EQ(run(digits(temp.file("run"), {"train.max_steps=2"})).code, 0);
@@ -141,7 +141,7 @@ TEST(BadInput, FlagsThatWriteReplaceNothingElse) {
 TEST(BadData, MissingFolder) {
   const TempFolder temp;
   expect_error(run(jpegs(temp.file("absent"), temp.file("run"))), 3, "E3002", {temp.file("absent")});
-  EXPECT_FALSE(fs::exists(temp.file("run"))) << "nothing is made for a training that cannot start";
+  EXPECT_FALSE(fs::exists(temp.file("run"))) << "a run that cannot start creates no folder";
 }
 
 TEST(BadData, PathNotSet) {
@@ -173,15 +173,15 @@ TEST(BadData, CorruptJpegFailsByNameOrIsLeftOut) {
   fs::resize_file(train_victim, good.size() / 2);
   expect_error(run(jpegs(temp.file("data"), temp.file("run"))), 3, "E3004", {"class_1/104.jpg", "data.on_corrupt"});
 
-  // A bad file among the evaluation images must not end a run that was told to skip either.
+  // A bad file among the evaluation images must not end a run with data.on_corrupt=skip either.
   write_file(test_victim, "this is not a picture");
   for (const std::string policy : {"skip", "replace"}) {
     const Result r = run(jpegs(temp.file("data"), temp.file("run_" + policy), {"data.on_corrupt=" + policy}));
     SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
     EXPECT_EQ(r.code, 0);
-    EXPECT_NE(r.err.find("class_1/104.jpg"), std::string::npos) << "what is left out is named";
+    EXPECT_NE(r.err.find("class_1/104.jpg"), std::string::npos) << "the skipped file is named";
     EXPECT_NE(r.err.find("class_0/101.jpg"), std::string::npos);
-    // 23 good images: two whole batches of 8. With a stand-in 24: three.
+    // 23 good images: two whole batches of 8. With a substitute for the bad one 24: three.
     EXPECT_EQ(last_step(temp.file("run_" + policy)), policy == "skip" ? 2 : 3);
     EXPECT_EQ(expect_good_checkpoints(temp.file("run_" + policy)), 1u);
   }
@@ -193,7 +193,7 @@ TEST(BadData, WrongImagesForTheNet) {
   expect_error(run(digits(temp.file("run"), {"model.name=resnet20"})), 2, "E2010", {"resnet20", "3 channels", "has 1"});
   make_jpeg_data(temp.file("data"), 2, 8, 2);
   expect_error(run(jpegs(temp.file("data"), temp.file("run"), {"model.name=lenet"})), 2, "E2010", {"lenet", "1 channel", "has 3"});
-  // LeNet's second convolution has nothing left of an image this small: the op and the cell are named.
+  // LeNet's second convolution gets an empty input from images this small: the error names the op and the cell.
   expect_error(run(digits(temp.file("small"), {"model.name=lenet", "data.image_size=8"})), 2, "E2010",
                {"data.image_size 8 is too small for lenet", "conv2d", "conv2"});
 }
@@ -204,13 +204,13 @@ TEST(BadData, MoreClassesThanOutputs) {
   const Result many = run(digits(temp.file("many"), {"model.num_classes=20000", "train.max_steps=1"}));
   EXPECT_EQ(many.code, 0) << many.err;
   EXPECT_NE(many.err.find("model.num_classes is 20000, the data has 10 classes"), std::string::npos) << many.err;
-  // A million would be trained for minutes and saved in gigabytes.
+  // A million classes would train for minutes and save gigabytes.
   expect_error(run(digits(temp.file("most"), {"model.num_classes=1000000"})), 2, "E2010",
                {"model.num_classes is 1000000, the data has 10 classes", "leave it out"});
   EXPECT_FALSE(fs::exists(temp.file("most")));
 }
 
-// Settings that are legal each, but come to more than any training is.
+// Settings that are each legal but together exceed any realistic training run.
 TEST(BadData, SizesThatDoNotFit) {
   const TempFolder temp;
   expect_error(run(digits(temp.file("run"), {"train.epochs=1000000", "train.batch_size=1"})), 2, "E2010",
@@ -226,7 +226,7 @@ TEST(BadData, TooFewSamplesForABatch) {
   expect_error(run(jpegs(temp.file("data"), temp.file("run"))), 3, "E3003", {"6 training samples", "--set train.batch_size=6"});
 }
 
-// Files that a reader would wait at for ever.
+// Files on which a reader would block forever.
 TEST(BadData, PipesAreRefused) {
   const TempFolder temp;
   for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
@@ -258,7 +258,7 @@ TEST_P(LabelRange, ReachesTheLoss) {
   train::Model model(net, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer);
   try {
     model.train(1, data, {}, {.dataset_sink_mode = false});
-    ADD_FAILURE() << "label 3 of 3 classes was taken";
+    ADD_FAILURE() << "label 3 of 3 classes was accepted";
   } catch (const DataError& e) {
     EXPECT_EQ(e.code(), ErrorCode::kLabelRange);
     EXPECT_NE(std::string(e.what()).find("label 3 in row 0"), std::string::npos) << e.what();
@@ -286,7 +286,7 @@ TEST(BadSettings, FileLineColumnAndNearestName) {
   expect_error(with("model: {name: digits\n"), 2, "E2010", {file});
   expect_error(run({"train", "--config", temp.file("absent.yaml")}), 2, "E2010", {temp.file("absent.yaml")});
   expect_error(run({"train", "--set", "train.epocs=3"}), 2, "E2011", {"--set train.epocs=3", "did you mean 'train.epochs'"});
-  // A misspelt section keeps its key; without a section the nearest key counts, other programs' names among them.
+  // A misspelt section keeps its key; without a section the nearest key is suggested, including names that other programs use.
   expect_error(run({"train", "--set", "optimiser.name=adam"}), 2, "E2011", {"optimiser.name", "did you mean 'optimizer.name'?"});
   expect_error(run({"train", "--set", "optimiser.nam=adam"}), 2, "E2011", {"did you mean 'optimizer.name'"});
   expect_error(run({"train", "--set", "modle.num_classes=3"}), 2, "E2011", {"did you mean 'model.num_classes'?"});
@@ -313,7 +313,7 @@ TEST(BadUsage, VerbsAndFlags) {
   expect_error(run({"train", "--config", "configs/digits.yaml", "--resume"}), 2, "E2010", {"--resume", "train.run_dir"});
 }
 
-// One training of two epochs with several checkpoints, which the tests damage copies of.
+// One run of two epochs with several checkpoints; the tests damage copies of it.
 class BadCheckpoint : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -332,12 +332,12 @@ class BadCheckpoint : public testing::Test {
   }
   std::string run_dir() const { return copy_.file("run"); }
 
-  // Continues the damaged run: it must start from `from` and come to the very file that the undamaged run left.
+  // Continues the damaged run: it must start from `from` and end with the same last checkpoint as the undamaged run.
   void expect_resumes_from(const std::string& from, const std::string& good_last) {
     const Result r = run(digits(run_dir(), {"checkpoint.save_every_steps=20", "--resume"}));
     SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
     EXPECT_EQ(r.code, 0);
-    EXPECT_NE(r.err.find("skipped: "), std::string::npos) << "the damaged file is named";
+    EXPECT_NE(r.err.find("skipped: "), std::string::npos) << "the message names the damaged file";
     EXPECT_NE(r.err.find(files_.back()), std::string::npos);
     EXPECT_NE(r.out.find("resuming from " + from), std::string::npos);
     EXPECT_EQ(train::read_all(files_.back()), good_last);
@@ -409,7 +409,7 @@ TEST_F(BadCheckpoint, EarlierRunIsNotOverwritten) {
   EXPECT_EQ(train::read_all(files_.back()), before);
 }
 
-// What processes that were killed in the middle of writing have left goes with the next start; what others write now, or a user's own file, stays.
+// The next start removes temporary files of processes that were killed while writing; files that others are writing, and a user's files, stay.
 TEST_F(BadCheckpoint, LeftoversOfKilledProcessesAreRemoved) {
   Program gone({"version"});
   (void)gone.wait();
@@ -417,7 +417,7 @@ TEST_F(BadCheckpoint, LeftoversOfKilledProcessesAreRemoved) {
   for (const std::string& name :
        {"metrics.csv.tmp." + dead, "checkpoints/digits-1_20.ckpt.tmp." + dead, "repro.json.tmp." + alive, std::string("notes.tmp.old")})
     write_file(run_dir() + "/" + name, "half");
-  const std::string link = run_dir() + "/checkpoints/latest.tmp." + dead;  // of a process that was killed while it pointed `latest` at a new file
+  const std::string link = run_dir() + "/checkpoints/latest.tmp." + dead;  // of a process that was killed while it updated `latest`
   fs::create_symlink("digits-1_20.ckpt", link);
   EXPECT_EQ(run({"train", "--quiet", "--config", run_dir() + "/config.resolved.yaml", "--set", "train.run_dir=" + run_dir(), "--resume"}).code, 0);
   EXPECT_FALSE(fs::exists(run_dir() + "/metrics.csv.tmp." + dead));
@@ -444,7 +444,7 @@ TEST(RunFolderTrouble, NotWritable) {
     fs::permissions(temp.file("run"), fs::perms::owner_all);
     return;
   }
-  // Permissions do not bind root; a file system mounted read-only does.
+  // Permissions do not bind root; a read-only file system does.
   if (mount("tmpfs", temp.file("run").c_str(), "tmpfs", MS_RDONLY, "size=64k") != 0)
     GTEST_SKIP() << "running as root without the right to mount (" << std::strerror(errno) << "): a read-only run folder cannot be made";
   expect_error(run(digits(temp.file("run"))), 5, "E5001", {temp.file("run"), "ead-only file system"});
@@ -458,7 +458,7 @@ TEST(RunFolderTrouble, InUseByAnotherProcess) {
   expect_error(run(digits(temp.file("run"), {"--resume"})), 5, "E5003", {temp.file("run"), "another process"});
 }
 
-// The code has two causes, a lock that is held and an earlier run: its page explains both and gives the ways out that the messages give.
+// The code has two causes, a held lock and an earlier run: its page explains both and lists the fixes that the messages give.
 TEST(RunFolderTrouble, PageOfTheCodeTellsBothCauses) {
   const std::string page = train::read_all(std::string(SINDRI_SOURCE_DIR) + "/docs/errors.md");
   const size_t begin = page.find("## E5003: ");
@@ -468,7 +468,7 @@ TEST(RunFolderTrouble, PageOfTheCodeTellsBothCauses) {
     EXPECT_NE(text.find(piece), std::string::npos) << piece << " in\n" << text;
 }
 
-// A limit on the size of files stands for a disk that is full when a checkpoint is written: metrics still fit, checkpoints do not.
+// A limit on file size simulates a disk that fills up when a checkpoint is written: metrics still fit, checkpoints do not.
 TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
   const TempFolder temp;
   const auto limit = [] {
@@ -479,8 +479,8 @@ TEST(RunFolderTrouble, CheckpointsThatCannotBeWrittenAreReportedAtTheEnd) {
   const Result r = run(digits(temp.file("run"), {"train.epochs=1"}), {.environment = {}, .in_child = limit});
   expect_error(r, 5, "E5001", {"the last checkpoint was not saved", "File too large", "--resume"});
   EXPECT_TRUE(checkpoints(temp.file("run")).empty());
-  for (const auto& entry : fs::directory_iterator(temp.file("run/checkpoints"))) ADD_FAILURE() << "left behind: " << entry.path();
-  // With room again the run goes on.
+  for (const auto& entry : fs::directory_iterator(temp.file("run/checkpoints"))) ADD_FAILURE() << "not removed: " << entry.path();
+  // With room again the run continues.
   const Result again = run(digits(temp.file("run"), {"train.epochs=1", "--resume"}));
   EXPECT_EQ(again.code, 0) << again.command << "\n" << again.err;
   EXPECT_EQ(expect_good_checkpoints(temp.file("run")), 1u);
@@ -517,7 +517,7 @@ TEST(NanLoss, PolicySkipGoesOn) {
   const TempFolder temp;
   std::vector<std::string> more = kDiverges;
   more.push_back("train.nan_policy=skip");
-  // Nearly all steps are left out: that is no training.
+  // Nearly all steps are skipped, which is an error.
   expect_error(run(digits(temp.file("failed"), more)), 6, "E6001", {"steps of this epoch were skipped", "train.max_skipped"});
   more.push_back("train.max_skipped=1");
   const Result r = run(digits(temp.file("run"), more));

@@ -1,4 +1,4 @@
-// Training algorithms through the program: what `sindri boost` says, evaluation with either weights, and a run that is stopped within a group of
+// Training algorithms through the program: the output of `sindri boost`, evaluation with either set of weights, and a run that stops within a group of
 // accumulated steps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ std::string text_of(const std::string& path) {
   return out.str();
 }
 
-// "loss: 0.123" of what eval and train print, which have different numbers of digits.
+// "loss: 0.123" as eval and train print it, with different numbers of digits.
 double loss_of(const std::string& text) {
   const size_t at = text.rfind("\nloss: ");
   return at == std::string::npos ? -1 : std::stod(text.substr(at + 7));
@@ -81,7 +81,7 @@ TEST(BoostVerb, EvaluatesAndExportsEitherWeights) {
   const std::string checkpoint = checkpoints(run_dir).back();
   EXPECT_THAT(text_of(run_dir + "/metrics.csv"), HasSubstr("averaged_updates"));
   const std::string averaged = run_ok({"eval", "--checkpoint", checkpoint});
-  EXPECT_NEAR(loss_of("\n" + averaged), loss_of(trained), 1e-4) << "settings come from the run: its weights, too";
+  EXPECT_NEAR(loss_of("\n" + averaged), loss_of(trained), 1e-4) << "settings come from the run, and so do its weights";
   const std::string own = run_ok({"eval", "--checkpoint", checkpoint, "--set", "train.eval_weights=trained"});
   EXPECT_GT(std::abs(loss_of("\n" + own) - loss_of("\n" + averaged)), 1e-3);
   const std::string plain = folder.file("plain.ckpt");
@@ -93,7 +93,7 @@ TEST(BoostVerb, EvaluatesAndExportsEitherWeights) {
   expect_error(run({"boost", "weights", "--checkpoint", plain, "--output", folder.file("x.ckpt")}), 4, "E4001", {"holds no weights", "average"});
 }
 
-// Eleven steps an epoch, groups of four: stopped behind step 6, in the middle of both.
+// Eleven steps per epoch, groups of four: stopped after step 6, in the middle of both.
 TEST(BoostVerb, GoesOnWithinAGroup) {
   const TempFolder folder;
   run_ok(training(folder.file("whole")));

@@ -1,5 +1,5 @@
-// A program that was started without standard streams: descriptors 0 to 2 are free, and whoever prints or logs writes to them. No file of the
-// library may be there.
+// A program started without standard streams: descriptors 0 to 2 are free, and everything that prints or logs writes to them. No file of the library may get
+// one of these numbers.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ bool streams_are_free() {
 
 int saves_seen = 0;
 bool all_free = true;
-// Called where a file is open that is being saved.
+// Called while a file that is being saved is open.
 int log_while_saving(const char*) {
   ++saves_seen;
   log::warn("train", kLine);
@@ -88,7 +88,7 @@ TEST(ClosedStreams, NoFileTakesTheirPlace) {
   EXPECT_GE(files, 7u);
 }
 
-// With only one of them closed the number is the first that open gives; the others stay what they are.
+// With only one of them closed, open returns that number first; the others stay unchanged.
 TEST(ClosedStreams, OnlyOneIsClosed) {
   const TempFolder temp;
   for (int closed = 0; closed <= 2; ++closed) {

@@ -1,4 +1,4 @@
-// sindri report compare: run folders made by hand, whose numbers are known.
+// sindri report compare, on handmade run folders with known values.
 #include "sindri/app/compare_runs.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace compare_runs_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Three steps an epoch, `step` seconds apart, ten seconds of evaluation behind each.
+// Three steps per epoch, `step` seconds apart, followed by ten seconds of evaluation.
 std::string make_run(const std::string& folder, const std::string& optimizer, double step, const std::vector<std::pair<double, double>>& epochs) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/config.resolved.yaml") << "optimizer:\n  name: " << optimizer << "\n";
@@ -32,7 +32,7 @@ std::string make_run(const std::string& folder, const std::string& optimizer, do
     if (std::isfinite(epochs[e].second)) out << ",\"eval_accuracy\":" << epochs[e].second;
     out << "}\n";
   }
-  out << "{\"event\":\"step\",\"time\":" << time << ",\"epoch\":" << epochs.size() + 1 << "}\n{\"half a li";  // an epoch that was broken off
+  out << "{\"event\":\"step\",\"time\":" << time << ",\"epoch\":" << epochs.size() + 1 << "}\n{\"half a li";  // an interrupted epoch
   return folder;
 }
 
@@ -61,7 +61,7 @@ TEST_F(CompareRuns, EpochsAndSecondsToWhatAllReach) {
   EXPECT_EQ(j["runs"][1]["epochs"][1]["train_loss"], 0.3);
   EXPECT_THAT(c.runs[0].steps, ElementsAre(3, 6, 9));
   EXPECT_EQ(j["runs"][1]["epochs"][1]["step"], 6);
-  std::set<std::string> pictures;  // each axis its own
+  std::set<std::string> pictures;  // a separate one for each axis
   for (const char* against : {"epochs", "steps", "seconds"}) {
     const std::string path = folder_.path() + "/" + against + ".png";
     write_comparison_picture(c, path, against);

@@ -29,10 +29,10 @@ class Cuda : public ::testing::Test {
   }
   static RunOptions with(Variables more = {}) {
     more["SINDRI_CUDA_PLUGIN"] = plugin();
-    more.insert({"SINDRI_TUNE", "off"});  // it would put work on the device that some tests count
+    more.insert({"SINDRI_TUNE", "off"});  // it would submit work to the device, which some tests count
     return {.environment = std::move(more)};
   }
-  /// `sindri train` of so many steps without an evaluation, on the digits unless the settings say otherwise.
+  /// Runs `sindri train` for this number of steps without an evaluation, on the digits unless the settings say otherwise.
   static std::vector<std::string> training(const std::string& run_dir, const std::string& device, const std::vector<std::string>& settings, int steps) {
     std::vector<std::string> words = {"train", "--quiet", "--config", "configs/digits.yaml", "--device", device};
     for (const std::string& s :
@@ -50,7 +50,7 @@ class Cuda : public ::testing::Test {
   }
 };
 
-/// Fails unless both have the same steps and, up to step `last`, losses that differ by at most `tolerance` of the second's.
+/// Fails unless both have the same steps and, up to step `last`, losses that differ by at most `tolerance` relative to the second.
 inline void expect_close(const std::map<int64_t, std::vector<std::string>>& losses, const std::map<int64_t, std::vector<std::string>>& of_cpu, double tolerance,
                          int64_t last = INT64_MAX) {
   ASSERT_EQ(losses.size(), of_cpu.size());

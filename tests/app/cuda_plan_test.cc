@@ -1,4 +1,4 @@
-// What the CUDA backend is planned to do in a step, and that the rewrites of its graphs keep every bit. With the host run (tests/cuda_host) as plugin.
+// The CUDA backend's plan of a step, and a check that the rewrites of its graphs are bitwise identical. Uses the host run (tests/cuda_host) as plugin.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class CudaPlan : public ::testing::Test {
   }
   static RunOptions with(std::map<std::string, std::string> more = {}) {
     more["SINDRI_CUDA_PLUGIN"] = plugin();
-    more.insert({"SINDRI_TUNE", "off"});  // the stand-ins take seconds
+    more.insert({"SINDRI_TUNE", "off"});  // tuning the stand-ins takes seconds
     return {.environment = std::move(more)};
   }
   static nlohmann::json plan(const std::string& net, const std::string& batch, const std::string& precision) {
@@ -43,8 +43,8 @@ struct Golden {
   int64_t batch, launches, bytes, arena;
 };
 
-// A rewrite, a kernel or a layout that moves more, starts more or keeps more than before shows here. A change for the better is written down; one for the worse
-// needs a reason. docs/design/cuda.md has the table by op.
+// Rewrites, kernels or layouts that move more bytes, launch more kernels or keep more memory than before fail here. Record an improvement; a regression needs a
+// reason. docs/design/cuda.md has the table by op.
 TEST_F(CudaPlan, KeepsItsGoldenValues) {
   for (const Golden& g : {Golden{"resnet50", "f16", 256, 288, 87909489201, 10709403136}, Golden{"seresnet50", "f16", 256, 587, 119382311633, 13436610048},
                           Golden{"resnet20", "f16", 128, 128, 813555277, 103373760}}) {
@@ -69,7 +69,7 @@ TEST_F(CudaPlan, IsOfATrainingStepInGraphMode) {
   EXPECT_THAT(infer.err, HasSubstr("works for training in mode graph only"));
 }
 
-// Losses of a residual network in float16 with and without the rewrites; and every kernel that says what it starts keeps to it.
+// Losses of a residual network in float16 with and without the rewrites. Every kernel that declares its launches must launch exactly those.
 TEST_F(CudaPlan, RewritesKeepEveryBit) {
   const TempFolder temp;
   const std::filesystem::path images = std::filesystem::path(temp.file("images"));

@@ -1,5 +1,5 @@
-// Ranks on the CUDA backend's host run, one device each, joined by its stand-in for NCCL (tests/cuda_host/nccl.cc): trainings of two ranks as `sindri run` starts
-// them, which device each rank takes, and what a rank that dies or a communicator that fails comes to.
+// Ranks on the CUDA backend's host run, one device each, joined by its stand-in for NCCL (tests/cuda_host/nccl.cc): runs of two ranks as `sindri run` starts
+// them, the device each rank uses, and the effect of a rank that dies or a communicator that fails.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ class CudaRanks : public Cuda {
     Cuda::SetUp();
     if (!std::filesystem::exists(std::filesystem::path(program_path()).parent_path() / "libsindri_gloo.so") &&
         !std::filesystem::exists(std::filesystem::path(program_path()).parent_path() / "../lib/libsindri_gloo.so"))
-      GTEST_SKIP() << "no libsindri_gloo.so: it is built where Gloo is installed";
+      GTEST_SKIP() << "no libsindri_gloo.so: it is built if Gloo is installed";
   }
   static RunOptions environment(Variables more = {}) {
     more.insert({{"SINDRI_NCCL_LIBRARY", plugin()}, {"SINDRI_NUM_THREADS", "1"}, {"SINDRI_DATA__WORKERS", "1"}});
@@ -45,7 +45,7 @@ class CudaRanks : public Cuda {
                                                     const Variables& more = {}) const {
     const Result r = run(job(2, temp_.file(name), device, settings, kSteps), environment(more));
     EXPECT_EQ(r.code, 0) << r.command << "\n" << r.out << r.err;
-    EXPECT_THAT(r.out + r.err, Not(HasSubstr("while graphs refer to it"))) << "NCCL waits for graphs that are still there";
+    EXPECT_THAT(r.out + r.err, Not(HasSubstr("while graphs refer to it"))) << "NCCL waits for graphs that still exist";
     if (device == "cuda") { EXPECT_THAT(r.out, ContainsRegex("; cuda:0, batch size 4[^\n]*\n[^\n]*2 ranks on 1 host \\(nccl\\)")); }
     return step_losses(temp_.file(name));
   }
@@ -60,12 +60,12 @@ struct Training {
 };
 class CudaRanksTraining : public CudaRanks, public ::testing::WithParamInterface<Training> {};
 
-// Gradients are summed in small buckets, which leave while the backward pass is under way. The ranks compare their parameters every four steps.
+// Gradients are reduced in small buckets, which are sent during the backward pass. The ranks compare their parameters every four steps.
 TEST_P(CudaRanksTraining, FollowsTheCpuAndIsTheSameCapturedAndPlain) {
   const std::vector<std::string>& settings = GetParam().settings;
   const auto cpu = train("cpu", "cpu", settings), captured = train("captured", "cuda", settings, {{"SINDRI_CUDA_HOST", "seed=3,delay=200"}}),
              plain = train("plain", "cuda", settings, {{"SINDRI_CUDA_GRAPH", "0"}, {"SINDRI_CUDA_HOST", "seed=4,delay=200"}});
-  EXPECT_EQ(captured, plain) << "to the last bit";
+  EXPECT_EQ(captured, plain) << "bitwise";
   expect_same_weights(temp_.file("captured"), temp_.file("plain"));
   expect_close(captured, cpu, GetParam().tolerance);
   EXPECT_THAT(text_of(temp_.file("captured/log_1.txt")), HasSubstr("; cuda:1, batch size 4"));
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Training{"float16", {"train.amp_level=O2", "train.amp_dtype=f16", "loss_scale.type=dynamic", "dist.bucket_mb=0.01"}}),
     [](const ::testing::TestParamInfo<Training>& p) { return std::string(p.param.name); });
 
-// Proof that the above sees a wait that is missing between computing and communication, on either side.
+// Checks that the test above detects a missing wait between computation and communication, on either side.
 TEST_F(CudaRanks, AMissingWaitChangesTheTraining) {
   const std::vector<std::string> settings = {"dist.bucket_mb=0.01"};
   const auto whole = train("whole", "cuda", settings);
@@ -133,8 +133,8 @@ pid_t process_of(int rank, const std::string& run_dir) {
   return -1;
 }
 
-// The others are in the middle of a replayed step, whose calls never end: the watch notices, aborts them, and says who is gone. Resumed, the job has the losses
-// and weights of one that was not interrupted.
+// The other ranks are in the middle of a replayed step whose calls never return: the watch aborts them and names the missing rank. A resumed job has the losses
+// and weights of an uninterrupted one.
 TEST_F(CudaRanks, OneThatIsKilledTakesTheOthersWithItAndTheJobCanBeResumed) {
   const std::string run_dir = temp_.file("run");
   const std::vector<std::string> settings = {"checkpoint.save_every_steps=2", "train.epochs=100", "lr.total_steps=12"};
@@ -146,7 +146,7 @@ TEST_F(CudaRanks, OneThatIsKilledTakesTheOthersWithItAndTheJobCanBeResumed) {
   ASSERT_GT(second, 0);
   kill(second, SIGKILL);
   const Result r = p.wait(60);
-  EXPECT_EQ(r.code, 137) << "that of the rank which ended first\n" << r.out << r.err;
+  EXPECT_EQ(r.code, 137) << "of the rank that ended first\n" << r.out << r.err;
   const std::string log = text_of(temp_.file("logs/rank_0.log")) + r.out + r.err;
   EXPECT_THAT(log, ContainsRegex("error\\[E7001\\].*rank 1"));
   EXPECT_THAT(log, HasSubstr("config.resolved.yaml --resume"));

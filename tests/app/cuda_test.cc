@@ -1,4 +1,4 @@
-// The CUDA backend in the program, with the host run (tests/cuda_host) as its plugin: what doctor says of driver and libraries, and trainings.
+// The CUDA backend in the program, with the host run (tests/cuda_host) as its plugin: doctor's report of driver and libraries, and training runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST_F(Cuda, AMachineWithoutADriverAndOneWithAnOldDriver) {
   const Result none = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=0"}}));
   EXPECT_THAT(none.out, HasSubstr("missing for GPU: there is no NVIDIA driver (libcuda.so.1); install the driver of the GPU, version 580 or later"));
   EXPECT_THAT(none.out, ContainsRegex("backend cuda: [0-9.]+, .*libsindri_cuda_host.so"));
-  EXPECT_THAT(none.out, HasSubstr("library NCCL: ")) << "a machine that is being set up is told everything at once";
+  EXPECT_THAT(none.out, HasSubstr("library NCCL: ")) << "one report lists everything that a new machine lacks";
   const Result old = run({"doctor"}, with({{"SINDRI_CUDA_HOST", "driver=12040"}}));
   EXPECT_THAT(old.out,
               HasSubstr("missing for GPU: the NVIDIA driver is too old: it supports CUDA 12.4, this build needs 13.0; install driver version 580 or later"));
@@ -55,7 +55,7 @@ TEST_F(Cuda, APluginOfAnotherKindIsNotTaken) {
   EXPECT_THAT(off.out, HasSubstr("switched off by SINDRI_CUDA_PLUGIN=0"));
 }
 
-// The plugin at hand with one text in it replaced by another of the same length.
+// The available plugin with one text replaced by another of the same length.
 std::string plugin_with(const TempFolder& temp, const std::vector<std::pair<std::string, std::string>>& changes) {
   std::ifstream in(cuda_host_plugin(), std::ios::binary);
   std::string content{std::istreambuf_iterator<char>(in), {}};
@@ -94,7 +94,7 @@ struct Training {
   const char* name;
   std::vector<std::string> settings;  // "data.path=images": the images of make_jpeg_data
   double tolerance = 1e-3;  // relative
-  int64_t compared = 20;  // steps, with the CPU: another order of sums in float16 drives ResNet's losses apart later, on the CPU as well
+  int64_t compared = 20;  // steps compared with the CPU: another summation order in float16 makes ResNet's losses diverge later, on the CPU as well
 };
 class CudaTraining : public Cuda, public ::testing::WithParamInterface<Training> {
  protected:
@@ -110,14 +110,14 @@ class CudaTraining : public Cuda, public ::testing::WithParamInterface<Training>
   TempFolder temp_;
 };
 
-// The first step runs plainly, the second is captured, the others are that graph. Losses keep the CPU's to what float32 sums in another order, or the half type's
-// rounding, leave.
+// The first step runs op by op, the second is captured, and the others replay that graph. Losses match the CPU's up to float32's summation order or the half
+// type's rounding.
 TEST_P(CudaTraining, FollowsTheCpuAndIsTheSameCapturedAndPlain) {
   constexpr int kSteps = 20;
   const std::vector<std::string> sets = settings();
   const auto cpu = losses(temp_.file("cpu"), "cpu", {}, sets, kSteps), captured = losses(temp_.file("captured"), "cuda", {}, sets, kSteps),
              plain = losses(temp_.file("plain"), "cuda", {{"SINDRI_CUDA_GRAPH", "0"}}, sets, kSteps);
-  EXPECT_EQ(captured, plain) << "to the last bit";
+  EXPECT_EQ(captured, plain) << "bitwise";
   expect_same_weights(temp_.file("captured"), temp_.file("plain"));
   expect_close(captured, cpu, GetParam().tolerance, GetParam().compared);
 }
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 const std::vector<std::string> kSaving = {"checkpoint.save_every_steps=2"};
 
-// If the device is lost during a run, the run ends with an error; checkpoints saved before are intact, and a resumed run has the same losses.
+// If the device is lost during a run, the run ends with an error. Earlier checkpoints are intact, and a resumed run has the same losses.
 TEST_F(Cuda, ARunGoesOnAfterALostDevice) {
   const TempFolder temp;
   const auto whole = losses(temp.file("whole"), "cuda", {}, kSaving, 10);
@@ -162,7 +162,7 @@ TEST_F(Cuda, ARunGoesOnAfterALostDevice) {
 
 class CudaChoosing : public Cuda {
  protected:
-  // One step in half precision with the stand-ins' preferred engines and algorithms the slowest.
+  // One step in half precision; the stand-ins' preferred engines and algorithms are the slowest.
   Result train(const std::string& run_dir, Variables more = {}, const std::vector<std::string>& flags = {}) {
     std::vector<std::string> words = {"train", "--quiet", "--config", "configs/digits.yaml", "--device", "cuda"};
     for (const std::string& set : {std::string("train.max_steps=1"), std::string("train.batch_size=4"), std::string("train.amp_level=O2"),
@@ -177,14 +177,14 @@ class CudaChoosing : public Cuda {
     std::ifstream f(temp_.file(run_dir + "/repro.json"));
     return nlohmann::json::parse(f, nullptr, false);
   }
-  // Choices of a library, and how many of them come from there.
+  // The recorded choices of a library, and those of them with a given origin.
   static std::map<std::string, std::string> choices(const nlohmann::json& j, const std::string& library) {
     std::map<std::string, std::string> of;
     for (const auto& [key, choice] : j.at("kernel_choices").items())
       if (key.starts_with(library)) of[key] = choice;
     return of;
   }
-  // Quick tuning may come to its end on a slow machine: what was not measured is the library's first choice, "fixed".
+  // Quick tuning may run out of time on a slow machine: anything it did not measure is the library's first choice, "fixed".
   static std::map<std::string, std::string> choices_from(const nlohmann::json& j, const std::string& library, const std::string& origin) {
     std::map<std::string, std::string> of = choices(j, library);
     std::erase_if(of, [&](const auto& c) { return j.at("kernel_choices_from").at(c.first) != origin; });
@@ -213,7 +213,7 @@ TEST_F(CudaChoosing, ARunMeasuresTheNextReadsAndAResumedOneRepeats) {
   for (const auto& [key, choice] : engines) EXPECT_EQ(choices_from(repro("second"), "cuDNN ", "cache file").at(key), choice);
   for (const auto& [key, choice] : algorithms) EXPECT_EQ(choices_from(repro("second"), "cuBLASLt ", "cache file").at(key), choice);
 
-  // Without the file, and with nothing measured, the run's own record is enough.
+  // Without the file, and without measurements, the run's own record suffices.
   std::filesystem::remove_all(temp_.file("cache"));
   const Result resumed = train("first", {{"SINDRI_TUNE", "off"}}, {"--resume", "--set", "train.max_steps=2"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
@@ -225,7 +225,7 @@ TEST_F(CudaChoosing, OnlyWhatTheEnvironmentAllows) {
   const Result any = train("any", {{"SINDRI_DETERMINISTIC", "0"}});
   ASSERT_EQ(any.code, 0) << any.err;
   expect_most(choices_from(repro("any"), "cuDNN ", "measured"), "engine 2");
-  // In a default run the entries of that one are not allowed.
+  // A default run does not accept the entries of that run.
   const Result again = train("again");
   ASSERT_EQ(again.code, 0) << again.err;
   const auto allowed = choices_from(repro("again"), "cuDNN ", "measured");
@@ -262,7 +262,7 @@ TEST_F(Cuda, ProfileMeasuresByTheDevicesClock) {
       ms += row.at("ms").get<double>(), share += row.at("share").get<double>();
       EXPECT_GE(row.at("ms").get<double>(), 0);
       EXPECT_NEAR(row.at("lost_ms").get<double>(), row.at("ms").get<double>() - row.at("limit_ms").get<double>(), 1e-9);
-      EXPECT_LE(row.at("lost_ms").get<double>(), before) << "what loses most comes first";
+      EXPECT_LE(row.at("lost_ms").get<double>(), before) << "the largest loss comes first";
       before = row.at("lost_ms").get<double>();
     }
     EXPECT_NEAR(ms, j.at("kernels_ms").get<double>(), 1e-6 * ms) << table;
@@ -270,7 +270,8 @@ TEST_F(Cuda, ProfileMeasuresByTheDevicesClock) {
   }
 }
 
-// Errors without memory name who holds it. The device's memory is taken from a piece of work on; which one finds the arena not allocated yet is searched for.
+// Out-of-memory errors name the largest holders. The device's memory is exhausted from a given piece of work on; the test searches for one at which the arena
+// is not allocated yet.
 TEST_F(Cuda, OutOfMemoryNamesTheLargestHolders) {
   const TempFolder temp;
   int runs = 0;
@@ -303,7 +304,7 @@ TEST_F(Cuda, EpochLinesHaveTheDevicesMemory) {
   EXPECT_THAT(header, HasSubstr("memory/device_peak_mb"));
 }
 
-// Images that travel as bytes and are normalised on the device are the host's, to the last bit, with the same draws for crop and flip.
+// Images that are transferred as bytes and normalised on the device are bitwise identical to the host's, with the same draws for crop and flip.
 TEST_F(Cuda, ImagesNormalisedOnTheDeviceAreTheHosts) {
   const TempFolder temp;
   make_jpeg_data(temp.file("images"), 3, 16, 4, 8);
@@ -328,7 +329,7 @@ TEST_F(Cuda, ImagesNormalisedOnTheDeviceAreTheHosts) {
   EXPECT_THAT(refused.err, HasSubstr("mix images after they are normalised, on the host"));
 }
 
-// A run that is killed at any moment and resumed ends with the bits of one that was not.
+// A run that is killed at any moment and resumed ends bitwise identical to an uninterrupted run.
 TEST_F(Cuda, ARunGoesOnAfterAKill) {
   constexpr int kSteps = 12;
   for (const std::vector<std::string>& more : {std::vector<std::string>{"train.amp_level=O2", "train.amp_dtype=f16", "loss_scale.window=4"},

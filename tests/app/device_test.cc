@@ -1,4 +1,4 @@
-// --device, device_target and device_id, and what doctor lists: on this machine, and with the simulated accelerator as a library.
+// --device, device_target and device_id, and the devices that doctor lists: on this machine, and with the simulated accelerator as a library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(Devices, DoctorListsDevicesAndWhatIsMissing) {
   EXPECT_THAT(told.out, Not(HasSubstr("device sim:")));
 }
 
-// However it is asked for, nothing is written.
+// Whichever way it is requested, nothing is written.
 TEST(Devices, WhatIsNotThereIsAnErrorThatSaysWhatWasFound) {
   const TempFolder temp;
   const std::string run_dir = temp.file("run");
@@ -83,10 +83,10 @@ TEST(Devices, SettingsChooseADevice) {
   EXPECT_EQ(again.get_string("device_target"), "CPU");
   Settings elsewhere = s;
   elsewhere.set("device_target=sim");
-  EXPECT_EQ(elsewhere.hash(), s.hash()) << "a run may go on on another device";
+  EXPECT_EQ(elsewhere.hash(), s.hash()) << "a run may continue on another device";
 }
 
-// A program of one's own that names a target of another machine: the CPU computes, and the run's record says so.
+// A user's program that names a target this machine lacks: the CPU computes, and the run's record says so.
 TEST(Devices, ARunRecordsThatTheCpuComputed) {
   const TempFolder temp;
   Settings s;

@@ -1,6 +1,6 @@
-// `sindri train`, eval and predict on the simulated accelerator: the bits of the CPU, checkpoints that either reads, and faults of the device (no
-// memory, at the start or later; a failed copy; a device that is lost at any moment, in the middle of a save too) that end in an error which says
-// what to do, with a run folder that a resume goes on with. Signals and kill -9 are in resume_test.cc.
+// `sindri train`, eval and predict on the simulated accelerator: results bitwise identical to the CPU's, and checkpoints that either device reads. Faults of
+// the device (no memory, at the start or later; a failed copy; a device lost at any moment, also during a save) end in an error that says what to do and leave
+// a run folder that can be resumed. Signals and kill -9 are in resume_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ constexpr int64_t kSteps = 88;
 RunOptions cpu() { return {.environment = {{"SINDRI_STRICT", "1"}}}; }
 RunOptions device(const std::string& fault = "") { return simulated("seed=1,delay=20" + fault, {{"SINDRI_STRICT", "1"}}); }
 
-// Two epochs of 44 steps, an evaluation behind each, a checkpoint every 7 steps.
+// Two epochs of 44 steps, an evaluation after each, a checkpoint every 7 steps.
 std::vector<std::string> training(const std::string& run_dir, const std::vector<std::string>& more = {}) {
   std::vector<std::string> a = {
       "train", "--quiet", "--config", "configs/digits.yaml", "--set", "train.epochs=2", "--set", "checkpoint.save_every_steps=7", "--set", "lr.total_steps=88"};
@@ -47,7 +47,7 @@ Result run_ok(const std::vector<std::string>& arguments, const RunOptions& optio
   return r;
 }
 
-// Whole checkpoints, no temporary files, a metrics.jsonl of whole lines, and nobody holds the folder.
+// Checks that all checkpoints are complete, there are no temporary files, metrics.jsonl has whole lines only, and the folder is not locked.
 void expect_good_folder(const std::string& run_dir) {
   for (const std::string& path : checkpoints(run_dir)) EXPECT_TRUE(train::load_checkpoint(path).verified) << path;
   for (const auto& entry : fs::recursive_directory_iterator(run_dir)) EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr(".tmp.")));
@@ -56,7 +56,7 @@ void expect_good_folder(const std::string& run_dir) {
   EXPECT_EQ(fs::file_size(run_dir + "/lock"), 0u);
 }
 
-// Every loss of a run, repeated ones too, is that of the whole run.
+// Every loss of a run, repeated ones too, equals the uninterrupted run's.
 void expect_losses_of(const std::string& run_dir, const std::string& whole) {
   const auto own = step_losses(run_dir), expected = step_losses(whole);
   EXPECT_EQ(own.size(), expected.size());
@@ -69,7 +69,7 @@ void expect_losses_of(const std::string& run_dir, const std::string& whole) {
 
 class DeviceTraining : public testing::Test {
  protected:
-  // An unbroken training on the CPU in each mode, once for all tests.
+  // An uninterrupted run on the CPU in each mode, once for all tests.
   static void SetUpTestSuite() {
     temp_ = new TempFolder;
     for (const char* mode : {"graph", "pynative"}) {
@@ -90,7 +90,7 @@ class DeviceTraining : public testing::Test {
     expect_same_end(run_dir, whole(mode));
     expect_losses_of(run_dir, whole(mode));
   }
-  // With the device in order again a resume ends as the unbroken training did.
+  // Once the device works again, a resumed run ends as the uninterrupted one did.
   static void expect_resumable(const std::string& run_dir, const std::string& mode = "graph") {
     if (run_ok(resumed(run_dir), device()).code == 0) expect_same_training(run_dir, mode);
   }
@@ -109,7 +109,7 @@ TEST_F(DeviceTraining, EndsWithTheBitsOfTheCpuInBothModes) {
   }
 }
 
-// A checkpoint is of no device: a training that began on one goes on on the other, and what it ends with is the same.
+// A checkpoint is independent of the device: a run that began on one continues on the other and ends with the same result.
 TEST_F(DeviceTraining, CheckpointsMoveBetweenDevices) {
   for (const bool from_device : {false, true}) {
     SCOPED_TRACE(from_device ? "device to CPU" : "CPU to device");
@@ -156,7 +156,7 @@ TEST_F(DeviceTraining, NoMemoryAtTheStart) {
   expect_error(eval, 5, "E5002", {"bytes on sim:0", "limit 100000"});
 }
 
-// How much work a training puts on the device.
+// The number of pieces of work that a run submits to the device.
 int64_t work_of(const std::vector<std::string>& arguments) {
   const std::string label = "work of the simulated accelerator: ";
   const Result r = run_ok(arguments, device(",count=1"));
@@ -165,7 +165,7 @@ int64_t work_of(const std::vector<std::string>& arguments) {
   return at == std::string::npos ? 0 : std::stoll(r.err.substr(at + label.size()));
 }
 
-// Another program takes the memory while the first epoch is trained: the evaluation behind it finds none.
+// Another program takes the memory during the first epoch, so the evaluation after it finds none.
 TEST_F(DeviceTraining, NoMemoryLater) {
   const int64_t work = work_of(training(temp_->file("with-memory"), on_device()));
   const std::string run_dir = temp_->file("exhausted");
@@ -177,7 +177,7 @@ TEST_F(DeviceTraining, NoMemoryLater) {
   expect_resumable(run_dir);
 }
 
-// An allocation that fails while freed blocks are kept is tried again without them, and nobody hears of it.
+// If an allocation fails while freed blocks are cached, it is silently retried after releasing them.
 TEST_F(DeviceTraining, AnAllocationThatFailsOnceIsTriedAgain) {
   for (const char* mode : {"graph", "pynative"}) {
     for (const char* n : {"3", "60"}) {
@@ -199,7 +199,7 @@ TEST_F(DeviceTraining, NoMemoryInTheFirstStep) {
 
 // ----- a device that fails -----
 
-// At moments spread over the whole training, the building of the net, saves and evaluations among them.
+// At moments spread over the whole run, including building the network, saves and evaluations.
 TEST_F(DeviceTraining, LostAtAnyMoment) {
   const int64_t work = work_of(training(temp_->file("counted"), on_device()));
   ASSERT_GT(work, 1000);
@@ -223,7 +223,7 @@ TEST_F(DeviceTraining, LostAtAnyMoment) {
   EXPECT_GE(in_training, 5);
 }
 
-// What the host reads of the device, in order: the losses of seven steps, then all that the first checkpoint holds, then further losses.
+// The host's reads from the device, in order: the losses of seven steps, the contents of the first checkpoint, then further losses.
 TEST_F(DeviceTraining, LostWhileItSaves) {
   int without = 0, with = 0;
   for (int read = 4; read <= 60; read += 4) {
@@ -237,8 +237,8 @@ TEST_F(DeviceTraining, LostWhileItSaves) {
     ++(saved == 0 ? without : with);
     expect_resumable(run_dir);
   }
-  std::cout << without << " before the first checkpoint was whole, " << with << " behind it\n";
-  EXPECT_GE(without, 8) << "seven reads are losses, the others are those of the checkpoint";
+  std::cout << without << " before the first checkpoint was complete, " << with << " after it\n";
+  EXPECT_GE(without, 8) << "seven reads are losses, the others are the checkpoint's";
   EXPECT_GE(with, 1);
 }
 

@@ -1,5 +1,5 @@
-// Fine-tuning by the program: weights of another training, frozen parts, rates by group, early stopping and the best checkpoint, resumed and by several
-// ranks.
+// Fine-tuning by the program: weights of another run, frozen parts, learning rates by group, early stopping and the best checkpoint, also resumed and on
+// several ranks.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A ResNet-20 that was trained a little on three classes, and data of two.
+// A ResNet-20 trained briefly on three classes, and data of two classes.
 class FineTune : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -89,7 +89,7 @@ TEST_F(FineTune, HeadIsReplacedAndFrozenPartsStay) {
   EXPECT_EQ(after.at("layer2.2.bn2d.moving_mean"), before.at("layer2.2.bn2d.moving_mean"));
   EXPECT_NE(after.at("layer3.2.conv2.weight"), before.at("layer3.2.conv2.weight"));
   EXPECT_NE(after.at("layer3.2.bn2d.moving_mean"), before.at("layer3.2.bn2d.moving_mean"));
-  EXPECT_FALSE(after.contains("moments.conv1.weight")) << "what is frozen has no state";
+  EXPECT_FALSE(after.contains("moments.conv1.weight")) << "frozen parameters have no state";
   const std::string log = text_of(temp_.file("graph/log.txt"));
   EXPECT_THAT(log, HasSubstr("taken over: layer1.0.conv1.weight"));
   EXPECT_THAT(log, HasSubstr("frozen: "));
@@ -100,7 +100,7 @@ TEST_F(FineTune, BatchNormOfFrozenPartsMovesWhereAsked) {
   const auto before = entries(weights_), after = entries(last("batch"));
   EXPECT_EQ(after.at("layer1.0.bn1d.gamma"), before.at("layer1.0.bn1d.gamma"));
   EXPECT_NE(after.at("layer1.0.bn1d.moving_mean"), before.at("layer1.0.bn1d.moving_mean"));
-  // Op by op the same bits.
+  // Op by op, bitwise identical.
   ok(tune("eager", {"train.init_from=" + weights_, "train.freeze=conv1, bn1, layer1", "train.frozen_bn=batch", "train.epochs=1", "train.mode=pynative"}));
   EXPECT_EQ(step_losses(temp_.file("eager")), step_losses(temp_.file("batch")));
 }
@@ -117,9 +117,9 @@ TEST_F(FineTune, ResumedIsAsNeverStopped) {
   on.emplace_back("--resume");
   const Result r = ok(on);
   EXPECT_THAT(r.out, HasSubstr("resuming from"));
-  EXPECT_THAT(r.out, Not(HasSubstr("weights of"))) << "the weights to begin with are not read again";
+  EXPECT_THAT(r.out, Not(HasSubstr("weights of"))) << "the initial weights are not read again";
   expect_same_end(temp_.file("whole"), temp_.file("parts"));
-  // More groups are another training.
+  // Other parameter groups make another run, which refuses to resume.
   ok(tune("plain", {"train.max_steps=1", "lr.schedule=cosine"}));
   on = tune("plain", {"lr.schedule=cosine", "optimizer.groups=layer2 lr=0.1"});
   on.emplace_back("--resume");
@@ -171,7 +171,7 @@ TEST_F(FineTune, DryRunReadsTheWeights) {
   EXPECT_FALSE(fs::exists(temp_.file("dry")));
 }
 
-// The digits, whose first epochs get better and whose accuracy then rests.
+// The digits: the first epochs improve, then the accuracy levels off.
 class EarlyStop : public testing::Test {
  protected:
   std::vector<std::string> digits(const std::string& name, const std::vector<std::string>& sets) const {
@@ -204,7 +204,7 @@ TEST_F(EarlyStop, EndsAndGoesBackToTheBest) {
   ASSERT_EQ(r.code, 0) << r.command << r.err;
   const std::vector<double> accuracy = column(temp_.file("run"), "eval_accuracy");
   ASSERT_LT(accuracy.size(), 12u) << "it did not stop early";
-  size_t best = 0, wait = 0, end = 0;  // the rule, over what the run recorded
+  size_t best = 0, wait = 0, end = 0;  // the rule, applied to the recorded values
   for (size_t i = 1; i < accuracy.size() && end == 0; ++i) {
     wait = accuracy[i] - 0.02 > accuracy[best] ? 0 : wait + 1;
     if (wait == 0) best = i;
@@ -218,12 +218,12 @@ TEST_F(EarlyStop, EndsAndGoesBackToTheBest) {
   EXPECT_THAT(r.out, HasSubstr("best:       " + file));
   const Result eval = run({"eval", "--checkpoint", file});
   EXPECT_THAT(eval.out, HasSubstr(fmt::format("accuracy: {:.6g}", accuracy[best])));
-  // It is no checkpoint to go on from: the last one is.
+  // best.ckpt is not a checkpoint to resume from; the last one is.
   std::vector<std::string> again = digits("run", kWatch);
   again.emplace_back("--resume");
   const Result resumed = run(again, kStrict);
   ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(column(temp_.file("run"), "eval_accuracy"), accuracy) << "the patience was spent already";
+  EXPECT_EQ(column(temp_.file("run"), "eval_accuracy"), accuracy) << "the patience was already exhausted";
   EXPECT_THAT(resumed.out, HasSubstr(fmt::format("accuracy: {:.4f}", accuracy[best])));
 }
 
@@ -248,7 +248,7 @@ TEST_F(EarlyStop, ResumedCountsOnWhereItWas) {
   EXPECT_EQ(a.at("step_num"), b.at("step_num"));
 }
 
-// Steps of an epoch that an earlier process trained, and of which this one only writes the end: the best checkpoint knows where its data stands, too.
+// An earlier process trained all steps of the epoch and this one only completes it: the best checkpoint has the position in the data as well.
 TEST_F(EarlyStop, TheBestOfAnEpochThatOnlyEndsIsComplete) {
   const std::vector<std::string> sets = {"train.epochs=2", "checkpoint.keep_best=accuracy", "train.max_steps=11", "checkpoint.save_every_epochs=0",
                                          "checkpoint.save_every_steps=11"};
@@ -271,10 +271,10 @@ TEST_F(EarlyStop, BestOfALossIsTheSmallestAndIsKeptWithoutAStop) {
   const auto best = std::min_element(loss.begin(), loss.end());
   EXPECT_THAT(r.out, HasSubstr(fmt::format("best: loss {:.4f} at epoch {}", *best, best - loss.begin() + 1)));
   EXPECT_TRUE(fs::exists(temp_.file("run/checkpoints/best.ckpt")));
-  EXPECT_THAT(r.out, HasSubstr(fmt::format("loss: {:.4f}", loss.back()))) << "the last weights stay";
+  EXPECT_THAT(r.out, HasSubstr(fmt::format("loss: {:.4f}", loss.back()))) << "the last weights are kept";
 }
 
-// However a run ends, its last evaluation is one of those that the best is chosen from, and best.ckpt is the best one.
+// However a run ends, its last evaluation counts for the best, and best.ckpt holds the best one.
 TEST_F(EarlyStop, EachEndingCountsItsLastEvaluation) {
   struct Ending {
     const char* name;
@@ -299,7 +299,7 @@ TEST_F(EarlyStop, EachEndingCountsItsLastEvaluation) {
   }
 }
 
-// The best of a run that ended within an epoch is in best.ckpt alone; one that continues knows of it.
+// The best of a run that ended within an epoch is only in best.ckpt; a run that continues takes it into account.
 TEST_F(EarlyStop, AContinuedRunKnowsWhatBestIsKept) {
   const std::vector<std::string> sets = {"checkpoint.keep_best=loss",
                                          "train.early_stop.metric=loss",
@@ -338,7 +338,7 @@ TEST_F(EarlyStop, SettingsThatCannotBeMeantAreRefused) {
   refused({"train.early_stop.metric=loss", "checkpoint.keep_best=accuracy"}, {"checkpoint.keep_best"});
 }
 
-// What the library has, a settings file reaches; a misspelt name is told with the nearest.
+// Settings files reach everything that the library offers; for a misspelt name the error suggests the nearest.
 TEST_F(EarlyStop, EveryOptimizerAndScheduleTrainsFromSettings) {
   std::vector<std::string> runs;
   for (const std::string& name : optim::optimizers().offered())

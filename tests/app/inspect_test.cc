@@ -1,4 +1,4 @@
-// summary and doctor: what they count and judge, as text and as JSON.
+// summary and doctor: what they count and check, as text and as JSON.
 #include "sindri/app/inspect.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ nlohmann::json json_of(const Result& r) {
   return nlohmann::json::parse(r.out, nullptr, false);
 }
 
-// The published numbers: torchvision's documentation of its weights (GFLOPS there are multiply-adds).
+// The published values: torchvision's documentation of its weights (GFLOPS there are multiply-adds).
 TEST(Summary, MultiplyAddsAreThoseOfTheNets) {
   struct Net {
     const char* name;
@@ -38,7 +38,7 @@ TEST(Summary, MultiplyAddsAreThoseOfTheNets) {
       const std::string name = cell.at("name");
       if (!name.empty() && name.find('.') == std::string::npos) of_layers += cell.at("multiply_adds").get<int64_t>();
     }
-    EXPECT_EQ(of_layers, j.at("multiply_adds")) << "the outer Cells add up to the whole";
+    EXPECT_EQ(of_layers, j.at("multiply_adds")) << "the outer Cells sum to the whole";
   }
 }
 
@@ -62,7 +62,7 @@ TEST(Doctor, JudgesAndSaysWhatToDo) {
   EXPECT_THAT(plain.out, HasSubstr("\nOK    cpu: "));
   EXPECT_THAT(plain.out, HasSubstr("OK    quickstart data: 1797 digits\n"));
   EXPECT_THAT(plain.out, ContainsRegex("\n(OK|WARN): [0-9]+ checks are OK, [0-9]+ warn, 0 fail\n$"));
-  // A scalar processor, threads that have no cores, a home that cannot be written: warnings, each with its fix.
+  // A scalar instruction set, more threads than cores, a cache folder that cannot be written: warnings, each with its fix.
   const Result slow = run({"doctor"}, {.environment = {{"SINDRI_CPU_ISA", "scalar"}, {"SINDRI_NUM_THREADS", "1000"}, {"SINDRI_CACHE_DIR", "/dev/null/none"}}});
   EXPECT_EQ(slow.code, 0);
   EXPECT_THAT(slow.out, HasSubstr("WARN  instruction set in use: scalar\n      fix: unset SINDRI_CPU_ISA"));
@@ -70,7 +70,7 @@ TEST(Doctor, JudgesAndSaysWhatToDo) {
               ContainsRegex("WARN  cores: [0-9]+ \\(threads used by kernels: 1000\\), of which this process may use [0-9]+\n      fix: SINDRI_NUM_THREADS="));
   EXPECT_THAT(slow.out, HasSubstr("WARN  kernel cache: /dev/null/none/kernels.json cannot be written\n      fix: set SINDRI_CACHE_DIR"));
   EXPECT_THAT(slow.out, HasSubstr("\nWARN: "));
-  // What every training here would refuse fails.
+  // A setting that every training run on this machine would refuse fails.
   const Result missing = run({"doctor"}, {.environment = {{"SINDRI_DEVICE_TARGET", "Ascend"}}});
   EXPECT_EQ(missing.code, 5);
   EXPECT_THAT(missing.out, HasSubstr("FAIL  SINDRI_DEVICE_TARGET: "));

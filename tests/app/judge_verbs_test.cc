@@ -1,4 +1,4 @@
-// eval by class, and predict on files, folders, patterns and the standard input.
+// eval by class, and predict on files, folders, patterns and standard input.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ Evaluation three_classes() {
   return e;
 }
 
-// Numbers of scikit-learn's classification_report(zero_division=0) for these counts.
+// Values of scikit-learn's classification_report(zero_division=0) for these counts.
 TEST(ClassScores, AreThoseOfScikitLearn) {
   const Evaluation e = three_classes();
   EXPECT_DOUBLE_EQ(e.classes[0].precision, 5.0 / 7);
@@ -46,7 +46,7 @@ TEST(ClassScores, AreThoseOfScikitLearn) {
   const json j = json::parse(evaluation_json(e));
   EXPECT_DOUBLE_EQ(j["macro_average"]["recall"], (5.0 / 6 + 0.5) / 3);
   EXPECT_DOUBLE_EQ(j["weighted_average"]["precision"], (6 * 5.0 / 7 + 4 * 2.0 / 3) / 10);
-  EXPECT_TRUE(j["metrics"]["loss"].is_null()) << "infinity is no JSON";
+  EXPECT_TRUE(j["metrics"]["loss"].is_null()) << "JSON has no infinity";
   EXPECT_EQ(j["confusion"][1][0], 2);
   EXPECT_THROW(class_scores({{1, 2}}, {"a"}), ValueError);
   EXPECT_THROW(class_scores({{1}}, {"a", "b"}), ValueError);
@@ -92,7 +92,7 @@ class JudgeVerbs : public testing::Test {
     EXPECT_EQ(r.code, 0) << r.command << "\n" << r.out << r.err;
     return r.out;
   }
-  // The program reads that file, or what is said, as its standard input.
+  // The program reads that file, or the given text, as its standard input.
   static RunOptions reading(const std::string& path) {
     RunOptions o;
     o.in_child = [path] {
@@ -122,7 +122,7 @@ TEST_F(JudgeVerbs, EvalByClassAgreesWithPredict) {
   EXPECT_EQ(j["samples"], 12);
   ASSERT_EQ(j["classes"].size(), 3u);
   EXPECT_EQ(json::parse(ok({"eval", "--checkpoint", checkpoint_, "--json", "-"})), j);
-  // What predict says of the files of class_0, counted.
+  // The labels that predict prints for the files of class_0, counted.
   const json predicted = json::parse(ok(predict({shared_->file("data/test/class_0"), "--json", "-"})));
   std::vector<int64_t> row(3, 0);
   for (const json& p : predicted) ++row[static_cast<size_t>(p["classes"][0]["name"].get<std::string>().back() - '0')];
@@ -131,7 +131,7 @@ TEST_F(JudgeVerbs, EvalByClassAgreesWithPredict) {
 
 TEST_F(JudgeVerbs, PredictTakesPatternsListsAndTheStandardInput) {
   const std::string folder = shared_->file("data/test/class_1"), whole = ok(predict({folder}));
-  EXPECT_EQ(ok(predict({folder + "/*.jpg"})), whole) << "the shell did not fill it in";
+  EXPECT_EQ(ok(predict({folder + "/*.jpg"})), whole) << "the shell did not expand it";
   EXPECT_EQ(ok(predict({shared_->file("data/test/class_[1]")})), whole) << "a pattern for folders";
   std::string first;
   for (const auto& entry : fs::directory_iterator(folder)) first = first.empty() ? entry.path().string() : std::min(first, entry.path().string());
@@ -148,7 +148,7 @@ TEST_F(JudgeVerbs, WhatIsNoImageIsNamed) {
   std::ofstream(temp_.file("empty.jpg"));
   const Result r = run(predict({good, text}));
   expect_error(r, 3, "E3004", {"not an image that can be read", text, "data.on_corrupt=skip"});
-  EXPECT_THAT(r.out, HasSubstr("class_0/")) << "those before it were answered";
+  EXPECT_THAT(r.out, HasSubstr("class_0/")) << "the files before it were classified";
   EXPECT_THAT(r.err, Not(HasSubstr("generated row")));
   expect_error(run(predict({temp_.file("empty.jpg")})), 3, "E3004", {"empty.jpg", "the file is empty"});
   const Result left = run(predict({text, good, temp_.file("empty.jpg"), "--set", "data.on_corrupt=skip"}));

@@ -1,4 +1,4 @@
-// Losses and metrics that settings name: each one offered trains a small net, and so do those that a program registers itself.
+// Losses and metrics named in settings: each one offered trains a small network, and so do those that a program registers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -60,10 +60,10 @@ TEST(LossSettings, EveryLossOfferedTrains) {
   for (const std::string& name : nn::losses().offered()) {
     SCOPED_TRACE(name);
     const TempFolder temp;
-    // At the rate of the settings file the absolute difference hardly trains, and last bits decide whether it does.
+    // At the learning rate of the settings file the absolute difference hardly trains, and rounding decides whether it does.
     const TrainReport r = train_digits(temp.file("run"), {"loss.name=" + name, "lr.max=0.01"});
     EXPECT_TRUE(std::isfinite(r.metrics.at("loss")));
-    EXPECT_GT(r.metrics.at("accuracy"), 0.2) << "guessing is right in one of ten";
+    EXPECT_GT(r.metrics.at("accuracy"), 0.2) << "guessing is right for one in ten";
   }
 }
 

@@ -1,4 +1,4 @@
-// `sindri train --lr-find`: the suggestion trains, the curve is written and nothing else.
+// `sindri train --lr-find`: the suggested learning rate trains, and only the curve is written.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ TEST(LrFind, SuggestsARateAndWritesTheCurveAlone) {
     EXPECT_EQ(lines[0], "step,lr,loss,smoothed");
     EXPECT_THAT(lines[1], testing::StartsWith("1,1e-06,"));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(temp.path()), std::filesystem::directory_iterator{}), 1) << "no run folder";
-    EXPECT_EQ(find(temp, "lr.csv", more), text) << "the same once more, and an earlier curve is replaced";
+    EXPECT_EQ(find(temp, "lr.csv", more), text) << "the same again, and an earlier curve is replaced";
   }
 }
 

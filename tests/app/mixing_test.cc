@@ -1,5 +1,5 @@
-// RandAugment, mixup and CutMix as settings of `sindri train`: the samples they make, the losses that take them, what is refused, and that a stopped training
-// that resumes has the bits of one that was not stopped.
+// RandAugment, mixup and CutMix as settings of `sindri train`: the samples they make, the losses that accept them, refused settings, and a run that is stopped
+// and resumed, which must be bitwise identical to an uninterrupted one.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Settings digits(const std::vector<std::string>& more) {
   return settings;
 }
 
-// CIFAR-10's form: a label and 3·32·32 bytes a row.
+// CIFAR-10's format: a label and 3·32·32 bytes per row.
 void write_cifar(const TempFolder& temp) {
   uint32_t state = 1;
   for (const char* name : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
@@ -41,7 +41,7 @@ void write_cifar(const TempFolder& temp) {
   }
 }
 
-// The first training batch; those of settings with the same seed hold the same samples.
+// The first training batch; settings with the same seed give the same samples.
 std::vector<Tensor> first_batch(const Settings& settings, const Shape& image) {
   set_seed(settings.get_int("train.seed"));
   const Data data = open_data(settings, image, true);
@@ -50,7 +50,7 @@ std::vector<Tensor> first_batch(const Settings& settings, const Shape& image) {
   return batch;
 }
 
-// Label row i of a mixed batch has `mine` at the sample's class and the rest at one other; 1 where both classes are the same.
+// Label row i of a mixed batch has `mine` at the sample's class and the rest at one other; 1 if both classes are the same.
 struct Row {
   float mine = 0, rest = 0;
   int64_t other_class = -1;
@@ -114,7 +114,7 @@ TEST(Mixing, CutMixPastesABoxAndMixesLabelsByItsArea) {
       bool fits = false;
       for (int64_t j = 0; j < 16 && !fits; ++j) {
         if (plain[1].data<int32_t>()[j] != row.other_class) continue;
-        int64_t top = 8, left = 8, bottom = -1, right = -1;  // of what cannot be the sample's own
+        int64_t top = 8, left = 8, bottom = -1, right = -1;  // bounds of the pixels that differ from the sample's own
         for (int64_t k = 0; k < 64; ++k)
           if (y[i * 64 + k] != x[i * 64 + k])
             top = std::min(top, k / 8), bottom = std::max(bottom, k / 8), left = std::min(left, k % 8), right = std::max(right, k % 8);
@@ -153,7 +153,7 @@ TEST(Mixing, LossesTakeProbabilities) {
   double squares = 0;
   for (size_t i = 0; i < 6; ++i) squares += std::pow(static_cast<double>(z[i]) - static_cast<double>(t[i]), 2) / 6;
   EXPECT_NEAR(loss({"loss.name=mse"}, labels), squares, 1e-6);
-  // Evaluation has class numbers, whose loss is what it is without mixing.
+  // Evaluation uses class numbers; mixing does not change its loss.
   const Tensor classes = Tensor::from_vector({2}, std::vector<int32_t>{2, 0});
   for (const char* name : {"softmax_cross_entropy", "cross_entropy", "mse"}) {
     const std::string set = std::string("loss.name=") + name;

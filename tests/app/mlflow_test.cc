@@ -1,4 +1,4 @@
-// log.mlflow: the run in the form of MLflow's file store. tests/python/test_records.py has the same form read by MLflow itself.
+// log.mlflow writes the run in the format of MLflow's file store. In tests/python/test_records.py MLflow itself reads it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ void train_digits(const TempFolder& temp, const std::vector<std::string>& more, 
 
 TEST(Mlflow, ARunAndItsContinuationAreOneRunOfTheStore) {
   const TempFolder temp;
-  train_digits(temp, {"train.max_steps=60", "log.mlflow_experiment=trees"}, false);  // of 44 an epoch
+  train_digits(temp, {"train.max_steps=60", "log.mlflow_experiment=trees"}, false);  // of 44 per epoch
   const fs::path store = temp.file("store");
   ASSERT_EQ(runs_of(store).size(), 1u);
   const fs::path run = runs_of(store)[0];
@@ -79,11 +79,11 @@ TEST(Mlflow, ARunAndItsContinuationAreOneRunOfTheStore) {
   EXPECT_EQ(first["run_id"].get<std::string>().size(), 32u);
   EXPECT_EQ(read(run / "tags/mlflow.runName"), "run");
   EXPECT_EQ(read(run / "params/lr.max"), "0.05");
-  EXPECT_EQ(points(run, "train_loss").size(), 2u) << "an epoch and a part of one";
+  EXPECT_EQ(points(run, "train_loss").size(), 2u) << "an epoch and part of another";
   train_digits(temp, {"log.mlflow_experiment=trees"}, true);
   ASSERT_EQ(runs_of(store).size(), 1u);
   EXPECT_EQ(meta_of(run)["start_time"], first["start_time"]);
-  // Those of metrics.csv: the row of the part was replaced there.
+  // The rows of metrics.csv: the partial epoch's row was replaced there.
   const auto losses = points(run, "train_loss"), accuracies = points(run, "eval_accuracy");
   const auto last = losses.back();
   EXPECT_EQ(last.first, 132);

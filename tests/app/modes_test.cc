@@ -1,5 +1,5 @@
-// Graph mode and eager mode train alike: the losses of the first 20 steps of ResNet-20 are the same bits, with and without graph passes, for any
-// number of threads, and with the kernels of another run.
+// Graph mode and eager mode train alike: the losses of the first 20 steps of ResNet-20 are bitwise identical, with and without graph passes, for any number of
+// threads, and with the kernels of another run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(Modes, SameLossBits) {
   make_jpeg_data(temp.file("data"));
   const auto eager = train_20_steps(temp, {"pynative", "pynative", {}});
   ASSERT_EQ(eager.size(), 20u);
-  EXPECT_NE(eager.at(1), eager.at(20)) << "a net that learns nothing would always agree";
+  EXPECT_NE(eager.at(1), eager.at(20)) << "a network that learns nothing would always agree";
   for (const Variant& v : {Variant{"graph", "graph", {}}, Variant{"no_passes", "graph", {{"SINDRI_DISABLE_PASSES", "all"}}}}) {
     SCOPED_TRACE(v.name);
     EXPECT_EQ(train_20_steps(temp, v), eager);
@@ -49,7 +49,7 @@ TEST(Modes, SameLossBitsForAnyNumberOfThreadsInStrictMode) {
   EXPECT_EQ(train_20_steps(temp, {"two", "graph", {{"SINDRI_STRICT", "1"}, {"OMP_NUM_THREADS", "2"}}}), one);
 }
 
-// Measuring kernels may end otherwise on a busy machine, and the last bits differ then: a run says so, and another can be given its kernels.
+// On a busy machine, measuring may choose other kernels, and the last bits differ: a run reports this, and another run can use the same kernels.
 TEST(Modes, MeasuredKernelsAreToldOfAndCanBePinned) {
   const TempFolder temp;
   make_jpeg_data(temp.file("data"), 2, 4, 4);

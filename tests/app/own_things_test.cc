@@ -1,4 +1,4 @@
-// Networks and kinds of data that a program registers itself: settings files choose them, and what is known of their images is used.
+// Networks and kinds of data that a program registers: settings files choose them, and the known facts about their images are used.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Images of one brightness, 0 or `bright` by their label.
+// Images of uniform brightness, 0 or `bright` by their label.
 const auto& kOwnShades = dataset::kinds().add({
     .name = "own_shades",
     .doc = "of a test",
@@ -48,7 +48,7 @@ class Linear final : public nn::Cell {
   std::shared_ptr<nn::Dense> dense_;
 };
 
-models::NetworkSize made_for;  // what the last network was told
+models::NetworkSize made_for;  // the size that the last network was made for
 
 const auto& kOwnLinear = models::networks().add({
     .name = "own_linear",
@@ -93,11 +93,11 @@ TEST(OwnThings, ASettingsFileTrainsThem) {
   request.quiet = true;
   const TrainReport r = train(s, request);
   EXPECT_EQ(r.metrics.at("accuracy"), 1);
-  EXPECT_EQ(made_for.num_classes, 2) << "as the data has, not as the net was designed for";
+  EXPECT_EQ(made_for.num_classes, 2) << "as the data has, not the network's default";
   EXPECT_EQ(made_for.in_channels, 1);
 }
 
-// Of one channel without a mean and std of its own: those of small photographs, in the middle of their channels, and of its own largest value.
+// Images of one channel without mean and std: those of small photographs apply, averaged over their channels, with the data's own largest value.
 TEST(OwnThings, FactsMakeTheTransforms) {
   const Settings s = settings_of({"data.bright=125"});
   const Data data = open_data(s, {1, 6, 6}, true);
@@ -128,7 +128,7 @@ TEST(OwnThings, Refusals) {
   EXPECT_THAT(refused({"data.kind=own_shade"}), HasSubstr("did you mean 'own_shades'"));
 }
 
-// A thing's settings stand beside those of its section, so they need names of their own. In a process of its own: what is registered stays.
+// Settings of a registered thing share a section with others and need distinct names. The test runs in a separate process because registrations are permanent.
 TEST(OwnThingsDeathTest, SettingsThatAllOfThemHave) {
   const auto declare = [] {
     models::networks().add({.name = "own_wide",

@@ -1,4 +1,4 @@
-// The picture of a run: size, colours where they belong, odd inputs.
+// The plot of a run: size, colours in the right places, unusual inputs.
 #include "sindri/app/picture.h"
 
 #include <cairo.h>
@@ -19,7 +19,7 @@ struct Pixels {
   ~Pixels() { cairo_surface_destroy(surface); }
   int width() const { return cairo_image_surface_get_width(surface); }
   int height() const { return cairo_image_surface_get_height(surface); }
-  // Pixels whose blue (or red) is far above the other one.
+  // Counts pixels whose blue (or red) is far above the other.
   std::pair<int64_t, int64_t> blue_and_red() const {
     int64_t blue = 0, red = 0;
     for (int y = 0; y < height(); ++y) {

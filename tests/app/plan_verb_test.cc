@@ -1,4 +1,4 @@
-// `sindri plan`: what it prints, from its own constants and from measured ones, and what it refuses.
+// `sindri plan`: its output, from built-in and from measured constants, and refused requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ std::string plan_ok(const std::vector<std::string>& flags, const RunOptions& opt
   return r.out;
 }
 
-// The numbers of the row that starts with `label`.
+// The values in the row that starts with `label`.
 std::vector<double> row(const std::string& text, const std::string& label) {
   const size_t at = text.find("\n" + label);
   EXPECT_NE(at, std::string::npos) << label << "\n" << text;
@@ -77,7 +77,7 @@ TEST(Plan, TakesMeasuredConstants) {
   EXPECT_THAT(slow.out, HasSubstr("the measured network"));
   std::ofstream(cache.path() + "/comm_constants.json") << R"({"a_i": 1e-6})";
   EXPECT_EQ(run(flags, here).code, 2);
-  // Without a cache folder nothing is read, whatever lies where the program was started.
+  // Without a cache folder nothing is read, whatever files the working directory holds.
   std::ofstream(cache.path() + "/comm_constants.json") << R"({"a_i": 1e-6, "b_i": 1e10, "a_e": 1e-4, "b_e": 1e8})";
   const Result nowhere = run(flags, {.environment = {{"SINDRI_CACHE_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}}, .directory = cache.path()});
   EXPECT_EQ(nowhere.code, 2) << nowhere.out;

@@ -1,4 +1,4 @@
-// Half types from the command line: levels learn, a resumed float16 run goes on with its loss scale, evaluation takes any level.
+// Half types from the command line: all levels learn, a resumed float16 run keeps its loss scale, and evaluation accepts any level.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -39,7 +39,7 @@ TEST(Precision, Float16RunsGoOnWithTheirLossScale) {
   const Result rest = run(resumed);
   ASSERT_EQ(rest.code, 0) << rest.command << "\n" << rest.err;
   EXPECT_EQ(step_losses(temp.file("cut")), step_losses(temp.file("whole")));
-  // Weights are float32, whatever they were trained in.
+  // Weights are float32, whatever type they were trained in.
   for (const std::string level : {"O0", "O2"}) {
     const Result r = run({"eval", "--checkpoint", checkpoints(temp.file("whole")).back(), "--set", "train.amp_dtype=bf16", "--set", "loss_scale.type=auto",
                           "--set", "loss_scale.init=0", "--set", "loss_scale.window=2000", "--set", "train.amp_level=" + level});

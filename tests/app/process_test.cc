@@ -1,4 +1,4 @@
-// The program as a process among others: closed and broken streams, signals at any time, limits of files and memory, files that are none.
+// The program as a process: closed and broken streams, signals at any time, limits of files and memory, paths that are not files.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<std::string> digits(const std::string& run_dir, int epochs = 1) {
   return {"train", "--quiet", "--config", "configs/digits.yaml", "--set", "train.epochs=" + std::to_string(epochs), "--set", "train.run_dir=" + run_dir};
 }
 
-// Every line of metrics.jsonl is an object, the lock is empty, and nothing temporary is left.
+// Checks that every line of metrics.jsonl is an object, the lock is empty and no temporary files remain.
 void expect_clean(const std::string& run_dir) {
   std::ifstream in(run_dir + "/metrics.jsonl");
   int64_t lines = 0;
@@ -46,7 +46,7 @@ TEST(Streams, ClosedOnesReceiveNothingOfAnotherFile) {
   EXPECT_EQ(expect_good_checkpoints(temp.file("run")), 1u);
 }
 
-// sindri train ... | head -1: whoever reads goes away after the first line.
+// sindri train ... | head -1: the reader closes the pipe after the first line.
 TEST(Streams, TrainingOutlivesItsReader) {
   const TempFolder temp;
   int ends[2];
@@ -97,7 +97,7 @@ TEST(Signals, NohupIsHonoured) {
   EXPECT_EQ(p.wait().code, 0);
 }
 
-// At any moment of the start: either nothing is there, or a run that a resume goes on with.
+// At any moment of the start, there is either nothing or a run that can be resumed.
 TEST(Signals, WhileTheProgramStarts) {
   const TempFolder temp;
   int saved = 0;
@@ -108,7 +108,7 @@ TEST(Signals, WhileTheProgramStarts) {
                 signal(SIGINT, SIG_DFL);
                 signal(SIGTERM, SIG_DFL);
               }});
-    // By time while nothing can be seen from outside, then by what the folder holds.
+    // By time while nothing is visible from outside, then by the contents of the folder.
     static constexpr const char* kSeen[] = {"/lock", "/metrics.jsonl", "/config.resolved.yaml", "/env.json"};
     const auto start = std::chrono::steady_clock::now();
     p.wait_until([&] { return i < 10 ? std::chrono::steady_clock::now() - start > std::chrono::milliseconds(12 * i) : fs::exists(run_dir + kSeen[i - 10]); });
@@ -117,7 +117,7 @@ TEST(Signals, WhileTheProgramStarts) {
     SCOPED_TRACE("start " + std::to_string(i) + "\nrepeat: " + r.command + "\n" + r.out + r.err);
     EXPECT_EQ(r.code, 128 + number);
     if (!fs::exists(run_dir)) continue;
-    EXPECT_FALSE(r.signalled) << "a run had begun and was not saved";
+    EXPECT_FALSE(r.signalled) << "a run had started and was not saved";
     EXPECT_GE(expect_good_checkpoints(run_dir), 1u);
     ++saved;
   }
@@ -188,7 +188,7 @@ TEST(Environment, ValuesAndNames) {
     EXPECT_EQ(r.code, 0);
     EXPECT_THAT(r.err, HasSubstr(std::string(wrong) + " is not known and has no effect; did you mean '" + right + "'"));
   }
-  // Every variable of the document is known.
+  // Every variable of the page is known.
   std::ifstream in(std::string(SINDRI_SOURCE_DIR) + "/docs/environment.md");
   RunOptions all;
   const std::map<std::string, std::string> values = {

@@ -38,7 +38,7 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The environment of the tests without settings (SINDRI_TRAIN__EPOCHS) and GoogleTest's own.
+// The environment of the tests without settings (SINDRI_TRAIN__EPOCHS) and GoogleTest's variables.
 std::vector<std::string> child_environment(const RunOptions& options) {
   std::map<std::string, std::string> merged;
   for (char** p = environ; *p != nullptr; ++p) {
@@ -47,7 +47,7 @@ std::vector<std::string> child_environment(const RunOptions& options) {
     if (!(v.starts_with("SINDRI_") && v.substr(0, equals).find("__") != std::string::npos) && !v.starts_with("GTEST_"))
       merged[v.substr(0, equals)] = v.substr(equals + 1);
   }
-  merged.try_emplace("OMP_WAIT_POLICY", "passive");  // threads that spin would take the cores from programs that run beside this one
+  merged.try_emplace("OMP_WAIT_POLICY", "passive");  // spinning threads would take cores from programs that run in parallel
   for (const auto& [name, value] : options.environment) merged[name] = value;
   std::vector<std::string> out;
   for (const auto& [name, value] : merged) out.push_back(name + "=" + value);
@@ -113,7 +113,7 @@ bool Program::running() { return !reap(false); }
 bool Program::wait_until(const std::function<bool()>& condition) {
   while (!condition()) {
     if (!running()) return condition();
-    usleep(500);  // between two looks; the order of events does not depend on it
+    usleep(500);  // polling interval; the order of events does not depend on it
   }
   return true;
 }
@@ -179,7 +179,7 @@ int64_t event_count(const std::string& run_dir) {
 }
 
 std::vector<std::string> checkpoints(const std::string& run_dir) {
-  // By epoch and step in the name: copied files may carry any order of times.
+  // Sorted by epoch and step in the name: copied files may have modification times in any order.
   std::vector<std::pair<std::pair<int, int>, std::string>> found;
   for (const auto& entry : fs::directory_iterator(run_dir + "/checkpoints")) {
     if (entry.path().extension() != ".ckpt") continue;
@@ -251,7 +251,7 @@ void make_jpeg_data(const std::string& dir, int classes, int train_per_class, in
         cv::Mat m(side, side, CV_8UC3);
         cv::RNG noise(static_cast<uint64_t>(c * 1000 + i + (training ? 0 : 500)) * 2654435761u + 1);
         noise.fill(m, cv::RNG::UNIFORM, 0, 90);
-        // A square in the colour and size of the class, anywhere.
+        // A square in the colour and size of the class, at a random position.
         const int size = side / 4 + c * side / 8, x = noise.uniform(0, side - size), y = noise.uniform(0, side - size);
         cv::rectangle(m, {x, y, size, size}, cv::Scalar(c % 3 == 0 ? 220 : 60, c % 3 == 1 ? 220 : 60, c % 3 == 2 ? 220 : 60), cv::FILLED);
         dataset::write_image(folder + "/" + std::to_string(100 + i) + ".jpg", m);

@@ -1,4 +1,4 @@
-// Runs the real `sindri` program: arguments and environment in, exit code and both outputs back.
+// Runs the real `sindri` program with arguments and an environment; returns the exit code and both outputs.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 namespace sindri::app {
 
 struct Result {
-  int code = -1;  // exit code; 128 + number when a signal ended it
+  int code = -1;  // exit code; 128 + number if a signal ended it
   bool signalled = false;
   std::string out, err;
   std::string command;  // to repeat it by hand, from the root of the sources
@@ -22,18 +22,18 @@ struct Result {
 
 struct RunOptions {
   std::map<std::string, std::string> environment = {};  // added to that of the tests
-  std::string directory = SINDRI_SOURCE_DIR;  // working directory: by default configs/ and dataset/ are found
+  std::string directory = SINDRI_SOURCE_DIR;  // working directory; the default has configs/ and dataset/
   std::function<void()> in_child = nullptr;  // before the program starts; only async-signal-safe calls
 };
 
-/// SINDRI_PROGRAM, which CTest sets; else the program that was built beside these tests.
+/// SINDRI_PROGRAM, which CTest sets; otherwise the program built next to these tests.
 std::string program_path();
 
 /// A started program.
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments, const RunOptions& options = {});
-  ~Program();  // kills it when it still runs
+  ~Program();  // kills it if it still runs
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -42,7 +42,7 @@ class Program {
   pid_t pid() const { return pid_; }
   /// Waits for the end. Kills it after `limit_seconds`, which fails the test.
   Result wait(double limit_seconds = 120);
-  /// Polls until `condition` holds; false when the program ended first.
+  /// Polls until `condition` holds; returns false if the program ended first.
   bool wait_until(const std::function<bool()>& condition);
   const std::string& command() const { return result_.command; }
 
@@ -56,13 +56,13 @@ class Program {
 
 Result run(std::vector<std::string> arguments, const RunOptions& options = {});
 
-/// The program finds two simulated accelerators (tests/device/simulator.h), set up as tests/preload/simulator.cc says.
+/// Options under which the program finds two simulated accelerators (tests/device/simulator.h), configured as tests/preload/simulator.cc describes.
 RunOptions simulated(const std::string& settings = "seed=1,delay=20", std::map<std::string, std::string> more_environment = {});
 
-/// Exit code, "error[Ennnn]", "where:", "fix:" and the given pieces of text on stderr; the command is shown when one is missing.
+/// Expects the exit code, "error[Ennnn]", "where:", "fix:" and the given pieces of text on stderr; shows the command if one is missing.
 void expect_error(const Result& r, int code, const std::string& number, const std::vector<std::string>& pieces);
 
-/// Splits `text` as a shell does that meets no special characters; for the commands a run suggests.
+/// Splits `text` as a shell does if it has no special characters; for the commands that a run suggests.
 std::vector<std::string> words(const std::string& text);
 
 /// Step number -> every loss that metrics.jsonl of a run folder has for it, as printed.
@@ -70,7 +70,7 @@ std::map<int64_t, std::vector<std::string>> step_losses(const std::string& run_d
 /// Number of the last step in metrics.jsonl; 0 before the first.
 int64_t last_step(const std::string& run_dir);
 
-/// Lines of metrics.jsonl; every run that goes on adds some.
+/// Number of lines in metrics.jsonl; every resumed run adds some.
 int64_t event_count(const std::string& run_dir);
 
 /// Checkpoint files of a run folder, oldest step first.
@@ -78,18 +78,18 @@ std::vector<std::string> checkpoints(const std::string& run_dir);
 /// Fails unless every checkpoint of the run loads and verifies; returns how many there are.
 size_t expect_good_checkpoints(const std::string& run_dir);
 
-/// The last checkpoints of two runs hold the same entries with the same bits; of where the training stands, all but the number of ranks, which no result
-/// depends on, and the sums of the epoch: a run that
-/// went on from a step that is no multiple of the interval may save its last step before the epoch ends them, the whole run behind that.
+/// Expects the last checkpoints of two runs to have the same entries, bitwise identical. Of the position, the number of ranks may differ, which no result
+/// depends on, and so may the sums of the epoch: a run resumed from a step that is not a multiple of the interval may save its last step before the epoch's end
+/// clears them, the whole run after that.
 void expect_same_end(const std::string& run_dir, const std::string& other_run_dir);
 
-/// The same of tensors only: the runs may have been saved and evaluated at other steps.
+/// The same for tensors only: the runs may have been saved and evaluated at other steps.
 void expect_same_weights(const std::string& run_dir, const std::string& other_run_dir);
 
-/// Path, kind, time and content of all that a folder holds.
+/// Path, kind, time and content of everything in a folder.
 std::string folder_snapshot(const std::string& folder);
 
-/// DIR/train and DIR/test with class folders of small JPEG files that a net can tell apart.
+/// Writes DIR/train and DIR/test with class folders of small JPEG files that a network can tell apart.
 void make_jpeg_data(const std::string& dir, int classes = 3, int train_per_class = 16, int test_per_class = 4, int side = 32);
 
 }  // namespace sindri::app

@@ -21,7 +21,7 @@
 namespace sindri::app {
 namespace {
 
-// Sets a variable (or removes it) for the life of the object.
+// Sets a variable (or removes it) for the lifetime of the object.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -39,7 +39,7 @@ class Variable {
   std::optional<std::string> old_;
 };
 
-// Where a Progress writes: a pseudo-terminal of some width, or a pipe.
+// Destination of a Progress: a pseudo-terminal of a given width, or a pipe.
 class Output {
  public:
   explicit Output(int columns) {
@@ -80,7 +80,8 @@ class Output {
   std::string text_;
 };
 
-// Lines as drawn: split at \r and \n, without escape sequences.
+// Lines as drawn: split at \r and
+// , without escape sequences.
 std::vector<std::string> visible(const std::string& s) {
   std::vector<std::string> lines(1);
   for (size_t i = 0; i < s.size(); ++i) {
@@ -136,7 +137,7 @@ TEST(Progress, NeverWrapsAndKeepsWhatMatters) {
     EXPECT_EQ(lines[10].find("640") != std::string::npos, columns >= 80) << lines[10];
     EXPECT_EQ(lines[10].starts_with("["), columns >= 80) << lines[10];
     EXPECT_EQ(std::count(lines.begin(), lines.end(), "epoch 3 done"), 1);
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "only the printed line moves on";
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "only the printed line scrolls";
     Screen screen(static_cast<size_t>(columns));
     screen.write(text);
     EXPECT_FALSE(screen.wrapped);
@@ -179,12 +180,12 @@ TEST(Progress, WhatStaysIsFoldedOnATerminalOnly) {
       EXPECT_EQ(text,
                 "epoch 3/12: loss 1.2346, eval loss\n  1.2001, accuracy 0.5125, 640\n  samples/s\n"
                 "next:\n  sindri eval --checkpoint \\\n  'a rather/long/path of/a.ckpt' \\\n  --top 1\n")
-          << "the command as the shell takes it";
+          << "the command as the shell accepts it";
     else EXPECT_EQ(text, line + "\nnext:       sindri eval --checkpoint 'a rather/long/path of/a.ckpt' --top 1\n");
   }
 }
 
-// A word for what takes long; what does not would flicker, and in a file be in the way.
+// Long phases are named. Naming short ones would flicker in a terminal and clutter a file.
 TEST(Progress, PhasesAreNamedWhereTheyTakeLong) {
   const Variable term("TERM", "xterm");
   for (const int columns : {40, 0}) {
@@ -203,7 +204,7 @@ TEST(Progress, PhasesAreNamedWhereTheyTakeLong) {
       p.phase("evaluating");
       return out.text().substr(before).find("evaluating ...") != std::string::npos;
     };
-    EXPECT_EQ(named(), terminal) << "nobody knows yet how long it takes";
+    EXPECT_EQ(named(), terminal) << "its duration is not known yet";
     steps(0.01);
     EXPECT_FALSE(named());
     p.eval_took(3);
@@ -240,7 +241,7 @@ TEST(Progress, WideCharactersCountTwice) {
   }
 }
 
-// A window that becomes narrower wraps the line that is there. What follows must leave nothing of it.
+// If the window becomes narrower, the terminal wraps the current line. The next output must leave nothing of it.
 TEST(Progress, ANarrowerWindowLeavesNoRest) {
   const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
   for (const bool breaks_anew : {false, true}) {
@@ -274,7 +275,7 @@ TEST(Progress, ANarrowerWindowLeavesNoRest) {
   }
 }
 
-// A warning of the library, from whatever thread, takes the line's place instead of running into it.
+// A warning of the library, from any thread, replaces the line instead of running into it.
 TEST(Progress, LogLinesAreNotTorn) {
   const Variable term("TERM", "xterm"), no_color("NO_COLOR", "1");
   Output out(80);
@@ -288,7 +289,7 @@ TEST(Progress, LogLinesAreNotTorn) {
       p.step({.epoch = 1, .step = i, .seconds = 1});
       std::thread([&] { log::warn("test", "a warning"); }).join();
     }
-    p.hold(true);  // another's line is not ended
+    p.hold(true);  // another writer's unfinished line
     time += 1;
     const std::string before = out.text();
     p.step({.epoch = 1, .step = 4, .seconds = 1});
@@ -343,7 +344,7 @@ TEST(Progress, PlainWherePlainIsAskedFor) {
   EXPECT_EQ(visible(Script().run(&out, {.log_every = 100}, 450, 0.001)).size(), 5u) << "four by steps and the printed one";
 }
 
-// One line an epoch, and a sign of life where an epoch takes more than a minute.
+// One line per epoch, and a sign of life if an epoch takes more than a minute.
 TEST(Progress, AFileGetsALineAnEpoch) {
   const Variable term("TERM", "xterm");
   Output out(0);
@@ -361,7 +362,7 @@ TEST(Progress, AFileGetsALineAnEpoch) {
     p.print(epoch_text({.epoch = number, .epochs = 4, .loss = 1, .metrics = {{"accuracy", 0.5}}, .samples_per_second = 10}));
     return visible(out.text()).size() - before;
   };
-  EXPECT_EQ(epoch(1, 0.3), 3u) << "30 s: two lines of steps while nobody knows how long it takes, without those at its end";
+  EXPECT_EQ(epoch(1, 0.3), 3u) << "30 s: two lines of steps while the duration is unknown, none at its end";
   EXPECT_EQ(epoch(2, 0.3), 1u);
   EXPECT_EQ(epoch(3, 0.5), 1u);
   EXPECT_EQ(epoch(4, 1.5), 3u);
@@ -379,7 +380,7 @@ TEST(Progress, RemainingTimeLeavesOutTheFirstStepsAndHiccups) {
   EXPECT_LT(p.remaining(), 0) << "unknown";
   step(1, 1, 60);
   step(1, 2, 30);
-  EXPECT_LT(p.remaining(), 0) << "the first two steps say nothing";
+  EXPECT_LT(p.remaining(), 0) << "the first two steps do not count";
   for (int i = 3; i <= 40; ++i) step(1, i, i == 10 || i == 12 ? 5.0 : 0.5);
   EXPECT_DOUBLE_EQ(p.remaining(), 160 * 0.5);
   for (int i = 41; i <= 100; ++i) step(1, i, 0.25);
@@ -388,12 +389,12 @@ TEST(Progress, RemainingTimeLeavesOutTheFirstStepsAndHiccups) {
   p.eval_took(8);
   p.save_took(4);
   step(2, 1, 0.25 + 3);
-  EXPECT_DOUBLE_EQ(p.remaining(), 99 * 0.25 + 8 + 4) << "the end of an epoch is no step";
+  EXPECT_DOUBLE_EQ(p.remaining(), 99 * 0.25 + 8 + 4) << "the end of an epoch is not part of a step";
   step(2, 100, 0.25);
-  EXPECT_DOUBLE_EQ(p.remaining(), 8 + 4) << "what comes behind the last step";
+  EXPECT_DOUBLE_EQ(p.remaining(), 8 + 4) << "the time after the last step";
 }
 
-// Data that is ready four batches at a time: three steps do not wait, the fourth waits for all.
+// Data that arrives four batches at a time: three steps do not wait, the fourth waits for all.
 TEST(Progress, RemainingTimeOfStepsThatComeInBursts) {
   Output out(0);
   double time = 0;
@@ -423,21 +424,21 @@ TEST(Progress, RemainingTimeKnowsWhereTheRunEnds) {
     p.step({.epoch = epoch, .step = number, .seconds = 1});
   };
   for (int i = 1; i <= 10; ++i) step(1, i);
-  EXPECT_DOUBLE_EQ(p.remaining(), 50 * 1.5 + 2 * 6 * 1.5 / 3) << "an evaluation that was not measured yet is estimated; one behind the epoch, one at the end";
+  EXPECT_DOUBLE_EQ(p.remaining(), 50 * 1.5 + 2 * 6 * 1.5 / 3) << "an evaluation without a measurement is estimated; one after the epoch, one at the end";
   for (int i = 11; i <= 44; ++i) step(1, i);
   time += 40 + 2;
   p.eval_took(40);
   p.save_took(2);
-  EXPECT_DOUBLE_EQ(p.remaining(), 16 * 1.5 + 2 * 6 * 1.5 + 2) << "the first evaluation compiles, too";
+  EXPECT_DOUBLE_EQ(p.remaining(), 16 * 1.5 + 2 * 6 * 1.5 + 2) << "the first evaluation includes compiling";
   time += 4;
   p.eval_took(4);
   step(2, 1);
-  EXPECT_DOUBLE_EQ(p.remaining(), 15 * 1.5 + 4 + 2) << "evaluating is no part of a step";
+  EXPECT_DOUBLE_EQ(p.remaining(), 15 * 1.5 + 4 + 2) << "evaluating is not part of a step";
   step(2, 16);
-  EXPECT_DOUBLE_EQ(p.remaining(), 4) << "the evaluation behind the last step is left";
+  EXPECT_DOUBLE_EQ(p.remaining(), 4) << "the evaluation after the last step remains";
 }
 
-// What 50 steps of a millisecond take says little: a busy moment is looked at beside those before it.
+// 50 steps of a millisecond are a small sample: a busy moment is weighed against the steps before it.
 TEST(Progress, RemainingTimeOfShortSteps) {
   Output out(0);
   double time = 0;
@@ -450,7 +451,7 @@ TEST(Progress, RemainingTimeOfShortSteps) {
   EXPECT_NEAR(p.remaining(), 90000 * 0.001, 90000 * 0.001 * 0.02);
 }
 
-// Sunk, one call tells of many steps.
+// In sink mode one call reports many steps.
 TEST(Progress, RemainingTimeOfChunks) {
   double time = 0;
   Output out(0);
@@ -458,7 +459,7 @@ TEST(Progress, RemainingTimeOfChunks) {
   for (int64_t epoch = 1; epoch <= 3; ++epoch) {
     time += epoch == 1 ? 20 : 4.4;
     p.step({.epoch = epoch, .step = 44, .steps = 44, .seconds = epoch == 1 ? 20 : 4.4});
-    if (epoch == 1) EXPECT_LT(p.remaining(), 0) << "it holds the steps that compile";
+    if (epoch == 1) EXPECT_LT(p.remaining(), 0) << "it contains the steps that compile";
     else EXPECT_NEAR(p.remaining(), static_cast<double>(4 - epoch) * 4.4, 1e-9);
   }
 }

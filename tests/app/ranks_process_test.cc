@@ -1,4 +1,4 @@
-// Ranks as processes of their own, joined by the gloo backend: what signals, failures and evaluation come to.
+// Ranks as separate processes, joined by the gloo backend: the effect of signals, failures and evaluation.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace sindri::app {
 namespace {
 
-// One that is free now.
+// A port that is free now.
 int free_port() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in a{};
@@ -40,9 +40,9 @@ class RankProcesses : public testing::Test {
     for (const char* folder : {"", "../lib"}) {
       if (std::filesystem::exists(beside / folder / "libsindri_gloo.so")) return;
     }
-    GTEST_SKIP() << "no libsindri_gloo.so beside " << program_path() << ": it is built where Gloo is installed";
+    GTEST_SKIP() << "no libsindri_gloo.so next to " << program_path() << ": it is built if Gloo is installed";
   }
-  // Starts all ranks of a job. They go with this object.
+  // Starts all ranks of a job and ends them with this object.
   void start(int ranks, const std::vector<std::string>& arguments, const std::map<std::string, std::string>& more = {},
              const std::function<void()>& in_child = nullptr) {
     const std::string master = fmt::format("127.0.0.1:{}", free_port());
@@ -91,18 +91,18 @@ TEST_F(RankProcesses, SigtermToOneOfEightStopsAllBehindTheSameStep) {
   }
   const int64_t step = last_step(run_dir());
   EXPECT_NE(results[0].out.find("resume with: "), std::string::npos) << results[0].out;
-  EXPECT_EQ(results[1].out, "") << "rank 0 alone shows progress";
+  EXPECT_EQ(results[1].out, "") << "only rank 0 shows progress";
   std::ifstream in(run_dir() + "/resume.json");
   const nlohmann::json j = nlohmann::json::parse(in);
   EXPECT_EQ(j["step"], step);
   EXPECT_EQ(std::filesystem::path(j["checkpoint"]).filename(), fmt::format("net-{}_{}.ckpt", (step - 1) / 45 + 1, (step - 1) % 45 + 1));
   EXPECT_EQ(expect_good_checkpoints(run_dir()), checkpoints(run_dir()).size());
-  for (int r = 1; r < 8; ++r) {  // each says where it stopped
+  for (int r = 1; r < 8; ++r) {  // each logs its last step
     std::ifstream log(fmt::format("{}/log_{}.txt", run_dir(), r));
     const std::string text((std::istreambuf_iterator<char>(log)), {});
     EXPECT_NE(text.find(fmt::format("step {}: loss", (step - 1) % 45 + 1)), std::string::npos) << text;
   }
-  // The command that was printed goes on, on another number of ranks.
+  // The printed command resumes, here on another number of ranks.
   std::vector<std::string> again = words(j["command"].get<std::string>());
   again.erase(again.begin());
   again.insert(again.end(), {"--quiet", "--set", fmt::format("train.max_steps={}", step + 3)});
@@ -112,7 +112,7 @@ TEST_F(RankProcesses, SigtermToOneOfEightStopsAllBehindTheSameStep) {
   EXPECT_FALSE(std::filesystem::exists(run_dir() + "/resume.json"));
 }
 
-// Batch systems send SIGUSR1 ahead of time, to one rank or to all; an interrupt has a code of its own.
+// Batch systems send SIGUSR1 ahead of time, to one rank or to all; an interrupt has a separate exit code.
 TEST_F(RankProcesses, OtherSignalsAndSignalsToAll) {
   const std::vector<std::string> sets = {"train.batch_size=8", "train.epochs=500", "train.eval_interval=0"};
   for (const auto& [number, to_all, code] : {std::tuple{SIGUSR1, false, 143}, {SIGINT, false, 130}, {SIGTERM, true, 143}}) {
@@ -139,7 +139,7 @@ TEST_F(RankProcesses, DryRunWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(run_dir()));
 }
 
-// Neither logs of ranks nor call logs come into the folder of a run that is not resumed.
+// A run that is not resumed leaves neither ranks' logs nor call logs in the folder.
 TEST_F(RankProcesses, ARefusedResumeChangesNothing) {
   const std::map<std::string, std::string> temporary = {{"TMPDIR", temp_.path()}};
   start(2, train({"train.epochs=2", "train.max_steps=30"}), temporary);
@@ -173,7 +173,7 @@ TEST_F(RankProcesses, TheSameLossesAsOneRankAndEvaluatedTogether) {
   for (const Result& r : results) EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
 }
 
-// A file that only one rank reads is damaged: it keeps its own exit code, the others say whose data failed.
+// A file that only one rank reads is damaged: that rank keeps its exit code, the others name the rank whose data failed.
 TEST_F(RankProcesses, ARankWhoseDataFailsKeepsItsExitCode) {
   make_jpeg_data(temp_.file("data"), 3, 16, 4);
   std::filesystem::resize_file(temp_.file("data/train/class_1/105.jpg"), 50);
@@ -201,12 +201,12 @@ TEST_F(RankProcesses, OneThatIsKilledTakesTheOthersWithIt) {
   for (const int r : {0, 2}) {
     EXPECT_EQ(results[static_cast<size_t>(r)].code, 7) << results[static_cast<size_t>(r)].err;
     EXPECT_NE(results[static_cast<size_t>(r)].err.find("rank 1"), std::string::npos) << results[static_cast<size_t>(r)].err;
-    EXPECT_NE(results[static_cast<size_t>(r)].err.find("config.resolved.yaml --resume"), std::string::npos) << "how to go on\n"
+    EXPECT_NE(results[static_cast<size_t>(r)].err.find("config.resolved.yaml --resume"), std::string::npos) << "how to resume\n"
                                                                                                             << results[static_cast<size_t>(r)].err;
   }
 }
 
-// A disk that takes no checkpoint disturbs no step; the end says on every rank what is missing.
+// A disk that accepts no checkpoint disturbs no step; at the end every rank reports what is missing.
 TEST_F(RankProcesses, AFailedSaveIsKnownOnAll) {
   const std::vector<std::string> sets = {"train.batch_size=16", "train.epochs=2", "checkpoint.save_every_steps=20"};
   start(2, train(sets), {}, [] {
@@ -216,13 +216,13 @@ TEST_F(RankProcesses, AFailedSaveIsKnownOnAll) {
   for (const Result& r : wait()) {
     EXPECT_EQ(r.code, 5) << r.command << "\n" << r.err;
     EXPECT_NE(r.err.find("the last checkpoint was not saved"), std::string::npos) << r.err;
-    EXPECT_NE(r.err.find("not saved: "), r.err.rfind("not saved: ")) << "tried again at the next interval\n" << r.err;
+    EXPECT_NE(r.err.find("not saved: "), r.err.rfind("not saved: ")) << "retried at the next interval\n" << r.err;
   }
   EXPECT_EQ(last_step(run_dir()), 88);
   EXPECT_TRUE(checkpoints(run_dir()).empty());
 }
 
-// A step that takes longer than dist.term_grace: no checkpoint, the same code.
+// A step that takes longer than dist.term_grace: no checkpoint, the same exit code.
 TEST_F(RankProcesses, TermGraceEndsARankWhoseStepDoesNotEnd) {
   start(2, train({"train.batch_size=4", "train.epochs=500", "train.eval_interval=0", "dist.term_grace=1", "dist.lost_after=30"}));
   ASSERT_TRUE(programs_[0]->wait_until([&] { return std::filesystem::exists(run_dir() + "/metrics.jsonl") && last_step(run_dir()) >= 3; }));

@@ -1,5 +1,5 @@
-// Training and evaluation on several ranks, as threads of this process: the same result on any number of them, one that fails takes the others with it.
-// ranks_process_test.cc does it with processes.
+// Training and evaluation on several ranks, as threads of this process: the same result on any number of them, and one that fails ends the others.
+// ranks_process_test.cc does the same with processes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 using Sets = std::vector<std::string>;
 
-// Small images, which take rank 1 some milliseconds each.
+// Small images, each of which takes rank 1 some milliseconds.
 const auto& kSlowOnRankOne = dataset::kinds().add({
     .name = "ranks_test_slow",
     .doc = "of a test",
@@ -63,10 +63,10 @@ class Ranks : public testing::Test {
     unsetenv("SINDRI_STRICT");
     struct sigaction now {};
     sigaction(SIGTERM, nullptr, &now);
-    EXPECT_EQ(now.sa_handler, SIG_DFL) << "what the ranks' trainings did with signals is undone";
+    EXPECT_EQ(now.sa_handler, SIG_DFL) << "the signal handlers of the ranks' runs are restored";
   }
 
-  // What each rank's training returned.
+  // The report of each rank's run.
   std::vector<TrainReport> train_on(int ranks, Sets sets, bool resume = false, bool allow_batch_change = false) {
     sets.push_back("train.run_dir=" + temp_.file("run"));
     std::vector<TrainReport> reports(static_cast<size_t>(ranks));
@@ -87,7 +87,7 @@ TEST_F(Ranks, EvaluateAllOfTheDataTogether) {
   train_on(1, {"train.epochs=1"});
   const std::string file = checkpoints(temp_.file("run")).back();
   train::MetricValues plain;
-  for (const std::string metric : {"metrics.fbeta.enabled=true", "metrics.roc_auc.enabled=true"}) {  // counts add up; every sample is kept
+  for (const std::string metric : {"metrics.fbeta.enabled=true", "metrics.roc_auc.enabled=true"}) {  // one metric sums counts, the other keeps every sample
     SCOPED_TRACE(metric);
     for (const int ranks : {1, 2, 3, 16}) {  // 12 batches: some ranks have none
       std::mutex mutex;
@@ -109,8 +109,8 @@ INSTANTIATE_TEST_SUITE_P(Steps, RanksGoOn,
                          testing::Values(Sets{}, Sets{"boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=4"}),  // 9 and 27 lie within groups
                          [](const auto& tested) { return tested.param.empty() ? "OfOneUpdate" : "InGroups"; });
 
-// 16 virtual ranks all along: from 16 ranks to 8 within an epoch, and back to 16. Where a checkpoint is saved within a group of steps, what the virtual
-// ranks have collected becomes one: there the whole training saves where the parts end, else nowhere.
+// 16 virtual ranks throughout: from 16 ranks to 8 within an epoch, and back to 16. A checkpoint saved within a group of steps merges the gradients that the
+// virtual ranks have accumulated. With groups, the whole run therefore saves at the same steps as the parts; otherwise it does not save.
 TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
   Sets sets = {"train.batch_size=4", "checkpoint.save_every_steps=9", "checkpoint.save_every_epochs=0", "lr.total_steps=44"};
   sets.insert(sets.end(), GetParam().begin(), GetParam().end());
@@ -126,7 +126,7 @@ TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
     more.push_back(std::string("train.max_steps=") + steps);
     return more;
   };
-  train_on(16, until("9"));  // dist.virtual_ranks is as many as ranks, and is kept
+  train_on(16, until("9"));  // dist.virtual_ranks is set to the number of ranks, and is kept
   EXPECT_EQ(last_step(temp_.file("run")), 9);
   train_on(8, until("27"), true);
   const std::vector<TrainReport> reports = train_on(16, until("0"), true);
@@ -143,7 +143,7 @@ TEST_P(RanksGoOn, OnAnotherNumberOfRanks) {
   EXPECT_TRUE(line.starts_with("[5/16 ")) << line;
 }
 
-// Each rank is a group with its own optimizer state, of which a checkpoint holds all.
+// Each rank is a group with its own optimizer state; a checkpoint holds all of them.
 TEST_F(Ranks, AdasumGroupsGoOnWithTheirOwnOptimizerStates) {
   Sets sets = {"train.batch_size=32", "boost.adasum.enabled=true", "boost.adasum.group=rank", "checkpoint.save_every_epochs=0", "lr.total_steps=22"};
   train_on(4, sets);
@@ -157,7 +157,7 @@ TEST_F(Ranks, AdasumGroupsGoOnWithTheirOwnOptimizerStates) {
   expect_same_end(temp_.file("run"), temp_.file("whole"));
 }
 
-// On another number of groups there is no right state: it is said, and nothing else happens.
+// Another number of groups has no matching state: one warning, and the run continues.
 TEST_F(Ranks, AdasumOnOtherGroupsIsTold) {
   Sets sets = {"train.batch_size=32", "boost.adasum.enabled=true", "boost.adasum.group=rank", "train.max_steps=3"};
   train_on(4, sets);
@@ -167,11 +167,10 @@ TEST_F(Ranks, AdasumOnOtherGroupsIsTold) {
   train_on(2, sets, true);
   const std::string said = testing::internal::GetCapturedStderr(), warning = "does not hold the optimizer states of 2 groups";
   EXPECT_NE(said.find(warning), std::string::npos) << said;
-  EXPECT_EQ(said.find(warning), said.rfind(warning)) << "by one rank: " << said;
+  EXPECT_EQ(said.find(warning), said.rfind(warning)) << "from one rank only: " << said;
 }
 
-// Statistics that are measured for other weights are those of the same parts of batches in every layout, and neither saving nor evaluating changes a
-// training.
+// With averaged weights, batch norm's statistics come from the same parts of batches in every layout, and neither saving nor evaluating changes a run.
 TEST_F(Ranks, LayoutsAndIntervalsDoNotChangeMovingAverages) {
   for (const Sets& more : {Sets{"boost.average.enabled=true", "boost.average.bn_batches=3"}, Sets{}}) {
     Sets sets = {"train.batch_size=8", "dist.virtual_ranks=8", "checkpoint.save_every_steps=0", "train.eval_interval=0"};
@@ -190,8 +189,8 @@ TEST_F(Ranks, LayoutsAndIntervalsDoNotChangeMovingAverages) {
   }
 }
 
-// The whole training saves nowhere within a group, so each rank adds up its own there; the other one stops behind the first of three steps. What both
-// ranks collected counts: the next losses are those of the whole, but for rounding.
+// The whole run does not save within a group, so each rank accumulates its own gradients there; the other run stops after the first of three steps. Both ranks'
+// accumulated gradients count: the next losses are those of the whole run, up to rounding.
 TEST_F(Ranks, GoOnWithinAGroupWithWhatAllCollected) {
   Sets sets = {"train.batch_size=64", "train.epochs=1", "boost.grad_accumulation.enabled=true", "boost.grad_accumulation.step=3", "lr.total_steps=11"};
   train_on(2, sets);
@@ -219,7 +218,7 @@ TEST_F(Ranks, AnotherGlobalBatchIsARequest) {
   std::ifstream in(temp_.file("run/metrics.jsonl"));
   int64_t steps = 0;
   for (std::string line; std::getline(in, line);) steps += nlohmann::json::parse(line)["event"] == "step" ? 1 : 0;
-  EXPECT_EQ(steps, 6 + 16 + 22) << "what was recorded of steps beyond the sixth is of another count";
+  EXPECT_EQ(steps, 6 + 16 + 22) << "records of steps after the sixth belong to another numbering";
 }
 
 TEST_F(Ranks, AllStopWhereOneIsAskedTo) {
@@ -268,7 +267,7 @@ TEST_F(Ranks, LossesOfTheirOwnAndTimesAreRecorded) {
   EXPECT_NEAR(std::stod(own.at(1)[0]), std::stod(global.at(1)[0]), 0.5) << "of a quarter of the same batch";
 }
 
-// Which samples are left out depends on the shard, so each evaluates all of the data.
+// The skipped samples depend on the shard, so each rank evaluates all of the data.
 TEST_F(Ranks, LeaveOutDamagedSamples) {
   make_jpeg_data(temp_.file("data"), 3, 16, 4);
   for (const char* file : {"data/train/class_1/105.jpg", "data/test/class_2/101.jpg"}) {
@@ -285,12 +284,12 @@ TEST_F(Ranks, LeaveOutDamagedSamples) {
     request.quiet = true;
     reports[static_cast<size_t>(rank)] = train(s, request);
   });
-  EXPECT_EQ(last_step(temp_.file("run")), 12) << "a shard that leaves out one goes on at its start";
+  EXPECT_EQ(last_step(temp_.file("run")), 12) << "a shard that skips a sample continues from its start";
   EXPECT_EQ(reports[0].metrics, reports[1].metrics);
   EXPECT_EQ(reports[0].metrics.count("accuracy"), 1u);
 }
 
-// A rank that sleeps is named, and nothing else happens to the training.
+// A rank that sleeps is named; the run is not affected otherwise.
 TEST_F(Ranks, ASlowOneIsNamed) {
   for (const int ranks : {2, 3}) {
     testing::internal::CaptureStderr();

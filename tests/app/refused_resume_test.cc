@@ -1,4 +1,4 @@
-// Resuming that cannot be: whatever the reason, the program says so and not one byte of the run folder changes.
+// Runs that cannot be resumed: whatever the reason, the program reports it and not one byte of the run folder changes.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A run of two epochs that was stopped in the second, and one that came to its end.
+// A run of two epochs that was stopped in the second, and one that finished.
 class RefusedResume : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -45,7 +45,7 @@ class RefusedResume : public testing::Test {
     a.emplace_back("--resume");
     return run(a, options);
   }
-  // Each of these in the folder `name` must end with this code, and leave it as it is.
+  // Expects resuming the folder `name` to end with this code and to leave it unchanged.
   void expect_refused(const std::string& name, int code, const std::string& number, const std::vector<std::string>& sets = {}, const RunOptions& options = {}) {
     const std::string before = folder_snapshot(copy_.file(name));
     const Result r = resume(name, sets, options);
@@ -67,7 +67,7 @@ RunOptions unreadable(const std::string& path, int error) {
                           {"FAULT_ERRNO", std::to_string(error)}}};
 }
 
-// For six reasons no checkpoint can be opened, or only the newest; then the records of the run cannot be.
+// For six reasons no checkpoint can be opened; then the newest one cannot, or one of the run's records.
 TEST_F(RefusedResume, FilesThatCannotBeOpened) {
   for (const int error : {EACCES, EIO, ESTALE, ENOMEM, EMFILE, ENFILE}) {
     SCOPED_TRACE(std::strerror(error));
@@ -83,7 +83,7 @@ TEST_F(RefusedResume, FilesThatCannotBeOpened) {
   EXPECT_EQ(r.code, 0) << r.command << "\n" << r.err;
 }
 
-// A link to a disk that is not mounted: nothing is trained again from the beginning.
+// A link to a disk that is not mounted: nothing is trained again from scratch.
 TEST_F(RefusedResume, CheckpointsBehindALinkThatLeadsNowhere) {
   const std::string folder = copy_.file("part/checkpoints");
   fs::rename(folder, copy_.file("elsewhere"));
@@ -96,7 +96,7 @@ TEST_F(RefusedResume, AllCheckpointsDamaged) {
   expect_refused("part", 4, "E4002");
 }
 
-// A damaged file is passed over; the training that goes on from the one before neither overwrites it nor lets it be rotated away.
+// A damaged checkpoint is skipped; the run that resumes from the one before neither overwrites it nor rotates it away.
 TEST_F(RefusedResume, DamagedCheckpointIsKeptAside) {
   const std::string newest = checkpoints(copy_.file("part")).back();
   train::overwrite(newest, "damaged");
@@ -112,7 +112,7 @@ TEST_F(RefusedResume, OtherSettings) {
   expect_refused("part", 3, "E3001", {"train.max_steps=0", "train.seed=7"});
   expect_refused("part", 2, "E2010", {"train.max_steps=0", "train.batch_size=16"});
   expect_refused("whole", 4, "E4003", {"model.name=lenet"});
-  // Nothing is left to train: it is evaluated with these settings, but stays a run with its own.
+  // Nothing is left to train: the run is evaluated with these settings, but its folder keeps the original ones.
   for (const char* set : {"train.batch_size=16", "train.seed=7"}) {
     const std::string before = folder_snapshot(copy_.file("whole"));
     const Result r = resume("whole", {set});
@@ -121,7 +121,7 @@ TEST_F(RefusedResume, OtherSettings) {
   }
 }
 
-// Class folders that change places, or names, give other labels; so does another set of files of the same names.
+// Class folders that swap places or are renamed give other labels; so does another set of files with the same names.
 TEST(ChangedData, IsNoticed) {
   const TempFolder temp;
   make_jpeg_data(temp.file("data"));
@@ -149,7 +149,7 @@ TEST(ChangedData, IsNoticed) {
   };
   std::string before = folder_snapshot(temp.file("run"));
   swap("class_0", "class_1");
-  // The way out that the message names is one: a new run from these weights.
+  // The fix that the message names works: a new run from these weights.
   const Result refused = resume();
   expect_error(refused, 3, "E3001", {"fingerprint", "start a new run from these weights: --checkpoint FILE without --resume"});
   const Result from_weights = run(command("new", {"--set", "train.max_steps=1", "--checkpoint", weights}));
@@ -160,7 +160,7 @@ TEST(ChangedData, IsNoticed) {
   expect_error(resume(), 4, "E4003", {"label 0 was 'class_0' and is 'class_1' now"});
   EXPECT_TRUE(folder_snapshot(temp.file("run")) == before);
   expect_error(run(eval), 4, "E4003", {"label 0 was 'class_0' and is 'class_1' now"});
-  // To classify an image the data is not asked for names.
+  // Classifying an image does not need the data's class names.
   const Result named = run({"predict", "--checkpoint", weights, temp.file("data/train/class_1/100.jpg")});
   EXPECT_EQ(named.code, 0) << named.err;
   EXPECT_EQ(named.out.find("zebra"), std::string::npos) << named.out;
@@ -169,7 +169,7 @@ TEST(ChangedData, IsNoticed) {
   expect_error(resume(), 3, "E3001", {"label 0 is 'class_1' in the training data and 'class_0' in the evaluation data"});
   fs::rename(temp.file("data/train/zebra"), temp.file("data/train/class_0"));
   EXPECT_EQ(run(eval).code, 0);
-  // A copy has other times, which is worth a line.
+  // A copy has other modification times, which only causes a note.
   fs::last_write_time(temp.file("data/train/class_2/101.jpg"), fs::file_time_type::clock::now());
   const Result copied = resume();
   EXPECT_EQ(copied.code, 0) << copied.err;

@@ -1,4 +1,4 @@
-// The estimate of the remaining time, over whole runs whose step times are known: at parts of the run it is compared with the time that was left.
+// The estimate of the remaining time, over whole runs with known step times: at points of the run it is compared with the actual time left.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace sindri::app::remaining_time {
 namespace {
 
 constexpr double kBar = 0.15;
-constexpr double kUntil = 0.15;  // share of the run that is left: what happens in its last seconds nobody can tell
+constexpr double kUntil = 0.15;  // share of the run left at which checking stops: its last seconds cannot be predicted
 
 struct Course {
   const char* name;
@@ -21,13 +21,13 @@ struct Course {
   std::function<double(int64_t step, double time)> step_seconds;
   std::function<double(int64_t epoch)> eval_seconds = {};  // empty: no evaluations
   double save_seconds = 0, turn_seconds = 0;
-  double from = 0.1;  // share of the run from which on the estimate is held to the bar
+  double from = 0.1;  // share of the run after which the estimate is checked
 };
 
-// A step takes 5 % more or less, in a fixed pattern that repeats after 17 steps.
+// A step takes up to 5 % more or less, in a fixed pattern that repeats after 17 steps.
 double jitter(int64_t step) { return 1 + 0.05 * static_cast<double>(step * 7 % 17 - 8) / 8; }
 
-// The worst relative error of the estimates after each tenth of the run, or as often as asked.
+// The worst relative error of the estimates after each tenth of the run, or as often as requested.
 std::string errors_over_bar(const Course& run, int64_t looks = 10) {
   double time = 0;
   Progress p({.epochs = run.epochs,
@@ -104,7 +104,7 @@ TEST(RemainingTime, IsWithinTheBarWhateverSlowsTheSteps) {
   for (const Course& run : runs) EXPECT_EQ(errors_over_bar(run), "");
 }
 
-// Looked at all the time, a short slow stretch of a long run moves the estimate by less than the bar, also at its end.
+// Checked continuously, a short slow stretch of a long run moves the estimate by less than the bar, even at the end of the stretch.
 TEST(RemainingTime, AShortStretchHardlyMovesTheEstimate) {
   const Course run = {.name = "a minute of an hour", .epochs = 36, .steps_per_epoch = 1000, .step_seconds = [](int64_t i, double) {
                         return (i >= 12000 && i < 12300 ? 0.2 : 0.1) * jitter(i);
@@ -112,7 +112,7 @@ TEST(RemainingTime, AShortStretchHardlyMovesTheEstimate) {
   EXPECT_EQ(errors_over_bar(run, 1200), "");
 }
 
-// A machine that stays slower is believed within the next few seconds where the run is nearly over, later where it is long.
+// If a machine stays slower, the estimate follows within seconds when the run is nearly over, later when it is long.
 TEST(RemainingTime, FollowsALastingChange) {
   StepTimes times;
   for (int i = 0; i < 10000; ++i) times.add(0.1, 1);
@@ -124,7 +124,7 @@ TEST(RemainingTime, FollowsALastingChange) {
   EXPECT_NEAR(times.expected(10000), 0.2, 1e-6);
 }
 
-// What is merged over time keeps the mean: millions of steps, the mean over all of them.
+// Merging old step times keeps the mean over millions of steps.
 TEST(RemainingTime, ALongHistoryKeepsItsMean) {
   StepTimes times;
   for (int64_t i = 0; i < 2'000'000; ++i) times.add(0.001 * jitter(i), 1);

@@ -1,5 +1,5 @@
-// Stopping and resuming: a training that was stopped by SIGTERM, or killed at any moment, and then resumed gives the same loss bits
-// at every step, mid-epoch included, and ends in the same weights as one that was never stopped.
+// Stopping and resuming: a run stopped by SIGTERM, or killed at any moment, and then resumed has bitwise identical losses at every step, mid-epoch included,
+// and ends with the same weights as an uninterrupted run.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -21,7 +21,7 @@
 namespace sindri::app {
 namespace {
 
-// SINDRI_TEST_SEED repeats the stop points of a run that failed.
+// SINDRI_TEST_SEED repeats the stop points of a failed run.
 uint64_t test_seed() {
   static const uint64_t seed = [] {
     const char* given = std::getenv("SINDRI_TEST_SEED");
@@ -35,7 +35,7 @@ struct Task {
   bool jpeg;  // ResNet-20 on augmented JPEG files; else the digits
   const char* extra;  // one more setting
   int64_t steps;  // of the whole run
-  bool device = false;  // what is interrupted runs on the simulated accelerator; the whole run on the CPU
+  bool device = false;  // the interrupted runs use the simulated accelerator, the whole run the CPU
 };
 void PrintTo(const Task& t, std::ostream* out) { *out << t.name; }
 
@@ -77,13 +77,13 @@ class Resume : public testing::TestWithParam<Task> {
     if (GetParam().device) a.insert(a.end(), {"--device", "sim"});
     return a;
   }
-  // Chosen by time, kernels of a device and of the CPU might differ.
+  // If kernels were chosen by time, those of a device and of the CPU might differ.
   RunOptions strict() const { return GetParam().device ? RunOptions{.environment = {{"SINDRI_STRICT", "1"}}} : RunOptions{}; }
   RunOptions where() const { return GetParam().device ? simulated("seed=1,delay=50", {{"SINDRI_STRICT", "1"}}) : RunOptions{}; }
 
   int64_t random_step() { return std::uniform_int_distribution<int64_t>(1, GetParam().steps * 3 / 4)(random_); }
 
-  // Every step of the interrupted run has the losses of the whole one, repeated steps included, and the last checkpoints hold the same bits.
+  // Every step of the interrupted run has the losses of the whole one, repeated steps included, and the last checkpoints are bitwise identical.
   void expect_same_as_whole(const std::string& run_name) {
     const auto parts = step_losses(temp_.file(run_name));
     for (const auto& [step, losses] : whole_) {
@@ -105,7 +105,7 @@ class Resume : public testing::TestWithParam<Task> {
     std::string line;
     std::getline(csv, line);
     const std::string header = line;
-    std::string columns = header;  // a device's memory is not the CPU's, which these runs are compared with
+    std::string columns = header;  // a device's memory differs from the CPU's, which these runs are compared with
     if (const std::string memory = ",memory/device_peak_mb"; columns.find(memory) != columns.npos) columns.erase(columns.find(memory), memory.size());
     out.push_back(columns);
     while (std::getline(csv, line)) {
@@ -135,8 +135,7 @@ class Resume : public testing::TestWithParam<Task> {
 };
 
 TEST_P(Resume, AfterSigterm) {
-  // A machine that stalls this process may let the training end first, up to where the signal has its default effect again; then an earlier step is
-  // tried.
+  // If this process is stalled, the run may end first, up to the point where the signal has its default effect again; then an earlier step is tried.
   int64_t stop = random_step();
   for (int attempt = 0;; ++attempt, stop = 1 + stop / 2) {
     const std::string name = "stopped" + std::to_string(attempt);
@@ -148,9 +147,9 @@ TEST_P(Resume, AfterSigterm) {
     const bool ended = r.code == 0 || (r.signalled && last_step(temp_.file(name)) == GetParam().steps);
     if (ended && attempt < 5) continue;
     ASSERT_EQ(r.code, 143);
-    ASSERT_FALSE(r.signalled) << "it saves and exits by itself";
+    ASSERT_FALSE(r.signalled) << "it saves and exits normally";
     EXPECT_GE(expect_good_checkpoints(temp_.file(name)), 1u);
-    // The command it suggests is the one to give.
+    // The suggested command resumes the run.
     const size_t at = r.out.find("resume with: ");
     ASSERT_NE(at, std::string::npos);
     std::vector<std::string> suggested = words(r.out.substr(at + 13, r.out.find('\n', at) - at - 13));
@@ -177,12 +176,12 @@ TEST_P(Resume, AfterKill) {
     const auto delay = std::chrono::microseconds(std::uniform_int_distribution<int>(0, 20'000)(random_));
     Program p(round == 0 ? interrupted("killed") : resume("killed"), where());
     p.wait_until([&] { return event_count(temp_.file("killed")) >= events; });
-    // Anywhere within or between steps and in the middle of a save: that is the point of this wait.
+    // Waits a random time, so that the kill can hit any point within or between steps and in the middle of a save.
     for (const auto end = std::chrono::steady_clock::now() + delay; std::chrono::steady_clock::now() < end && p.running();) continue;
     p.signal(SIGKILL);
     r = p.wait();
     SCOPED_TRACE("kill " + std::to_string(round) + " at event " + std::to_string(events) + "\nrepeat: " + r.command + "\n" + r.out + r.err);
-    if (r.code == 0) break;  // it was done first
+    if (r.code == 0) break;  // it finished first
     ASSERT_TRUE(r.signalled);
     ++kills;
     expect_good_checkpoints(temp_.file("killed"));
@@ -202,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Tasks, Resume,
                                          Task{"DigitsPynativeOnDevice", false, "train.mode=pynative", 88, true}),
                          [](const auto& task) { return task.param.name; });
 
-// Without train.run_dir the run goes to runs/NET-NNN; the command it suggests finds it again.
+// Without train.run_dir the run folder is runs/NET-NNN; the suggested command finds it again.
 TEST(ResumeNumbered, SuggestedCommandNamesTheFolder) {
   const TempFolder temp;
   const RunOptions here = {.directory = temp.path()};
@@ -225,7 +224,7 @@ TEST(ResumeNumbered, SuggestedCommandNamesTheFolder) {
   EXPECT_FALSE(std::filesystem::exists(temp.file("runs/digits-002")));
 }
 
-// Steps per call do not matter either: the stop comes inside a chunk, and the last checkpoint holds the same bits.
+// The number of steps per call does not matter either: the stop comes inside a chunk, and the last checkpoint is bitwise identical.
 TEST(ResumeSink, InsideAChunk) {
   const TempFolder temp;
   const auto command = [&](const std::string& name) {

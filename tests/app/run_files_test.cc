@@ -1,5 +1,5 @@
-// What a run leaves beside its numbers: the report page, pictures, histograms and texts for TensorBoard, the last evaluation everywhere; and nothing where it
-// could not start.
+// The files of a run: the report page, plots, histograms and texts for TensorBoard, and the last evaluation in each of them. A run that cannot start leaves
+// none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::vector<std::string> digits(const std::string& run_dir, const std::vector<st
   return words;
 }
 
-// Fields of a protobuf message: number -> contents, of length-delimited ones their bytes.
+// Fields of a protobuf message: number -> contents, for length-delimited fields their bytes.
 std::multimap<uint64_t, std::string> fields(std::string_view m) {
   std::multimap<uint64_t, std::string> out;
   const auto varint = [&m] {
@@ -71,7 +71,7 @@ struct Value {
   int64_t step;
   std::string message;
 };
-// tag -> its values, of the event file of a folder.
+// tag -> its values, from the event file of a folder.
 std::map<std::string, std::vector<Value>> events_of(const std::string& folder) {
   std::map<std::string, std::vector<Value>> out;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -102,7 +102,7 @@ TEST(EventFile, Histograms) {
     file.histogram("nothing", 7, {NAN});
   }
   const auto events = events_of(temp.path());
-  EXPECT_EQ(events.size(), 2u) << "none of values that are not finite";
+  EXPECT_EQ(events.size(), 2u) << "none for values that are not finite";
   const std::string h = field(events.at("w")[0].message, 5);
   EXPECT_EQ(events.at("w")[0].step, 7);
   EXPECT_EQ(packed<double>(field(h, 1))[0], -1);
@@ -120,7 +120,7 @@ TEST(EventFile, Histograms) {
     if (limits[i] <= 0) below_zero += counts[i];
   }
   EXPECT_EQ(total, 6);
-  EXPECT_EQ(below_zero, 2) << "a bucket ends at its limit";
+  EXPECT_EQ(below_zero, 2) << "a bucket includes its limit";
   EXPECT_EQ(packed<double>(field(field(events.at("constant")[0].message, 5), 3))[0], 3);
 }
 
@@ -131,11 +131,11 @@ TEST(RunFiles, EventFileHoldsWhatTensorBoardShows) {
   const auto events = events_of(temp.file("run"));
   EXPECT_EQ(events.at("train/loss").size(), 88u);
   ASSERT_EQ(events.at("lr").size(), 88u);
-  EXPECT_LT(scalar(events.at("lr")[0]), scalar(events.at("lr")[40])) << "the rate warms up";
+  EXPECT_LT(scalar(events.at("lr")[0]), scalar(events.at("lr")[40])) << "the learning rate warms up";
   ASSERT_EQ(events.at("throughput/samples_per_sec").size(), 2u);
   EXPECT_GT(scalar(events.at("throughput/samples_per_sec")[0]), 0);
   EXPECT_EQ(events.at("eval/accuracy").size(), 2u);
-  // Every parameter behind every epoch, with all of its values.
+  // Every parameter after every epoch, with all of its values.
   int64_t values = 0, histograms = 0;
   for (const auto& [tag, list] : events) {
     if (!tag.starts_with("weights/")) continue;
@@ -146,7 +146,7 @@ TEST(RunFiles, EventFileHoldsWhatTensorBoardShows) {
   }
   EXPECT_GT(histograms, 4);
   EXPECT_GE(values, 25978);
-  // Images are PNG files with the size that the event says.
+  // Images are PNG files with the size that the event states.
   for (const char* tag : {"images/evaluation", "report"}) {
     const std::string image = field(events.at(tag).at(0).message, 4), png = field(image, 4);
     ASSERT_TRUE(png.starts_with("\x89PNG")) << tag;
@@ -179,7 +179,7 @@ TEST(RunFiles, ReportPageStandsAlone) {
   for (const char* outside : {"http:", "https:", "src=\"/", "<script", "<link", "@import", "url("}) EXPECT_THAT(page, Not(HasSubstr(outside)));
 }
 
-// However a run ends, what the last evaluation came to stands in metrics.csv, metrics.jsonl, log.txt, the event file and on the page.
+// However a run ends, the last evaluation's result is in metrics.csv, metrics.jsonl, log.txt, the event file and the page.
 TEST(RunFiles, TheLastEvaluationIsEverywhere) {
   struct Kind {
     const char* name;
@@ -198,7 +198,7 @@ TEST(RunFiles, TheLastEvaluationIsEverywhere) {
     const size_t at = r.out.find("\naccuracy: ");
     ASSERT_NE(at, std::string::npos) << r.out;
     const double accuracy = std::stod(r.out.substr(at + 11));
-    // Behind the last comma-separated column of that name in the last row.
+    // The column of that name in the last row.
     std::istringstream csv(train::read_all(folder + "/metrics.csv"));
     std::vector<std::vector<std::string>> rows;
     for (std::string line; std::getline(csv, line);) {
@@ -215,14 +215,14 @@ TEST(RunFiles, TheLastEvaluationIsEverywhere) {
     EXPECT_NEAR(scalar(events.at("eval/accuracy").back()), accuracy, 5e-5);
     std::set<int64_t> steps;
     for (const Value& v : events.at("eval/accuracy")) EXPECT_TRUE(steps.insert(v.step).second) << "once a step";
-    const std::string text = r.out.substr(at + 11, 6);  // as it is printed
+    const std::string text = r.out.substr(at + 11, 6);  // as printed
     EXPECT_THAT(train::read_all(folder + "/log.txt"), HasSubstr("accuracy " + text));
     EXPECT_THAT(train::read_all(folder + "/report.html"), HasSubstr("accuracy<b>" + text));
     EXPECT_THAT(train::read_all(folder + "/metrics.jsonl"), HasSubstr("\"step\":" + std::to_string(kind.steps)));
   }
 }
 
-// A process may be killed before it has written them; the folder is resumed all the same.
+// A process may be killed before it has written them; resuming the folder writes them.
 TEST(RunFiles, AResumedRunHoldsTheTexts) {
   const TempFolder temp;
   std::vector<std::string> words = digits(temp.file("run"), {"train.max_steps=7"});
@@ -238,7 +238,7 @@ TEST(RunFiles, AResumedRunHoldsTheTexts) {
   }
 }
 
-// The newest checkpoint is of the last step of an epoch, whose end is resumed: its row is written again, without a step to measure.
+// The newest checkpoint is from an epoch's last step, and the resumed run only completes the epoch: its row is written again, without a step to measure.
 TEST(RunFiles, AnEpochsRateOutlivesItsResume) {
   const TempFolder temp;
   const std::string folder = temp.file("run");
@@ -254,7 +254,7 @@ TEST(RunFiles, AnEpochsRateOutlivesItsResume) {
   const std::map<int64_t, float> before = rates();
   ASSERT_EQ(before.size(), 2u);
   EXPECT_GT(before.at(88), 0);
-  // As if it had been killed before it saved the end.
+  // As if the process had been killed before it saved the end.
   for (const auto& entry : fs::directory_iterator(folder + "/checkpoints"))
     if (entry.path().extension() == ".ckpt" && entry.path().filename().string().find("_44") == std::string::npos) fs::remove(entry.path());
   words.push_back("--resume");
@@ -265,7 +265,7 @@ TEST(RunFiles, AnEpochsRateOutlivesItsResume) {
   for (const auto& [step, rate] : before) EXPECT_FLOAT_EQ(after.at(step), rate) << "step " << step;
 }
 
-// A numbered folder that nothing was trained in would only use up its number.
+// A numbered folder without any training would only use up its number.
 TEST(RunFiles, AFailedStartLeavesNothing) {
   const TempFolder temp;
   const RunOptions there{.directory = temp.path()};
@@ -277,13 +277,13 @@ TEST(RunFiles, AFailedStartLeavesNothing) {
   };
   expect_error(start({"--checkpoint", "none.ckpt"}), 4, "E4001", {"none.ckpt"});
   EXPECT_FALSE(fs::exists(temp.file("runs")));
-  // What only the first step finds: an image file behind a good name that holds none.
+  // An error that appears in the first step: a file with an image's name that is not an image.
   make_jpeg_data(temp.file("data"), 2, 16, 4);
   for (const auto& entry : fs::recursive_directory_iterator(temp.file("data/train")))
-    if (entry.is_regular_file()) std::ofstream(entry.path()) << "no picture";
+    if (entry.is_regular_file()) std::ofstream(entry.path()) << "some text";
   const Result corrupt = run({"train", "--set", "model.name=resnet20", "--set", "data.path=" + temp.file("data"), "--set", "train.batch_size=4"}, there);
   EXPECT_EQ(corrupt.code, 3) << corrupt.err;
-  EXPECT_FALSE(fs::exists(temp.file("runs"))) << "as it was before";
+  EXPECT_FALSE(fs::exists(temp.file("runs"))) << "unchanged";
   fs::create_directories(temp.file("mine"));
   std::ofstream(temp.file("mine/notes.txt")) << "kept";
   const Result named =

@@ -1,4 +1,4 @@
-// Run folder: its files and what is in them, the lock, folders that cannot be used, TensorBoard framing.
+// Run folder: its files and their contents, the lock, folders that cannot be used, TensorBoard framing.
 #include "sindri/app/run_folder.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// Works in `path` while it lives: numbered folders are made below the current one.
+// Changes the working directory to `path` during its lifetime: numbered folders are made below the current one.
 class WorkIn {
  public:
   explicit WorkIn(const std::string& path) : old_(std::filesystem::current_path()) { std::filesystem::current_path(path); }
@@ -54,7 +54,7 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// Where a file cannot be made, those before it go again, and what the caller does about the error finds a folder that can be discarded.
+// If a file cannot be made, the files before it are removed, and the caller can discard the folder when it handles the error.
 TEST(RunFolder, AStartThatFailsHalfwayLeavesNothing) {
   const TempFolder temp;
   const std::string path = temp.file("run");
@@ -67,7 +67,7 @@ TEST(RunFolder, AStartThatFailsHalfwayLeavesNothing) {
   }
   EXPECT_THAT(names_in(path), ElementsAre("checkpoints"));
   std::filesystem::remove_all(path);
-  // Fewer descriptors each time: the metrics, the log and the event file are refused in turn.
+  // Fewer descriptors each time: the metrics, the log and the event file fail in turn.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   int refused = 0;
@@ -89,7 +89,7 @@ TEST(RunFolder, AStartThatFailsHalfwayLeavesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-// The metrics file cannot be cut: it is a device. The event files of before are still there, and no other.
+// The metrics file cannot be truncated: it is a device. The earlier event files are unchanged, and there are no others.
 TEST(RunFolder, AContinuationThatFailsChangesNothing) {
   const TempFolder temp;
   const std::string path = temp.file("run");
@@ -113,7 +113,7 @@ TEST(RunFolder, AContinuationThatFailsChangesNothing) {
   for (const auto& [name, content] : contents) EXPECT_EQ(train::read_all(path + "/" + name), content);
 }
 
-// What was measured in the last step, or at the end of the last epoch, is of the part that is done; TensorBoard's too.
+// Values measured in the last step, or at the end of the last epoch, belong to the completed part and are kept; in TensorBoard's file, too.
 TEST(RunFolder, MeasuresOfTheLastStepAndEpochStay) {
   const auto kinds = [](const std::string& path) {
     std::vector<std::string> out;
@@ -132,7 +132,7 @@ TEST(RunFolder, MeasuresOfTheLastStepAndEpochStay) {
     std::sort(out.begin(), out.end());
     return out;
   };
-  // A run of two steps an epoch that was killed in step 5, and where it goes on.
+  // A run of two steps per epoch that was killed in step 5, and the point it resumes from.
   struct Case {
     ResumePoint point;
     std::vector<std::string> lines, tags;
@@ -258,7 +258,7 @@ TEST(RunFolder, LeavesNoTraceUnlessItIsStarted) {
   EXPECT_EQ(train::read_all(temp.file("mine/metrics.jsonl")), "{\"event\":\"half");
 }
 
-// What a process did behind the checkpoint that its successor goes on from is done again, so it must not be there twice.
+// Everything that a process did after the checkpoint its successor resumes from is done again, so it must not appear twice.
 TEST(RunFolder, GoesOnBehindThePointOfResuming) {
   const TempFolder temp;
   const auto write = [&](int64_t from, int64_t to, const std::optional<ResumePoint>& point) {
@@ -296,7 +296,7 @@ TEST(RunFolder, GoesOnBehindThePointOfResuming) {
   EXPECT_FALSE(std::filesystem::exists(temp.file("r/checkpoints/net-1_2.ckpt.tmp.4711")));
   write(9, 12, ResumePoint{.step = 8, .epochs = 2});
   EXPECT_EQ(contents(), whole);
-  // Killed in the evaluation of the second epoch: its last step stays, its end is done again.
+  // Killed in the evaluation of the second epoch: its last step is kept, its end is done again.
   {
     RunFolder run(temp.file("r"), "net");
     run.start(ResumePoint{.step = 8, .epochs = 1, .within_epoch = true});
@@ -311,7 +311,7 @@ TEST(RunFolder, GoesOnBehindThePointOfResuming) {
   EXPECT_EQ(contents(), whole);
 }
 
-// A disk that is full for a while: nothing is thrown, one warning, and all of it is written once there is room.
+// A disk that is full for a while: nothing is thrown, one warning, and everything is written once there is room.
 TEST(RunFolder, WritesThatFailAreTriedAgain) {
   const TempFolder temp;
   RunFolder run(temp.file("r"), "net");
@@ -345,7 +345,7 @@ TEST(RunFolder, WritesThatFailAreTriedAgain) {
 }
 
 TEST(RunFolder, SaysWhatMakesOtherBitsInAResumedRun) {
-  struct NotStrict {  // in strict mode the number of threads changes no bits
+  struct NotStrict {  // in strict mode the number of threads does not change results
     const bool before = strict_mode();
     NotStrict() { set_strict(false); }
     ~NotStrict() { set_strict(before); }
@@ -413,7 +413,7 @@ TEST(RunFolder, FoldersThatCannotBeUsed) {
       EXPECT_NE(e.fix().find("train.run_dir"), std::string::npos) << e.what();
     }
   }
-  // Permissions do not stop root, so a child gives root up.
+  // Permissions do not stop root, so a child process drops root.
   const std::string locked = temp.file("locked");
   ASSERT_EQ(mkdir(locked.c_str(), 0555), 0);
   chmod(temp.path().c_str(), 0755);

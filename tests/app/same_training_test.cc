@@ -1,5 +1,5 @@
-// One training, told to C++ by hand and to `sindri train` by settings: accumulation, averages, sharpness-aware minimisation, clipping, decay by groups,
-// a schedule, a dynamic loss scale, at two levels of precision and in both modes. All losses and the averages must have the same bits.
+// One training run, written in C++ and as settings of `sindri train`: accumulation, averages, sharpness-aware minimisation, clipping, decay by groups, a
+// schedule and a dynamic loss scale, at two levels of precision and in both modes. All losses and the averages must be bitwise identical.
 // tests/python/test_same_training.py does the same from Python.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int64_t kRows = 40, kBatch = 4, kEpochs = 5, kEvery = 4;
 
-// CIFAR-10's form: a label and 3·32·32 bytes a row.
+// CIFAR-10's format: a label and 3·32·32 bytes per row.
 void write_cifar(const std::string& path, int64_t rows) {
   std::ofstream out(path, std::ios::binary);
   uint32_t state = static_cast<uint32_t>(rows);
@@ -46,7 +46,7 @@ struct Case {
   Mode mode;
   std::string level;
   DType half = DType::kBFloat16;
-  int64_t scale = 1024;  // of the loss, to begin with
+  int64_t scale = 1024;  // initial loss scale
   std::string name() const { return level + (half == DType::kFloat16 ? "Float16" : "") + (mode == Mode::kGraph ? "Graph" : "Pynative"); }
 };
 
@@ -59,8 +59,8 @@ class SameTraining : public testing::TestWithParam<Case> {
   void TearDown() override { set_mode(Mode::kGraph); }
 
   struct Outcome {
-    std::string losses;  // hash of their bits
-    double scale = 0;  // of the loss, in the end
+    std::string losses;  // hash of their bytes
+    double scale = 0;  // final loss scale
     std::vector<float> averages;
   };
 
@@ -109,7 +109,7 @@ boost:
                           ->map({dataset::transforms::TypeCast(DType::kInt32)}, {.input_columns = {"label"}})
                           ->batch(kBatch, {.drop_remainder = true});
     const nn::CellPtr net = models::create("resnet20", {.num_classes = 10});
-    // Twelve updates of four steps; one epoch of warm-up is two and a half of them, three by rounding.
+    // Twelve updates of four steps; one epoch of warm-up is two and a half updates, rounded to three.
     std::vector<float> rates;
     constexpr int kUpdates = 12, kWarmup = 3;
     for (int i = 0; i < kUpdates; ++i) {
@@ -154,7 +154,7 @@ TEST_P(SameTraining, BySettingsAndByHandBitForBit) {
   const Outcome a = by_settings(), b = by_hand();
   EXPECT_EQ(a.losses, b.losses);
   EXPECT_EQ(a.scale, b.scale);
-  if (GetParam().half == DType::kFloat16) EXPECT_LT(b.scale, static_cast<double>(GetParam().scale)) << "gradients overflow and updates are left out";
+  if (GetParam().half == DType::kFloat16) EXPECT_LT(b.scale, static_cast<double>(GetParam().scale)) << "gradients overflow and updates are skipped";
   else EXPECT_EQ(b.scale, 1024 * 16) << "twelve updates, one factor for every three";
   ASSERT_GT(a.averages.size(), 100000u);
   EXPECT_EQ(a.averages, b.averages);

@@ -1,4 +1,4 @@
-// A terminal's screen for tests of what is drawn on one.
+// A terminal's screen, for tests of terminal output.
 #pragma once
 
 #include <cctype>
@@ -9,7 +9,7 @@
 
 namespace sindri::app {
 
-/// What a terminal shows of what was written to it: rows of so many columns, in which characters that need it wrap; knows the few sequences that a Progress
+/// What a terminal shows of the bytes written to it: rows of a fixed number of columns, wrapped by character. Knows only the escape sequences that Progress
 /// writes.
 class Screen {
  public:
@@ -36,7 +36,7 @@ class Screen {
       }
     }
   }
-  // A window that becomes narrower, in a terminal that breaks its lines anew: the cursor stays at its character.
+  // The window becomes narrower, in a terminal that rewraps its lines: the cursor stays at its character.
   void narrow(size_t columns) {
     columns_ = columns;
     for (size_t y = 0; y < rows.size(); ++y) {
@@ -51,7 +51,7 @@ class Screen {
   }
   std::vector<std::string> rows{1};
   bool wrapped = false;
-  std::vector<std::string> wrapped_lines;  // up to where they did not fit
+  std::vector<std::string> wrapped_lines;  // up to the point where they did not fit
 
  private:
   void put(const std::string& character) {

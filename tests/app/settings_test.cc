@@ -13,7 +13,7 @@
 namespace sindri::app::settings_test {
 namespace {
 
-// The error that reading `yaml` gives.
+// The error that reading `yaml` throws.
 SettingsError refusal(const std::string& yaml) {
   try {
     Settings().load_yaml_text(yaml, "dir/test.yaml");
@@ -25,12 +25,12 @@ SettingsError refusal(const std::string& yaml) {
 struct Case {
   const char* yaml;
   ErrorCode code;
-  const char* message;  // a part of it
+  const char* message;  // part of it
   const char* where;
   const char* fix;
 };
 
-// Which half type train.amp_dtype auto stands for; the device need not be there.
+// The half type that train.amp_dtype auto selects; the device need not exist.
 TEST(HalfType, FollowsNetworkAndDevice) {
   const struct {
     const char *net, *device, *named, *half;
@@ -114,7 +114,7 @@ TEST(Settings, RefusesLargeDeepAndZeroByteFiles) {
   EXPECT_NE(refusal(deep + std::string(70, ' ') + "b: 1\n").message().find("deeper than 64"), std::string::npos);
   EXPECT_NE(refusal("a: " + std::string(70, '[') + std::string(70, ']')).message().find("list"), std::string::npos);
   EXPECT_NE(refusal(std::string("train:\0 1", 9)).message().find("zero byte"), std::string::npos);
-  // Hundreds of thousands of brackets must not overflow any stack.
+  // Hundreds of thousands of brackets must not overflow the stack.
   EXPECT_FALSE(std::string(refusal("a: " + std::string(500000, '[')).what()).empty());
   EXPECT_FALSE(std::string(refusal("a: " + std::string(500000, '{')).what()).empty());
 }
@@ -226,7 +226,7 @@ TEST(Settings, RulesBetweenSettings) {
   Settings().validate();
 }
 
-// A switch that says false lets the other settings rest, unless they come from a later source: those would do nothing without a word.
+// If an algorithm is switched off, its other settings are ignored, unless they come from a later source: those would silently have no effect.
 TEST(Settings, OfAnAlgorithmThatIsSwitchedOffRest) {
   Settings s;
   s.load_yaml_text("boost:\n  grad_freeze:\n    enabled: true\n    total_steps: 100\n    param_groups: 4\n", "x.yaml");
@@ -235,19 +235,19 @@ TEST(Settings, OfAnAlgorithmThatIsSwitchedOffRest) {
   s.set("boost.grad_freeze.enabled=false");
   s.validate();
   s.set("boost.average.decay=0.5");
-  EXPECT_THROW(s.validate(), SettingsError) << "nobody switched the average off";
+  EXPECT_THROW(s.validate(), SettingsError) << "the average was not switched off";
   s.set("boost.average.enabled=false");
   s.validate();
   EXPECT_NE(s.hash(), on);
-  EXPECT_EQ(s.hash(), Settings().hash()) << "they say nothing of the training";
+  EXPECT_EQ(s.hash(), Settings().hash()) << "they do not affect the run";
   Settings file;
   file.load_yaml_text("boost:\n  average:\n    enabled: false\n    decay: 0.5\n", "x.yaml");
   file.validate();
   file.set("boost.average.decay=0.7");
-  EXPECT_THROW(file.validate(), SettingsError) << "the file switches it off, the command line wants something of it";
+  EXPECT_THROW(file.validate(), SettingsError) << "the file switches it off, the command line sets one of its options";
 }
 
-// A net's settings are its own; before one is chosen, any net's may be set.
+// Networks have separate settings; before one is chosen, any network's may be set.
 TEST(Settings, ANetsOwnSettings) {
   Settings s;
   s.set("model.variant=torchvision");
@@ -266,7 +266,7 @@ TEST(Settings, ANetsOwnSettings) {
   EXPECT_THROW(s.set("model.name=resnet21"), SettingsError);
 }
 
-// Rows that registered things declare: the default is that of the one chosen, and a file of all settings holds only what it has.
+// Settings that registered things declare: the default is the chosen thing's, and a file of all settings holds only the chosen thing's settings.
 TEST(Settings, AnOptimizersOwnDefaults) {
   Settings s;
   EXPECT_EQ(s.get_float("optimizer.momentum"), 0.9);
@@ -284,7 +284,7 @@ TEST(Settings, AnOptimizersOwnDefaults) {
   back.load_yaml_text(s.to_yaml(), "again.yaml");
   EXPECT_EQ(back.to_yaml(), s.to_yaml());
   EXPECT_EQ(back.hash(), s.hash());
-  // Files of earlier versions hold the defaults of what the optimizer does not have.
+  // Files of earlier versions hold the defaults of settings that the optimizer does not have.
   Settings old;
   old.load_yaml_text("optimizer:\n  name: momentum\n  beta1: 0.9\n  eps: 1e-08\n", "old.yaml");
   old.validate();
@@ -303,7 +303,7 @@ TEST(Settings, PrintedYamlReadsBack) {
   EXPECT_EQ(back.get_string("data.path"), "/a b/\"c\"\\d");
   EXPECT_EQ(back.get_string("checkpoint.prefix"), "- x: y # z");
   EXPECT_NE(Settings().hash(), s.hash());
-  Settings printed;  // what --print-config shows is a settings file too
+  Settings printed;  // the output of --print-config is a settings file too
   printed.load_yaml_text(s.print(), "printed.yaml");
   EXPECT_EQ(printed.to_yaml(), s.to_yaml());
 }
@@ -325,7 +325,7 @@ TEST(Settings, SuggestsWhatOtherProgramsCallIt) {
   }
 }
 
-// What the settings allow, the step takes.
+// The step accepts every value that the settings allow.
 TEST(Settings, LargestNumbersOfDataParallelTrainingAreTaken) {
   for (const SettingSpec& spec : Settings::schema()) {
     const std::string name = spec.name;

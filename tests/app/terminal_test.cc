@@ -1,4 +1,4 @@
-// The program in a real pseudo-terminal of several widths, and in a pipe: what stands on the screen, while it trains and in the end.
+// The program in a real pseudo-terminal of several widths, and in a pipe: the contents of the screen, during training and at the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -26,7 +26,7 @@ struct Shown {
   int code = -1;
 };
 
-// What the program writes to a terminal of so many columns.
+// What the program writes to a terminal of this many columns.
 Shown in_terminal(int columns, const std::vector<std::string>& arguments, const std::vector<std::pair<const char*, const char*>>& variables,
                   const std::string& directory) {
   winsize size{};
@@ -70,8 +70,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
-// A path is not broken, so that it can be copied; only what holds one that is wider than the window, with the two columns of the
-// indentation before it and " \\" after it, may go on in the next row.
+// A path is not broken, so that it can be copied. Only a line with a path wider than the window, including two columns of indentation before it and " \\" after
+// it, may continue in the next row.
 bool holds_a_long_word(const std::string& line, size_t columns) {
   std::istringstream in(line);
   for (std::string word; in >> word;) {
@@ -90,7 +90,7 @@ TEST(Terminal, NothingWrapsOrIsTorn) {
     Screen screen(static_cast<size_t>(columns));
     screen.write(shown.bytes);
     for (const std::string& line : screen.wrapped_lines) EXPECT_TRUE(holds_a_long_word(line, static_cast<size_t>(columns))) << line;
-    // In the end only what stays is there: an epoch a line, folded in narrow windows, and no rest of a live line.
+    // At the end only the permanent lines remain: one per epoch, folded in narrow windows, and nothing of a live line.
     int epochs = 0;
     for (const std::string& row : screen.rows) {
       EXPECT_THAT(row, Not(HasSubstr("ETA")));

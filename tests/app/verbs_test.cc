@@ -1,4 +1,4 @@
-// The verbs of the program on good input: what they print, and that training, eval and predict agree with each other.
+// The verbs of the program on good input: their output, and agreement between train, eval and predict.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -61,7 +61,7 @@ TEST(Verbs, HelpIsShortAndStartsWithTwoExamples) {
   }
 }
 
-// The pages hold what --help holds: every flag of every verb.
+// The pages contain everything in --help: every flag of every verb.
 TEST(Verbs, ManPagesAndCompletionKnowEveryFlag) {
   const TempFolder temp;
   run_ok({"manual", "--all", temp.file("")});
@@ -76,7 +76,7 @@ TEST(Verbs, ManPagesAndCompletionKnowEveryFlag) {
     std::string page{std::istreambuf_iterator<char>(in), {}};
     EXPECT_EQ(page, run_ok({"manual", verb}));
     for (const char* part : {".TH SINDRI\\-", ".SH NAME\n", ".SH SYNOPSIS\n", ".SH EXAMPLES\n", ".SH SEE ALSO\n"}) EXPECT_THAT(page, HasSubstr(part)) << name;
-    std::erase(page, '\\');  // \\- stands for -
+    std::erase(page, '\\');  // \\- is an escaped hyphen
     EXPECT_THAT(completion, HasSubstr("    " + verb + ") words=\""));
     for (const std::string& line : lines_of(help)) {
       for (const std::string& word : words(line)) {
@@ -93,7 +93,7 @@ TEST(Verbs, ManPagesAndCompletionKnowEveryFlag) {
   EXPECT_EQ(run({"manual", "--all", temp.file("absent")}).code, 5);
 }
 
-// Settings by name, from a folder that has neither the sources nor an installation's files.
+// Settings by name, from a folder without the sources or an installation's files.
 TEST(Verbs, SettingsByName) {
   const TempFolder temp;
   RunOptions elsewhere;
@@ -141,7 +141,7 @@ TEST(Verbs, SummaryCounts) {
   EXPECT_THAT(run_ok({"summary"}), HasSubstr("seresnet50"));
 }
 
-// The largest image takes no more memory than any other: nothing is computed. What convolutions do grows with the area, the last layer stays.
+// The largest image takes no more memory than any other, because nothing is computed. The work of convolutions grows with the area; the last layer's stays.
 TEST(Verbs, SummaryOfAnySize) {
   if (std::getenv("ASAN_OPTIONS") != nullptr || std::getenv("TSAN_OPTIONS") != nullptr) GTEST_SKIP() << "sanitizers reserve more than the limit";
   const auto multiply_adds = [](const std::string& side) {
@@ -162,7 +162,7 @@ TEST(Verbs, VersionAndDoctor) {
   EXPECT_EQ(run_ok({"--version"}), run_ok({"version"}));
   const std::string text = run_ok({"doctor"});
   for (const char* label : {"      sindri: ", "OK    cpu: ", " memory: ", "      ops: "}) EXPECT_THAT(text, HasSubstr(label));
-  // No more than what is asked for, which may be more than there is.
+  // At most the requested instruction set, which may exceed the processor's.
   const std::string best = value_of(text, "OK    instruction set in use: ");
   bool above = false;
   for (const char* isa : {"scalar", "avx2", "avx512", "avx512_bf16", "avx512_amx"}) {
@@ -181,13 +181,13 @@ TEST(Verbs, PrintConfigNamesEverySource) {
   EXPECT_THAT(r.out, testing::ContainsRegex("  epochs: 7 +# SINDRI_TRAIN__EPOCHS"));
   EXPECT_THAT(r.out, testing::ContainsRegex("  max: 0.25 +# --set"));
   EXPECT_THAT(r.out, testing::ContainsRegex("  seed: 1 +# default"));
-  // It is a settings file: what it says is what was said.
+  // The output is a settings file: reading it gives the same settings.
   const TempFolder temp;
   std::ofstream(temp.file("printed.yaml")) << r.out;
   EXPECT_THAT(run_ok({"train", "--config", temp.file("printed.yaml"), "--print-config"}), testing::ContainsRegex("  epochs: 7 +# printed.yaml"));
 }
 
-// Which steps refresh the curvature, what they took, and what is held; a run that stops between two refreshes goes on with its bits.
+// The steps that refresh the curvature, their time and memory; a run that stops between two refreshes resumes with a bitwise identical result.
 TEST(Verbs, SecondOrderTraining) {
   const TempFolder temp;
   const auto train = [&](const std::string& run, std::vector<std::string> more) {
@@ -212,7 +212,7 @@ TEST(Verbs, SecondOrderTraining) {
     return row.substr(0, row.find(',', row.find(',') + 1)) + row.substr(row.rfind(','));  // without the speed
   };
   EXPECT_EQ(last("parts"), last("whole"));
-  // What was measured at each refresh, also over a break: the same lines, a picture of them, a table of what is held.
+  // Measurements at each refresh, also across an interruption: the same lines, a plot of them, and a table of the memory held.
   const auto text_of = [&](const std::string& file) {
     std::stringstream text;
     text << std::ifstream(temp.file(file)).rdbuf();
@@ -246,7 +246,7 @@ TEST(Verbs, DryRunWritesNothing) {
   }
 }
 
-// The memory is that of the larger of the two graphs: of small batches the one that updates.
+// The memory is that of the larger of the two graphs: for small batches the one that updates.
 TEST(Verbs, DryRunSeesTheStepThatUpdates) {
   const auto memory = [](const std::string& step) {
     const std::string text = run_ok({"train", "--config", "configs/digits.yaml", "--dry-run", "--set", "train.batch_size=2", "--set", "optimizer.name=lamb",
@@ -260,7 +260,7 @@ TEST(Verbs, DryRunSeesTheStepThatUpdates) {
   EXPECT_GE(memory("4"), plain);
 }
 
-// Pages name examples as they stand in the sources; from another folder that is the installed file, or that of the sources of a build.
+// Pages name examples by their path in the sources; from another folder that means the installed file, or that of a build's sources.
 TEST(Verbs, ExamplesAreFoundFromAnyFolder) {
   const TempFolder temp;
   const RunOptions there{.directory = temp.path()};
@@ -274,7 +274,7 @@ TEST(Verbs, ExamplesAreFoundFromAnyFolder) {
   EXPECT_THAT(run({"train", "--config", "configs/digits.yaml", "--print-config"}, there).out, HasSubstr("epochs: 77"));  // a file of the user's
 }
 
-// The first lines say what is trained, as it was set.
+// The first lines show what is trained, with the settings given.
 TEST(Verbs, TheFirstLinesNameTheRecipe) {
   const TempFolder temp;
   const std::string out = run_ok({"train",
@@ -315,9 +315,9 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
 
   EXPECT_THAT(out, HasSubstr("\ntraining: momentum, learning rate 0.05 (cosine, 1 epoch of warm-up), float32; cpu ("));
   EXPECT_THAT(out, HasSubstr("), batch size 32; no training algorithms\n"));
-  EXPECT_THAT(out, testing::Not(HasSubstr("SINDRI_KERNEL_CHOICES")));  // how to repeat the bits is a matter for the log
+  EXPECT_THAT(out, testing::Not(HasSubstr("SINDRI_KERNEL_CHOICES")));  // how to reproduce the exact result belongs in the log
 
-  // The next command it names, as it stands.
+  // The next command it names, verbatim.
   std::vector<std::string> next = words(value_of(out, "next: "));
   ASSERT_GE(next.size(), 4u);
   EXPECT_EQ(next[0], program_path());
@@ -327,11 +327,11 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   EXPECT_NEAR(std::stod(value_of(eval, "loss: ")), std::stod(value_of(out, "loss: ")), 5e-5);
   EXPECT_GT(std::stod(value_of(eval, "accuracy: ")), 0.8);
   next.insert(next.end(), {"--set", "train.mode=pynative"});
-  const std::string op_by_op = run_ok(next);  // where batch norm is not folded into the weights, which changes last bits
+  const std::string op_by_op = run_ok(next);  // batch norm is not folded into the weights here, which changes the last bits
   EXPECT_EQ(value_of(op_by_op, "accuracy: "), value_of(eval, "accuracy: "));
   EXPECT_NEAR(std::stod(value_of(op_by_op, "loss: ")), std::stod(value_of(eval, "loss: ")), 2e-6);
 
-  // A drawn one, white on black as the digits are.
+  // A drawn digit, white on black like the data.
   cv::Mat one(64, 64, CV_8UC3, cv::Scalar::all(0));
   cv::line(one, {34, 4}, {34, 60}, cv::Scalar::all(255), 12);
   dataset::write_image(temp.file("one.png"), one);
@@ -341,7 +341,7 @@ TEST(Verbs, TrainLeavesARunFolderAndEvalAgrees) {
   EXPECT_EQ(words(predicted[1]).at(0), "1");
 }
 
-// A run that ends within an epoch: its last evaluation is in every record, and nothing but plain lines is printed.
+// A run that ends within an epoch: its last evaluation is in every record, and only plain lines are printed.
 TEST(Verbs, TheLastEvaluationOfALimitedRunIsRecorded) {
   const TempFolder temp;
   const std::string run_dir = temp.file("run");
@@ -390,7 +390,7 @@ TEST(Verbs, PredictNamesTheClassFolders) {
   const std::string out = run_ok(a), checkpoint = value_of(out, "checkpoint: ");
   const std::string first = temp.file("data/test/class_0/100.jpg"), second = temp.file("data/test/class_1/100.jpg");
   const std::vector<std::string> predicted = lines_of(run_ok({"predict", "--checkpoint", checkpoint, first, second}));
-  ASSERT_EQ(predicted.size(), 8u);  // for each: the file, three classes
+  ASSERT_EQ(predicted.size(), 8u);  // for each file: its name and three classes
   EXPECT_EQ(predicted[0], first);
   EXPECT_EQ(predicted[4], second);
   double total = 0;
@@ -399,7 +399,7 @@ TEST(Verbs, PredictNamesTheClassFolders) {
     total += std::stod(words(predicted[i]).at(1));
   }
   EXPECT_NEAR(total, 100, 0.02);
-  // The accuracy that eval counts is what predict says file by file.
+  // The accuracy that eval computes matches predict's labels file by file.
   std::vector<std::string> all = {"predict", "--checkpoint", checkpoint, "--top", "1"};
   std::vector<std::string> truth;
   for (const auto& entry : fs::recursive_directory_iterator(temp.file("data/test"))) {
@@ -408,10 +408,10 @@ TEST(Verbs, PredictNamesTheClassFolders) {
     truth.push_back(entry.path().parent_path().filename().string());
   }
   const std::vector<std::string> answers = lines_of(run_ok(all));
-  // A folder stands for its images; what is no image is named.
+  // A folder means its images; a file that is not an image is named.
   EXPECT_EQ(lines_of(run_ok({"predict", "--checkpoint", checkpoint, "--top", "1", temp.file("data/test/class_1")})).size(), 16u);
   expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("data/test")}), 3, "E3003", {"no images lie directly in " + temp.file("data/test")});
-  std::ofstream(temp.file("text.jpg")) << "no picture";
+  std::ofstream(temp.file("text.jpg")) << "some text";
   expect_error(run({"predict", "--checkpoint", checkpoint, first, temp.file("text.jpg")}), 3, "E3004", {"not an image", temp.file("text.jpg")});
   ASSERT_EQ(mkfifo(temp.file("pipe.png").c_str(), 0600), 0);
   expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("pipe.png")}), 3, "E3002", {"pipe.png", "neither a file nor a folder"});

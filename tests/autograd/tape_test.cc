@@ -31,7 +31,7 @@ TEST(Grad, OfGradOfGrad) {
   EXPECT_THAT(grad(grad(grad(f)))({&x, 1})[0].to_vector<double>(), ElementsAre(48));
 }
 
-// One tensor for two arguments, or for an argument and a value that f holds: each use has a gradient of its own.
+// One tensor for two arguments, or for an argument and a value that f captures: each use has a separate gradient.
 TEST(Grad, ArgumentsAreValuesOfTheirOwn) {
   const Tensor x = Tensor::scalar(3);
   const TensorFn f = [](Span<const Tensor> in) { return TensorList{in[0] * in[0] * in[1]}; };

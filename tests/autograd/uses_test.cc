@@ -1,5 +1,5 @@
-// Uses of Parameters: operands as they entered, gradients of outputs, the way from Parameter to op, order, second passes, both modes. The
-// expected numbers are loops over doubles.
+// Uses of Parameters: operands as they entered the op, gradients of outputs, the path from Parameter to op, order, second passes, both modes. The expected
+// values are computed by loops over doubles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ void expect_near(const Tensor& got, const Numbers& want) {
   for (size_t i = 0; i < v.size(); ++i) EXPECT_NEAR(v[i], want[i], kTolerance) << "element " << i;
 }
 
-// [n, k] x [k, m]; b is [m, k] where transposed.
+// [n, k] x [k, m]; b is [m, k] if transposed.
 Numbers product(const Numbers& a, const Numbers& b, int64_t n, int64_t k, int64_t m, bool transposed) {
   Numbers c(static_cast<size_t>(n * m), 0);
   for (int64_t i = 0; i < n; ++i)
@@ -95,7 +95,7 @@ void check_mlp(const Mlp& m, const std::vector<ParamUse>& uses) {
   ASSERT_THAT(names(uses), ElementsAre("w matmul 1", "b add 1", "v matmul 1"));
   expect_near(uses[0].input(), m.x.to_vector<double>());
   expect_near(uses[0].output_grad, m.pre_activation_grad());
-  EXPECT_FALSE(uses[1].input().defined()) << "a bias meets nothing";
+  EXPECT_FALSE(uses[1].input().defined()) << "a bias has no other operand";
   expect_near(uses[1].output_grad, m.pre_activation_grad());
   expect_near(uses[2].input(), m.hidden_numbers());
   expect_near(uses[2].output_grad, m.seed.to_vector<double>());
@@ -114,7 +114,7 @@ TEST(ParamUses, AreOfTheRequestedParametersOnly) {
   Mlp m;
   std::vector<Parameter*> one{&m.v};
   EXPECT_THAT(names(gradients([&](Span<const Tensor>) { return m.run(); }, one, m.seed).uses), ElementsAre("v matmul 1"));
-  // What no gradient passes is no use.
+  // An op that no gradient passes through is not a use.
   const TensorFn blocked = [&](Span<const Tensor>) -> TensorList { return {ops::matmul(ops::stop_gradient(m.hidden()), m.v.value(), false, true)}; };
   EXPECT_THAT(names(gradients(blocked, m.params, m.seed).uses), ElementsAre("v matmul 1"));
 }
@@ -169,7 +169,7 @@ TEST(ParamUses, OfARecomputedFunctionAreThoseOfItsSecondPass) {
   const std::vector<ParamUse> uses = gradients(f, m.params, m.seed).uses;
   EXPECT_EQ(passes, 2);
   check_mlp(m, uses);
-  // In place of the call, in the order inside; nested too; of the requested parameters.
+  // Uses inside a recomputed function take the call's place, in the inner order. Also nested, and only for the requested parameters.
   const TensorFn nested = [&](Span<const Tensor>) -> TensorList {
     const TensorFn outer = [&](Span<const Tensor> in) -> TensorList { return nn::recompute_function(inner, in, {&m.w, &m.b}, "inner"); };
     const Tensor h = nn::recompute_function(outer, {&m.x, 1}, {}, "outer")[0];
@@ -180,7 +180,7 @@ TEST(ParamUses, OfARecomputedFunctionAreThoseOfItsSecondPass) {
   EXPECT_THAT(names(gradients(nested, one, m.seed).uses), ElementsAre("b add 1"));
 }
 
-// The second pass gives no gradient to what is frozen, so it is used by none.
+// The second pass gives frozen parameters no gradient, so they have no uses.
 TEST(ParamUses, OfAFrozenParameterInARecomputedFunctionAreNone) {
   Parameter v(tensor({3, 3}, 1), "v"), frozen(tensor({4, 3}, 2), "frozen", false);
   std::vector<Parameter*> params{&v, &frozen};
@@ -195,7 +195,7 @@ TEST(ParamUses, OfAFrozenParameterInARecomputedFunctionAreNone) {
   expect_near(g.of_params[1], Numbers(12, 0));
 }
 
-// The Parameter enters the function as an argument, behind a cast and a transpose.
+// The Parameter enters the function as an argument, after a cast and a transpose.
 TEST(ParamUses, OfAParameterGivenToARecomputedFunction) {
   Parameter w(tensor({4, 3}, 1, DType::kFloat32), "w");
   std::vector<Parameter*> params{&w};
@@ -225,11 +225,11 @@ TEST(ParamUses, GradientsThatNobodyAsksForAreNotComputedAgain) {
   const TensorList in{m.x, m.x * 2.0};
   const TensorFn f = [&](Span<const Tensor>) { return nn::recompute_function(counted, in, {&m.w}, "f"); };
   gradients(f, one, tensor({5, 4}, 9));
-  EXPECT_EQ(calls, 0) << "the inputs' gradients are not asked for";
+  EXPECT_EQ(calls, 0) << "the inputs' gradients are not requested";
 }
 
 TEST(ParamUses, OfSharedWeightsComeInTheOrderOfTheOps) {
-  // An embedding table that is the output's weight too, and a square layer that runs twice.
+  // An embedding table that is also the output's weight, and a square layer that runs twice.
   Parameter table(tensor({6, 3}, 1), "table"), w(tensor({3, 3}, 2), "w");
   std::vector<Parameter*> params{&w, &table};
   const Tensor ids = Tensor::from_values({4}, {5, 0, 2, 5}, DType::kInt32), seed = tensor({4, 6}, 3);
@@ -291,7 +291,7 @@ TEST(ParamUses, FindTheParameterBehindRearrangingOps) {
   expect_near(uses[0].input(), x.to_vector<double>());
   EXPECT_THAT(path_of(uses[1]), ElementsAre("broadcast_to"));
   expect_near(uses[1].output_grad, numbers(15, 4));
-  // Computing with it is a use; what follows is not one of the parameter.
+  // An op that computes with the parameter is a use; ops on its result are not.
   std::vector<Parameter*> one{&w};
   const TensorFn scaled = [&](Span<const Tensor>) -> TensorList { return {ops::matmul(tensor({5, 6}, 6, DType::kFloat32), w.value() * 2.0, false, true)}; };
   EXPECT_THAT(names(gradients(scaled, one, tensor({5, 2}, 4, DType::kFloat32)).uses), ElementsAre("w mul 0"));
@@ -352,7 +352,7 @@ TEST(ParamUses, OfNormsMeetTheNormalisedInput) {
   check([&](Span<const Tensor>) { return TensorList{ops::batch_norm_infer(x, gamma.value(), beta.value(), mean, var, 1e-3)}; }, "batch_norm_infer", given);
 }
 
-// Under mixed precision a use has what the op got: both factors rounded, the gradient in the half type.
+// Under mixed precision a use has the op's actual operands: both factors rounded, the gradient in the half type.
 TEST(ParamUses, HoldTheValuesThatMixedPrecisionCast) {
   for (const amp::Level level : {amp::Level::kO1, amp::Level::kO2, amp::Level::kO3}) {
     Parameter w(tensor({4, 3}, 1, DType::kFloat32), "w"), gamma(tensor({4}, 2, DType::kFloat32), "gamma"), beta(tensor({4}, 3, DType::kFloat32), "beta");
@@ -372,7 +372,7 @@ TEST(ParamUses, HoldTheValuesThatMixedPrecisionCast) {
     EXPECT_EQ(uses[0].input().to_vector<float>(), rounded(x));
     EXPECT_EQ(uses[0].operands[1].to_vector<float>(), rounded(w.stored()));
     EXPECT_EQ(uses[0].unscaled_output_grad().dtype(), DType::kFloat32);
-    // Batch norm's own parameters: float32 but at O3.
+    // Batch norm's parameters: float32 except at O3.
     EXPECT_EQ(uses[1].operands[1].dtype(), level == amp::Level::kO3 ? DType::kBFloat16 : DType::kFloat32);
     EXPECT_EQ(uses[1].operands[0].to_vector<float>(), norm_input.to_vector<float>());
     EXPECT_EQ(uses[1].input().dtype(), DType::kFloat32) << "normalised in the type that the rule computes in";
@@ -404,7 +404,7 @@ TEST(ParamUses, OfASecondPassAreCastAsTheFirstWas) {
 TEST(ParamUses, AreScaledAsTheySay) {
   Mlp m;
   const TensorFn f = [&](Span<const Tensor>) { return m.run(); };
-  const double scale = 1000;  // no power of two
+  const double scale = 1000;  // not a power of two
   std::vector<ParamUse> uses = gradients(f, m.params, m.seed * scale).uses;
   for (ParamUse& u : uses) u.loss_scale = Tensor::scalar(scale, DType::kFloat32);
   for (const ParamUse& u : uses) {
@@ -433,7 +433,7 @@ TEST(ParamUses, AFunctionWithItsOwnRuleIsAUseWithoutOp) {
   EXPECT_FALSE(uses[0].input().defined());
 }
 
-// A value handed on as a leaf of its own (an argument that is differentiated inside) is the Parameter still.
+// A value passed on as a separate leaf (an argument that is differentiated inside) is still the Parameter.
 TEST(ParamUses, PassThroughLeavesOfInnerGradients) {
   Parameter w(tensor({3, 3}, 1), "w");
   std::vector<Parameter*> params{&w};

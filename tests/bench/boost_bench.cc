@@ -1,8 +1,9 @@
-// boost_bench freeze|less_bn|dim_reduce|accumulate NET BATCH [ROUNDS]: what training algorithms cost, on constant data in graph mode; medians of steps in turn, as JSON lines.
-//   freeze: a step of every variant of gradient freezing, beside a training whose frozen parameters ask for no gradient at all, and the cost of an epoch of both
-//     schedules at freeze_p 0.7
-//   less_bn: a step with and without the inner batch norms; bytes of what the network holds
-//   accumulate: eight steps of BATCH pictures that collect their gradients, one step of all of them, and one of BATCH alone; bytes of intermediate values
+// boost_bench freeze|less_bn|dim_reduce|accumulate NET BATCH [ROUNDS]: the cost of training algorithms, on constant data in graph mode. Prints JSON lines with
+// medians of interleaved steps.
+//   freeze: a step of every variant of gradient freezing, compared with a network whose frozen parameters require no gradient at all, and the cost of an epoch
+//   of both schedules at freeze_p 0.7
+//   less_bn: a step with and without the inner batch norms; bytes that the network holds
+//   accumulate: eight steps of BATCH images that accumulate their gradients, one step of all of them, and one of BATCH alone; bytes of intermediate values
 //   dim_reduce: a step of P-BFGS in 32 directions whose first trial succeeds (sigma near 0), and one of Momentum
 #include <fmt/format.h>
 
@@ -123,7 +124,7 @@ void accumulate(const std::string& name, int64_t batch, int rounds) {
       static_cast<double>(big.arena_bytes()) / 1e6, static_cast<double>(alone.arena_bytes()) / 1e6, parameters / 1e6);
 }
 
-// Rows of disjoint columns, so orthonormal: row r has every k-th column from r on.
+// Rows have disjoint non-zero columns and are therefore orthonormal: row r has every k-th column, starting at r.
 std::string matrix_file(const std::vector<Parameter*>& params, int64_t k, const std::string& folder) {
   boost::Columns columns;
   for (const Parameter* p : params) columns.emplace_back(p->name(), p->shape());

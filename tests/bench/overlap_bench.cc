@@ -1,6 +1,6 @@
-// overlap_bench [options]: what a data-parallel step's communication costs beside its computing, which only sleeps, so that any number of ranks fits on
-// one machine. A graph of layers, each of which sleeps and then writes its bucket of gradients; buckets are reduced on the communication lane. One rank
-// of several, each with an identity of its own (docs/guide/distributed.md); rank 0 prints one JSON line. tests/lab/speed.py runs it between shaped hosts.
+// overlap_bench [options]: the cost of a data-parallel step's communication relative to its computation. Computation only sleeps, so that any number of ranks
+// fits on one machine. Each layer of a graph sleeps and then writes its bucket of gradients; buckets are reduced on the communication lane. Starts one rank of
+// several, each with its own identity (docs/guide/distributed.md); rank 0 prints one JSON line. tests/lab/speed.py runs it between shaped hosts.
 //   --buckets 1,4,4,2   MB of each, in order of completion      --compute 0.5   seconds of the backward pass, in equal parts before the buckets
 //   --forward 0.1       seconds before it                       --steps 7       timed ones
 #include <fmt/format.h>
@@ -96,7 +96,7 @@ int run(const Setup& setup) {
   };
   CompiledFn bare = step_of(0), whole = step_of(1);
   const double communication = seconds_of(bare, setup.steps, world), step = seconds_of(whole, setup.steps, world);
-  // Latency: of a reduction that holds nothing.
+  // Latency of a reduction without data.
   float one = 1;
   std::vector<double> small;
   for (int i = 0; i < 50; ++i) {

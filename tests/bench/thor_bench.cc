@@ -1,5 +1,5 @@
-// thor_bench NET BATCH [ROUNDS] [BLOCK] [IMAGE]: what THOR costs. One step each of Momentum, of THOR between refreshes and of THOR that refreshes, in turn, on
-// constant data in graph mode; medians and their ratios as one JSON line. IMAGE: another width and height of the pictures.
+// thor_bench NET BATCH [ROUNDS] [BLOCK] [IMAGE]: the cost of THOR. Times one step of Momentum, one of THOR between refreshes and one of THOR that refreshes, in
+// turn, on constant data in graph mode; prints medians and their ratios as one JSON line. IMAGE: another width and height of the images.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ using namespace sindri::benchmarks;
 
 namespace {
 
-// Of a process that makes two steps, the first of which refreshes where it can.
+// Peak memory of a process that makes two steps; the first one refreshes if the optimizer can.
 int64_t peak_mb(const std::function<void()>& steps) {
   const pid_t child = fork();
   if (child == 0) {

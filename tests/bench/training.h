@@ -1,4 +1,4 @@
-// What benchmarks of optimizers and training algorithms share: a network with an optimizer and algorithms, whose steps are timed by their number.
+// Common code for benchmarks of optimizers and training algorithms: a network with an optimizer and algorithms, whose steps are timed by their number.
 #pragma once
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-// Adaptive gradient clipping against loops in double, in both modes, under a loss scale, and beside accumulation.
+// Adaptive gradient clipping against loops in double, in both modes, under a loss scale, and with accumulation.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST_P(AdaptiveClip, IsEquationThree) {
   EXPECT_GT(scaled, 3);
 }
 
-// A loss scale that is a power of two changes nothing but exponents.
+// A loss scale that is a power of two only changes exponents.
 TEST_P(AdaptiveClip, SeesGradientsWithoutTheLossScale) {
   std::vector<std::vector<double>> weights;
   for (const double scale : {1.0, 1024.0}) {

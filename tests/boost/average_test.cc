@@ -1,4 +1,4 @@
-// Averaged weights against their formulas, what is left out of them, batch norm measured anew, and going on from a checkpoint.
+// Averaged weights against their formulas, parameters excluded from them, batch norm statistics measured again, and resuming from a checkpoint.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ class Average : public testing::TestWithParam<Mode> {
 };
 INSTANTIATE_TEST_SUITE_P(Modes, Average, testing::Values(Mode::kGraph, Mode::kPynative));
 
-// The averages of all parameters of the network, in its order.
+// The averages of all parameters of the network, in order.
 std::vector<double> averaged(const BoostedTraining& t) {
   std::vector<Parameter*> all = t.applied.back()->state();
   all.pop_back();  // the count
   return test::values_of(all);
 }
 
-// keep(n): weight of the average of n values so far.
+// keep(n): weight of the average of n earlier values.
 void follows(const std::map<std::string, SettingValue>& settings, const std::function<double(int64_t n)>& keep, const std::function<bool(int64_t step)>& due) {
   BoostedTraining t({train::boosts().make("average", settings)});
   std::vector<double> want = test::values_of(t.net->get_parameters());
@@ -80,7 +80,7 @@ TEST_P(Average, StepsThatAreLeftOutAreNotTakenIn) {
   EXPECT_EQ(t.applied[0]->columns({})[0].second, 1);
 }
 
-// With accumulation an average is one of updates, in whichever order the two are given.
+// With accumulation, updates are averaged, whichever order the two are given in.
 TEST_P(Average, TakesInUpdatesOnly) {
   for (const bool swapped : {false, true}) {
     std::vector<train::BoostAlgorithmPtr> both = {train::boosts().make("grad_accumulation", {{"step", 3}}), train::boosts().make("average", {{"every", 2}})};
@@ -96,7 +96,7 @@ TEST_P(Average, TakesInUpdatesOnly) {
   }
 }
 
-// A training in several calls is one training: schedules go on, also within a group of accumulated steps.
+// Several calls train like one: schedules continue, also within a group of accumulated steps.
 TEST_P(Average, SchedulesGoOnOverSeveralTrainings) {
   for (const int64_t group : {1, 2}) {
     const auto run = [&](int64_t calls) {
@@ -163,8 +163,8 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   auto from_plain = nn::Dense::make({.in_channels = 2, .out_channels = 3});
   train::load_weights(plain, *from_plain);
   EXPECT_EQ(test::values_of(from_plain->get_parameters()), test::values_of(averages));
-  EXPECT_THROW(train::load_weights(plain, *from_plain, "average"), CheckpointError) << "it holds no others";
-  // A prefix alone makes no weights: of these the file has entries.
+  EXPECT_THROW(train::load_weights(plain, *from_plain, "average"), CheckpointError) << "it has no others";
+  // A prefix alone does not name weights: the file has entries with this one.
   for (const char* other : {"moments", "grad_accumulation"}) {
     EXPECT_THROW(train::load_weights(file, *from_plain, other), ValueError) << other;
     EXPECT_THROW(train::export_weights(file, other, folder.file("x.ckpt")), ValueError) << other;
@@ -191,15 +191,15 @@ TEST_P(Average, EvaluatesAndSavesEitherWeights) {
   train::Model model(holder, nn::SoftmaxCrossEntropyWithLogits::make({.sparse = true, .reduction = "mean"}), optimizer, o);
   train::load_weights(file, *holder);
   const double before = model.eval(test::ModelRun::rows(false)).at("loss");
-  EXPECT_NE(before, own) << "no average was made yet: the weights as they are";
+  EXPECT_NE(before, own) << "no average exists yet: the weights are used";
   train::load_training_state(file, *holder, *optimizer, model.loss_scale_manager().get(), model.algorithm_state());
   EXPECT_EQ(model.eval(test::ModelRun::rows(false)).at("loss"), own);
-  EXPECT_EQ(test::values_of(holder->get_parameters()), trained) << "the network has its own weights again";
+  EXPECT_EQ(test::values_of(holder->get_parameters()), trained) << "the network has its trained weights again";
   EXPECT_THROW(loss_of(from_plain, "average", {}), ValueError);
 }
 
-// Until the first average its entries hold what was before the training: of a checkpoint as in the training itself, the trained weights are used, and
-// there are none to write.
+// Until the first average, its entries hold the values from before training. A checkpoint then gives the trained weights, as the run itself does, and there are
+// no averaged weights to export.
 TEST_P(Average, OfNothingYetIsNotTakenForWeights) {
   const TempFolder folder;
   test::ModelRun r;
@@ -238,9 +238,9 @@ struct Measured {
   std::unique_ptr<train::Model> model;
 };
 
-// Whether it is an interval of its own that ends with the last step, the epoch or the whole training.
+// The file may be saved at an interval that ends with the last step, at the epoch's end or at the end of the run.
 TEST_P(Average, FilesHoldTheStatisticsOfTheirWeights) {
-  for (const int64_t stop : {0, 8}) {  // five steps an epoch
+  for (const int64_t stop : {0, 8}) {  // five steps per epoch
     Measured m;
     const TempFolder folder;
     const auto saves = std::make_shared<train::ModelCheckpoint>("net", folder.path(), train::CheckpointConfig{.save_checkpoint_steps = stop == 0 ? 5 : 4});
@@ -273,7 +273,7 @@ TEST_P(Average, MeasuringThatFailsLeavesTheTrainingAsItWas) {
   EXPECT_EQ(ops::rng_instance(), instance);
 }
 
-// The statistics of the averaged weights are those of the batches they are measured over.
+// The statistics of the averaged weights come from the batches they are measured over.
 TEST_P(Average, BatchNormIsMeasuredAnew) {
   Measured training;
   train::Model& model = *training.model;
@@ -282,7 +282,7 @@ TEST_P(Average, BatchNormIsMeasuredAnew) {
   const auto data = test::ModelRun::rows(false);
   const Tensor rng = ops::rng_state().stored().clone();
   model.train(2, data, {}, {.dataset_sink_mode = false});
-  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], rng.to_vector<int64_t>()[1] + 10) << "measuring draws nothing from the training";
+  EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], rng.to_vector<int64_t>()[1] + 10) << "measuring draws no random numbers of the run";
 
   const train::OtherWeights averaged(*model.algorithm("average"));
   const auto it = data->create_iterator({.num_epochs = 1});

@@ -1,4 +1,4 @@
-// Training in the span of snapshots: exact values on quadratics, the principal components, properties of the steps, and what is refused.
+// Training in the span of snapshots: exact values on quadratics, the principal components, properties of the steps, and refused options.
 #include "sindri/boost/dim_reduce.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ using test::ModeScope;
 using Values = std::vector<double>;
 using Settings = std::map<std::string, SettingValue>;
 
-/// ½·Σ h·w², whatever the batch.
+/// ½·Σ h·w², for any batch.
 class Quadratic final : public nn::Cell {
  public:
   explicit Quadratic(const Values& h) : Cell("Quadratic"), h_(Tensor::from_values({3}, h)), w_(&param("w", Tensor::from_values({3}, {1, 1, 1}))) {}
@@ -120,7 +120,7 @@ TEST_P(DimReduce, ExactStepsOfAQuadratic) {
   EXPECT_EQ(p.column("rejected"), 0);
 }
 
-// Two trials never succeed where the curvature is above 1.2/0.55; ten do, and a parabola finds the step at once.
+// Two trials never succeed if the curvature is above 1.2/0.55; ten do, and a parabola finds the step at once.
 TEST_P(DimReduce, StuckWithTwoTrialsNotWithTen) {
   Problem stuck({4, 1, 9}, {{"max_search", int64_t{2}}, {"search", std::string("backtrack")}}, temp.path());
   for (const double w3 : {0.991, 0.973981, 0.94989807, 0.91967435}) {
@@ -149,7 +149,7 @@ TEST_P(DimReduce, StuckWithTwoTrialsNotWithTen) {
   }
 }
 
-// Without the residual a step that is rejected changes nothing, and others never raise the loss.
+// Without the residual a rejected step changes nothing, and accepted steps never raise the loss.
 TEST_P(DimReduce, WithoutResidualWeightsStayInTheSubspace) {
   Problem p({4, 1, 9}, {{"alpha", 0.0}, {"max_search", int64_t{1}}}, temp.path());
   const Values before = p.weights();
@@ -163,7 +163,7 @@ TEST_P(DimReduce, WithoutResidualWeightsStayInTheSubspace) {
     loss = now;
     EXPECT_EQ(q.weights()[2], 1);
   }
-  // B·y = s right behind an update, symmetric.
+  // B·y = s right after an update, symmetric.
   const Values b = q.state("inverse_hessian");
   EXPECT_EQ(b[1], b[2]);
   EXPECT_GT(b[0] * b[3] - b[1] * b[2], 0);
@@ -183,7 +183,7 @@ TEST_P(DimReduce, ProjectedGradientsWithMomentum) {
   EXPECT_NEAR(p.column("subspace_share"), std::hypot(1.275, 0.475) / std::hypot(1.275, 0.475, 9.0), 1e-6);
 }
 
-/// A training in the span of six snapshots of random weights, in `folder`.
+/// A training run in the span of six snapshots of random weights, in `folder`.
 std::unique_ptr<BoostedTraining> in_random_span(const TempFolder& folder, int64_t trials, const train::TrainStepOptions& options = {}, uint32_t seed = 0) {
   const BoostedTraining plain({});
   for (int i = 0; i < 6; ++i) {
@@ -201,8 +201,8 @@ std::unique_ptr<BoostedTraining> in_random_span(const TempFolder& folder, int64_
   return std::make_unique<BoostedTraining>(std::vector<train::BoostAlgorithmPtr>{train::boosts().make("dim_reduce", settings)}, options);
 }
 
-// Convolution, batch norm, dropout: the loss of a batch falls from step to step, so trials see what the step saw; and moving averages are those of the gradient
-// passes alone, however many trials there were.
+// Convolution, batch norm, dropout: the loss of a batch falls from step to step, so trials see the same network as the step. Moving statistics are those of the
+// gradient passes alone, however many trials ran.
 TEST_P(DimReduce, TrialsSeeTheSameAndLeaveNothing) {
   const auto t = in_random_span(temp, 3);
   double last = HUGE_VAL;
@@ -225,7 +225,7 @@ TEST_P(DimReduce, TrialsSeeTheSameAndLeaveNothing) {
   EXPECT_EQ(moving(*few), moving(*many));
 }
 
-// A training that goes on from its state has the bits of one that was never broken off.
+// A run that continues from its state is bitwise identical to an uninterrupted one.
 TEST_P(DimReduce, GoesOnFromAnyStep) {
   const auto whole = in_random_span(temp, 5), first = in_random_span(temp, 5), second = in_random_span(temp, 5);
   for (int64_t i = 0; i < 5; ++i) whole->run(test::small_batch(6, i));
@@ -241,10 +241,10 @@ TEST_P(DimReduce, GoesOnFromAnyStep) {
   EXPECT_EQ(test::values_of(whole->optimizer->parameters()), test::values_of(second->optimizer->parameters()));
 }
 
-// A trial that is not finite is one that failed.
+// A trial with a non-finite loss has failed.
 TEST_P(DimReduce, TrialsThatAreNotFiniteFail) {
   Problem p({1.5, 0.5, 9}, {{"max_search", int64_t{4}}}, temp.path());
-  p.net->ceiling = 5;  // of the loss, above which it is infinite: the whole step goes below
+  p.net->ceiling = 5;  // the loss is infinite above this; the whole step stays below
   p.run();
   EXPECT_EQ(p.column("rejected") + p.column("accepted_0") + p.column("accepted_1") + p.column("accepted_2") + p.column("accepted_3"), 1);
   for (const double w : p.weights()) EXPECT_TRUE(std::isfinite(w));
@@ -256,23 +256,23 @@ TEST_P(DimReduce, TrialsThatAreNotFiniteFail) {
   EXPECT_EQ(never.column("rejected"), 1);
 }
 
-// What throws in a trial leaves the weights where the step began, and the next step searches over its own batch.
+// An exception in a trial leaves the weights of the step's start, and the next step searches over its own batch.
 TEST(DimReduceErrors, ATrialThatThrowsLeavesTheWeights) {
   const ModeScope eager(Mode::kPynative);
   const TempFolder temp;
-  for (const int64_t pass : {0, 1}) {  // the gradient's, and the first trial's
+  for (const int64_t pass : {0, 1}) {  // the gradient's pass, and the first trial's
     Problem p({1.5, 0.5, 9}, {}, temp.path()), whole({1.5, 0.5, 9}, {}, temp.path());
     p.net->ends_at = pass;
     const Values before = p.weights();
     EXPECT_THROW(p.run(), DataError);
     EXPECT_EQ(p.weights(), before) << pass;
-    if (pass == 1) continue;  // of the curvature something is kept by then
+    if (pass == 1) continue;  // by then part of the curvature is already updated
     p.run(), whole.run();
     EXPECT_EQ(p.weights(), whole.weights());
   }
 }
 
-// Coordinates of another subspace mean nothing in this one.
+// Coordinates of another subspace are meaningless in this one.
 TEST_P(DimReduce, AnotherSubspaceBeginsAnew) {
   const auto inverse = [](BoostedTraining& t) {
     for (const Parameter* p : t.applied[0]->state())
@@ -298,7 +298,7 @@ TEST_P(DimReduce, AnotherSubspaceBeginsAnew) {
   }
 }
 
-// The line search sees the parts that the gradient was made of: batch norm's statistics and dropout are those of each.
+// The line search uses the parts that the gradient was computed from: batch norm's statistics and dropout are those of each part.
 TEST_P(DimReduce, MicroBatchesAreSearchedAsTheyAre) {
   const auto t = in_random_span(temp, 10, {.micro_batches = 3});
   double last = HUGE_VAL;
@@ -345,8 +345,8 @@ TEST(Subspace, PrincipalComponents) {
     const double sum = 24.61854205 + 0.01959199 + 0.00186596;
     expect_near(s.ratios, {24.61854205 / sum, 0.01959199 / sum, 0.00186596 / sum}, 1e-5);
   }
-  EXPECT_THROW(boost::principal_components(files, xyz(), 4), ValueError);  // their mean takes one direction
-  // Names count, not the order in files.
+  EXPECT_THROW(boost::principal_components(files, xyz(), 4), ValueError);  // their mean uses up one direction
+  // Parameters are matched by name, not by their order in the files.
   const TempFolder other;
   write_rows(other, kRows, true);
   EXPECT_EQ(boost::principal_components(boost::snapshot_files(other.path()), xyz(), 2).components.to_vector<double>(),
@@ -429,7 +429,7 @@ TEST(Subspace, WhatIsRefused) {
   refused<ValueError>([&] { boost::principal_components(files, xyz(), 4); }, "span 3 directions");
   refused<CheckpointError>([&] { boost::principal_components(files, {{"c", {2}}}, 2); }, "there is no weight 'c'");
   refused<CheckpointError>([&] { boost::principal_components(files, {{"a", {3}}}, 2); }, "'a' is");
-  refused<CheckpointError>([&] { boost::principal_components(files, {{"a", {1, 2}}, {"b", {1}}}, 2); }, "'a' is");  // as many numbers, in another shape
+  refused<CheckpointError>([&] { boost::principal_components(files, {{"a", {1, 2}}, {"b", {1}}}, 2); }, "'a' is");  // as many values, in another shape
   const boost::Subspace s = boost::principal_components(files, xyz(), 2);
   const std::string path = temp.file("p.npy");
   boost::save_subspace(path, s, xyz());
@@ -452,7 +452,7 @@ TEST(Subspace, WhatIsRefused) {
     std::ofstream(temp.file("text.npy")) << "no matrix";
     refused<ValueError>([&] { boost::load_subspace(temp.file("text.npy"), xyz(), 2); }, "this is no .npy file");
   }
-  std::filesystem::resize_file(files[2], std::filesystem::file_size(files[2]) - 1);  // a snapshot whose writing was broken off elsewhere
+  std::filesystem::resize_file(files[2], std::filesystem::file_size(files[2]) - 1);  // a snapshot that was cut off while being written
   try {
     boost::principal_components(files, xyz(), 2);
     ADD_FAILURE();

@@ -1,4 +1,4 @@
-// Gradient accumulation: the mean gradient of n steps, groups that are left out, and going on from any step of a group.
+// Gradient accumulation: the mean gradient of n steps, skipped groups, and resuming from any step of a group.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class GradAccumulation : public testing::TestWithParam<Mode> {
 };
 INSTANTIATE_TEST_SUITE_P(Modes, GradAccumulation, testing::Values(Mode::kGraph, Mode::kPynative));
 
-// By hand: an optimizer that is given the mean of what backward gave for each batch.
+// By hand: an optimizer that gets the mean of each batch's gradients.
 TEST_P(GradAccumulation, UpdatesWithTheMeanGradient) {
   BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 3}})});
   BoostedTraining by_hand({});
@@ -57,7 +57,8 @@ TEST_P(GradAccumulation, UpdatesWithTheMeanGradient) {
   }
 }
 
-// Five steps in groups of three: the last one updates with the mean of two. Without `rest` nothing moves there, and the end of a training says so.
+// Five steps in groups of three: the last group updates with the mean of two. Without `rest` nothing changes there, and a warning at the end of the run says
+// so.
 TEST_P(GradAccumulation, TheRestOfATrainingIsAnUpdateWhereItIsSet) {
   BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 3}, {"rest", std::string("update")}})});
   BoostedTraining kept({train::boosts().make("grad_accumulation", {{"step", 3}})});
@@ -97,7 +98,8 @@ TEST_P(GradAccumulation, StepsWithoutAnUpdateAtTheEndAreSaid) {
   EXPECT_EQ(said(3, "update"), "");
 }
 
-// Without batch norm eight parts of a batch are the batch, and hold of intermediate values what one part holds: the sums are state.
+// Without batch norm, eight parts of a batch are equivalent to the whole batch. Intermediate values take the memory of one part only, because the sums are
+// state.
 TEST(GradAccumulationOfParts, IsTheWholeBatchInTheMemoryOfOnePart) {
   const ModeScope mode(Mode::kGraph);
   constexpr int64_t kParts = 8, kRows = 64;
@@ -134,7 +136,7 @@ TEST(GradAccumulationOfParts, IsTheWholeBatchInTheMemoryOfOnePart) {
   EXPECT_GT(whole->runner->compiled().info().arena_bytes, 4 * alone);
 }
 
-// Both modes give the same bits.
+// Both modes are bitwise identical.
 TEST(GradAccumulationModes, GraphEqualsEagerBitForBit) {
   std::vector<std::vector<double>> weights;
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
@@ -142,12 +144,12 @@ TEST(GradAccumulationModes, GraphEqualsEagerBitForBit) {
     BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 2}})}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(64)});
     for (int i = 0; i < 5; ++i) t.run(test::small_batch(6, i + 1));
     weights.push_back(t.everything());
-    if (mode == Mode::kGraph) { EXPECT_EQ(t.runner->compiled().num_signatures(), 2) << "one graph collects, one updates"; }
+    if (mode == Mode::kGraph) { EXPECT_EQ(t.runner->compiled().num_signatures(), 2) << "one graph accumulates, one updates"; }
   }
   EXPECT_EQ(weights[0], weights[1]);
 }
 
-// One step of a group overflows: the group is left out, the scale adapts once, at its end; the next group is as ever.
+// One step of a group overflows: the group is skipped, and the scale adapts once, at its end. The next group is normal.
 TEST_P(GradAccumulation, AGroupThatOverflowsIsLeftOutAsAWhole) {
   for (const int bad : {0, 1, 2}) {
     SCOPED_TRACE(bad);
@@ -161,14 +163,14 @@ TEST_P(GradAccumulation, AGroupThatOverflowsIsLeftOutAsAWhole) {
     }
     EXPECT_EQ(manager->get_loss_scale(), 512);
     EXPECT_EQ(test::values_of(t.net->trainable_params()), before);
-    for (const double v : t.everything()) EXPECT_TRUE(std::isfinite(v)) << "also sums and moving averages";
+    for (const double v : t.everything()) EXPECT_TRUE(std::isfinite(v)) << "also sums and moving statistics";
     for (int i = 0; i < 3; ++i) t.run(test::small_batch(6, i + 1));
     EXPECT_EQ(manager->get_loss_scale(), 512);
     EXPECT_NE(test::values_of(t.net->trainable_params()), before);
   }
 }
 
-// A loss that is not finite beside gradients that are: nan_policy skip leaves its group out.
+// The loss is not finite but the gradients are: nan_policy skip skips its group.
 TEST_P(GradAccumulation, ALossThatIsNotFiniteCountsForItsGroup) {
   BoostedTraining t({train::boosts().make("grad_accumulation", {{"step", 2}})}, {.skip_nonfinite = true});
   const auto inner = t.step.gradients;
@@ -186,7 +188,7 @@ TEST_P(GradAccumulation, ALossThatIsNotFiniteCountsForItsGroup) {
   EXPECT_EQ(test::values_of(t.net->trainable_params()), before);
 }
 
-// Through Model, in the middle of groups and of epochs: five rows an epoch, groups of three.
+// Through Model, in the middle of groups and of epochs: five rows per epoch, groups of three.
 TEST_P(GradAccumulation, GoesOnFromAnyStepOfAGroup) {
   const auto run = [](int64_t stop, const std::string& from, const std::string& folder) {
     test::ModelRun r;
@@ -202,7 +204,7 @@ TEST_P(GradAccumulation, GoesOnFromAnyStepOfAGroup) {
   }
 }
 
-// A second training of the same Model begins where the first left the group.
+// A second call of Model.train starts where the first one left the group.
 TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
   test::ModelRun a, b;
   a.algorithms = {train::boosts().make("grad_accumulation", {{"step", 3}})};
@@ -212,7 +214,7 @@ TEST_P(GradAccumulation, ASecondTrainingGoesOnInTheGroup) {
   EXPECT_EQ(b.train_again(), at_once);
 }
 
-// Five steps in a group of six: said once; with one step more, or begun within the group, there is an update.
+// Five steps in a group of six: one warning; with one step more, or starting within the group, there is an update.
 TEST(GradAccumulationOfFewSteps, ATrainingWithoutAnUpdateIsWarnedOf) {
   const auto said = [](const std::function<void(test::ModelRun&)>& train, int64_t steps) {
     test::ModelRun r;
@@ -236,7 +238,7 @@ TEST(GradAccumulationOfFewSteps, ATrainingWithoutAnUpdateIsWarnedOf) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::Not(testing::HasSubstr("no weight will change"))) << "its first step ends the group";
 }
 
-// 24 steps of one row each in groups of four; where `bad` says so, a row is infinite. Returns the counts at the end.
+// 24 steps of one row each in groups of four; a row is infinite where `bad` says so. Returns the counts at the end.
 train::StepCounts counts_of(bool scaled, const std::function<bool(int64_t row)>& bad) {
   struct AtTheEnd final : train::Callback {
     void end(train::TrainState& s) override { counts = s.counts(); }
@@ -263,20 +265,20 @@ train::StepCounts counts_of(bool scaled, const std::function<bool(int64_t row)>&
   return at_the_end->counts;
 }
 
-// A group that is left out is four steps that were, whichever of them was to blame.
+// A skipped group counts as four skipped steps, whichever of them overflowed.
 TEST_P(GradAccumulation, StepsOfAGroupThatIsLeftOutAllCount) {
   for (const bool scaled : {false, true}) {
     SCOPED_TRACE(scaled);
     for (const int64_t place : {1, 3}) EXPECT_THROW(counts_of(scaled, [&](int64_t row) { return row % 4 == place; }), NonFiniteError) << place;
     const train::StepCounts half = counts_of(scaled, [](int64_t row) { return row % 8 >= 5; });
-    EXPECT_EQ(half.nonfinite, 12) << "each second group, no more than max_skipped lets pass";
+    EXPECT_EQ(half.nonfinite, 12) << "each second group, which max_skipped still allows";
     EXPECT_EQ(half.nonfinite_in_epoch, 12);
     EXPECT_EQ(scaled ? half.overflow : half.skipped, 12);
     EXPECT_EQ(scaled ? half.skipped : half.overflow, 0);
   }
 }
 
-// By itself, where only the counter knows the place in the group.
+// Without Model, where only the counter knows the position in the group.
 TEST(CollectGradients, TheCounterSaysWhichStepIsTheLast) {
   Parameter sum(Tensor::zeros({2}), "sum", false), count(Tensor::scalar(0, DType::kInt32), "count", false);
   const auto step = [&](double a, double b) {

@@ -1,4 +1,4 @@
-// Gradient freezing: the schedules, the units, and steps that leave the first parameters as they are, to the bit.
+// Gradient freezing: the schedules, the units, and steps that leave the first parameters bitwise unchanged.
 #include "sindri/boost/grad_freeze.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ TEST(GradFreezeSchedule, InARow) {
   EXPECT_EQ(s.size(), 1010u);
   for (size_t i = 0; i < s.size(); ++i) EXPECT_EQ(s[i], std::max(0, static_cast<int>(i % 29) - 19)) << i;  // 20 zeros, then 1 … 9
   EXPECT_EQ(boost::freeze_sequence(1, 0, 0.7, 100, 0), std::vector<int>(101, 0));
-  EXPECT_EQ(boost::freeze_sequence(1000, 0, 1 - 1e-9, 100, 0), std::vector<int>(101, 0));  // more whole steps than any number holds
+  EXPECT_EQ(boost::freeze_sequence(1000, 0, 1 - 1e-9, 100, 0), std::vector<int>(101, 0));  // more whole steps than any integer holds
 }
 
 TEST(GradFreezeSchedule, Drawn) {
@@ -63,7 +63,7 @@ std::vector<double> of(optim::Optimizer& o, size_t begin, size_t end) {
   return test::values_of(all);
 }
 
-// Steps 1, 3, … of p = 0.5 and two variants are frozen: the first parameters and their momentum stay, the others do what they do in whole steps.
+// Steps 1, 3, … of p = 0.5 and two variants are frozen: the first parameters and their momentum stay unchanged, the others are updated as in whole steps.
 TEST_P(GradFreeze, FrozenParametersStayToTheBit) {
   BoostedTraining t({freeze(2)}), whole({});
   std::vector<std::string> names;
@@ -71,7 +71,7 @@ TEST_P(GradFreeze, FrozenParametersStayToTheBit) {
   const size_t first = boost::freeze_starts(names, 2)[1], count = names.size();
   ASSERT_GT(first, 0u);
   for (int64_t i = 0; i < 6; ++i) {
-    // The other training continues from the same point, and its step is whole.
+    // The unfrozen network continues from the same point, and its step is whole.
     for (size_t k = 0; k < count; ++k) {
       whole.optimizer->parameters()[k]->store(t.optimizer->parameters()[k]->stored().clone());
       for (size_t s = 0; s < t.optimizer->state_of(k).size(); ++s) whole.optimizer->state_of(k)[s]->store(t.optimizer->state_of(k)[s]->stored().clone());
@@ -99,12 +99,12 @@ TEST_P(GradFreeze, WithAccumulationAVariantHoldsForAnUpdate) {
     EXPECT_EQ(of(*t.optimizer, 0, first) == before, update % 2 == 1) << update;
   }
   train::TrainState s;
-  s.cur_step_num = 6;  // of three updates the second
+  s.cur_step_num = 6;  // the second of three updates
   for (const auto& a : t.applied)
     for (const auto& [name, share] : a->columns(s)) EXPECT_DOUBLE_EQ(share, 2.0 / 6) << name;
 }
 
-// An optimizer has parameters by its groups, in any order: what is frozen lies at the network's input all the same.
+// An optimizer may order parameters by groups: the frozen ones are still those at the network's input.
 TEST_P(GradFreeze, TheOrderIsTheNetworks) {
   const nn::CellPtr net = test::small_net_with_loss();
   std::vector<Parameter*> params = net->trainable_params();
@@ -125,7 +125,7 @@ TEST_P(GradFreeze, TheOrderIsTheNetworks) {
   }
 }
 
-// Variants and their order as they are written.
+// Variants and their order as written in the settings.
 TEST_P(GradFreeze, VariantsAndStrategyOfOnesOwn) {
   const std::vector<double> starts = {0, 4, 2}, rising = {0, 2, 4}, strategy = {2, 0, 1};
   EXPECT_THROW(train::boosts().make("grad_freeze", {{"starts", starts}}), ValueError);

@@ -1,4 +1,4 @@
-// Networks with fewer batch norms: what goes and what stays, the normalised head, centralised gradients.
+// Networks with fewer batch norms: the removed and the kept ones, the normalised head, centralised gradients.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ TEST(LessBatchNorm, Of53TwentyOneAreLeft) {
   EXPECT_EQ(norms(*net), 21);
   EXPECT_EQ(net->get_parameters().size(), before - 4u * 32u);
   for (const auto& [path, p] : net->parameters_and_names()) EXPECT_EQ(path.find("layer1.0.bn1."), std::string::npos);
-  less_bn({{"fn_flag", false}})->prepare(*net);  // once more changes nothing
+  less_bn({{"fn_flag", false}})->prepare(*net);  // applying it again changes nothing
   EXPECT_EQ(norms(*net), 21);
 }
 
@@ -51,7 +51,7 @@ TEST(LessBatchNorm, TheHeadIsNormalised) {
   const std::vector<double> y = (*net)(Tensor::from_values({2, 3}, {1, 2, 2, 0, 0, 0})).to_vector<double>();
   EXPECT_NEAR(y[0], 2 * (3.0 + 8.0) / 15, 1e-6);
   EXPECT_NEAR(y[1], 2 * 2.0 / 3, 1e-6);
-  EXPECT_EQ(y[2], 0);  // a row of zeros has a length of 0.01
+  EXPECT_EQ(y[2], 0);  // a row of zeros counts as having length 0.01
   const auto params = net->trainable_params();
   ASSERT_EQ(params.size(), 2u);
   EXPECT_EQ(params[1]->name(), "0.multiplier");
@@ -92,7 +92,7 @@ TEST(LessBatchNorm, GradientsAreCentralised) {
   EXPECT_TRUE(any);
 }
 
-// Kernels of one channel are depthwise only where there are groups: the first layer of a network for grey images has them, too.
+// Kernels with one channel are depthwise only in grouped convolutions: the first layer of a network for grey images has such kernels, too.
 TEST(LessBatchNorm, OnlyGroupedConvolutionsKeepTheirMean) {
   const auto net = nn::SequentialCell::make({nn::Conv2d::make({.in_channels = 1, .out_channels = 4, .kernel_size = 3}),
                                              nn::Conv2d::make({.in_channels = 4, .out_channels = 4, .kernel_size = 3, .group = 4}),

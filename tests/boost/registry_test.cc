@@ -1,4 +1,4 @@
-// Training algorithms: their registry, settings, order, and what is said of them.
+// Training algorithms: their registry, settings, order, and description.
 #include "sindri/train/boost.h"
 
 #include <gmock/gmock.h>
@@ -122,7 +122,7 @@ TEST(Boost, NoSettingIsThereForNothing) {
   EXPECT_THAT(message_of([&] { weights.load_yaml_text("boost:\n  average: true\n", "a.yaml"); }), HasSubstr("boost.average is a section"));
 }
 
-// A default may be written in several ways: what counts is the value.
+// A default may be written in several ways; its value counts.
 TEST(Boost, DefaultsOfWhatIsOffAreLeftAlone) {
   app::Settings s;
   s.validate();
@@ -134,7 +134,7 @@ TEST(Boost, DefaultsOfWhatIsOffAreLeftAlone) {
   EXPECT_THAT(message_of([&] { s.validate(); }), HasSubstr("boost.test_texts is off"));
 }
 
-// Only what an algorithm says to be weights may stand in for the trained ones: not sums of gradients, not moments of the optimizer.
+// Only entries that an algorithm declares as weights may replace the trained ones: not sums of gradients, not the optimizer's moments.
 TEST(Boost, OnlyWeightsAreEvaluatedWith) {
   for (const char* name : {"grad_accumulation", "moments", "test_a"}) {
     app::Settings s;

@@ -1,4 +1,4 @@
-// Sharpness-aware minimisation against a net in double, in both modes, and beside everything else that takes part in a step.
+// Sharpness-aware minimisation against a network in double, in both modes, and combined with every other feature of a step.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ std::vector<double> gradient(const std::vector<double>& w, const std::vector<dou
   return g;
 }
 
-// Where the second gradients are taken: w + rho·T²g / ‖T·g‖.
+// The point of the second gradients: w + rho·T²g / ‖T·g‖.
 std::vector<double> climbed(std::vector<double> w, const std::vector<double>& g, double rho, bool adaptive, double eta) {
   const auto t = [&](size_t i) { return adaptive ? std::abs(w[i]) + eta : 1; };
   double squares = 0;
@@ -77,14 +77,14 @@ TEST_P(Sam, IsThePapersInDouble) {
       const std::vector<double> plain = gradient(w, x, y), g = gradient(climbed(w, plain, 0.4, adaptive, 0.02), x, y);
       double apart = 0;
       for (size_t k = 0; k < w.size(); ++k) w[k] -= 0.5 * g[k], apart = std::max(apart, std::abs(g[k] - plain[k]));
-      EXPECT_GT(apart, 0.005) << "a case that tells the two gradients apart";
+      EXPECT_GT(apart, 0.005) << "a case in which the two gradients differ";
       const auto got = test::values_of(optimizer.parameters());
       for (size_t k = 0; k < w.size(); ++k) EXPECT_NEAR(got[k], w[k], 1e-5) << "step " << i << " weight " << k;
     }
   }
 }
 
-// The same network twice shows what the second pass leaves behind: weights, moving averages, random numbers, loss.
+// Training the same network with rho 0 and with a negligible rho shows side effects of the second pass: on weights, moving statistics, random numbers, loss.
 TEST_P(Sam, BelowRoundingNothingChanges) {
   std::vector<std::vector<double>> results;
   for (const double rho : {0.0, 1e-30}) {
@@ -125,7 +125,7 @@ TEST_P(Sam, LossScalesCancelOut) {
 }
 
 TEST_P(Sam, LeavesOutWhatOverflows) {
-  for (const bool accumulates : {false, true}) {  // a group is left out as a whole
+  for (const bool accumulates : {false, true}) {  // a group is skipped as a whole
     std::vector<train::BoostAlgorithmPtr> algorithms = {sam()};
     if (accumulates) algorithms.push_back(train::boosts().make("grad_accumulation", {{"step", 2}}));
     BoostedTraining t(algorithms, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(64)});
@@ -138,7 +138,7 @@ TEST_P(Sam, LeavesOutWhatOverflows) {
   }
 }
 
-// An activation may hide what the weights have become: then only the first gradients tell.
+// An activation may hide overflowed weights: then only the first gradients show it.
 TEST_P(Sam, FirstGradientsThatOverflowCount) {
   BoostedTraining t({}, {.loss_scale_manager = std::make_shared<train::DynamicLossScaleManager>(64)});
   bool first = true;

@@ -1,4 +1,4 @@
-// Small trainings with algorithms, as single steps and through Model.
+// Small training runs with algorithms, as single steps and through Model.
 #pragma once
 #include <memory>
 #include <string>
@@ -59,7 +59,7 @@ struct BoostedTraining {
   }
   void new_runner() { runner = std::make_unique<train::StepRunner>(step); }
   train::StepResult run(const TensorList& batch) { return (*runner)(batch, steps++); }
-  /// Parameters, moving averages, and all state.
+  /// Parameters, moving statistics, and all state.
   std::vector<double> everything() {
     std::vector<Parameter*> all = net->get_parameters();
     for (Parameter* p : optimizer->state()) all.push_back(p);
@@ -77,7 +77,7 @@ struct BoostedTraining {
   int64_t steps = 0;
 };
 
-/// Five batches an epoch, in another order each; a Dense layer with dynamic loss scale.
+/// Five batches per epoch, in a different order each; a Dense layer with dynamic loss scale.
 struct ModelRun {
   std::vector<train::BoostAlgorithmPtr> algorithms;
   nn::CellPtr net;
@@ -97,7 +97,7 @@ struct ModelRun {
     return dataset::GeneratorDataset::make(o)->batch(2, {.drop_remainder = true});
   }
 
-  /// Up to `stop` steps (0: all), from the checkpoint `from`, saving at the end to `folder`. Returns the values of everything.
+  /// Trains up to `stop` steps (0: all), from the checkpoint `from`, saving at the end to `folder`. Returns the values of everything.
   std::vector<double> train(int64_t epochs, int64_t stop, const std::string& from, const std::string& folder, bool shuffle = true) {
     set_seed(7);
     ops::reset_rng(7);

@@ -1,4 +1,4 @@
-// Collective calls by messages, over links that count them; and ranks as threads, by the same matrix.
+// Collectives made of messages, over links that count them; and ranks as threads, with the same matrix of calls.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace sindri::comm {
 namespace {
 
 const std::vector<DType> kTypes = {DType::kFloat32, DType::kFloat64, DType::kBFloat16, DType::kFloat16, DType::kInt64};
-// Of large messages: between many ranks, the widest type and a half type are enough for pieces and their order.
+// For large messages between many ranks, the widest type and a half type suffice to test pieces and their order.
 std::vector<DType> large_types(const Communicator& c) { return c.size() > 4 ? std::vector<DType>{DType::kFloat64, DType::kBFloat16} : kTypes; }
 
 std::shared_ptr<Communicator> over(const std::shared_ptr<Post>& post, int rank, const std::vector<int>& hosts) {
@@ -60,7 +60,7 @@ TEST(CommAlgorithms, LargeBuffersInPieces) {
   }
 }
 
-// 2x2 and 4x2 hosts, and every number of ranks each on its own.
+// 2x2 and 4x2 hosts, and every number of ranks with one rank per host.
 TEST(CommAlgorithms, WholeMatrixSlow) {
   const std::vector<std::pair<int, int>> layouts = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {7, 1}, {8, 1}, {16, 1}, {4, 2}, {8, 2}, {8, 4}, {16, 8}};
   for (const auto& [size, local] : layouts) {
@@ -111,7 +111,7 @@ TEST(CommAlgorithms, LayoutsThatCanGoByHost) {
   EXPECT_EQ(local_of({2, 2, 0, 0}, true), 2);
 }
 
-// A bit that flips on the way to rank 2: only a check finds it.
+// A bit that flips on the way to rank 2: only the checksum finds it.
 class FlippingLinks final : public Links {
  public:
   explicit FlippingLinks(std::unique_ptr<Links> inner) : inner_(std::move(inner)) {}

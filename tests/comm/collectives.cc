@@ -21,7 +21,7 @@ namespace {
 
 using Memory = std::vector<char>;
 
-// Element i of rank r's input: small numbers whose sums round, so that another order of sums gives other bits.
+// Element i of rank r's input: small values whose sums round, so that another order of summation gives another result.
 template <class T> T value_of(uint64_t salt, int rank, int64_t i) {
   uint64_t h = salt * 0x9e3779b97f4a7c15U + static_cast<uint64_t>(rank) * 0xbf58476d1ce4e5b9U + static_cast<uint64_t>(i) * 0x94d049bb133111ebU;
   h ^= h >> 31;
@@ -33,7 +33,7 @@ template <class T> T value_of(uint64_t salt, int rank, int64_t i) {
   else return static_cast<T>(static_cast<float>(n) / 997.0f);
 }
 
-// What all ranks compare with is computed once, by the first that asks.
+// The expected result of all ranks is computed once, by the first rank that needs it.
 using Key = std::tuple<uint64_t, int, int64_t, DType, int>;
 template <class F> std::shared_ptr<const Memory> once(const Key& key, F make) {
   static std::recursive_mutex mutex;
@@ -80,7 +80,7 @@ Memory part(const Memory& all, int index, size_t bytes) {
   return {begin, begin + static_cast<std::ptrdiff_t>(bytes)};
 }
 
-// One case: what it is goes into messages.
+// One case; its description goes into messages.
 struct Case {
   Communicator& c;
   uint64_t salt;
@@ -144,7 +144,7 @@ void check_movements(const Case& k) {
   c.all_gather(out.data() + static_cast<size_t>(c.rank()) * k.bytes(), out.data(), k.count, k.dtype);
   k.same("all_gather in place", out, expected);
 
-  std::vector<int64_t> counts;  // rank r gives count / (r+1), every fourth nothing
+  std::vector<int64_t> counts;  // rank r gets count / (r+1) elements, every fourth none
   expected.clear();
   for (int r = 0; r < c.size(); ++r) {
     counts.push_back(r % 4 == 3 ? 0 : k.count / (r + 1));
@@ -233,7 +233,7 @@ void check_two_at_once(Communicator& world) {
     for (const auto& c : {a, b, again}) {
       const Case k{*c, i, 100 + static_cast<int64_t>(i) * 37, DType::kFloat32};
       Memory in = k.mine(k.count), out(k.bytes());
-      // Who is through with one goes on with the next, while others are still in the first.
+      // A rank that finishes one call continues with the next, while others are still in the first.
       c->all_reduce(in.data(), out.data(), k.count, k.dtype, ReduceOp::kSum);
       k.same("all_reduce", out, reduced(i, c->size(), k.count, k.dtype, ReduceOp::kSum));
       c->broadcast(in.data(), k.count, k.dtype, static_cast<int>(i) % c->size());
@@ -242,7 +242,7 @@ void check_two_at_once(Communicator& world) {
   }
 }
 
-// A message to oneself has both its sides in one call; an error of the one rank, after which all go on.
+// A message to the rank itself has both its sides in one call; otherwise only that rank fails, and all continue.
 void check_messages_to_itself(Communicator& c) {
   const float in[2] = {1, 2};
   float out[2] = {};
@@ -260,7 +260,7 @@ void check_collectives(Communicator& c, const std::vector<DType>& dtypes, const 
   for (const DType dtype : dtypes) {
     for (const int64_t count : counts) {
       const Case k{c, ++salt, count, dtype};
-      // All reductions on small sizes; on large ones, where only how they are cut differs, the sum.
+      // Every reduction for small sizes. Large sizes only differ in how they are split, so the sum suffices.
       if (count > 20000) {
         check_reductions(k, ReduceOp::kSum);
       } else {
@@ -276,7 +276,7 @@ void check_collectives(Communicator& c, const std::vector<DType>& dtypes, const 
 
 void check_random_calls(Communicator& world, uint64_t seed, int calls) {
   std::mt19937_64 shared(seed), own(seed * 31 + static_cast<uint64_t>(world.rank()));
-  // Groups: halves by a drawn cut, and a drawn subset; the world beside them.
+  // Groups: two halves at a random cut, and a random subset; the world as well.
   std::vector<std::shared_ptr<Communicator>> groups;
   for (int g = 0; g < 3; ++g) {
     std::vector<int> ranks;

@@ -12,7 +12,7 @@
 namespace sindri::comm {
 namespace {
 
-// What the rendezvous store gives, between threads.
+// A rendezvous store between threads.
 class Board {
  public:
   void set(const std::string& key, const std::string& value) {
@@ -56,7 +56,7 @@ Options quick() {
   return options;
 }
 
-// f on every rank; what they throw, by rank.
+// Runs f on every rank; returns the exceptions by rank.
 std::vector<std::string> run_gloo(const std::vector<int>& hosts, const std::function<void(Communicator&)>& f, const Options& options = quick(),
                                   const std::function<void(int, Rank*)>& change = {}) {
   const auto board = std::make_shared<Board>();
@@ -133,7 +133,7 @@ TEST(CommGloo, MessagesBetweenHostsAreDelayed) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   EXPECT_GE(seconds(1), 0.2);
-  double within_a_host = seconds(2);  // a busy machine may take its time
+  double within_a_host = seconds(2);  // a busy machine may need more
   for (int i = 0; i < 20 && within_a_host >= 0.2; ++i) within_a_host = seconds(2);
   EXPECT_LT(within_a_host, 0.2);
 }
@@ -159,7 +159,7 @@ TEST(CommGloo, DifferentCallsAreSaid) {
     c.barrier();
     c.all_reduce(x.data(), x.data(), c.rank() == 1 ? 7 : 8, DType::kFloat32, ReduceOp::kSum, {"gradient bucket", 1});
   });
-  // One of them sees it first, and the other may see it, or the end of the connection.
+  // One of them notices first, and the other may notice it too or see the connection close.
   const bool first = errors[0].find("7003 in 'world' rank 0 calls all_reduce sum of 8 float32 (its call 2), rank 1 calls all_reduce sum of 7 float32") == 0;
   const bool second = errors[1].find("7003 in 'world' rank 1 calls all_reduce sum of 7 float32 (its call 2), rank 0 calls all_reduce sum of 8 float32") == 0;
   EXPECT_TRUE(first || second) << errors[0] << "\n" << errors[1];
@@ -183,7 +183,7 @@ TEST(CommGloo, AFailureEndsWaits) {
   const std::vector<std::string> errors = run_gloo(hosts_of(2, 1), [](Communicator& c) {
     c.barrier();
     if (c.rank() == 0) {
-      // What a watch does when it has a verdict, while the call waits.
+      // A watch that reaches a verdict while the call waits.
       std::thread verdict([session = c.session()] {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         session->fail(CommError(ErrorCode::kPeerLost, "rank 1 died, signal 9"));
@@ -233,7 +233,7 @@ TEST(CommGloo, ARankThatDoesNotComeIsSaid) {
   const std::vector<std::string> errors = run_gloo(
       hosts_of(2, 1), [](Communicator&) {}, options,
       [](int rank, Rank* r) {
-        if (rank == 1) {  // tells an address, and never connects
+        if (rank == 1) {  // publishes an address, and never connects
           r->config.get = [](const std::string&) -> std::string {
             std::this_thread::sleep_for(std::chrono::milliseconds(1500));
             throw CommError(ErrorCode::kRendezvous, "this rank does not come");

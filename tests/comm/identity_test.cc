@@ -1,4 +1,4 @@
-// Who a process is: every row of the table of sources, what makes one incomplete, and sources that disagree.
+// A process's identity: every row of the table of sources, incomplete sources, and sources that disagree.
 #include "src/comm/identity.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +103,7 @@ TEST(Identity, Torchrun) {
 
 TEST(Identity, OpenMpi) {
   Environment e = {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
-  EXPECT_EQ(find_identity(e, {}).address, "");  // MPI brings them together
+  EXPECT_EQ(find_identity(e, {}).address, "");  // MPI connects them
   EXPECT_EQ(find_identity(e, {}).source, "Open MPI");
   EXPECT_THAT(error_of(e, with_backend("gloo")), HasSubstr("launched as 3 of 4 by Open MPI but no rendezvous address found"));
   e["MASTER_ADDR"] = "10.1.1.1";
@@ -146,7 +146,7 @@ TEST(Identity, ScriptsWithoutTable) {
   EXPECT_EQ(i.address, "127.0.0.1:29560");
   Environment e = {{"MS_WORKER_NUM", "4"}, {"MS_SCHED_HOST", "10.3.3.3"}, {"MS_SCHED_PORT", "8118"}, {"MS_ROLE", "MS_WORKER"}};
   i = find_identity(e, {});
-  EXPECT_EQ(i.rank, -1);  // by arrival
+  EXPECT_EQ(i.rank, -1);  // in order of arrival
   EXPECT_EQ(i.size, 4);
   EXPECT_EQ(i.address, "10.3.3.3:8118");
   EXPECT_FALSE(i.keeps_store);
@@ -199,7 +199,7 @@ TEST(Identity, EightRanksInTheTableAndFourStarted) {
   EXPECT_THAT(error_of(e), HasSubstr("has 4 ranks, but Open MPI says rank 0 of 2"));
 }
 
-// mpirun and torchrun inside of srun: Slurm's numbers are those of the daemons it started.
+// mpirun and torchrun inside of srun: Slurm's variables describe the daemons it started.
 TEST(Identity, LaunchersUnderSlurmHideItsNumbers) {
   const Environment e = {
       {"OMPI_COMM_WORLD_RANK", "3"},          {"OMPI_COMM_WORLD_SIZE", "4"},    {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"},
@@ -216,15 +216,15 @@ TEST(Identity, LaunchedAsOneOfSeveralButAlone) {
   EXPECT_THAT(error_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}}), HasSubstr("E7008 launched as 2 of 2 by RANK, WORLD_SIZE (torchrun)"));
   EXPECT_THAT(error_of({{"SINDRI_RANK", "1"}, {"SINDRI_WORLD_SIZE", "2"}}), HasSubstr("E7008"));
   EXPECT_THAT(error_of({{"RANK_SIZE", "2"}}), HasSubstr("RANK_ID not found"));
-  // A rank without a number of ranks is one of several, unless it is the first.
+  // A rank without a world size is one of several, unless it is rank 0.
   EXPECT_THAT(error_of({{"SINDRI_RANK", "1"}}), HasSubstr("E7008 launched as rank 1 by SINDRI_* but SINDRI_WORLD_SIZE not found"));
   EXPECT_THAT(error_of({{"SINDRI_RANK", "0"}, {"SINDRI_MASTER", "h:1"}}), HasSubstr("E7008 launched as rank 0 by SINDRI_*"));
   EXPECT_THAT(error_of({{"RANK_ID", "3"}}), HasSubstr("E7008 launched as rank 3 by RANK_ID, RANK_SIZE but RANK_SIZE not found"));
   EXPECT_THAT(error_of({{"MS_ROLE", "MS_WORKER"}}), HasSubstr("E7008 launched as one of several by MS_ROLE but MS_WORKER_NUM"));
   EXPECT_EQ(find_identity({{"RANK", "0"}}, {}).size, 1);
-  // Incomplete ones beside it are named.
+  // Incomplete sources that are also set are named.
   EXPECT_THAT(error_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MS_ROLE", "MS_WORKER"}}), HasSubstr("MS_ROLE: MS_ROLE=MS_WORKER"));
-  // One that was asked for by name is not.
+  // An explicitly requested backend resolves it.
   EXPECT_EQ(find_identity(slurm, with_backend("single")).size, 1);
   EXPECT_EQ(find_identity(slurm, with_backend("mpi")).size, 4);
   Environment pmix = slurm;

@@ -1,4 +1,4 @@
-// The verdict's rules, played with times of the test's own: which evidence counts, what is said of whom, and when nothing is.
+// The verdict's rules, with simulated time: the evidence that counts, the rank that is blamed, and cases without a verdict.
 #include "src/comm/jury.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ StoreConfig config_for(int size) {
   return c;
 }
 
-// A job whose ranks have all come at time 0 and give signs of life while `until` advances.
+// A job in which all ranks arrive at time 0 and send heartbeats while `until` advances.
 struct Court {
   explicit Court(int size) : jury(config_for(size), 0), pulses(static_cast<size_t>(size)), silent(static_cast<size_t>(size), false) {
     for (int r = 0; r < size; ++r) jury.joined({r, r < 2 ? "h1" : "h2", "10.0.0.1", 100 + r}, 0);
@@ -30,7 +30,7 @@ struct Court {
     pulses[static_cast<size_t>(rank)].text = text;
     entered[rank] = since;
   }
-  // The verdict until then.
+  // The verdict up to then.
   std::optional<CommError> until(double end) {
     for (; now < end; now += 0.25) {
       for (size_t r = 0; r < pulses.size(); ++r) {
@@ -165,7 +165,7 @@ TEST(Jury, CallsOfGroupsWaitForMembersOnly) {
   c.inside(0, 12, "all_reduce", 0);
   c.pulses[0].group = "rows";
   c.pulses[0].members = {0, 2};
-  c.pulses[2].call = 40;  // numbers of another history
+  c.pulses[2].call = 40;  // from a different history
   c.until(35);
   ASSERT_EQ(c.warnings.size(), 1U);
   EXPECT_THAT(c.warnings[0], HasSubstr("waits for rank 2 "));
@@ -215,7 +215,7 @@ TEST(Jury, MissingRanksAreListed) {
   EXPECT_THAT(verdict->where(), HasSubstr("ranks 0 (h, pid 5), 1 (h, pid 5), 2 (h, pid 5), 4 (h, pid 5) and 2 more came"));
 }
 
-// A stopped server must not call those lost whom it could not hear.
+// After the server was stopped, it must not declare ranks lost that it could not hear.
 TEST(Jury, TheServersOwnSleep) {
   Court c(3);
   c.until(3);

@@ -1,4 +1,5 @@
-// What each rank of a job by mpirun runs: cases that are disabled, for the programs that mpi_test.cc starts. The world is opened once a process, as MPI is.
+// The cases that each rank of an mpirun job runs: they are disabled, for the programs that mpi_test.cc starts. The world is opened once per process, because
+// MPI is.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -78,7 +79,7 @@ TEST_F(DISABLED_MpiRanks, TwoHundredRandomSequences) {
   for (uint64_t seed = 0; seed < 200; ++seed) check_random_calls(world(), seed, 30);
 }
 
-// 5 MB: several turns of the staging buffers and, between hosts, several chunks under way.
+// 5 MB: several rounds of the staging buffers and, between hosts, several chunks in flight.
 TEST_F(DISABLED_MpiRanks, Large) {
   Communicator& w = world();
   const size_t n = 1310727;
@@ -101,7 +102,7 @@ TEST_F(DISABLED_MpiRanks, Large) {
   EXPECT_TRUE(data == whole);
 }
 
-// More chunks than are under way at a time between hosts (5 of 4 MB), whose sums are exact; staged and in place.
+// Between hosts, more chunks (5 of 4 MB) than may be in flight at a time, with exact sums; staged and in place.
 TEST_F(DISABLED_MpiRanks, ManyChunks) {
   Communicator& w = world();
   const size_t n = 7 * (1 << 20) + 12345;
@@ -117,7 +118,7 @@ TEST_F(DISABLED_MpiRanks, ManyChunks) {
   }
 }
 
-// Pieces in flat buffers, at equal places (in place) and at others (staged): the same bits.
+// Pieces in flat buffers, at equal offsets (in place) and at different ones (staged): bitwise identical.
 TEST_F(DISABLED_MpiRanks, FlatBuffers) {
   Communicator& w = world();
   const size_t n = 700001;  // 2.8 MB
@@ -135,7 +136,7 @@ TEST_F(DISABLED_MpiRanks, FlatBuffers) {
     w.all_reduce(pieces, DType::kFloat32, ReduceOp::kSum);
     EXPECT_EQ(std::memcmp(at, expected.data(), n * 4), 0) << "shifted " << shifted;
   }
-  // Two pieces with something between that is nobody's business.
+  // Two pieces with a gap between them that must not change.
   std::memcpy(base, mine.data(), 4000);
   std::memcpy(base + 2000, mine.data() + 1000, 4000);
   base[1500] = static_cast<float>(w.rank());
@@ -144,7 +145,7 @@ TEST_F(DISABLED_MpiRanks, FlatBuffers) {
   EXPECT_EQ(std::memcmp(base, expected.data(), 4000), 0);
   EXPECT_EQ(std::memcmp(base + 2000, expected.data() + 1000, 4000), 0);
   EXPECT_EQ(base[1500], static_cast<float>(w.rank()));
-  // 16-bit floats, whose sums between hosts stay wide.
+  // 16-bit floats, which are accumulated in a wide type between hosts.
   auto* const halves = static_cast<uint16_t*>(flat.get());
   std::vector<std::vector<uint16_t>> rows;
   std::vector<const void*> in;
@@ -160,7 +161,7 @@ TEST_F(DISABLED_MpiRanks, FlatBuffers) {
   EXPECT_EQ(std::memcmp(halves, mean.data(), 18002), 0);
 }
 
-// A buffer that all let go is taken again, zero; one that somebody still has is not.
+// A buffer that everyone has released is reused, zeroed; one that is still held is not.
 TEST_F(DISABLED_MpiRanks, FlatBuffersAreTakenAgain) {
   Communicator& w = world();
   std::shared_ptr<void> first = w.flat_buffer(10000), second = w.flat_buffer(10000);
@@ -218,14 +219,14 @@ TEST_F(DISABLED_MpiRanks, Benchmark) {
   }
 }
 
-// The cases below end the job. A rank that leaves without MPI_Finalize makes the launcher end the others, so it waits until they have had their say.
+// The cases below end the job. A rank that exits without MPI_Finalize makes the launcher end the others, so it waits until they have reported.
 
 void say(const std::string& error) {
   fprintf(stderr, "rank %d heard %s\n", world().rank(), error.c_str());
   std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
-// The error of f, which every rank must meet.
+// The error that f throws, which every rank must get.
 std::string error_of(const std::function<void()>& f) {
   try {
     f();
@@ -233,7 +234,7 @@ std::string error_of(const std::function<void()>& f) {
   return "none";
 }
 
-// Ranks that call different things all hear of it, and go on hearing of it.
+// If ranks make different calls, all of them get the error, and again on every later call.
 TEST_F(DISABLED_MpiRanks, OtherCall) {
   Communicator& w = world();
   std::vector<float> v(100);
@@ -255,7 +256,7 @@ TEST_F(DISABLED_MpiRanks, LateRank) {
   say(error);
 }
 
-// One rank dies in the middle; the others hear of it, unless the launcher ends them first.
+// One rank dies in the middle; the others get an error, unless the launcher ends them first.
 TEST_F(DISABLED_MpiRanks, Killed) {
   Communicator& w = world();
   std::vector<float> v(300000);
@@ -272,7 +273,7 @@ TEST_F(DISABLED_MpiRanks, Killed) {
     EXPECT_NE(error.find("rank " + std::to_string(victim)), std::string::npos) << error;
     return say(error);
   }
-  ADD_FAILURE() << "nothing was heard";
+  ADD_FAILURE() << "no error was reported";
 }
 
 }  // namespace

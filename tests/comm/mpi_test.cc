@@ -1,4 +1,4 @@
-// The mpi backend: jobs of several ranks by mpirun, whose ranks run the cases of mpi_ranks_test.cc. One machine; SINDRI_TEST_HOSTS makes hosts of its ranks.
+// The mpi backend: mpirun jobs whose ranks run the cases of mpi_ranks_test.cc. One machine; SINDRI_TEST_HOSTS divides its ranks into hosts.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ bool mpirun_is_there() {
   return false;
 }
 
-// Processes whose environment has this mark: ranks of one of our jobs.
+// Processes whose environment has this mark: ranks of this test's jobs.
 std::vector<pid_t> marked(const std::string& mark) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -46,10 +46,10 @@ std::vector<pid_t> marked(const std::string& mark) {
   return found;
 }
 
-// mpirun of docs/guide/distributed.md with this test program's `cases`.
+// The mpirun command of docs/guide/distributed.md with this test program's `cases`.
 Job run_ranks_by_mpirun(int ranks, const std::string& cases, const Environment& environment = {}, double limit = 60) {
   static int number = 0;
-  const TempFolder folder, memory(TempFolder::kMemory);  // memory: where Open MPI keeps what ranks share, which is /dev/shm itself by default
+  const TempFolder folder, memory(TempFolder::kMemory);  // memory: where Open MPI keeps memory shared between ranks, by default /dev/shm itself
   const std::string mark = "SINDRI_TEST_JOB=" + std::to_string(getpid()) + "." + std::to_string(++number) + ".";
   const std::string program = std::filesystem::canonical("/proc/self/exe");
   const std::string filter = "--gtest_filter=" + cases, output = folder.file("output"), number_of_ranks = std::to_string(ranks);
@@ -117,9 +117,9 @@ Job run_ranks_by_mpirun(int ranks, const std::string& cases, const Environment& 
   job.output = text.str();
   EXPECT_FALSE(stopped) << "stopped after " << limit << " s\n" << job.output;
   const std::vector<pid_t> left = marked(mark);
-  EXPECT_TRUE(left.empty()) << left.size() << " processes are left";
+  EXPECT_TRUE(left.empty()) << left.size() << " processes remain";
   for (const pid_t p : left) kill(p, SIGKILL);
-  EXPECT_TRUE(std::filesystem::is_empty(memory.path())) << "shared memory is left: " << std::filesystem::directory_iterator(memory.path())->path();
+  EXPECT_TRUE(std::filesystem::is_empty(memory.path())) << "shared memory remains: " << std::filesystem::directory_iterator(memory.path())->path();
   return job;
 }
 
@@ -137,7 +137,7 @@ void expect_passed(const Job& job, int ranks) {
 class MpiTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!mpirun_is_there()) GTEST_SKIP() << "no mpirun here (Debian: openmpi-bin)";
+    if (!mpirun_is_there()) GTEST_SKIP() << "no mpirun on this machine (Debian: openmpi-bin)";
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "MPI's libraries are not built for ThreadSanitizer";
 #elif defined(__has_feature)
@@ -149,7 +149,7 @@ class MpiTest : public testing::Test {
 };
 
 constexpr const char* kAll = "DISABLED_MpiRanks.*-*OtherCall:*LateRank:*Killed:*WholeMatrix:*TwoHundredRandomSequences";
-// Without what does not depend on the number of ranks.
+// Without the cases that do not depend on the number of ranks.
 constexpr const char* kCalls = "DISABLED_MpiRanks.*-*OtherCall:*LateRank:*Killed:*WholeMatrix:*TwoHundredRandomSequences:*Benchmark";
 
 struct Layout {
@@ -170,7 +170,7 @@ TEST_P(MpiLayout, AllCalls) {
 INSTANTIATE_TEST_SUITE_P(OneHost, MpiLayout,
                          testing::Values(Layout{1, "", 1}, Layout{2, "", 1}, Layout{3, "", 1}, Layout{4, "", 1}, Layout{7, "", 1}, Layout{8, "", 1}),
                          [](const auto& layout) { return std::to_string(layout.param.ranks); });
-// Equal powers of two, one rank a host, other numbers, ranks that take turns.
+// Equal powers of two, one rank per host, other numbers, interleaved ranks.
 INSTANTIATE_TEST_SUITE_P(SeveralHosts, MpiLayout,
                          testing::Values(Layout{4, "0,0,1,1", 2}, Layout{8, "0,0,1,1,2,2,3,3", 4}, Layout{8, "0,0,0,0,1,1,1,1", 2}, Layout{3, "0,1,2", 3},
                                          Layout{8, "0,1,2,3,4,5,6,7", 8}, Layout{4, "0,0,0,1", 2}, Layout{4, "0,1,0,1", 2}),
@@ -180,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(SeveralHosts, MpiLayout,
                            return "of" + name;
                          });
 
-// Disabled: minutes on two cores; docs/benchmarks.md has the command and what came of it.
+// Disabled: takes minutes on two cores; docs/benchmarks.md has the command and the result.
 class MpiMatrix : public MpiLayout {};
 
 TEST_P(MpiMatrix, DISABLED_AllCalls) {
@@ -223,7 +223,7 @@ TEST_F(MpiTest, ARankThatDoesNotComeIsNamed) {
   EXPECT_LT(job.seconds, 10);
 }
 
-// In a host and between hosts: the job ends within two seconds of the rank, with the launcher's code of the signal, and nothing is left.
+// Within a host and between hosts: the job ends within two seconds after the rank does, with the launcher's code for the signal, and nothing remains.
 TEST_F(MpiTest, AKilledRankEndsTheJob) {
   for (const std::string hosts : {"", "0,0,1,1"}) {
     Environment environment = {{"SINDRI_TEST_VICTIM", hosts.empty() ? "1" : "2"}};

@@ -1,5 +1,4 @@
-// The nccl backend against a stand-in for NCCL: every call's values and plan, what is refused before a call, and each way in which the library or a rank
-// can fail.
+// The nccl backend against a stand-in for NCCL: every call's values and plan, errors before a call, and each way in which the library or a rank can fail.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -36,13 +35,13 @@ using comm::Options;
 
 constexpr int kVersion = 22803;
 
-// Beside the test program.
+// Next to the test program.
 const std::string& fake_path() {
   static const std::string path = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_nccl.so").string();
   return path;
 }
 
-// The stand-in's own functions.
+// The stand-in's additional functions.
 struct Fake {
   Fake() {
     test_gpu::Backend::get();
@@ -71,7 +70,7 @@ class Nccl : public testing::Test {
     live_ = fake().count("live");
   }
   void TearDown() override {
-    EXPECT_EQ(fake().count("live"), live_) << "communicators of NCCL that nobody ended";
+    EXPECT_EQ(fake().count("live"), live_) << "NCCL communicators that were not destroyed";
     unsetenv("SINDRI_NCCL_LIBRARY");
   }
   long live_ = 0;
@@ -80,7 +79,7 @@ class Nccl : public testing::Test {
 Device gpu(int index) { return {Device::kCuda, index}; }
 Stream& stream_of(int rank) { return device_stream(gpu(rank), Lane::kComm); }
 
-// `f(communicator, call with a stream)` on each rank, with NCCL over a world of threads.
+// Runs `f(communicator, call with a stream)` on each rank, with NCCL over a world of threads.
 void run(int size, const std::function<void(Communicator&, const Call&)>& f, const Options& options = {}, int local_size = 0) {
   comm::run_ranks(
       size,
@@ -97,7 +96,7 @@ void run(int size, const std::function<void(Communicator&, const Call&)>& f, con
 
 template <class T> std::vector<T> values(int rank, size_t n) {
   std::vector<T> v(n);
-  // Small whole numbers: any order of summing gives the same in every type.
+  // Small integers: any order of summation gives the same in every type.
   for (size_t i = 0; i < n; ++i) v[i] = static_cast<T>(static_cast<float>((i * 7 + static_cast<size_t>(rank) * 3) % 5 + (i + static_cast<size_t>(rank)) % 2));
   return v;
 }
@@ -111,7 +110,7 @@ template <class T> void expect_all_reduce(int size, size_t n, ReduceOp op) {
     std::vector<T> expected(n), out(n), same = values<T>(c.rank(), n);
     comm::reduce_tree(in, expected.data(), static_cast<int64_t>(n), dtype_of<T>, op);
     if (op == ReduceOp::kMean) comm::scale(expected.data(), static_cast<int64_t>(n), dtype_of<T>, 1.0 / size);
-    c.all_reduce(values<T>(c.rank(), n).data(), out.data(), 0, dtype_of<T>, op, call);  // nothing: not put at all
+    c.all_reduce(values<T>(c.rank(), n).data(), out.data(), 0, dtype_of<T>, op, call);  // no elements: no NCCL call
     const std::vector<T> mine = values<T>(c.rank(), n);
     c.all_reduce(mine.data(), out.data(), static_cast<int64_t>(n), dtype_of<T>, op, call);
     c.all_reduce(same.data(), same.data(), static_cast<int64_t>(n), dtype_of<T>, op, call);
@@ -145,7 +144,7 @@ TEST_F(Nccl, EveryCallAndItsPlan) {
     const int r = c.rank();
     EXPECT_STREQ(c.backend(), "nccl");
     const auto f = [](int v) { return static_cast<float>(v); };
-    // Pieces are one reduction.
+    // Several pieces are reduced in one call.
     std::vector<float> a = {f(r), 1}, b = {f(2 * r)};
     const std::array<comm::Piece, 3> pieces = {{{a.data(), a.data(), 2}, {b.data(), b.data(), 1}, {a.data(), a.data(), 0}}};
     c.all_reduce(pieces, DType::kFloat32, ReduceOp::kSum, call);
@@ -181,7 +180,7 @@ TEST_F(Nccl, EveryCallAndItsPlan) {
   });
   EXPECT_EQ(fake().count("AllReduce"), 2 * kSize) << "one for each piece that has elements";
   EXPECT_EQ(fake().count("Reduce"), kSize);
-  EXPECT_EQ(fake().count("Broadcast"), kSize + 3 * kSize) << "one, and one for each rank that has any of uneven parts";
+  EXPECT_EQ(fake().count("Broadcast"), kSize + 3 * kSize) << "one, and one for each rank that has a share of uneven parts";
   EXPECT_EQ(fake().count("AllGather"), kSize);
   EXPECT_EQ(fake().count("ReduceScatter"), kSize);
   EXPECT_EQ(fake().count("Send"), kSize * kSize + kSize + 1);
@@ -189,7 +188,7 @@ TEST_F(Nccl, EveryCallAndItsPlan) {
   EXPECT_EQ(fake().count("GroupEnd"), 8 * kSize + 2);
   EXPECT_EQ(fake().count("GetUniqueId"), 1);
   EXPECT_EQ(fake().count("CommInitRankConfig"), kSize);
-  EXPECT_EQ(fake().count("CommDestroy"), kSize) << "an orderly end";
+  EXPECT_EQ(fake().count("CommDestroy"), kSize) << "an orderly shutdown";
   EXPECT_EQ(fake().count("CommAbort"), 0);
 }
 
@@ -220,7 +219,7 @@ TEST_F(Nccl, LibrariesAreMadeCurrentOnTheRanksDevice) {
   run(2, [](Communicator& c, const Call&) { EXPECT_EQ(test_gpu::Backend::current(), c.rank()); });
 }
 
-// What f throws, with how long it took.
+// The exception that f throws, and how long it took.
 template <class F> std::pair<std::optional<CommError>, double> error_of(F f) {
   const auto begin = std::chrono::steady_clock::now();
   std::optional<CommError> error;
@@ -232,7 +231,7 @@ template <class F> std::pair<std::optional<CommError>, double> error_of(F f) {
 std::string text(const std::optional<CommError>& e) { return e.has_value() ? e->what() : "nothing was thrown"; }
 
 void nothing(Communicator&, const Call&) {}
-// A reduction whose end the host hears of, over and over.
+// A reduction that the host waits for, repeatedly.
 void reduce_often(Communicator& c, const Call& call) {
   std::vector<float> v(16, 1);
   for (int i = 0; i < 200; ++i) {
@@ -301,14 +300,14 @@ TEST_F(Nccl, Libraries) {
   EXPECT_NE(text(load(fake_path())).find("NCCL 2.10.3 is too old, 2.18 is needed"), std::string::npos) << text(load(fake_path()));
   fake().reset(2708, 0);
   EXPECT_NE(text(load(fake_path())).find("NCCL 2.7.8 is too old"), std::string::npos);
-  // Found by its name in a folder of the CUDA backend's list, before the linker's folders.
+  // Found by name in a folder of the CUDA backend's list, before the linker's folders.
   const TempFolder folder;
   std::filesystem::create_symlink(fake_path(), folder.file("libnccl.so.2"));
   unsetenv("SINDRI_NCCL_LIBRARY");
   setenv("SINDRI_CUDA_LIBRARY_PATH", ("/nowhere:" + folder.file("")).c_str(), 1);
   EXPECT_NE(text(load("")).find("NCCL 2.7.8 is too old"), std::string::npos) << text(load(""));
   unsetenv("SINDRI_CUDA_LIBRARY_PATH");
-  // A rank without one: none starts.
+  // A rank without the library: none starts.
   fake().reset(kVersion, 0);
   setenv("SINDRI_NCCL_LIBRARY", "/nowhere/libnccl.so.2", 1);
   const auto [error, seconds] = error_of([] { run(2, nothing); });
@@ -325,7 +324,7 @@ TEST_F(Nccl, StrictModePinsAlgorithms) {
   comm::nccl::load();
   set_strict(false);
   EXPECT_STREQ(std::getenv("NCCL_ALGO"), "Ring");
-  EXPECT_STREQ(std::getenv("NCCL_PROTO"), "LL") << "as it was given";
+  EXPECT_STREQ(std::getenv("NCCL_PROTO"), "LL") << "unchanged";
   unsetenv("NCCL_ALGO");
   unsetenv("NCCL_PROTO");
 }
@@ -429,7 +428,7 @@ TEST_F(Nccl, TheWorldOfAProcess) {
   EXPECT_EQ(fake().count("CommDestroy"), 1);
 }
 
-// A backend that reaches the host's memory only, as mpi and gloo do.
+// A backend that can only access the host's memory, like mpi and gloo.
 class HostOnly final : public Communicator {
  public:
   HostOnly() : Communicator(comm::world().session(), "host", {0}, 0) {}
@@ -454,10 +453,10 @@ TEST_F(Nccl, OtherBackendsAndStreams) {
     float x = 1;
     try {
       host.all_reduce(&x, &x, 1, DType::kFloat32, ReduceOp::kSum, {"", 0, &stream_of(0)});
-      ADD_FAILURE() << "it cannot reach a GPU's memory";
+      ADD_FAILURE() << "it cannot access a GPU's memory";
     } catch (const DeviceError& e) { EXPECT_NE(std::string(e.what()).find("dist.backend=nccl"), std::string::npos) << e.what(); }
   }
-  // Ranks that are threads go by way of the host.
+  // Ranks that are threads transfer data through the host.
   comm::run_ranks(2, [](int rank) {
     float x = static_cast<float>(rank + 1);
     comm::world().all_reduce(&x, &x, 1, DType::kFloat32, ReduceOp::kSum, {"", 0, &stream_of(rank)});
@@ -465,7 +464,7 @@ TEST_F(Nccl, OtherBackendsAndStreams) {
     synchronize(gpu(rank));
     EXPECT_EQ(x, 3);
   });
-  // A world of one rank copies where the memory is.
+  // A world of one rank copies within its memory.
   const RuntimeScope scope(Runtime("alone"));
   std::vector<float> in = {3, 4}, out(2);
   comm::world().all_gather(in.data(), out.data(), 2, DType::kFloat32, {"", 0, &stream_of(0)});
@@ -473,7 +472,7 @@ TEST_F(Nccl, OtherBackendsAndStreams) {
   EXPECT_EQ(out, in);
 }
 
-// comm::init() itself, of ranks that meet through a scheduler: each has one communicator of NCCL over the host's.
+// comm::init() itself, for ranks that meet through a scheduler: each has one NCCL communicator over the host's.
 TEST_F(Nccl, InitMakesOneForEachRank) {
   comm::Socket free;
   ASSERT_FALSE(comm::listen_at("127.0.0.1", 0, &free));
@@ -489,7 +488,7 @@ TEST_F(Nccl, InitMakesOneForEachRank) {
   for (int r = 0; r < 2; ++r)
     ranks.emplace_back([&] {
       const RuntimeScope scope(Runtime("rank"));
-      set_current_device(gpu(0));  // of the kind that wants NCCL
+      set_current_device(gpu(0));  // the device kind that needs NCCL
       Communicator& w = comm::init();
       EXPECT_STREQ(w.backend(), "nccl");
       EXPECT_EQ(current_device(), gpu(w.rank()));
@@ -522,7 +521,7 @@ TEST_F(Nccl, WhoGetsIt) {
     EXPECT_FALSE(wants("auto", 1));
     EXPECT_FALSE(wants("gloo", 2));
     who.local_rank = 5;
-    EXPECT_EQ(comm::choose_gpu(who), gpu(2)) << "one that is not the first was chosen by somebody";
+    EXPECT_EQ(comm::choose_gpu(who), gpu(2)) << "a device other than the first was chosen explicitly";
   }
   {
     const RuntimeScope scope(Runtime("device id"));

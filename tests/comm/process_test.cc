@@ -1,4 +1,4 @@
-// Ranks that are processes: this program starts itself again with the environment of a rank, and DISABLED_Rank is what each does.
+// Ranks that are processes: this program starts itself again with the environment of a rank, and each runs DISABLED_Rank.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -19,7 +19,7 @@
 namespace sindri::comm {
 namespace {
 
-// Exit codes of a rank that tell the parent what it saw; others are the program's.
+// Exit codes with which a rank reports its observation to the parent; others are the program's.
 constexpr int kSawRight = 42;
 
 TEST(CommProcesses, DISABLED_Rank) {
@@ -65,7 +65,7 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-// Statuses of the ranks as waitpid gives them; none is left when it returns.
+// Exit statuses of the ranks from waitpid; all have ended when it returns.
 std::vector<int> run_processes(int size, const std::string& part, double limit) {
   const std::string master = "SINDRI_MASTER=127.0.0.1:" + std::to_string(free_port());
   std::vector<pid_t> children;

@@ -1,4 +1,4 @@
-// Rank tables: every error RT01 … RT15, what is accepted, look-ups, and who this process is by a table.
+// Rank tables: every error RT01 … RT15, accepted tables, look-ups, and a process's identity from a table.
 #include "sindri/comm/rank_table.h"
 
 #include <gmock/gmock.h>
@@ -163,7 +163,7 @@ TEST(RankTableErrors, RT10Address) {
   }
   EXPECT_THAT(problems(with(table_text(1, 1), "192.168.1.1", "1.2.3")),
               ElementsAre("RT10 device_ip \"1.2.3\" of server 0 device 0 is neither an IPv4/IPv6 address nor a resolvable name"));
-  // What example tables have in place of addresses; it is no address that appears twice.
+  // Example tables contain placeholders instead of addresses; these are not duplicate addresses.
   const auto placeholder = [](int server) {
     return "RT10 server_id \"10.*.*.*\" of server " + std::to_string(server) +
         " is a placeholder: write the address at which other hosts reach this server (hostname -I prints it there)";
@@ -222,7 +222,7 @@ TEST(RankTableErrors, AllOfThemAreListed) {
   }
 }
 
-// What ends with a code, number and message of one check.
+// The number and message of the check that fails.
 void refuses(ErrorCode code, const std::string& message, const std::function<void()>& f) {
   try {
     f();
@@ -258,7 +258,7 @@ TEST(RankTableErrors, RT13RankNotThere) {
           [&] { locate(two, {.device_id = 8, .device_num = 8, .server_id = 1}); });
   refuses(ErrorCode::kTableRank, "RT13 rank 3 is on server 0 (10.0.0.1), but SERVER_ID=1", [&] { locate(two, {.rank_id = 3, .server_id = 1}); });
   const std::vector<RankTableProblem> here = check_rank_table_here(good(2, 1));
-  // 10.0.0.1 may be anyone's network: the warning is there exactly when no interface has it.
+  // 10.0.0.1 may exist in any network: the warning appears exactly when no interface has it.
   ASSERT_EQ(here.size(), is_own_address("10.0.0.1") || is_own_address("10.0.0.2") ? 0u : 1u);
   if (!here.empty()) {
     EXPECT_EQ(here[0].text, "this host has none of the addresses 10.0.0.1, 10.0.0.2");

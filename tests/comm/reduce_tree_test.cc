@@ -1,4 +1,4 @@
-// reduce_tree against a tree that is written down element by element.
+// reduce_tree against a tree computed element by element.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace sindri::comm {
 namespace {
 
-// Integers wrap around, which C++ promises of unsigned ones only.
+// Integers wrap around, which C++ guarantees for unsigned integers only.
 template <class V> V combine(V a, V b, ReduceOp op) {
   const auto raw = [](V x) {
     if constexpr (std::is_integral_v<V> && !std::is_same_v<V, bool>) return static_cast<std::make_unsigned_t<V>>(x);
@@ -26,7 +26,7 @@ template <class V> V combine(V a, V b, ReduceOp op) {
   }
 }
 
-// Level by level, as the header says it.
+// Level by level, as the header describes it.
 template <class V> V tree(std::vector<V> values, ReduceOp op) {
   while (values.size() > 1) {
     std::vector<V> next;
@@ -96,7 +96,7 @@ TEST(ReduceTree, NaNIsHandedOn) {
     for (size_t rows = 2; rows <= 9; ++rows) {
       for (size_t bad = 0; bad < rows; ++bad) {
         std::vector<std::vector<float>> in(rows, std::vector<float>(33, 1.0f));
-        in[bad][32] = nan;  // in a remainder of vectors
+        in[bad][32] = nan;  // in the remainder after whole vectors
         in[bad][3] = nan;
         std::vector<const void*> pointers;
         for (const std::vector<float>& row : in) pointers.push_back(row.data());

@@ -1,4 +1,4 @@
-// A host's window with ranks that are threads: barriers, calls through staging buffers that are much smaller than the data, and what ends them.
+// A host's window with ranks that are threads: barriers, calls through staging buffers that are much smaller than the data, and ways in which a call ends.
 #include "src/comm/shared_window.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Host {
       sessions.back()->options.op_timeout = op_timeout;
     }
   }
-  // f on each rank's window; what they throw.
+  // Runs f on each rank's window; returns the exceptions.
   std::vector<std::string> run(const std::function<void(SharedWindow&)>& f) {
     std::vector<std::string> errors(parts.size());
     std::vector<int> ranks;
@@ -44,7 +44,7 @@ struct Host {
 
 int64_t value(int rank, int64_t i, int turn) { return rank * 1000003 + i * 17 + turn; }
 
-// 300 calls of kinds and sizes in turn: each begins while others are still copying out of the one before.
+// 300 calls of varying kinds and sizes: each begins while others are still copying out of the previous one.
 TEST(SharedWindow, CallsBehindEachOther) {
   for (const int size : {1, 2, 3, 5}) {
     Host host(size);

@@ -1,4 +1,4 @@
-// The rendezvous store over real sockets of the loopback: keys, greeting and proofs, strangers of every kind, ports in use.
+// The rendezvous store over real loopback sockets: keys, greeting and proofs, all kinds of strangers, ports in use.
 #include "src/comm/store.h"
 
 #include <arpa/inet.h>
@@ -59,7 +59,7 @@ template <class F> std::string error_of(F&& f) {
   } catch (const Error& e) { return "E" + std::to_string(static_cast<int>(e.code())) + " " + e.what(); }
 }
 
-// A stranger's connection, by hand.
+// A stranger's connection, written by hand.
 struct Stranger {
   explicit Stranger(const std::string& address) {
     const auto [host, port] = split_address(address);
@@ -67,7 +67,7 @@ struct Stranger {
     EXPECT_FALSE(problem) << problem->text;
   }
   void say(const std::string& text) { (void)!send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL); }
-  // The next line within so many seconds; "(end)" where the connection ends, "(nothing)" at the time's end.
+  // The next line within this many seconds; "(end)" if the connection closes, "(nothing)" after the time.
   std::string line(double seconds = 8) {
     const double end = now_seconds() + seconds;
     for (;;) {
@@ -87,7 +87,7 @@ struct Stranger {
   std::string buffer;
 };
 
-// A greeting of rank `rank` with some fields replaced, proven with the token; what came back, decoded.
+// A greeting of rank `rank` with some fields replaced, proven with the token. Returns the reply, decoded.
 std::string greet_with(const StoreConfig& config, const std::map<size_t, std::string>& fields, const std::string& token) {
   Stranger s(config.address);
   StoreConfig mine = config;
@@ -160,7 +160,7 @@ TEST(Store, ManyThreadsOfOneRank) {
   EXPECT_EQ(ranks[0]->add("n", 0), 400);
 }
 
-// Hosts are told apart by the machine, whatever it calls itself.
+// Hosts are distinguished by the machine, whatever its name.
 TEST(Store, MachinesAreNotTheirNames) {
   EXPECT_FALSE(machine_id().empty());
   EXPECT_EQ(machine_id(), machine_id());
@@ -284,7 +284,7 @@ TEST(BadHosts, HalfOpenConnectionsEndAfterFiveSeconds) {
   Stranger silent(job.config.address), slow(job.config.address);
   const double began = now_seconds();
   slow.say("HELLO 1 ");
-  auto ranks = job.all();  // nobody waits for them
+  auto ranks = job.all();  // the others do not wait for them
   EXPECT_LT(now_seconds() - began, 3);
   for (Stranger* s : {&silent, &slow}) {
     s->line();
@@ -302,7 +302,7 @@ TEST(BadHosts, AFloodOfStrangersDoesNotKeepRanksOut) {
   int busy = 0;
   for (auto& s : crowd) busy += s->line() == "REFUSED busy" ? 1 : 0;
   EXPECT_EQ(busy, 30);
-  EXPECT_EQ(job.all().size(), 2U);  // once the crowd's time is over
+  EXPECT_EQ(job.all().size(), 2U);  // after the crowd's connections time out
 }
 
 TEST(BadHosts, WrongTokenVersionByteOrderJobSizeAndRank) {
@@ -330,7 +330,7 @@ TEST(BadHosts, WrongTokenVersionByteOrderJobSizeAndRank) {
   EXPECT_THAT(log, HasSubstr("wrong token"));
 }
 
-// What was said on one connection opens no other: the nonce is the server's.
+// A proof from one connection does not work on another: the nonce comes from the server.
 TEST(BadHosts, AGreetingCannotBeReplayed) {
   Job job(2);
   Stranger first(job.config.address), second(job.config.address);
@@ -353,7 +353,7 @@ TEST(BadHosts, ARankWithTheWrongTokenIsToldSo) {
   EXPECT_THAT(text, HasSubstr("refused: wrong token"));
 }
 
-// The server gives up on the rank that it refuses, so its last tries meet nobody: the reason is still the refusal.
+// The server shuts down after refusing the rank, so its last attempts find no server: the error still gives the refusal.
 TEST(BadHosts, ARefusalIsToldThoughTheServerHasEnded) {
   auto job = std::make_unique<Job>(2);
   StoreConfig wrong = job->config;
@@ -369,7 +369,7 @@ TEST(BadHosts, ARefusalIsToldThoughTheServerHasEnded) {
   EXPECT_THAT(text, HasSubstr("caused by: Connection refused"));
 }
 
-// A server that only pretends learns neither the token nor anything else.
+// An impostor server learns neither the token nor anything else.
 TEST(BadHosts, AServerMustProveTheTokenToo) {
   const std::vector<std::pair<std::string, std::string>> lies = {{"SSH-2.0-OpenSSH\n", "no store of Sindri"},
                                                                  {"SINDRI-STORE 9 nonce\n", "another version of the store's protocol: 9"},
@@ -381,7 +381,7 @@ TEST(BadHosts, AServerMustProveTheTokenToo) {
     config.address = join_address("127.0.0.1", local_end(listener.get()).second);
     config.options.init_timeout = 1e-6;
     std::string heard;
-    std::thread liar([&, &said = greeting] {  // clang captures no structured bindings
+    std::thread liar([&, &said = greeting] {  // clang does not capture structured bindings
       pollfd p{listener.get(), POLLIN, 0};
       if (poll(&p, 1, 3000) <= 0) return;
       Socket s(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -396,7 +396,7 @@ TEST(BadHosts, AServerMustProveTheTokenToo) {
     EXPECT_THAT(error_of([&] { connect(config, 1); }), HasSubstr(reason));
     liar.join();
     EXPECT_EQ(heard.find(config.token), std::string::npos);
-    EXPECT_EQ(std::count(heard.begin(), heard.end(), '\n'), reason.find("token") == std::string::npos ? 0 : 1);  // the greeting, and nothing behind it
+    EXPECT_EQ(std::count(heard.begin(), heard.end(), '\n'), reason.find("token") == std::string::npos ? 0 : 1);  // the greeting, and nothing after it
   }
 }
 
@@ -411,11 +411,11 @@ TEST(BadHosts, PortInUseNamesItsOwner) {
 
 TEST(BadHosts, AddressOfAnotherHost) {
   StoreConfig config = config_for(2);
-  config.address = "192.0.2.1:29560";  // of the documentation's net: nobody has it
+  config.address = "192.0.2.1:29560";  // from the documentation's address range: nobody has it
   EXPECT_THAT(error_of([&] { serve(config); }), HasSubstr("E7006 rank 0 is to listen at 192.0.2.1:29560, which is not an address of this host"));
 }
 
-// A host without any way to the others says so soon, and does not wait for init_timeout.
+// A host without any route to the others reports this soon, without waiting for init_timeout.
 TEST(BadHosts, NoRoute) {
   const std::string file = ::testing::TempDir() + "no_route_" + std::to_string(getpid());
   const pid_t pid = fork();
@@ -491,7 +491,7 @@ TEST(Verdict, DeathOfAConnectionReachesAll) {
   EXPECT_THAT(error_of([&] { ranks[0]->get("k"); }), HasSubstr("E7005"));
 }
 
-// Of another build, say: what it asks for is not known, so the job cannot go on.
+// For example from another build: its request is unknown, so the job cannot continue.
 TEST(Verdict, ALineThatTheStoreDoesNotKnowEndsTheJob) {
   Job job(2);
   const auto rank0 = connect(job.config, 0);

@@ -1,5 +1,5 @@
-// GPUs for the tests of the nccl backend: devices whose memory is the host's and whose streams are threads. NCCL's stand-in (tests/preload/fake_nccl.h)
-// knows the streams by native_handle().
+// GPUs for the tests of the nccl backend: devices whose memory is the host's and whose streams are threads. The stand-in for NCCL (tests/preload/fake_nccl.h)
+// gets the streams by native_handle().
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@ namespace sindri::test_gpu {
 
 class Backend final : public sindri::Backend {
  public:
-  /// The one of this process, registered as that of CUDA at the first call.
+  /// The instance of this process, registered as CUDA's at the first call.
   static Backend& get();
   std::atomic<int> devices{8};
   std::atomic<bool> handles{true};  ///< whether streams have native ones
-  static int current();  ///< of this thread, as make_current said; -1 before
+  static int current();  ///< of this thread, as set by make_current; -1 before
   static void forget_current();
 
   const char* name() const override { return "cuda"; }

@@ -1,4 +1,4 @@
-// Links between threads, which count what goes over them: what algorithms are tested with, without a network.
+// Links between threads, which count the bytes sent over them: for testing algorithms without a network.
 #pragma once
 
 #include <condition_variable>
@@ -43,7 +43,7 @@ class Post {
     }
     std::memcpy(data, message.data(), message.size());
   }
-  /// Bytes that a rank sent so far, and those of them that went to another host.
+  /// Bytes that a rank has sent, and the part of them sent to another host.
   int64_t sent(int rank) const { return sent_[static_cast<size_t>(rank)]; }
   int64_t sent_far(int rank) const { return sent_far_[static_cast<size_t>(rank)]; }
   bool empty() const {
@@ -68,7 +68,7 @@ class ThreadLinks final : public Links {
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override {
     exchange_while(sends, receives, [] { return false; });
   }
-  // Work is done before anything has arrived, and what arrives has been overwritten by then: work that touches it is found out.
+  // Work runs before anything has arrived, and received data overwrites the buffers afterwards: work that touches them is detected.
   void exchange_while(std::span<const Message> sends, std::span<const Message> receives, const std::function<bool()>& work) override {
     for (const Message& m : sends) post_->put(channel_, me_, members_.at(static_cast<size_t>(m.peer)), m.data, m.bytes);
     for (const Message& m : receives) std::memset(m.data, 0xa5, static_cast<size_t>(m.bytes));

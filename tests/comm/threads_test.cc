@@ -1,4 +1,4 @@
-// The world of one rank, ranks as threads, and what they do when ranks differ, end or fail.
+// The world of one rank, ranks as threads, and their behaviour when ranks differ, end or fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST(CommThreads, GroupsAndSplits) {
   });
 }
 
-// What every rank's error says when `f` makes ranks differ.
+// Every rank's error when `f` makes ranks differ.
 std::vector<std::string> errors_of(int size, ErrorCode code, const std::function<void(int)>& f, const Options& options = {}) {
   std::vector<std::string> messages(static_cast<size_t>(size));
   try {
@@ -148,7 +148,7 @@ TEST(CommThreads, ARankThatEndsEarlyIsSaid) {
   const std::vector<std::string> messages = errors_of(3, ErrorCode::kCommMismatch, [](int rank) {
     if (rank != 1) world().barrier();
   });
-  // The first to notice tells for both, unless rank 1 had ended before either of them came.
+  // The first to notice reports for both, unless rank 1 had ended before either of them arrived.
   for (const size_t rank : {0, 2}) EXPECT_THAT(messages[rank], ::testing::ContainsRegex("rank 1 has ended, and rank [02] waits for it in barrier"));
 }
 
@@ -227,7 +227,7 @@ TEST(CommThreads, MessagesBetweenTwo) {
   });
 }
 
-// A rank that has no memory left for its part of a call.
+// A rank without enough memory for its part of a call.
 class OutOfMemory final : public Communicator {
  public:
   explicit OutOfMemory(const Communicator& like) : Communicator(like.session(), "out of memory", like.members(), like.rank()) {}
@@ -245,7 +245,7 @@ class OutOfMemory final : public Communicator {
   std::shared_ptr<Communicator> do_group(const std::vector<int>&, const std::string&) override { throw std::bad_alloc(); }
 };
 
-// An error that is no CommError ends the call, too: for all where one rank cannot do its part, for nobody where the arguments could not be right.
+// An error other than CommError ends the call, too: for all ranks if one cannot do its part, for none if the arguments are invalid.
 TEST(CommThreads, ARankWithoutMemoryIsNotWaitedFor) {
   Options options;
   options.op_timeout = 20;
@@ -258,7 +258,7 @@ TEST(CommThreads, ARankWithoutMemoryIsNotWaitedFor) {
         const auto ended = [&] { return w.session()->calls().back().left > 0; };
         std::vector<float> values(2);
         EXPECT_THROW(broken.all_gather(values.data(), values.data(), 1, DType::kFloat32), ValueError);
-        EXPECT_TRUE(ended()) << "nobody waits in it";
+        EXPECT_TRUE(ended()) << "no rank waits in it";
         w.barrier();
         if (rank == 0) {
           EXPECT_THROW(broken.barrier(), std::bad_alloc);

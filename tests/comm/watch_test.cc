@@ -1,5 +1,5 @@
-// Failures of real processes: killed, stopped, stuck, hanging in their own code. Each job is this test program started once per rank
-// (DISABLED_Rank below); its collective call is a barrier of the store, so that what is tested is the watch and no backend.
+// Failures of real processes: killed, stopped, stuck, hanging in user code. Each job is this test program started once per rank (DISABLED_Rank below). Its
+// collective call is a barrier of the store, so that only the watch is tested and no backend.
 #include "src/comm/watch.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ std::string variable(const char* name, const std::string& otherwise = "") {
   return value == nullptr ? otherwise : value;
 }
 
-// A call that all ranks make: the last one to come opens the gate.
+// A call that all ranks make: the last one to arrive opens the gate.
 void call(Session& session, StoreClient& store, int64_t step) {
   CallRecord& record = session.enter("all_reduce", {"gradient bucket", 1}, 89400000);
   if (variable("SINDRI_TEST_WATCH") == "clock") record.entered -= 1e6;  // as if the clock had been set forward
@@ -104,7 +104,7 @@ int free_port() {
   return local_end(s.get()).second;
 }
 
-// A job of processes, in a folder of its own; whoever is left at its end is killed.
+// A job of processes, in a separate folder; processes that still run at its end are killed.
 class Job {
  public:
   Job(int size, const std::string& mode, bool scheduler = false) {
@@ -138,7 +138,7 @@ class Job {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   std::string error(int rank) const { return text(rank, ".err"); }
-  // Until every rank has made this step.
+  // Waits until every rank has made this step.
   bool reach(int step) {
     const double end = now_seconds() + 40;
     while (now_seconds() < end) {
@@ -147,11 +147,11 @@ class Job {
       if (all) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    for (const auto& [rank, pid] : pids) ADD_FAILURE() << "rank " << rank << " did not get to step " << step << ": " << error(rank);
+    for (const auto& [rank, pid] : pids) ADD_FAILURE() << "rank " << rank << " did not reach step " << step << ": " << error(rank);
     return false;
   }
   void send(int rank, int signal) { kill(pids.at(rank), signal); }
-  // Waits for the end of all but one; seconds it took.
+  // Waits for the end of all but one; returns the seconds it took.
   double wait_others(int but, double limit) {
     const double began = now_seconds();
     for (bool left = true; left && now_seconds() - began < limit;) {
@@ -169,7 +169,7 @@ class Job {
     }
     return now_seconds() - began;
   }
-  // Exit code; 128 + signal; -1: still there.
+  // Exit code; 128 + signal; -1: still running.
   int code(int rank) const {
     const auto it = ends.find(rank);
     if (it == ends.end()) return -1;
@@ -192,7 +192,7 @@ class Job {
     if (pid == 0) {
       dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
       dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
-      alarm(120);  // whatever happens to the test
+      alarm(120);  // ends the rank if the test fails to
       execve("/proc/self/exe", argv.data(), envp.data());
       _exit(99);
     }
@@ -200,7 +200,7 @@ class Job {
   }
 };
 
-// The case in several jobs side by side, `times` in all; at most three at a time.
+// Runs the case in several jobs in parallel, `times` in all; at most three at a time.
 template <class F> void repeat(int times, F one) {
   for (int done = 0; done < times; done += 3) {
     std::vector<std::thread> threads;
@@ -229,7 +229,7 @@ void kill_zero(int run) {
   ASSERT_TRUE(job.reach(3 + run % 5));
   job.send(0, SIGKILL);
   const double took = job.wait_others(-2, 10);
-  EXPECT_GE(took, 0.4);  // a launcher that goes by who was first hears of rank 0 before
+  EXPECT_GE(took, 0.4);  // a launcher that blames the first to exit learns of rank 0 before the others
   EXPECT_LE(took, 2.0);
   for (const int r : {1, 2}) {
     EXPECT_EQ(job.code(r), 7);
@@ -249,7 +249,7 @@ void stop_one(int run) {
     EXPECT_THAT(job.error(r), HasSubstr("gave no sign of life for"));
     EXPECT_THAT(job.error(r), HasSubstr("stopped or hanging, for the host still answers"));
   }
-  // Awake again, it learns what became of the job.
+  // Awake again, it learns the verdict.
   job.send(2, SIGCONT);
   EXPECT_LE(job.wait_others(-2, 10), 4.0);
   EXPECT_EQ(job.code(2), 7) << job.error(2);
@@ -270,7 +270,7 @@ void stop_zero(int run) {
   EXPECT_THAT(job.error(0), HasSubstr("did not run for"));
 }
 
-// SINDRI_TEST_FAULTS: how often, for the long suite.
+// SINDRI_TEST_FAULTS: the number of runs, for the long suite.
 int times() { return std::atoi(variable("SINDRI_TEST_FAULTS", "3").c_str()); }
 
 TEST(WatchProcesses, KilledRank) { repeat(times(), kill_one); }
@@ -319,7 +319,7 @@ TEST(WatchProcesses, ARanksOwnErrorIsTheVerdict) {
     EXPECT_THAT(job.error(r), HasSubstr("error[E7005] rank 1 ("));
     EXPECT_THAT(job.error(r), HasSubstr("ends the job: images/7.jpg cannot be read"));
   }
-  // What the ranks left behind shows who did not come.
+  // The ranks' call logs show which one did not arrive.
   const std::string report = trace_report(job.folder);
   EXPECT_THAT(report, HasSubstr("call logs of 3 of 3 ranks"));
   EXPECT_THAT(report, HasSubstr("the first call that some rank did not enter: call 6 all_reduce \"gradient bucket 1\" (89.4 MB) of 'world'"));
@@ -351,7 +351,7 @@ TEST(WatchProcesses, ARankThatEndsTooEarly) {
   }
 }
 
-// The clock of the wall is set while a rank waits, as on a machine that finds its time server late: how long it waited is another clock's.
+// The wall clock is set while a rank waits, as on a machine that finds its time server late: waiting time is measured with another clock.
 TEST(WatchProcesses, AClockThatIsSetForwardEndsNoCall) {
   Job job(2, "clock");
   job.wait_others(-2, 30);

@@ -15,8 +15,8 @@ using testing::HasSubstr;
 TEST(NamePattern, MeansTheNameOrWhatIsBelowIt) {
   EXPECT_TRUE(name_matches("layer1", "layer1"));
   EXPECT_TRUE(name_matches("layer1", "layer1.0.conv1.weight"));
-  EXPECT_FALSE(name_matches("layer1", "layer10.0.conv1.weight")) << "a part of a name is no name";
-  EXPECT_FALSE(name_matches("conv1", "layer1.0.conv1.weight")) << "names begin at the network";
+  EXPECT_FALSE(name_matches("layer1", "layer10.0.conv1.weight")) << "a part of a name does not match";
+  EXPECT_FALSE(name_matches("conv1", "layer1.0.conv1.weight")) << "names start at the network's root";
   EXPECT_TRUE(name_matches("layer1.0", "layer1.0.bn1.gamma"));
   EXPECT_FALSE(name_matches("", "conv1"));
   EXPECT_FALSE(name_matches("layer1.0.conv1.weight.more", "layer1.0.conv1.weight"));
@@ -30,7 +30,7 @@ TEST(NamePattern, StarIsAnyTextAndQuestionMarkOneCharacter) {
   EXPECT_FALSE(name_matches("layer?.*.weight", "layer3.1.bn2.gamma"));
   EXPECT_TRUE(name_matches("*", "conv1.weight"));
   EXPECT_TRUE(name_matches("**1*", "conv1.weight"));
-  // What backtracking over every star would take years for.
+  // Backtracking over every star would take years for these.
   EXPECT_FALSE(name_matches("*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(4000, 'a')));
 }
 
@@ -40,7 +40,7 @@ TEST(NamePattern, FirstPatternHoldsAndOneThatMeansNothingIsRefused) {
   EXPECT_THAT(match_names({}, names, "parts"), ElementsAre(-1, -1, -1, -1));
   try {
     match_names({"layer1", "layr1"}, names, "frozen parts");
-    FAIL() << "a misspelt name was taken";
+    FAIL() << "a misspelt name was accepted";
   } catch (const ValueError& e) {
     EXPECT_THAT(e.message(), HasSubstr("frozen parts: nothing is named 'layr1'"));
     EXPECT_THAT(e.fix(), HasSubstr("layer1"));

@@ -1,4 +1,4 @@
-// Once: one call succeeds, failures reach their callers and are tried again.
+// Once: one call succeeds, failures reach their callers and are retried.
 #include "src/core/once.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Threads of kernels: what they leave to other programs while they wait.
+// Threads of kernels: the processor time they use while they wait.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ double processor_seconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// The runtime's threads spin for milliseconds at a barrier by default, with the environment of a plain program.
+// With a plain program's environment, the runtime's threads spin for milliseconds at a barrier by default.
 TEST(OpenMp, IdleThreadsRest) {
   for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) {
     if (std::getenv(name) != nullptr) GTEST_SKIP() << name << " is set: the user has chosen";

@@ -42,7 +42,7 @@ Registry<Make>& things() {
 TEST(Registry, MakesByNameFromDefaultsAndWhatIsGiven) {
   EXPECT_EQ(things().make("times", {}, 3.0), 6);
   EXPECT_EQ(things().make("times", {{"factor", 5.0}, {"negate", true}}, 3.0), -15);
-  EXPECT_EQ(things().make("times", {{"factor", int64_t{4}}}, 3.0), 12) << "an int serves for a float";
+  EXPECT_EQ(things().make("times", {{"factor", int64_t{4}}}, 3.0), 12) << "an int is accepted as a float";
   EXPECT_EQ(things().make("shift", {}, 3.0), 5.5);
   EXPECT_EQ(things().make("shift", {{"steps", std::vector<double>{0, 7}}}, 3.0), 10.5);
   EXPECT_THAT(things().names(), ElementsAre("shift", "times"));
@@ -58,7 +58,7 @@ TEST(Registry, Refusals) {
   EXPECT_THAT(message_of([] { things().make("times", {{"factor", std::string("2")}}, 1.0); }), HasSubstr("factor: expected a number, got '2'"));
   EXPECT_THAT(message_of([] { things().make("times", {{"negate", int64_t{1}}}, 1.0); }), HasSubstr("negate: expected true or false, got 1"));
   EXPECT_THAT(message_of([] { things().make("shift", {{"steps", std::vector<double>{-1}}}, 1.0); }), HasSubstr("steps: expected 0 to"));
-  // A default outside of its own range shows when the thing is registered.
+  // A default outside its own range is an error at registration.
   EXPECT_THAT(message_of([] {
                 things().add({.name = "wrong",
                               .doc = "",
@@ -99,7 +99,7 @@ TEST(Registry, RowsNameWhoseTheyAreWhereTheyDiffer) {
   EXPECT_THAT(message_of([&] { mixed.rows("part", "part.name"); }), HasSubstr("different types"));
 }
 
-// A row stands for the settings of all things: what one of them allows, it allows.
+// A row covers the settings of all things: it allows any value that one of them allows.
 TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   const auto make = [](double x, const SettingValues&) { return x; };
   Registry<Make> all("thing");
@@ -114,14 +114,14 @@ TEST(Registry, RowsAllowWhatAnyOfTheThingsAllows) {
   EXPECT_STREQ(rows[0].choices, "up|down|left");
   EXPECT_STREQ(rows[0].doc, "whither") << "all have it";
   EXPECT_TRUE(rows[0].changes_result);
-  EXPECT_STREQ(rows[1].choices, "") << "b takes any text";
+  EXPECT_STREQ(rows[1].choices, "") << "b accepts any text";
   EXPECT_FALSE(rows[1].changes_result);
   way.unit = "steps";
   all.add({.name = "c", .doc = "", .settings = {way}, .make = make});
   EXPECT_THAT(message_of([&] { all.rows("part", "part.name"); }), HasSubstr("'way' in different units"));
 }
 
-// A rule over several settings is the thing's own: every way to its values runs it.
+// A rule over several settings belongs to the thing: every way of setting the values runs it.
 TEST(Registry, AThingMayCheckItsSettingsTogether) {
   Registry<Make> all("thing");
   const auto number = [](const char* name, const char* needs) {

@@ -1,4 +1,4 @@
-// Runtimes: settings of their own, scopes, slots, and the threads that work on behalf of one.
+// Runtimes: separate settings, scopes, slots, and the threads that work on behalf of one.
 #include "sindri/core/runtime.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(Runtime, ANewThreadWorksInTheProcessRuntime) {
   EXPECT_EQ(inherited, "a");
 }
 
-// Nothing that is set in one shows in another, and a new one is as a process that has set nothing.
+// Settings of one runtime do not show in another, and a new one starts with a fresh process's defaults.
 TEST(Runtime, SettingsAreItsOwn) {
   const Mode mode = context().mode;
   const bool strict = strict_mode(), seeded = seed_is_set();
@@ -160,7 +160,7 @@ TEST(RuntimeSlot, ThreadsThatAskAtOnceGetOne) {
   }
 }
 
-// Kernels' threads work for whoever started the region, with its scopes.
+// Kernels' threads work for the caller that started the region, in its scopes.
 TEST(Runtime, TeamsOfThreadsInheritIt) {
   const auto names = [] {
     std::vector<std::string> seen(8);
@@ -201,7 +201,7 @@ TEST(Runtime, RandomOpsAndInitializersCountForThemselves) {
   EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], 0);
 }
 
-// An executable reads the random state of the runtime it was compiled in, so another runtime needs one of its own.
+// An executable reads the random state of the runtime it was compiled in, so another runtime needs a separate executable.
 TEST(Runtime, ACompiledFunctionServesSeveral) {
   CompiledFn f = compile([](Span<const Tensor> in) -> TensorList { return {in[0] + ops::random_uniform({4})}; }, {.name = "draws"});
   const Tensor zero = Tensor::scalar(0);
@@ -225,7 +225,7 @@ class CountKernels final : public KernelObserver {
   std::atomic<int> seen{0};
 };
 
-// Scopes of observers of two runtimes may overlap in any order.
+// Observer scopes of two runtimes may overlap in any order.
 TEST(Runtime, ObserversSeeTheirOwn) {
   const Tensor x = Tensor::full({2}, 1);
   const Runtime a, b;

@@ -59,7 +59,7 @@ TEST(DType, Promotes) {
   EXPECT_EQ(promote_types(DType::kFloat16, DType::kBFloat16), DType::kFloat32);
 }
 
-// Every half value survives the way to float and back, and rounding picks the nearest, halves to even.
+// Every half value converts to float and back unchanged, and rounding picks the nearest, halves to even.
 TEST(DType, HalfConversionsAreExactForAllBitPatterns) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     float16 h;
@@ -75,7 +75,7 @@ TEST(DType, HalfConversionsAreExactForAllBitPatterns) {
     if (std::isnan(static_cast<float>(b))) continue;
     ASSERT_EQ(bfloat16(static_cast<float>(b)).bits, b.bits);
   }
-  EXPECT_EQ(float16(65520.0f).bits, 0x7c00);  // half way above the largest rounds to infinity
+  EXPECT_EQ(float16(65520.0f).bits, 0x7c00);  // halfway above the largest rounds to infinity
   EXPECT_EQ(float16(65519.0f).bits, 0x7bff);
   EXPECT_EQ(float16(0x1p-25f).bits, 0x0000);  // half of the smallest: to even, zero
   EXPECT_EQ(float16(0x1.8p-25f).bits, 0x0001);
