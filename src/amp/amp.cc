@@ -1,4 +1,4 @@
-// Names and checks of the options, and the scopes that put the casting interpreter on a thread's stack.
+// Names and checks of the options, and the scopes that install the casting interpreter on a thread's stack.
 #include "sindri/amp/amp.h"
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@ namespace sindri::amp {
 
 namespace {
 
-// One interpreter per stack: scopes inside change its policy, so that an inner choice replaces the outer one.
+// One interpreter per stack: inner scopes change its policy, so that an inner choice replaces the outer one.
 thread_local AmpTrace* t_trace = nullptr;
 
-// The interpreter of a scope: the one in force with another policy, or a new one.
+// The interpreter of a scope: the existing one with another policy, or a new one.
 class Installed {
  public:
   Installed(const Policy& policy, const Options* level) {
@@ -51,7 +51,7 @@ class Installed {
 
 void check_name(const char* list, const std::string& name, const std::vector<std::string>& cell_classes) {
   if (contains(cell_classes, name)) return;
-  for (const NamedPolicy& p : policies())  // a list of one's own may start from theirs, whatever the network has of it
+  for (const NamedPolicy& p : policies())  // a custom list may start from theirs, whether or not the network contains these Cells
     if (contains(p.half_cells, name) || contains(p.float_cells, name)) return;
   std::vector<std::string> known = cell_classes;
   for (const OpDef* op : all_ops()) {
@@ -98,7 +98,7 @@ void check(const Options& o, const std::vector<std::string>& cell_classes) {
 
 namespace {
 
-// Of what runs in no Cell that the options name.
+// Returns the policy for ops in no Cell that the options name.
 Policy policy_of(const Options& o) {
   if (!o.active()) return {};
   if (!o.by_cells) return {.kind = Policy::Kind::kLevel, .options = &o};
@@ -160,7 +160,7 @@ CellScope::~CellScope() = default;
 
 namespace {
 
-// A policy with options of its own, as those it was taken from may be gone.
+// A policy with its own copy of the options, as the original may be destroyed.
 struct Captured {
   Policy policy;
   std::optional<Options> options, level;

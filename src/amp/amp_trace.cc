@@ -1,18 +1,19 @@
 // The casting rule, by the op's AmpClass:
 //
-//            kLower   kFp32     kMixed                           kFollow
-//   O1       half     float32   float32                          widest input
-//   O2       half     float32   half, parameters float32         half
-//   O3       half     float32   half                             half
+//             kLower   kFp32     kMixed                           kFollow
+//    O1       half     float32   float32                          widest input
+//    O2       half     float32   half, parameters float32         half
+//    O3       half     float32   half                             half
 //
-// Under to_float every op runs in the Cell's type, but for those that read what the user has cast: they run at the widest input, and what they
-// give is held in its type likewise.
+// Under to_float every op runs in the Cell's type, except ops that read a tensor the user has cast: they run in the
+// widest input's type, and their results count as cast too.
 //
-// A level that marks Cells (Options::by_cells) is to_float for those that its lists name, or for all others; ops outside of marked Cells are left alone.
+// A level that marks Cells (Options::by_cells) applies to_float to those that its lists name, or to all others; ops
+// outside of marked Cells are not changed.
 //
-// keep_batchnorm_fp32 moves kMixed between the last two rows. Lists and to_float come before the table. Integers, bool and
-// float64 are never touched; ops without a gradient rule (comparisons, argmax) stay at the widest input, so that what they decide
-// does not depend on the level.
+// keep_batchnorm_fp32 moves kMixed between the last two rows. Lists and to_float take precedence over the table.
+// Integers, bool and float64 are never cast; ops without a gradient rule (comparisons, argmax) stay at the widest
+// input, so that their decisions do not depend on the level.
 #include "src/amp/amp_trace.h"
 
 #include <algorithm>
@@ -24,12 +25,12 @@ namespace {
 
 bool castable(const Tensor& t) { return is_floating(t.dtype()) && t.dtype() != DType::kFloat64; }
 
-// These say themselves what type they give, move bytes only, or show the host what the program has.
+// These set their result type themselves, only move bytes, or pass the program's values to the host.
 bool keeps_types(const OpDef& op) {
   return op.traits.role == OpRole::kCast || op.traits.role == OpRole::kToLayout || (op.traits.host_effect && op.traits.lane == Lane::kCompute);
 }
 
-// The one type of all castable inputs, float32 where they differ.
+// Returns the common type of all castable inputs, float32 if they differ.
 DType widest(Span<const Tensor> in) {
   DType found = DType::kBool;
   for (const Tensor& t : in) {

@@ -1,4 +1,4 @@
-// The interpreter of mixed precision: it casts an op's inputs, then hands the op on. The one place where casts are inserted.
+// The interpreter of mixed precision: casts an op's inputs and passes the op on. Casts are inserted nowhere else.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace sindri::amp {
 
 inline bool contains(const std::vector<std::string>& list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 
-/// What the trace does with the ops that pass now.
+/// The treatment of the ops that pass now.
 struct Policy {
-  enum class Kind : uint8_t { kOff, kLevel, kUniform, kMarked };  ///< kMarked: nothing is cast but in Cells that lists name
+  enum class Kind : uint8_t { kOff, kLevel, kUniform, kMarked };  ///< kMarked: casts only in Cells that the lists name
   Kind kind = Kind::kOff;
   const Options* options = nullptr;  ///< kLevel: level and lists
   DType dtype = DType::kFloat32;  ///< kUniform: the type of every op
@@ -31,29 +31,29 @@ class AmpTrace final : public Trace {
   std::vector<Tensor> apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) override;
 
   Policy policy;
-  const Options* level = nullptr;  ///< of the AmpScope in force, for the lists that name Cells; null under to_float alone
+  const Options* level = nullptr;  ///< options of the AmpScope in force, for lists that name Cells; null under to_float alone
 
-  /// `t` was cast by the user: under kUniform it keeps its type, and so does what is computed from it, until a Cell casts its inputs.
+  /// Marks `t` as cast by the user: under kUniform it keeps its type, as do values computed from it, until a Cell casts its inputs.
   void hold(const Tensor& t) {
     if (policy.kind == Policy::Kind::kUniform && t.dtype() != policy.dtype) held_.insert(t.id());
   }
 
  private:
-  /// A type for all inputs, or each its own.
+  /// One type for all inputs, or one each.
   enum class Target : uint8_t { kAsIs, kWidest, kOne, kMixed };
   struct Rule {
     Target target = Target::kAsIs;
-    DType dtype = DType::kFloat32;  ///< kOne: of all inputs; kMixed: of activations
+    DType dtype = DType::kFloat32;  ///< kOne: type of all inputs; kMixed: type of activations
   };
   Rule rule_for(const OpDef& op) const;
   void hold_all(const std::vector<Tensor>& tensors);
   Tensor converted(const Tensor& t, DType dtype, Trace* below);
 
-  /// The last casts that widened: casting their result back takes their source instead. Such pairs come from ops that bring
-  /// their inputs to one type before they are bound (half activations plus a float32 bias).
+  /// The last casts that widened: casting their result back uses their source instead. Such pairs come from ops that
+  /// convert their inputs to one type before they are bound (half activations plus a float32 bias).
   std::array<std::pair<uint64_t, Tensor>, 8> widened_;
   size_t next_widened_ = 0;
-  std::unordered_set<uint64_t> held_;  ///< ids of tensors whose type the user chose; ids are never used again
+  std::unordered_set<uint64_t> held_;  ///< ids of tensors whose type the user chose; ids are never reused
 };
 
 }  // namespace sindri::amp

@@ -1,4 +1,4 @@
-// A function that a tape knows as one record with a rule of its own: what custom_gradient, fresh_leaf and recompute_function share.
+// A function that a tape records as one record with a separate rule: shared by custom_gradient, fresh_leaf and recompute_function.
 #pragma once
 #include <functional>
 
@@ -11,20 +11,20 @@ class UseRequest;
 /// One call of the rule.
 struct CustomCall {
   Span<const Tensor> in, out, dout;
-  Span<const bool> needs;  ///< inputs that a gradient is asked for; those of the others may be left undefined
-  UseRequest* uses;  ///< null: nobody asks for the uses of Parameters inside
+  Span<const bool> needs;  ///< inputs whose gradient is requested; the other gradients may be undefined
+  UseRequest* uses;  ///< null: the uses of Parameters inside are not requested
 };
 
 struct CustomFunction {
   enum class Kind : uint8_t {
-    kOpaque,  ///< what happens inside is the rule's own affair: a Parameter among the inputs is used by the function
-    kIdentity,  ///< gives its inputs under other identities
-    kComputedAgain,  ///< the rule runs it again and reports the uses inside
+    kOpaque,  ///< the tape does not see inside: a Parameter among the inputs is used by the function
+    kIdentity,  ///< returns its inputs with new identities
+    kComputedAgain,  ///< the rule runs the function again and reports the uses inside
   };
   Kind kind = Kind::kOpaque;
   std::function<TensorList(const CustomCall&)> vjp;
 
-  /// f(in), recorded as this function by every tape in force.
+  /// Runs f(in); every tape in force records it as this function.
   TensorList run(const TensorFn& f, Span<const Tensor> in) const;
 };
 

@@ -1,7 +1,7 @@
-// The tape: what passed through bind, and the walk back over it.
+// The tape: records the ops that passed through bind, and walks back over them.
 //
 // Tensors are known by id, so a record need not hold the data of a tensor its rule does not read. Rules call public op
-// functions; whatever interpreters are in force while backward runs execute, record (second derivatives) or trace them.
+// functions; the interpreters in force while backward runs execute, record (second derivatives) or trace them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Record {
   Attrs attrs;
   std::vector<Tensor> in, out;
   ScopeLink scope;
-  // Custom: the tensors are in the rule's own keeping.
+  // Custom: the rule itself keeps the tensors.
   CustomFunction::Kind kind = CustomFunction::Kind::kOpaque;
   std::function<TensorList(Span<const Tensor> dout, Span<const bool> needs, UseRequest* uses)> custom;
 };
@@ -45,8 +45,8 @@ struct Tape::State {
   std::vector<Record> records;
   std::unordered_map<uint64_t, Parameter*> param_of;  // tensor id -> parameter it was read from
   std::unordered_map<Parameter*, Tensor> read_value;  // one handle per parameter while the tape lives
-  std::unique_ptr<UseKeeper> uses;  // null: the tape keeps none
-  bool paused = false;  // nothing is recorded: the ops in force belong to a function with a rule of its own
+  std::unique_ptr<UseKeeper> uses;  // null: the tape does not track uses
+  bool paused = false;  // record nothing: the running ops belong to a function with a separate rule
 };
 
 Tape::Tape(TapeOptions options) : state_(std::make_unique<State>()) {
@@ -58,7 +58,7 @@ size_t Tape::num_records() const { return state_->records.size(); }
 std::vector<Tensor> Tape::apply(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Trace* below) {
   std::vector<Tensor> out = apply_below(below, op, attrs, in);
   if (state_->paused) return out;
-  // An op without a rule is recorded too when its result could carry a gradient: backward then says so instead of giving zeros.
+  // An op without a rule is also recorded if its result could carry a gradient: backward then reports it instead of returning zeros.
   if (op.vjp == nullptr && std::none_of(out.begin(), out.end(), [](const Tensor& t) { return is_floating(t.dtype()); })) return out;
   const bool uses_parameter = state_->uses != nullptr && state_->uses->note_op(op, attrs, in, out);
   Record r;
@@ -85,7 +85,7 @@ Tensor Tape::read(Parameter& p, Trace* below) {
 }
 
 void Tape::assign(Parameter& p, const Tensor& v, Trace* below) {
-  state_->read_value.erase(&p);  // later reads see the new value, which is no leaf
+  state_->read_value.erase(&p);  // later reads return the new value, which is not a leaf
   assign_below(below, p, v);
   state_->read_value.emplace(&p, v);
 }
@@ -123,7 +123,7 @@ Parameter* Tape::parameter_of(const Tensor& t) const {
 TensorList Tape::take(const Tape& other, Span<const uint64_t> ids, TensorList by) {
   std::unordered_map<uint64_t, Tensor> in_place;
   for (size_t i = 0; i < ids.size(); ++i) {
-    by[i] = make_alias(by[i]);  // a graph may give one tensor for two
+    by[i] = make_alias(by[i]);  // a graph may return one tensor for two
     in_place.emplace(ids[i], by[i]);
   }
   const auto placed = [&](const Tensor& t, bool kept) {
@@ -156,11 +156,12 @@ void accumulate(GradMap* grads, const Tensor& of, const Tensor& g) {
   if (!fresh) it->second = ops::add(it->second, own);
 }
 
-// Its values come from elsewhere, from another rank, say: and so the gradient must go there, whatever it is asked for here.
+// The op's values come from elsewhere, for example from another rank; its gradient must be sent there in any case,
+// whatever is requested here.
 bool is_source(const Record& r) { return r.op != nullptr && r.in.empty() && r.op->traits.host_effect && r.op->vjp != nullptr; }
 
-// The tensors the requested leaves can reach, so that no gradient is computed for the others. Integers are reached from integer leaves only: what a float
-// was rounded to has no gradient.
+// Returns the tensors that depend on the requested leaves, so that no gradient is computed for the others. Integers depend
+// on integer leaves only: a value rounded from a float has no gradient.
 std::unordered_set<uint64_t> reachable(const std::vector<Record>& records, std::unordered_set<uint64_t> from) {
   for (const Record& r : records) {
     const auto hit = [&](bool integers_only) {
@@ -178,11 +179,11 @@ constexpr size_t kFewInputs = 16;
 TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std::unordered_set<uint64_t>& wanted, UseRequest* uses) {
   if (r.op != nullptr && r.op->vjp == nullptr) {
     const bool floats = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return is_floating(t.dtype()) && wanted.contains(t.id()); });
-    if (!floats) return TensorList(r.in.size());  // integers that choose: class numbers, places
+    if (!floats) return TensorList(r.in.size());  // integers that select: class indices, positions
     throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), where_of(r),
                      "wrap its input in ops::stop_gradient");
   }
-  // span<const bool> needs contiguous bools.
+  // Span<const bool> needs contiguous bools.
   std::array<bool, kFewInputs> few;
   std::unique_ptr<bool[]> many(r.in.size() > kFewInputs ? new bool[r.in.size()] : nullptr);
   bool* needs = many != nullptr ? many.get() : few.data();
@@ -198,7 +199,7 @@ void check_rule_result(const Record& r, const TensorList& din) {
   if (din.size() != r.in.size()) throw InternalError(fmt::format("{}: the gradient rule returned {} gradients for {} inputs", name, din.size(), r.in.size()));
   for (size_t i = 0; i < din.size(); ++i) {
     if (!din[i].defined() || din[i].shape() == r.in[i].shape()) continue;
-    if (r.op == nullptr)  // a function of the caller's
+    if (r.op == nullptr)  // a custom function
       throw ShapeError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()), where_of(r),
                        "return one gradient per input, in its input's shape");
     throw InternalError(fmt::format("{}: gradient of input {} has shape {}, the input {}", name, i, din[i].shape().str(), r.in[i].shape().str()), where_of(r));
@@ -242,7 +243,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
     if (!any) continue;
     if (!is_source(r) && std::none_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return wanted.contains(t.id()); })) continue;
     if (uses.has_value() && r.kind == CustomFunction::Kind::kOpaque) uses->visit(r.op, r.attrs, r.in, dout[0], wanted);
-    std::optional<NameScope> cell;  // nodes and profiles say which Cell they are the gradient of; other eager calls have no use for it
+    std::optional<NameScope> cell;  // nodes and profiles show the Cell whose gradient they belong to; other eager calls do not use it
     if (r.scope != nullptr && (kernel_observer() != nullptr || is_tracing_graph())) cell.emplace(scope_path(r.scope));
     const TensorList din = call_rule(r, dout, wanted, uses.has_value() ? &*uses : nullptr);
     check_rule_result(r, din);
@@ -264,7 +265,7 @@ Gradients Tape::backward(const TensorList& outputs, const TensorList& seeds, Spa
   for (const auto& [id, p] : state_->param_of) id_of[p] = id;
   for (Parameter* p : params) {
     const auto id = id_of.find(p);
-    const auto g = id == id_of.end() || !p->requires_grad ? grads.end() : grads.find(id->second);  // a frozen one may be an input as well
+    const auto g = id == id_of.end() || !p->requires_grad ? grads.end() : grads.find(id->second);  // a frozen parameter may also be an input
     result.of_params.push_back(g != grads.end() ? g->second : ops::full(p->shape(), 0.0, p->dtype()));
   }
   return result;
@@ -298,7 +299,7 @@ TensorList CustomFunction::run(const TensorFn& f, Span<const Tensor> in) const {
     const TapePause pause(&tape->state_->paused);
     out = run(f, in);
   }
-  // An input handed through is another value to the tape: the rule lies between the two.
+  // An input that is returned unchanged is a new value to the tape: the rule lies between the two.
   for (Tensor& o : out) {
     const bool handed_through = o.defined() && std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return t.defined() && t.id() == o.id(); });
     if (handed_through) o = make_alias(o);
@@ -315,7 +316,7 @@ TensorList CustomFunction::run(const TensorFn& f, Span<const Tensor> in) const {
   const TensorList held(in.begin(), in.end());
   r.custom = [held, out, vjp = vjp](Span<const Tensor> dout, Span<const bool> needs, UseRequest* asked) {
     TensorList din = vjp({held, out, dout, needs, asked});
-    for (size_t i = 0; i < din.size() && i < held.size(); ++i) {  // a rule written for float32 may meet half values
+    for (size_t i = 0; i < din.size() && i < held.size(); ++i) {  // a rule written for float32 may receive half values
       if (din[i].defined() && is_floating(held[i].dtype())) din[i] = ops::cast(din[i], held[i].dtype());
     }
     return din;
@@ -342,7 +343,7 @@ PausedTapes::~PausedTapes() {
   for (bool* paused : paused_) *paused = false;
 }
 
-// Of a traced tensor, too, which make_meta_only leaves in its graph.
+// Also for a traced tensor, which make_meta_only leaves in its graph.
 Tensor identity_of(const Tensor& t) {
   auto impl = std::make_shared<TensorImpl>();
   impl->meta = t.meta();
@@ -353,7 +354,7 @@ Tensor identity_of(const Tensor& t) {
 Tensor fresh_leaf(const Tensor& t) {
   static const CustomFunction identity{.kind = CustomFunction::Kind::kIdentity, .vjp = [](const CustomCall& c) { return TensorList{c.dout[0]}; }};
   const Tensor same = identity.run([](Span<const Tensor> in) { return TensorList{in[0]}; }, {&t, 1})[0];
-  return same.id() == t.id() ? make_alias(t) : same;  // of its own already where a tape has recorded it
+  return same.id() == t.id() ? make_alias(t) : same;  // it is already separate if a tape has recorded it
 }
 
 std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Tensor> in, const std::vector<int>& argnums, Span<Parameter* const> params,
@@ -363,7 +364,7 @@ std::pair<TensorList, Gradients> value_and_grad(const TensorFn& f, Span<const Te
   for (int i : argnums) {
     if (i < 0 || static_cast<size_t>(i) >= in.size()) throw ValueError(fmt::format("value_and_grad: argument {} of {}", i, in.size()));
     Tensor& argument = arguments[static_cast<size_t>(i)];
-    // One tensor may be given twice, or be used in f beside the argument.
+    // One tensor may be passed twice, or be used in f in addition to the argument.
     if (argument.id() == in[static_cast<size_t>(i)].id()) argument = fresh_leaf(argument);
     wrt.push_back(argument);
   }

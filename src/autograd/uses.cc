@@ -1,4 +1,4 @@
-// Origins of tensors and uses of Parameters; what a use says of itself.
+// Origins of tensors and uses of Parameters, and the description of a use.
 #include "src/autograd/uses.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ UseRequest::UseRequest(const UseKeeper& keeper, Span<Parameter* const> params) :
 
 void UseRequest::visit(const OpDef* op, const Attrs& attrs, const std::vector<Tensor>& in, const Tensor& output_grad,
                        const std::unordered_set<uint64_t>& wanted) {
-  if (op != nullptr && op->traits.rearranges) return;  // its output is the Parameter still
+  if (op != nullptr && op->traits.rearranges) return;  // its output is still the Parameter
   for (size_t i = in.size(); i-- > 0;) {
     const Origin* origin = keeper_.find(in[i]);
     if (origin == nullptr || !asked_.contains(origin->param) || !wanted.contains(in[i].id())) continue;

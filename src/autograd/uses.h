@@ -1,5 +1,5 @@
-// How a tape finds the uses of Parameters (ParamUse): forward it notes which tensors are a Parameter behind casts and reshapes, backward it
-// collects the ops that such a tensor enters.
+// Finds the uses of Parameters (ParamUse) for a tape: the forward pass records which tensors are a Parameter after
+// casts and reshapes, the backward pass collects the ops that read such a tensor.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,42 +13,42 @@ namespace sindri {
 
 class UseRequest;
 
-/// What a tensor is made of when it is a Parameter behind rearranging ops.
+/// The Parameter from which a tensor was made by rearranging ops.
 struct Origin {
   Parameter* param;
   std::vector<Rearrangement> path;
 };
 
-/// Of a tape that keeps uses: origins by tensor id.
+/// The origins by tensor id, for a tape that tracks uses.
 class UseKeeper {
  public:
   void note_read(const Tensor& value, Parameter& p) { origins_.try_emplace(value.id(), Origin{&p, {}}); }
-  /// Tensor `to` is `from` under another identity.
+  /// Records that `to` is `from` with another identity.
   void note_alias(const Tensor& from, const Tensor& to);
-  /// Looks at an op that ran. True when it uses a Parameter: its record then keeps all operands.
+  /// Records an op that ran. Returns whether it uses a Parameter: its record then keeps all operands.
   bool note_op(const OpDef& op, const Attrs& attrs, Span<const Tensor> in, Span<const Tensor> out);
   bool knows_any(Span<const Tensor> in) const;
   const Origin* find(const Tensor& t) const;
   void add(const Tensor& t, const Origin& origin) { origins_.try_emplace(t.id(), origin); }
 
-  const UseRequest* outer = nullptr;  ///< of a function that is computed again: the request it answers
+  const UseRequest* outer = nullptr;  ///< for a function that is recomputed: the request it answers
 
  private:
   std::unordered_map<uint64_t, Origin> origins_;
 };
 
-/// The uses collected in one walk back.
+/// The uses collected in one backward walk.
 class UseRequest {
  public:
   UseRequest(const UseKeeper& keeper, Span<Parameter* const> params);
-  /// The next op on the way back (null: a function with a rule of its own) and its first output's gradient. wanted: tensors that a gradient
-  /// passes, by id.
+  /// Visits the next op of the backward walk (null: a function with a separate rule) with its first output's gradient.
+  /// wanted: ids of the tensors that a gradient passes through.
   void visit(const OpDef* op, const Attrs& attrs, const std::vector<Tensor>& in, const Tensor& output_grad, const std::unordered_set<uint64_t>& wanted);
-  /// Makes the tape of a second run keep uses, and tells it which of the tensors given to the function are Parameters.
+  /// Makes the tape of a second run track uses, and passes it the Parameters among the tensors given to the function.
   void inform(Tape* tape, Span<const Tensor> given) const;
-  /// What inform's tape found, in the order it ran.
+  /// Adds the uses that inform's tape found, in the order in which it ran.
   void add(std::vector<ParamUse> uses);
-  /// All of them, in the order of the first run.
+  /// Returns all uses, in the order of the first run.
   std::vector<ParamUse> take();
 
  private:

@@ -1,4 +1,4 @@
-// Settings of the current runtime, and what the machine offers.
+// Settings of the current runtime, and the capabilities of the machine.
 #include "sindri/core/context.h"
 
 #include <cpuid.h>
@@ -55,7 +55,7 @@ int usable_cores() {
   return std::max(1, std::min(affinity, cgroup_cores()));
 }
 
-// What counts where a runtime has set nothing.
+// The default for runtimes that have not set a number.
 int threads_of_environment() {
   static const int n = [] {
     if (const int v = env_int("SINDRI_NUM_THREADS")) return v;
@@ -76,17 +76,17 @@ template <class T> T take_default(std::atomic<T>& setting, std::type_identity_t<
   return setting.compare_exchange_strong(unset, value) ? value : unset;
 }
 
-// The processor multiplies tiles of bfloat16 and the operating system lets this process use their registers: it keeps them (8 KB a thread) only for
-// processes that ask.
+// Returns whether the processor has bfloat16 tile instructions (AMX) and the operating system grants this process their
+// registers (8 KB per thread), which it reserves only for processes that ask.
 bool tiles_allowed() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  constexpr unsigned kTile = 1u << 24, kBfloat16 = 1u << 22;  // of leaf 7
+  constexpr unsigned kTile = 1u << 24, kBfloat16 = 1u << 22;  // bits of CPUID leaf 7
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 || (edx & kTile) == 0 || (edx & kBfloat16) == 0) return false;
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// The most that SINDRI_CPU_ISA lets kernels use.
+// The highest instruction set that SINDRI_CPU_ISA allows.
 CpuIsa isa_cap() {
   const char* env = std::getenv("SINDRI_CPU_ISA");
   if (env == nullptr || *env == 0) return CpuIsa::kAvx512Amx;
@@ -105,7 +105,7 @@ CpuIsa detect_isa() {
       __builtin_cpu_supports("avx512dq"))
     best = CpuIsa::kAvx512;
   if (best == CpuIsa::kAvx512 && __builtin_cpu_supports("avx512bf16")) best = CpuIsa::kAvx512Bf16;
-  if (best == CpuIsa::kAvx512Bf16 && cap > best && tiles_allowed()) best = CpuIsa::kAvx512Amx;  // asked for only where it is used
+  if (best == CpuIsa::kAvx512Bf16 && cap > best && tiles_allowed()) best = CpuIsa::kAvx512Amx;  // permission is requested only if it is needed
   return std::min(cap, best);
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kFirst = STDERR_FILENO + 1;
 
-// Occupies the free numbers below kFirst while a file is opened: one that had such a number only until it is moved would be written into by
-// other threads meanwhile.
+// Occupies the free numbers below kFirst while a file is opened. Opening the file at such a number and moving it
+// afterwards would let other threads write into it meanwhile.
 class Placeholders {
  public:
   Placeholders() {

@@ -1,5 +1,5 @@
-// Files that never get the numbers of the standard streams. A process may run without them (a daemon, `prog <&- >&- 2>&-`): the next file it
-// opens is then descriptor 0, 1 or 2, and what anybody prints or logs is written into that file.
+// Opens files that never get the descriptors of the standard streams. A process may run without these (a daemon, `prog
+// <&- >&- 2>&-`): the next file it opens is then descriptor 0, 1 or 2, and all printed or logged text goes into it.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@
 
 namespace sindri {
 
-/// open(2) with O_CLOEXEC, whose result is at least 3, or -1 with errno. Every file the library opens for writing comes from here.
+/// open(2) with O_CLOEXEC. Returns a descriptor of at least 3, or -1 with errno. The library opens every file for
+/// writing through this function.
 SINDRI_API int open_file(const std::string& path, int flags, unsigned mode = 0) noexcept;
-/// The same for a descriptor made otherwise: moved where it is 0, 1 or 2. -1 (of a call that failed, or with errno set by this one) stays.
+/// The same for a descriptor made in another way: moves it if it is 0, 1 or 2. Passes -1 on; returns -1 with errno if moving fails.
 SINDRI_API int above_standard_streams(int fd) noexcept;
-/// Makes or replaces a file; 0, or the errno of what failed.
+/// Creates or replaces a file. Returns 0, or the errno of the failure.
 SINDRI_API int write_text_file(const std::string& path, std::string_view text) noexcept;
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// The current device of each thread, and the device layer that tensors reach through a pointer: core knows no backend.
+// The current device of each thread, and a pointer through which tensors reach the device layer: core knows no backend.
 #include "sindri/core/device.h"
 
 #include <atomic>

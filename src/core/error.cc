@@ -1,4 +1,4 @@
-// Error text: the parts of a message joined by " | ".
+// Formats error messages, whose parts are joined by " | ".
 #include "sindri/core/error.h"
 
 #include <cctype>
@@ -7,16 +7,16 @@ namespace sindri {
 
 namespace {
 
-// A path or name may come from anywhere. What is longer than the longest path is no help to a reader.
+// Paths and names may come from anywhere. Text longer than the longest path does not help a reader.
 constexpr size_t kLongestWord = 5000, kKept = 200;
 
-// Up to `at`, not within a character of UTF-8.
+// Returns the last character boundary of UTF-8 at or before `at`.
 size_t boundary(const std::string& s, size_t at) {
   while (at > 0 && (static_cast<unsigned char>(s[at]) & 0xc0) == 0x80) --at;
   return at;
 }
 
-// Long runs without a space keep their beginning and end.
+// Shortens long runs without a space to their start and end.
 std::string with_short_words(std::string s) {
   if (s.size() <= kLongestWord) return s;
   std::string out;

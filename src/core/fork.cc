@@ -31,7 +31,7 @@ thread_local bool t_had_company = false, t_lost_threads = false;
 
 bool has_other_threads() {
   struct stat s {};
-  return stat("/proc/self/task", &s) != 0 || s.st_nlink != 3;  // ., .. and one thread
+  return stat("/proc/self/task", &s) != 0 || s.st_nlink != 3;  // ".", ".." and one thread
 }
 
 void before_fork() {

@@ -1,13 +1,13 @@
-// What a process that forks must keep in order: the child has a copy of the memory, but only the thread that forked.
+// Keeps state consistent across fork(): the child has a copy of the memory, but only the thread that forked.
 #pragma once
 
 #include <mutex>
 
 namespace sindri {
 
-/// Keeps a mutex that any thread may hold for a moment free across fork(): the thread that forks takes it first, parent and child give it
-/// back, so that the child finds what it guards whole. `level` orders the mutexes as they are taken inside each other, outermost first.
-/// Not for a mutex that is held while other code (Python's, a kernel) runs.
+/// Keeps a briefly held mutex usable across fork(): the forking thread locks it first, and parent and child unlock it,
+/// so that the child finds the guarded data consistent. `level` orders the mutexes in the order in which they are
+/// locked, outermost first. Not for a mutex that is held while other code (Python's, a kernel) runs.
 class AtFork {
  public:
   enum Level { kKernelChoices, kPlans, kArenas, kPools, kSettings, kLog, kMemory };
@@ -20,13 +20,13 @@ class AtFork {
   std::mutex& mutex_;
 };
 
-/// Forks that lie between this process and the one that loaded the library.
+/// Number of forks between the process that loaded the library and this one.
 int fork_generation();
-/// True on a thread that forked, in the child, where the parent had other threads then: a team of OpenMP that belonged to this thread is gone.
+/// Returns true in a child, on the thread that forked, if the parent had other threads: an OpenMP team of this thread is gone.
 bool lost_threads();
 
-/// A mutex of each process's own. One that is held while other code runs cannot be waited for by who forks, and would never be free in
-/// the child: that starts with a fresh one. For mutexes that only keep callers apart.
+/// A separate mutex in each process. The forking thread cannot wait for a mutex that is held while other code runs, and
+/// it would never be unlocked in the child; so the child starts with a new one. For mutexes that only serialise callers.
 template <class Mutex> class PerProcess {
  public:
   PerProcess() = default;

@@ -1,4 +1,5 @@
-// The library's own path tells: lib/libsindri.so or lib/<architecture>/libsindri.so beside share/, build/<preset>/libsindri.so in the sources.
+// Derives the installation from the library's own path: lib/libsindri.so or lib/<architecture>/libsindri.so next to
+// share/, or build/<preset>/libsindri.so in the sources.
 #include "src/core/installation.h"
 
 #include <dlfcn.h>

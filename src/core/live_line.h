@@ -1,22 +1,21 @@
-// The line that a progress keeps redrawing at the bottom of a terminal, and its peace with all else that is written there. Not for what it says
-// (sindri/app/progress.h).
+// The progress line at the bottom of a terminal, and its coordination with other output. sindri/app/progress.h defines its text.
 #pragma once
 
 #include <mutex>
 
 namespace sindri {
 
-/// Who draws the line.
+/// The owner of the line.
 class LiveLine {
  public:
   virtual ~LiveLine() = default;
-  /// Takes the line off the screen, so that another can write in its place. Called with terminal_mutex() held.
+  /// Clears the line from the screen so that other text can take its place. Called with terminal_mutex() held.
   virtual void hide_line() noexcept = 0;
 };
 
-/// Held while something is written to the terminal: a log line, the live line.
+/// Held while anything is written to the terminal: a log line, the live line.
 std::mutex& terminal_mutex();
-/// With terminal_mutex() held: the line that is to be hidden before anything is written; null where there is none.
+/// Returns the line that must be hidden before anything is written; null if there is none. Call with terminal_mutex() held.
 LiveLine* live_line();
 void set_live_line(LiveLine* line);
 

@@ -1,5 +1,5 @@
-// Log filter (SINDRI_LOG) and writer. Written directly to stderr: a logger that allocates threads or globals of its own
-// would outlive the library when it is unloaded.
+// Log filter (SINDRI_LOG) and writer. Writes directly to stderr: a logger with its own threads or globals would outlive
+// the library when it is unloaded.
 #include "sindri/core/log.h"
 #include "src/core/live_line.h"
 #include "src/core/runtime_state.h"
@@ -29,7 +29,7 @@ std::optional<Level> parse_level(std::string_view s) {
 struct Filter {
   Level base = Level::kWarn;
   std::map<std::string, Level, std::less<>> topics;
-  std::string unknown;  // the first part that names no level
+  std::string unknown;  // the first part that does not name a level
   Filter() {
     const char* env = std::getenv("SINDRI_LOG");
     std::string_view rest = env ? env : "";

@@ -1,4 +1,4 @@
-// What the machine says of itself.
+// Properties of the machine.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace sindri {
 
-/// "AMD EPYC 9354", or "unknown".
+/// Returns the processor's name, "AMD EPYC 9354", or "unknown".
 SINDRI_API std::string cpu_model();
-/// Main memory.
+/// Main memory in GiB.
 SINDRI_API double memory_gib();
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// The settings in force, for the functions that check and set them.
+// The settings in force, for the functions that validate and set them.
 #pragma once
 
 #include "sindri/core/context.h"

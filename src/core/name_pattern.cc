@@ -12,7 +12,7 @@ namespace sindri {
 
 namespace {
 
-// Greedy, with one place to go back to: linear in both for what people write, never more than their product.
+// Greedy, with one place to backtrack to: linear in both lengths for usual patterns, never more than their product.
 bool wildcard(const std::string& pattern, const std::string& text) {
   size_t p = 0, t = 0, star = std::string::npos, resume = 0;
   while (t < text.size()) {
@@ -33,7 +33,7 @@ bool wildcard(const std::string& pattern, const std::string& text) {
   return p == pattern.size();
 }
 
-// The names, and those of all that holds them.
+// Returns the names and those of all enclosing Cells.
 std::vector<std::string> with_holders(const std::vector<std::string>& names) {
   std::set<std::string> out;
   for (const std::string& name : names) {

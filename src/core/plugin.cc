@@ -12,7 +12,7 @@ namespace sindri {
 
 namespace {
 
-// Where `file` (libX.so) is looked for.
+// Returns the folders in which `file` (libX.so) is searched.
 std::vector<std::string> folders(const std::string& file_name) {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&open_library_beside), &info) == 0 || info.dli_fname == nullptr) return {};
@@ -21,9 +21,9 @@ std::vector<std::string> folders(const std::string& file_name) {
   if (error) file = std::filesystem::canonical("/proc/self/exe", error);  // a program that was started by its bare name
   if (error) return {};
   const std::filesystem::path folder = file.parent_path();
-  // Beside the library: of a wheel or a build; in the folder `sindri`: of an installation; above it: of a build's tests.
+  // The library's folder: in a wheel or a build. Its subfolder `sindri`: in an installation. Its parent: for a build's tests.
   std::vector<std::string> all = {folder.string(), (folder / "sindri").string(), folder.parent_path().string()};
-  // A plugin with a separate wheel (scripts/package/wheel.py): site-packages/X beside site-packages/sindri/lib.
+  // A plugin with a separate wheel (scripts/package/wheel.py): site-packages/X next to site-packages/sindri/lib.
   if (folder.filename() == "lib" && folder.parent_path().filename() == "sindri" && file_name.starts_with("lib"))
     all.push_back((folder.parent_path().parent_path() / file_name.substr(3, file_name.find('.') - 3)).string());
   return all;

@@ -1,4 +1,4 @@
-// Libraries that stand beside libsindri and are opened when they are wanted.
+// Libraries that lie next to libsindri and are opened on demand.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@ namespace sindri {
 struct Plugin {
   void* library = nullptr;  ///< dlopen's handle, never closed: the library may run threads
   std::string path;  ///< the file that was opened
-  std::string problem;  ///< where library is null: what was looked for where, or what the loader said
-  bool found = false;  ///< whether there is such a file
+  std::string problem;  ///< if library is null: the paths that were tried, or the loader's message
+  bool found = false;  ///< whether the file exists
   void* symbol(const char* name) const;  ///< null if it has none
 };
 
-/// Opens `file` ("libsindri_gloo.so"), which is looked for beside libsindri (or the program it is linked into), in the folder `sindri` there, one folder above,
-/// and for a wheel in the folder of the plugin's own wheel (site-packages/sindri_cuda); a path is taken as it is. `global`: its own libraries look for symbols in each other.
+/// Opens `file` ("libsindri_gloo.so"), searched next to libsindri (or the program it is linked into), in the folder
+/// `sindri` there, one folder above, and for a wheel in the folder of the plugin's own wheel (site-packages/sindri_cuda).
+/// A path is used as it is. `global`: the library's own dependencies resolve symbols in each other.
 Plugin open_library_beside(const std::string& file, bool global);
 
 }  // namespace sindri

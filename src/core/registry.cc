@@ -58,7 +58,7 @@ std::string shown_value(const SettingValue& v) {
   return fmt::format("[{}]", fmt::join(std::get<std::vector<double>>(v), ", "));
 }
 
-// One setting's refusals: "<name>: expected <what it allows>, got <what was found>".
+// One rejected setting: "<name>: expected <what it allows>, got <what was found>".
 struct Refusal {
   const SettingSpec& spec;
   const std::string shown;
@@ -75,7 +75,7 @@ struct Refusal {
     if (control != s.end())
       throw ValueError(fmt::format("{}: the text holds the control character 0x{:02x}", shown, static_cast<unsigned>(static_cast<unsigned char>(*control))), "",
                        "write it without line breaks, tabs and the like");
-    if (spec.choices[0] == '\0' || s == spec.fallback) return;  // a default may be empty beside the choices
+    if (spec.choices[0] == '\0' || s == spec.fallback) return;  // a default may be empty in addition to the choices
     const std::vector<std::string> known = choices_of(spec);
     if (std::find(known.begin(), known.end(), s) == known.end())
       wrong(fmt::format("{}", fmt::join(known, ", ")), fmt::format("'{}'", s), did_you_mean(s, known));
@@ -229,13 +229,13 @@ void RegistryBase::add_info(Registered info, bool can_be_made) {
     if (spec.needs[0] != '\0' && info.find(spec.needs) == nullptr)
       throw ValueError(fmt::format("{} '{}' has no setting '{}', which '{}' needs", kind_, info.name, spec.needs, spec.name));
   }
-  SettingValues(info.name, info.settings);  // defaults that do not fit their own ranges show here
+  SettingValues(info.name, info.settings);  // reports defaults that violate their own ranges
   infos_.push_back(std::move(info));
 }
 
 namespace {
 
-// Rows point to texts, which stay for the life of the process.
+// Rows point to texts, which live as long as the process.
 const char* kept(std::string text) {
   static std::deque<std::string>& all = *new std::deque<std::string>();
   for (const std::string& s : all)
@@ -243,7 +243,7 @@ const char* kept(std::string text) {
   return all.emplace_back(std::move(text)).c_str();
 }
 
-// The choices of both; where one takes any text, so do the two.
+// The union of both choices; any text if either setting accepts any.
 const char* either(const SettingSpec& a, const SettingSpec& b) {
   if (a.choices[0] == '\0' || b.choices[0] == '\0') return "";
   std::vector<std::string> all = choices_of(a);
@@ -257,7 +257,7 @@ const char* either(const SettingSpec& a, const SettingSpec& b) {
 std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const std::string& chooser) const {
   struct Row {
     SettingSpec spec;
-    std::vector<std::pair<std::string, std::vector<std::string>>> docs, fallbacks;  // text, and whose it is
+    std::vector<std::pair<std::string, std::vector<std::string>>> docs, fallbacks;  // text, and the entries that have it
   };
   const auto note = [](auto* list, const std::string& text, const std::string& whose) {
     for (auto& [known, names] : *list) {

@@ -1,4 +1,4 @@
-// See revision.h. CMake hands the commit to this file only, so that a new one compiles nothing else.
+// See revision.h. CMake passes the commit to this file only, so that a new commit recompiles nothing else.
 #include "src/core/revision.h"
 
 #include "sindri/version.h"

@@ -1,4 +1,5 @@
-// The current runtime of each thread, and what runtimes hold. Nothing here takes a lock: threads ask at every op, and a process may fork.
+// The current runtime of each thread, and the state that runtimes hold. Nothing here takes a lock: threads read it at
+// every op, and a process may fork.
 #include "sindri/core/runtime.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@ namespace sindri {
 
 namespace {
 
-// There before any constructor runs and after every destructor.
+// Exists before any constructor runs and after every destructor.
 union ProcessRuntime {
   RuntimeState state;
   constexpr ProcessRuntime() : state() {}
@@ -22,7 +23,7 @@ constinit std::atomic<uint64_t> g_last_id{0};
 constinit std::atomic<int> g_slots{0};
 constinit std::array<std::atomic<void (*)(void*)>, kMostRuntimeSlots> g_destroy{};
 
-// Of two threads that come at once one wastes a number.
+// If two threads call at once, one number stays unused.
 int take_index(std::atomic<int>& index, void (*destroy)(void*)) {
   const int mine = g_slots.fetch_add(1);
   if (mine >= kMostRuntimeSlots) {
@@ -41,7 +42,7 @@ constinit thread_local ThreadPlace t_place{&g_process.state, nullptr};
 RuntimeState::RuntimeState(std::string called)
     : id(g_last_id.fetch_add(1) + 1), name(called.empty() ? nullptr : std::make_unique<const std::string>(std::move(called))) {}
 
-// What was made later may refer to what was there before.
+// Destroys in reverse order of creation: later objects may refer to earlier ones.
 RuntimeState::~RuntimeState() {
   for (size_t i = slots.size(); i-- > 0;) {
     if (void* const value = slots[i].load()) g_destroy[i].load()(value);

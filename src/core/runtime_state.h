@@ -1,4 +1,4 @@
-// What of a runtime is read at every op, and where slots keep the rest.
+// The parts of a runtime that are read at every op, and the slots that hold the rest.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace sindri {
 
-/// More than the layers have; a program's own come on top.
+/// More than the layers need; a program's own slots are added.
 inline constexpr int kMostRuntimeSlots = 64;
 
 struct RuntimeState : std::enable_shared_from_this<RuntimeState> {
@@ -29,13 +29,13 @@ struct RuntimeState : std::enable_shared_from_this<RuntimeState> {
     const int8_t on = strict.load(std::memory_order_relaxed);
     return on >= 0 ? on != 0 : default_strict();
   }
-  // As the environment says; kept, unless another thread has set something meanwhile. In context.cc.
+  // Returns the environment's number and stores it, unless another thread has set one meanwhile. In context.cc.
   int default_threads();
   bool default_strict();
 
-  std::atomic<int> threads{0};  // 0: not set, as the environment says
+  std::atomic<int> threads{0};  // 0: not set, use the environment's
   std::atomic<int8_t> strict{-1};  // -1: not set
-  std::atomic<uint64_t> device{0};  // a Device as one word: threads read it while another sets it
+  std::atomic<uint64_t> device{0};  // a Device in one word: threads read it while another sets it
   std::atomic<int64_t> seed{0}, seed_generation{0};
   uint64_t id = 0;
   std::unique_ptr<const std::string> name;  // null: none
@@ -47,11 +47,12 @@ struct ThreadPlace {
   const Device* device;  // of the innermost DeviceScope within the runtime's scope; null: none
 };
 
-/// Hidden: what else of the library a function reads of its thread is then found by one call. (None would be needed in the initial-exec model, but all of
-/// a library's thread-local storage must then fit what the loader keeps free for programs that load it late, as Python does, and ours does not.)
+/// Hidden, so that one call finds all of a thread's state that a function of the library reads. (The initial-exec model
+/// would need no call, but then all of a library's thread-local storage must fit what the loader reserves for libraries
+/// that are loaded late, as by Python; ours does not fit.)
 extern constinit thread_local ThreadPlace t_place __attribute__((visibility("hidden")));
 
-/// For threads of a team that work for one that waits for them, whose place they take; its scopes live on meanwhile.
+/// For threads of a team that work for a waiting thread: they use its place, and its scopes stay alive meanwhile.
 class WorkFor {
  public:
   explicit WorkFor(const ThreadPlace& place) : before_(t_place) { t_place = place; }

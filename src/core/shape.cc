@@ -53,7 +53,7 @@ bool Shape::operator==(const Shape& o) const { return rank_ == o.rank_ && std::e
 
 Shape contiguous_strides(const Shape& shape) {
   Shape s = Shape::filled(shape.rank(), 1);
-  // Beside a dimension of 0 others may be as large as they like: strides are then never used, but must not overflow as signed numbers.
+  // If a dimension is 0, others may be arbitrarily large: strides are then unused, but must not overflow as signed numbers.
   for (int i = shape.rank() - 2; i >= 0; --i) s[i] = static_cast<int64_t>(static_cast<uint64_t>(s[i + 1]) * static_cast<uint64_t>(shape[i + 1]));
   return s;
 }

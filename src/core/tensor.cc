@@ -1,4 +1,4 @@
-// Tensor handles and host-side construction and reading. Nothing here is recorded for gradients or traced.
+// Tensor handles, and construction and reading on the host. Nothing here is recorded for gradients or traced.
 #include "sindri/core/tensor.h"
 
 #include <fmt/format.h>
@@ -102,7 +102,7 @@ Tensor Tensor::empty(const TensorMeta& meta) {
   for (const int64_t d : meta.shape) {
     if (d < 0) throw ShapeError(fmt::format("a tensor cannot have the shape {}: dimension {} is negative", meta.shape.str(), d));
   }
-  constexpr int64_t kMostBytes = int64_t{1} << 56;  // beyond any machine, and sizes computed from it stay inside 64 bits
+  constexpr int64_t kMostBytes = int64_t{1} << 56;  // beyond any machine; sizes computed from it fit into 64 bits
   const int64_t count = meta.numel(), size = static_cast<int64_t>(dtype_size(meta.dtype));
   if (count > kMostBytes || count * size > kMostBytes)
     throw DeviceError(ErrorCode::kMemory, fmt::format("a tensor {} is larger than any memory", meta.str()), "", "check the shape");
@@ -110,7 +110,7 @@ Tensor Tensor::empty(const TensorMeta& meta) {
 }
 Tensor Tensor::empty(const Shape& shape, DType dtype, Layout layout) { return empty(TensorMeta{shape, dtype, layout, {}}); }
 
-// Made on the host, and handed out from where tensors are made now.
+// Moves a tensor made on the host to the device where tensors are now made.
 static Tensor placed(Tensor host) {
   const Device device = creation_device();
   return device.is_cpu() ? host : host.to(device);
@@ -206,7 +206,7 @@ double Tensor::item() const {
 
 namespace {
 
-// What the host reads of a tensor on another device.
+// Describes the host's read of a tensor on another device.
 DeviceMemory::Read read_of(const Tensor& t, Tensor* host) {
   TensorMeta meta = t.meta();
   meta.device = {};
@@ -215,7 +215,7 @@ DeviceMemory::Read read_of(const Tensor& t, Tensor* host) {
 }
 
 void check_stored(const Tensor& t) {
-  if (!t.has_data()) (void)t.raw_data();  // says why
+  if (!t.has_data()) (void)t.raw_data();  // throws with the reason
 }
 
 template <class To> void convert_elements(const Tensor& t, To* q) {
@@ -259,7 +259,7 @@ std::vector<Tensor> to_host(std::span<const Tensor> tensors, const char* what) {
     Tensor host;
     const DeviceMemory::Read read = read_of(t, &host);
     if (read.bytes > 0) reads.push_back(read);
-    t = std::move(host);  // the caller's handle keeps what is read
+    t = std::move(host);  // the caller's handle keeps the memory being read alive
   }
   if (!reads.empty()) device_memory().read(reads, what);
   return out;

@@ -1,4 +1,4 @@
-// What a Tensor handle points to. Three kinds: stored (host memory), symbolic (a value of a graph being traced),
+// The data of a Tensor handle. Three kinds: stored (host or device memory), symbolic (a value of a graph being traced),
 // and meta-only (a tape record that does not keep the data).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace sindri {
 
-/// Aligned bytes of a device; freed with the last handle.
+/// Aligned memory of a device; freed with the last handle.
 class Storage {
  public:
   explicit Storage(int64_t bytes, Device device = {});
@@ -21,20 +21,20 @@ class Storage {
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
-  /// An address of the device: only kernels and copies of that device may follow it.
+  /// An address on the device: only kernels and copies of that device may dereference it.
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
-  /// False for a wrapper: others may hold the same memory through an owner of their own.
+  /// False for a wrapper: others may hold the same memory through a different owner.
   bool owned() const { return owned_; }
 
-  /// Others may write to the memory past the library from now on, until end_view.
+  /// Announces that others may write to the memory without the library's knowledge, until end_view.
   void begin_view() { ++views_; }
   void end_view() {
     ++version_;
     --views_;
   }
-  /// What a reader compares to see whether such a writer may have been there meanwhile; nullopt: one is there, or the memory is another's.
+  /// A reader compares two results to detect such writes in between. nullopt: such a view exists, or the memory belongs to others.
   std::optional<uint64_t> version() const {
     if (!owned_ || views_ > 0) return std::nullopt;
     return version_;
@@ -54,13 +54,13 @@ struct TensorImpl {
   TensorMeta meta;
   std::shared_ptr<Storage> storage;  // null: symbolic or meta-only
   const void* graph = nullptr;  // the trace a symbolic value belongs to (opaque to core)
-  int32_t value = -1;  // its value id there
+  int32_t value = -1;  // its value id in that trace
   uint64_t id = next_id();
 
   static uint64_t next_id();
 };
 
-/// Hears of each symbolic tensor that this thread makes while it is there, copies under another identity included.
+/// Registers each symbolic tensor that this thread makes during its life, including copies with another identity.
 class SymbolKeeper {
  public:
   SymbolKeeper();
@@ -73,7 +73,7 @@ class SymbolKeeper {
   SymbolKeeper* previous_;
 };
 
-/// Source of host memory. The device layer installs a caching one at start.
+/// Allocates host memory. The device layer installs a caching allocator at start.
 class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
@@ -83,7 +83,7 @@ class HostAllocator {
 void set_host_allocator(HostAllocator* allocator);
 HostAllocator& host_allocator();
 
-/// What tensors ask of the device layer: memory that is not the host's. Work on it is ordered by the current stream of its device.
+/// The tensors' interface to the device layer: memory other than the host's. Work on it is ordered by the device's current stream.
 class DeviceMemory {
  public:
   struct Read {
@@ -94,22 +94,22 @@ class DeviceMemory {
   };
   virtual ~DeviceMemory() = default;
   virtual std::string name(Device device) = 0;
-  /// Throws DeviceError when there is no such device.
+  /// Throws DeviceError if there is no such device.
   virtual void check(Device device) = 0;
   virtual void* allocate(Device device, int64_t bytes) = 0;  ///< 256-byte aligned; throws DeviceError(kMemory)
   virtual void release(Device device, void* p, int64_t bytes) noexcept = 0;
-  /// Host memory has been read when it returns; the device gets the bytes in the order of its stream.
+  /// On return the host memory has been read; the device receives the bytes in stream order.
   virtual void write(Device device, void* to, const void* from, int64_t bytes) = 0;
-  /// Waits once for all of them. `what` names the wait in the timeline.
+  /// Waits once for all reads. `what` names the wait in the timeline.
   virtual void read(std::span<const Read> reads, const char* what) = 0;
-  /// Between memories of devices other than the CPU, one or two of them. Does not wait.
+  /// Copies within or between devices other than the CPU. Does not wait.
   virtual void copy(Device to_device, void* to, Device from_device, const void* from, int64_t bytes) = 0;
 };
 void set_device_memory(DeviceMemory* memory);
 DeviceMemory& device_memory();
 
-/// Where a tensor that is made from values is put: current_device(), but the host while a HostTensors lives on this thread. A graph that is
-/// traced takes such tensors as constants, and puts them on its device itself.
+/// Returns where a tensor made from values is placed: current_device(), but the host while a HostTensors exists on this
+/// thread. A graph that is being traced uses such tensors as constants and moves them to its device.
 Device creation_device();
 class HostTensors {
  public:
@@ -117,7 +117,7 @@ class HostTensors {
   ~HostTensors();
   HostTensors(const HostTensors&) = delete;
   HostTensors& operator=(const HostTensors&) = delete;
-  /// As if there were none, for its life.
+  /// Ignores all HostTensors during its life.
   class Suspend {
    public:
     Suspend();
@@ -132,12 +132,12 @@ class HostTensors {
 
 Tensor make_tensor(const TensorMeta& meta, std::shared_ptr<Storage> storage);
 Tensor make_symbolic(const TensorMeta& meta, const void* graph, int32_t value);
-/// The same value under an identity of its own.
+/// Returns the same value with a new identity.
 Tensor make_alias(const Tensor& t);
 /// Keeps id and meta, drops the data.
 Tensor make_meta_only(const Tensor& t);
 
-/// Calls f(logical_index, physical_index) in logical order. The one place that knows the physical order of a layout.
+/// Calls f(logical_index, physical_index) in logical order. The only place that knows the physical order of a layout.
 template <class F> void for_each_element(const TensorMeta& m, F&& f) {
   const int64_t n = m.numel();
   if (m.layout != Layout::kChannelsLast) {

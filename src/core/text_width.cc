@@ -1,5 +1,6 @@
-// See text_width.h. The ranges are those of Unicode's EastAsianWidth.txt (W and F) and of its combining marks, drawn together where nothing else
-// lies between; the C library's wcwidth knows them too, but only in a UTF-8 locale, which programs do not have unless they ask for it.
+// See text_width.h. The ranges are those of Unicode's EastAsianWidth.txt (W and F) and of its combining marks, merged
+// if no other character lies between them. The C library's wcwidth knows them too, but only in a UTF-8 locale, which a
+// program has only if it asks for one.
 #include "src/core/text_width.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ template <size_t N> bool within(const Range (&ranges)[N], uint32_t c) {
   return at != std::end(ranges) && at->first <= c;
 }
 
-// Bytes of the character that begins there, and its columns.
+// The number of bytes of the character that starts there, and of its columns.
 struct Character {
   size_t bytes;
   size_t columns;

@@ -1,4 +1,4 @@
-// How many columns of a terminal UTF-8 text takes. Not for pictures, whose letters have widths of their own.
+// The number of terminal columns of UTF-8 text. Not for plots, whose letters differ in width.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace sindri {
 
-/// Columns of a text without control characters: East Asian wide characters and emoji take two, combining marks none, a byte that is no UTF-8 one.
+/// Columns of a text without control characters: East Asian wide characters and emoji count two, combining marks none,
+/// a byte that is not UTF-8 one.
 size_t text_columns(std::string_view text);
-/// The longest beginning that fits into so many columns; no character is cut in two.
+/// Returns the longest prefix of at most `columns` columns; no character is split.
 std::string fit_columns(std::string_view text, size_t columns);
-/// Lines of at most `width` columns, broken at spaces; what follows the first is indented by `indent`. A word that is longer stays whole.
+/// Returns lines of at most `width` columns, broken at spaces; lines after the first are indented by `indent`. A longer word stays whole.
 std::string fold_columns(std::string_view text, size_t width, size_t indent = 2);
 
 }  // namespace sindri

@@ -1,5 +1,5 @@
-// Threads get as much stack as the limit of the process says (ulimit -s). Where that is little, decoders and kernels on threads of the library, of OpenMP and
-// of oneDNN would run beyond it and end the process without a message.
+// Gives threads a sufficient stack. By default they get as much as the process limit (ulimit -s). If that is small, decoders
+// and kernels on threads of the library, of OpenMP and of oneDNN would overflow it and end the process without a message.
 #include <pthread.h>
 
 #include <cstddef>

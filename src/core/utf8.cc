@@ -4,7 +4,7 @@
 namespace sindri {
 
 namespace {
-// Decodes the sequence at `i` and moves past it; returns false when it is malformed.
+// Decodes the sequence at `i` and moves past it; returns false if it is malformed.
 bool decode(std::string_view s, size_t* i, uint32_t* code_point) {
   const auto byte = [&](size_t k) { return static_cast<uint8_t>(s[k]); };
   const uint8_t lead = byte(*i);
@@ -21,7 +21,7 @@ bool decode(std::string_view s, size_t* i, uint32_t* code_point) {
     if ((b & 0xC0u) != 0x80u) return false;
     c = (c << 6) | (b & 0x3Fu);
   }
-  constexpr uint32_t kSmallest[] = {0, 0x80, 0x800, 0x10000};  // smaller ones have a shorter form
+  constexpr uint32_t kSmallest[] = {0, 0x80, 0x800, 0x10000};  // smaller code points have a shorter form
   if (c < kSmallest[extra] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF)) return false;
   *i += static_cast<size_t>(extra) + 1;
   *code_point = c;

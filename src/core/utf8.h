@@ -7,11 +7,11 @@
 
 namespace sindri {
 
-/// Byte position of the first malformed sequence (overlong forms and surrogates included), or -1.
+/// Returns the byte position of the first malformed sequence (overlong forms and surrogates included), or -1.
 int64_t first_invalid_utf8(std::string_view text);
-/// Code points of valid UTF-8.
+/// Returns the code points of valid UTF-8.
 std::u32string utf8_to_utf32(std::string_view text);
-/// Appends one code point; false when it is none (surrogate or beyond 0x10FFFF).
+/// Appends one code point; returns false if it is invalid (surrogate or beyond 0x10FFFF).
 bool append_utf8(uint32_t code_point, std::string* out);
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// The tree of cells: names are paths, found by walking it when they are asked for, so that a cell may hang in two places.
+// The tree of cells: names are paths, found by walking the tree on request, so that a cell may have two parents.
 #include "sindri/nn/cell.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ Value Cell::call(Span<const Value> in) {
   try {
     out = run(in);
   } catch (Error& e) {
-    const std::string part = "in " + current_scope();  // also inside the longer path that an inner cell or bind has left
+    const std::string part = "in " + current_scope();  // also within the longer path that an inner cell or bind has left
     if (e.where().find(part) == std::string::npos) e.add_where(part);
     throw;
   }

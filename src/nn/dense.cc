@@ -32,7 +32,7 @@ void Dense::normalize(double multiplier) {
 
 namespace {
 
-// In float32, whose range holds the squares of all that a half type holds.
+// In float32, whose range covers the squares of all values of a half type.
 Tensor unit_rows(const Tensor& x) {
   const amp::FullPrecisionScope full_precision;
   const Tensor wide = is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x;

@@ -1,4 +1,4 @@
-// Initial values: each rule fills doubles from a Philox sequence; the tensor's dtype comes last.
+// Initial values: each rule fills doubles from a Philox sequence; conversion to the tensor's dtype comes last.
 #include "sindri/nn/initializer.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// A rule given by a function: the public makers below differ in that and in their text only.
+// A rule given by a function: the public functions below differ only in that function and in their text.
 class FunctionInitializer final : public Initializer {
  public:
   using Fill = std::function<void(const Shape&, PhiloxSequence&, Values*)>;
@@ -121,7 +121,7 @@ void fill_orthogonal(const Shape& shape, PhiloxSequence& rng, double gain, Value
   fill_normal(rng, 0, 1, v);
   if (rows <= cols) {
     orthonormalize_rows(rows, cols, v);
-  } else {  // more rows than columns: the columns are made orthonormal, on the transpose
+  } else {  // more rows than columns: the columns are orthonormalised on the transpose
     Values t(v->size());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < cols; ++c) t[static_cast<size_t>(c * rows + r)] = (*v)[static_cast<size_t>(r * cols + c)];
@@ -151,7 +151,7 @@ void fill_sparse(const Shape& shape, PhiloxSequence& rng, double sparsity, doubl
   std::vector<int64_t> order(static_cast<size_t>(rows));
   for (int64_t c = 0; c < cols; ++c) {
     std::iota(order.begin(), order.end(), 0);
-    for (int64_t i = 0; i < zeros; ++i) {  // the first `zeros` places of a Fisher-Yates shuffle
+    for (int64_t i = 0; i < zeros; ++i) {  // the first `zeros` positions of a Fisher-Yates shuffle
       const int64_t j = i + static_cast<int64_t>(rng.next_below(static_cast<uint64_t>(rows - i)));
       std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(j)]);
       (*v)[static_cast<size_t>(order[static_cast<size_t>(i)] * cols + c)] = 0;
@@ -189,7 +189,7 @@ const std::vector<Alias>& aliases() {
   return table;
 }
 
-// Draws since set_seed: two networks built one after the other differ, the same one built after the same set_seed does not.
+// Counts draws since set_seed: two networks built in sequence differ, the same network built after the same set_seed does not.
 class Draws {
  public:
   uint64_t next() {
@@ -206,7 +206,7 @@ class Draws {
 };
 constinit RuntimeSlot<Draws> draws;
 
-constexpr uint64_t kInitializerStream = 0x696e6974;  // keeps these draws apart from other users of the seed
+constexpr uint64_t kInitializerStream = 0x696e6974;  // separates these draws from other users of the seed
 
 }  // namespace
 
@@ -273,7 +273,7 @@ std::shared_ptr<Initializer> Normal(double sigma, double mean) {
 
 std::shared_ptr<Initializer> TruncatedNormal(double sigma, double mean, double a, double b) {
   check_non_negative("TruncatedNormal", "sigma", sigma);
-  // Drawing again must end: the kept part of the normal may not be vanishingly small.
+  // Redrawing must end: the kept part of the normal distribution must not be vanishingly small.
   if (!(a < b) || a > 4 || b < -4 || b - a < 1e-3)
     throw ValueError(fmt::format("TruncatedNormal: the range [{}, {}] (in sigmas) is empty or too far out", a, b));
   return make(fmt::format("TruncatedNormal(sigma={}, mean={}, a={}, b={})", sigma, mean, a, b),

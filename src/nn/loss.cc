@@ -1,4 +1,4 @@
-// Loss Cells; their arithmetic is that of the rules (loss_rules.cc, loss_rules_classes.cc).
+// Loss Cells; the rules do their arithmetic (loss_rules.cc, loss_rules_classes.cc).
 #include "sindri/nn/loss.h"
 
 #include <fmt/format.h>
@@ -83,7 +83,7 @@ Tensor RuleLoss::of(std::vector<Tensor> inputs) const {
   return compute_loss(rule_, std::move(inputs), reduction());
 }
 
-// Half types hold neither the squares nor the sums on the way.
+// Half types cannot hold the intermediate squares and sums.
 Tensor compute_loss(const LossRule& rule, std::vector<Tensor> tensors, const std::string& reduction) {
   std::optional<DType> result;
   bool narrow = false;
@@ -117,7 +117,7 @@ LossRule of_class_numbers(LossRule rule) {
 }
 
 Registry<MakeLoss>& losses() {
-  static Registry<MakeLoss>& all = *new Registry<MakeLoss>("loss");  // filled before main, by any library
+  static Registry<MakeLoss>& all = *new Registry<MakeLoss>("loss");  // filled before main by each library
   return all;
 }
 

@@ -5,8 +5,8 @@ namespace sindri::nn {
 
 namespace {
 
-// x [N, C], target [N, C]: class numbers up to the first negative one; [C] is one sample. sum over those classes y and all others i of
-// max(0, 1 - (x[y] - x[i])), divided by C. Works on [N, C, C].
+// x [N, C]; target [N, C]: class indices up to the first negative one; [C] is one sample. The sum over those classes y
+// and all others i of max(0, 1 - (x[y] - x[i])), divided by C. Works on [N, C, C].
 Tensor multilabel_margin(Tensors t) {
   check_same_shape("MultilabelMarginLoss", t[0], t[1]);
   if (t[0].rank() != 1 && t[0].rank() != 2) throw ShapeError(fmt::format("MultilabelMarginLoss: x must be [N, C] or [C], got {}", t[0].meta().str()));

@@ -1,4 +1,4 @@
-// Losses of two tensors alike, element by element or row by row, and of pairs and triples; each formula is beside its name.
+// Losses of two equally shaped tensors, element by element or row by row, and of pairs and triples; each formula is next to its name.
 #include "src/nn/loss_rules.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ namespace sindri::nn {
 
 namespace {
 
-// Both to be of one shape: one that broadcasts is more often forgotten than meant.
+// Both tensors must have one shape: broadcasting here is more often a mistake than intended.
 LossRule like(const char* who, std::function<Tensor(const Tensor&, const Tensor&)> f, std::vector<std::string> inputs = {"logits", "labels"}) {
   return {.inputs = std::move(inputs), .terms = [who, f = std::move(f)](Tensors t) {
             check_same_shape(who, t[0], t[1]);
@@ -18,7 +18,7 @@ LossRule like(const char* who, std::function<Tensor(const Tensor&, const Tensor&
           }};
 }
 
-// Of integers in float32: half types beside them would round what they are exact in.
+// Integers are computed in float32: the other operand's half type would round values that are exact as integers.
 Tensor one_minus(const Tensor& y) { return 1.0 - (is_floating(y.dtype()) ? y : ops::cast(y, DType::kFloat32)); }
 
 Tensor distance(const Tensor& a, const Tensor& b) { return ops::abs(ops::sub(a, b)); }
@@ -45,7 +45,7 @@ const auto& kSmoothL1 =
                     return like("SmoothL1Loss", [beta](const Tensor& x, const Tensor& y) {
                       const Tensor d = distance(x, y);
                       if (beta == 0) return d;
-                      const Tensor small = minimum(d, beta);  // its square, and 1 for each above: no branch squares an infinite d
+                      const Tensor small = minimum(d, beta);  // squared, with slope 1 above beta: no branch squares an infinite d
                       return ops::add(ops::div(ops::square(small), 2.0 * beta), ops::sub(d, small));
                     });
                   }});
@@ -69,8 +69,8 @@ const auto& kSoftMargin =
                     return rule;
                   }});
 
-// MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that is 0. It is added to numbers below 1e-8 only:
-// above, it would cost digits.
+// MindSpore takes logarithms of p + 1e-12: 27.63 for a certain mistake (PyTorch: 100). In half types that term is 0. It
+// is added only to values below 1e-8, as it would cost digits above.
 Tensor binary_cross_entropy(Tensors t) {
   check_same_shape("BCELoss", t[0], t[1]);
   Tensor p = t[0], y = t[1];
@@ -80,7 +80,7 @@ Tensor binary_cross_entropy(Tensors t) {
   p = ops::check_probabilities(wide(p));
   y = wide(y);
   const Tensor positive = ops::mul(y, ops::log(above_zero(p)));
-  // What 1 - p lost to rounding comes back to the first order, so that its logarithm has all digits also where p is small.
+  // Adds back, to first order, the part that 1 - p lost to rounding, so that its logarithm has all digits even for small p.
   const Tensor q = 1.0 - p, safe = above_zero(q), lost = ops::stop_gradient(ops::div(ops::sub(p, 1.0 - q), safe));
   const Tensor negative = ops::mul(one_minus(y), ops::sub(ops::log(safe), lost));
   const Tensor loss = ops::neg(ops::add(positive, negative));
@@ -93,7 +93,7 @@ const auto& kBce = losses().add(
      .code_only = true,
      .make = [](const SettingValues&) -> LossRule { return {.labels = LossLabels::kOther, .optional = {"weight"}, .terms = binary_cross_entropy}; }});
 
-// -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x), so that y parts share the softplus: PyTorch's form.
+// -log σ(x) = softplus(-x) and -log(1 - σ(x)) = x + softplus(-x), so both terms share the softplus: PyTorch's form.
 Tensor binary_cross_entropy_with_logits(const char* who, Tensor x, Tensor y, const Tensor& weight, const Tensor& pos_weight) {
   check_same_shape(who, x, y);
   to_common_type(&x, &y);
@@ -149,7 +149,7 @@ const auto& kPoisson = losses().add(
                  Tensor loss = log_input ? ops::sub(ops::exp(x), ops::mul(y, x)) : ops::sub(x, ops::mul(y, ops::log(ops::add(x, eps))));
                  if (!full) return loss;
                  const Tensor safe = maximum(y, 1);
-                 const Tensor more = ops::add(safe, 0.5), log_safe = ops::log(safe);  // in this order: gradients add up by it
+                 const Tensor more = ops::add(safe, 0.5), log_safe = ops::log(safe);  // in this order, which fixes the order in which gradients are summed
                  const Tensor term = ops::add(ops::sub(ops::mul(more, log_safe), safe), 0.5 * std::log(2 * std::numbers::pi));
                  return ops::add(loss, ops::where(ops::greater(y, ops::scalar_like(y, 1)), term, ops::zeros_like(term)));
                }};
@@ -197,7 +197,7 @@ const auto& kRanking =
                               Tensor terms = ops::mul(t[2], ops::sub(t[1], t[0]));
                               if (margin != 0) terms = ops::add(terms, margin);
                               const Tensor zero = ops::scalar_like(terms, 0);
-                              return ops::where(ops::less(terms, zero), zero, terms);  // equal inputs, at the edge, are moved apart
+                              return ops::where(ops::less(terms, zero), zero, terms);  // at the kink, equal inputs are pushed apart
                             }};
                   }});
 
@@ -212,7 +212,7 @@ const auto& kHinge = losses().add({.name = "hinge_embedding",
                                              }};
                                    }});
 
-// With the p-norm along the last dimension; eps keeps its gradient finite.
+// The p-norm along the last dimension; eps keeps its gradient finite.
 Tensor p_distance(const Tensor& a, const Tensor& b, double p, double eps) {
   const Tensor d = ops::abs(ops::add(ops::sub(a, b), eps));
   return p == 1 || p == 2 ? ops::norm(d, p, {-1}) : ops::power_or_zero(ops::sum(ops::power_or_zero(d, p), {-1}), 1 / p);
@@ -229,7 +229,7 @@ const auto& kTriplet =
                   .make = [](const SettingValues& v) -> LossRule {
                     return {.labels = LossLabels::kOther,
                             .inputs = {"x", "positive", "negative"},
-                            .optional = {"margin"},  // instead of the setting
+                            .optional = {"margin"},  // replaces the setting
                             .terms = [p = v.get_float("p"), swap = v.get_bool("swap"), eps = v.get_float("eps"), margin = v.get_float("margin")](Tensors t) {
                               if (t[0].rank() != t[1].rank() || t[0].rank() != t[2].rank())
                                 throw ShapeError(fmt::format("TripletMarginLoss: equally many dimensions are expected, got {}, {} and {}", t[0].meta().str(),

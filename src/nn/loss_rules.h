@@ -1,4 +1,4 @@
-// What the rules of losses share.
+// Helpers shared by the rules of losses.
 #pragma once
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ inline void check_same_shape(const char* who, const Tensor& logits, const Tensor
                      "reshape or broadcast one of them first");
 }
 
-/// Both in the type that holds both when they are of two floating ones: what is computed of the narrower alone would lose its digits.
+/// Converts two tensors of different floating types to the type that can hold both: computing in the narrower one would lose digits.
 inline void to_common_type(Tensor* a, Tensor* b) {
   if (a->dtype() == b->dtype() || !is_floating(a->dtype()) || !is_floating(b->dtype())) return;
   const DType both = promote_types(a->dtype(), b->dtype());
@@ -27,7 +27,7 @@ inline void to_common_type(Tensor* a, Tensor* b) {
   *b = ops::cast(*b, both);
 }
 
-/// Half types hold neither the sum nor the number of many rows.
+/// Half types can hold neither the sum nor the count of many rows.
 inline Tensor wide(const Tensor& x) { return is_half(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
 
 /// [N, C, d...] -> [N·d..., C], so that each row is one distribution.
@@ -35,7 +35,7 @@ Tensor classes_last(const Tensor& x);
 
 inline Tensor minimum(const Tensor& x, double most) { return ops::minimum(x, ops::scalar_like(x, most)); }
 inline Tensor maximum(const Tensor& x, double least) { return ops::maximum(x, ops::scalar_like(x, least)); }
-/// a where x is the number, b elsewhere.
+/// Returns a where x equals `number`, b elsewhere.
 inline Tensor where_equal(const Tensor& x, double number, const Tensor& a, const Tensor& b) {
   return ops::where(ops::equal(x, ops::scalar_like(x, number)), a, b);
 }
@@ -50,7 +50,7 @@ inline SettingSpec int_setting(const char* name, const char* fallback, const cha
   return {.name = name, .type = SettingType::kInt, .fallback = fallback, .doc = doc};
 }
 
-/// Of numbers that must be above 0.
+/// Lower bound for values that must be above 0.
 inline constexpr double kAboveZero = 1e-30;
 
 }  // namespace sindri::nn

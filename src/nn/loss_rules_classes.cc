@@ -38,7 +38,7 @@ void check_class_weight(const char* who, const Tensor& weight, const Tensor& log
     throw ShapeError(fmt::format("{}: weight has {} classes, the logits {} have {}", who, weight.dim(0), logits.meta().str(), logits.dim(1)));
 }
 
-// [R] of int32 or int64.
+// Returns labels [R] of int32 or int64.
 Tensor flat_labels(const Tensor& labels) {
   if (is_floating(labels.dtype()))
     throw DTypeError(fmt::format("labels must be class numbers of an integer type, got {}", labels.meta().str()), "", "cast them to int32");
@@ -46,7 +46,7 @@ Tensor flat_labels(const Tensor& labels) {
   return flat.dtype() == DType::kInt32 || flat.dtype() == DType::kInt64 ? flat : ops::cast(flat, DType::kInt32);
 }
 
-// What is left of the shape of the logits [N, C, d...] for labels and losses: [N, d...].
+// Returns the shape of labels and losses for logits [N, C, d...]: [N, d...].
 Shape places_of(const char* who, const Tensor& logits, const Tensor& labels) {
   if (logits.rank() < 2) throw ShapeError(fmt::format("{}: logits must be [N, C], [N, C, d...] or [C], got {}", who, logits.meta().str()));
   Shape places = logits.shape();
@@ -56,7 +56,7 @@ Shape places_of(const char* who, const Tensor& logits, const Tensor& labels) {
   return places;
 }
 
-// The sum of the losses divided by the sum of what they weigh.
+// The sum of the losses divided by the sum of their weights.
 Tensor weighted_mean(const Tensor& loss, const Tensor& weights) {
   const Tensor rows = wide(loss);
   return ops::cast(ops::div(ops::sum(rows), ops::sum(ops::cast(weights, rows.dtype()))), loss.dtype());
@@ -74,8 +74,8 @@ struct NegativeLogLikelihood {
   int64_t ignore_index;
   double smoothing;
 
-  // Log probabilities [R, C] and labels [R], which may be ignore_index -> the losses, or their reduction. Labels pick their entries by index; the
-  // rows of ignored ones are left out, not weighted by 0, which would make NaN of an entry of -inf.
+  // Log probabilities [R, C] and labels [R], which may be ignore_index -> the losses, or their reduction. Labels select their
+  // entries by index; rows of ignored labels are removed rather than weighted by 0, which would make NaN of an entry of -inf.
   Tensor operator()(const Tensor& rows, const Tensor& labels, const Tensor& weight, const Shape& places, const std::string& reduction) const {
     const int64_t C = rows.dim(1);
     const Tensor flat = ops::check_labels(labels, C, ignore_index), counted = ops::not_equal(flat, ops::scalar_like(flat, static_cast<double>(ignore_index)));
@@ -196,14 +196,14 @@ const auto& kCrossEntropy =
                             .divisor = [ignored = likelihood.ignore_index](const Tensor& labels, Tensors t) { return label_weight(labels, t[0], ignored); }};
                   }});
 
-// logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the places of each sample.
+// logits [N, C, d...], labels [N, 1, d...] of classes or one-hot [N, C, d...] -> the mean over the positions of each sample.
 Tensor focal(Tensors t, double gamma) {
   const Tensor& logits = t[0];
   if (logits.rank() < 2 || logits.rank() != t[1].rank() || (t[1].dim(1) != 1 && t[1].dim(1) != logits.dim(1)))
     throw ShapeError(fmt::format("FocalLoss: labels must be [N, 1, d...] or [N, C, d...] for logits {}, got {}", logits.meta().str(), t[1].meta().str()));
   check_class_weight("FocalLoss", t[2], logits);
   const int64_t N = logits.dim(0), C = logits.dim(1);
-  int64_t S = 1;  // places; counted, since a batch may be empty
+  int64_t S = 1;  // positions; counted, since a batch may be empty
   for (int64_t d = 2; d < logits.rank(); ++d) S *= logits.dim(d);
   Tensor logp = ops::reshape(ops::log_softmax(logits, 1), {N, C, S});
   const Tensor labels = ops::reshape(t[1], {N, t[1].dim(1), S});

@@ -17,7 +17,7 @@ namespace sindri::nn {
 
 namespace {
 
-// First largest; a NaN is largest, as in NumPy.
+// Returns the first largest index; a NaN counts as largest, as in NumPy.
 int64_t argmax(const double* row, int64_t n) {
   int64_t best = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -27,7 +27,7 @@ int64_t argmax(const double* row, int64_t n) {
   return best;
 }
 
-// Predictions [N, C, d...] seen as [N, C, inner]; a position is a sample or one of its places.
+// Predictions [N, C, d...] viewed as [N, C, inner]; a position is a sample or one of its inner elements.
 struct Scores {
   Scores(const char* who, const Tensor& t) {
     if (t.rank() < 2 || t.dim(1) < 1) throw ShapeError(fmt::format("{}: predictions must be [N, C] or [N, C, d...], got {}", who, t.meta().str()));
@@ -36,7 +36,7 @@ struct Scores {
     inner = t.dim(0) == 0 ? 1 : positions / t.dim(0);
     values = t.to_vector<double>();
   }
-  // The values of all classes at one position, until the next call.
+  // Returns the values of all classes at one position, valid until the next call.
   const std::vector<double>& at(int64_t position) const {
     row.resize(static_cast<size_t>(classes));
     const int64_t first = position / inner * classes * inner + position % inner;
@@ -57,7 +57,7 @@ void check_labels(const char* who, const std::vector<int64_t>& labels, int64_t c
   }
 }
 
-// The place of the one 1 among zeros along dimension 1.
+// Returns the index of the single 1 among zeros along dimension 1.
 std::vector<int64_t> from_one_hot(const char* who, const Tensor& labels) {
   const Scores hot(who, labels);
   std::vector<int64_t> out;
@@ -76,7 +76,7 @@ struct Classified {
   std::vector<int64_t> predicted, actual;
 };
 
-// other: labels may be what no class is.
+// `other`: labels may be outside the classes.
 Classified classify(const char* who, const std::vector<Tensor>& in, bool other) {
   const Scores scores(who, in[0]);
   Classified c;
@@ -98,7 +98,7 @@ bool parse_eval_type(const char* who, const std::string& eval_type) {
   return eval_type == "multilabel";
 }
 
-// Two tensors of one shape holding zeros and ones.
+// Checks that two tensors have one shape and contain zeros and ones.
 std::pair<Scores, Scores> binary_rows(const char* who, const std::vector<Tensor>& in) {
   if (in[0].shape() != in[1].shape())
     throw ShapeError(fmt::format("{}: predictions {} and labels {} must have one shape", who, in[0].meta().str(), in[1].meta().str()));
@@ -185,7 +185,7 @@ void Metric::archive(CountArchive&) {
 
 std::vector<double> Metric::saved() const {
   CountArchive counts;
-  const_cast<Metric*>(this)->archive(counts);  // going out, it only reads
+  const_cast<Metric*>(this)->archive(counts);  // writing, it only reads
   return counts.values();
 }
 
@@ -316,7 +316,7 @@ void TopKCategoricalAccuracy::add(const std::vector<Tensor>& in) {
     if (label < 0 || label >= scores.classes) continue;
     const std::vector<double>& row = scores.at(i);
     const double own = row[static_cast<size_t>(label)];
-    int64_t before = 0;  // classes that rank before the label; NaN is last
+    int64_t before = 0;  // classes that rank before the label; NaN ranks last
     for (int64_t k = 0; k < scores.classes; ++k) {
       const double other = row[static_cast<size_t>(k)];
       const bool tie = other == own || (std::isnan(other) && std::isnan(own));
@@ -452,10 +452,10 @@ std::vector<double> Perplexity::eval() const {
   return {std::exp(sum_ / static_cast<double>(count_))};
 }
 
-// By name.
+// Metrics by name.
 
 Registry<MakeMetric>& metrics() {
-  static Registry<MakeMetric>& all = *new Registry<MakeMetric>("metric");  // filled before main, by any library
+  static Registry<MakeMetric>& all = *new Registry<MakeMetric>("metric");  // filled before main by each library
   return all;
 }
 
@@ -475,7 +475,7 @@ const bool kBasicMetrics = [] {
   for (const char* name : {"accuracy", "acc"}) all.add({.name = name, .doc = "right answers over samples", .code_only = true, .make = plain<Accuracy>});
   all.add({.name = "precision", .doc = "share of a class's predictions that are correct, averaged over classes", .make = plain<Precision>});
   all.add({.name = "recall", .doc = "share of a class's samples that are found, averaged over classes", .make = plain<Recall>});
-  // Of zeros and ones, several to a sample.
+  // Of zeros and ones, several per sample.
   all.add({.name = "multilabel_accuracy", .doc = "samples that are right throughout, over samples", .code_only = true, .make = multilabel<Accuracy>});
   all.add({.name = "multilabel_precision", .doc = "right ones among the ones predicted, by sample", .code_only = true, .make = multilabel<Precision>});
   all.add({.name = "multilabel_recall", .doc = "ones that were found, by sample", .code_only = true, .make = multilabel<Recall>});

@@ -23,7 +23,7 @@ Counts ngrams(const Words& words, size_t longest) {
   return out;
 }
 
-// The reference of the nearest length, of equally near ones the first.
+// Returns the length of the reference that is nearest in length, the first of equally near ones.
 int64_t nearest_length(const Words& words, const std::vector<Words>& references) {
   const auto size = static_cast<int64_t>(words.size());
   const auto gap = [&](const Words& r) { return std::abs(static_cast<int64_t>(r.size()) - size); };
@@ -51,7 +51,7 @@ void BleuScore::update(const std::vector<Words>& candidates, const std::vector<s
   for (size_t i = 0; i < candidates.size(); ++i) {
     length_ += static_cast<int64_t>(candidates[i].size());
     reference_length_ += nearest_length(candidates[i], references[i]);
-    Counts allowed;  // each n-gram as often as the reference has it that has it most
+    Counts allowed;  // the highest count of each n-gram in any one reference
     for (const Words& r : references[i])
       for (const auto& [gram, count] : ngrams(r, hits_.size())) allowed[gram] = std::max(allowed[gram], count);
     for (const auto& [gram, count] : ngrams(candidates[i], hits_.size())) {

@@ -1,4 +1,4 @@
-// Checks that all metrics make.
+// Checks shared by all metrics.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@ namespace sindri::nn {
 
 /// Throws ValueError unless update() was given `count` tensors.
 void check_inputs(const char* who, const std::vector<Tensor>& in, size_t count);
-/// Throws ValueError where eval() finds that nothing was counted.
+/// Throws ValueError if eval() is called before anything was counted.
 void check_counted(const char* who, bool counted);
 
 }  // namespace sindri::nn

@@ -46,7 +46,7 @@ class Roc final : public Metric {
   Roc(int64_t class_num, int64_t positive) : class_num_(class_num), positive_(positive) {}
   void clear() override { classes_ = 0, scores_.clear(), truth_.clear(); }
   bool empty() const override { return classes_ == 0; }
-  /// The false positive rates of all curves, then the true ones, then the thresholds.
+  /// Returns the false positive rates of all curves, then the true positive rates, then the thresholds.
   std::vector<double> eval() const override {
     std::vector<Curve> all;
     for (int64_t c = 0; c < curves(); ++c) all.push_back(curve(c));
@@ -55,7 +55,7 @@ class Roc final : public Metric {
       for (const Curve& one : all) out.insert(out.end(), (one.*part).begin(), (one.*part).end());
     return out;
   }
-  /// The mean area under the curves of those classes that have samples and are not those of all.
+  /// Returns the mean area under the curves of those classes that have some but not all of the samples.
   double value() const override {
     double sum = 0;
     int64_t taken = 0;
@@ -68,7 +68,7 @@ class Roc final : public Metric {
     if (taken == 0) throw ValueError("ROC: no class has both positive and negative samples");
     return sum / static_cast<double>(taken);
   }
-  /// The parts of the curves that there are.
+  /// Returns the parts of the curves that exist.
   std::map<std::string, std::vector<double>> counts() const override {
     std::map<std::string, std::vector<double>> out;
     for (int64_t c = 0; c < classes_; ++c) {
@@ -97,7 +97,7 @@ class Roc final : public Metric {
       throw ShapeError(fmt::format("ROC: the scores have {} classes, those of earlier batches had {}", classes, classes_));
     classes_ = classes;
     const std::vector<double> values = scores.to_vector<double>();
-    for (int64_t i = 0; i < truth.numel(); ++i)  // [N, C, inner] by sample and place
+    for (int64_t i = 0; i < truth.numel(); ++i)  // [N, C, inner] by sample and position
       for (int64_t c = 0; c < classes; ++c) scores_.push_back(values[static_cast<size_t>((i / inner * classes + c) * inner + i % inner)]);
     const std::vector<double> labels = truth.to_vector<double>();
     truth_.insert(truth_.end(), labels.begin(), labels.end());
@@ -116,7 +116,7 @@ class Roc final : public Metric {
     return hits > 0 && hits < static_cast<ptrdiff_t>(truth_.size());
   }
 
-  // One point for each distinct score, from high to low, and (0, 0) with a threshold above all of them before.
+  // One point for each distinct score, from high to low, preceded by (0, 0) with a threshold above all of them.
   Curve curve(int64_t c) const {
     const auto score = [&](size_t i) { return scores_[i * static_cast<size_t>(classes_) + static_cast<size_t>(c)]; };
     std::vector<size_t> order(truth_.size());
@@ -145,7 +145,7 @@ class Roc final : public Metric {
   int64_t class_num_, positive_;
   int64_t classes_ = 0;  // 1: scores of the positive class
   std::vector<double> scores_;  // [samples, classes]
-  std::vector<double> truth_;  // [samples]; what is no class is positive for none
+  std::vector<double> truth_;  // [samples]; a value that is not a class is positive for none
 };
 
 const bool kCurveMetrics = [] {

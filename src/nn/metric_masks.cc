@@ -1,5 +1,5 @@
-// How far two masks agree: their overlap, and the distances between their surfaces (MindSpore: train.Dice, HausdorffDistance,
-// MeanSurfaceDistance, RootMeanSquareDistance).
+// Agreement of two masks: their overlap, and the distances between their surfaces (MindSpore: train.Dice,
+// HausdorffDistance, MeanSurfaceDistance, RootMeanSquareDistance).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct Mask {
   std::vector<int64_t> dims;
   std::vector<char> in;  // row-major
 
-  // The position of element i along each axis.
+  // Returns the position of element i along each axis.
   std::vector<int64_t> position(size_t i) const {
     std::vector<int64_t> at(dims.size());
     for (size_t a = dims.size(); a-- > 0; i /= static_cast<size_t>(dims[a])) at[a] = static_cast<int64_t>(i % static_cast<size_t>(dims[a]));
@@ -59,7 +59,8 @@ struct Mask {
   }
 };
 
-// The smallest box around all points of either mask, without its axes of length 1, so that a flat object has a surface of its own dimension.
+// Crops to the smallest box around all points of either mask and drops its axes of length 1, so that a flat object has
+// a surface of its dimension.
 void crop(Mask* a, Mask* b) {
   std::vector<int64_t> low = a->dims, high(a->dims.size(), 0);
   for (size_t i = 0; i < a->in.size(); ++i) {
@@ -82,7 +83,7 @@ void crop(Mask* a, Mask* b) {
   }
 }
 
-// Points of the mask that have a neighbour along an axis outside of it, or lie at the border: their positions, one after the other.
+// Returns the positions, concatenated, of the mask's points that have a neighbour along an axis outside of it, or lie at the border.
 std::vector<int64_t> surface(const Mask& m) {
   std::vector<size_t> stride(m.dims.size(), 1);
   for (size_t d = m.dims.size(); d-- > 1;) stride[d - 1] = stride[d] * static_cast<size_t>(m.dims[d]);
@@ -99,7 +100,8 @@ std::vector<int64_t> surface(const Mask& m) {
 
 enum class Norm { kEuclidean, kChessboard, kTaxicab };
 
-// From each point of `from` to the nearest of `to`; infinity where there is none. All pairs are compared: surfaces are small beside the images.
+// Returns the distance from each point of `from` to the nearest of `to`; infinity if there is none. All pairs are
+// compared: surfaces are small compared with the images.
 std::vector<double> distances(const std::vector<int64_t>& from, const std::vector<int64_t>& to, size_t axes, Norm norm) {
   std::vector<double> out;
   for (size_t i = 0; i < from.size(); i += axes) {
@@ -121,7 +123,7 @@ std::vector<double> distances(const std::vector<int64_t>& from, const std::vecto
 double mean(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }
 double mean_square(const std::vector<double>& v) { return std::inner_product(v.begin(), v.end(), v.begin(), 0.0) / static_cast<double>(v.size()); }
 
-// Between the values next to it in rank, linearly.
+// Interpolates linearly between the values that are adjacent in rank.
 double percentile(std::vector<double> v, double percent) {
   std::sort(v.begin(), v.end());
   const double at = percent / 100 * static_cast<double>(v.size() - 1);
@@ -129,12 +131,12 @@ double percentile(std::vector<double> v, double percent) {
   return v[low] == v[high] ? v[low] : v[low] + (v[high] - v[low]) * (at - std::floor(at));
 }
 
-// Of the latest update, as in MindSpore.
+// The distance for the latest update, as in MindSpore.
 class SurfaceDistance final : public Metric {
  public:
   using Distances = std::function<std::vector<double>()>;
   using OfBoth = double (*)(const Distances& there, const Distances& back, const SettingValues&);
-  /// both: what becomes of the distances from the prediction's surface to the label's and back, which are found when they are asked for.
+  /// both: reduces the distances from the prediction's surface to the label's and back, which are computed on request.
   SurfaceDistance(const char* who, const SettingValues& settings, bool crops, OfBoth both) : who_(who), settings_(settings), crops_(crops), both_(both) {
     const std::string& name = settings.get_string("distance_metric");
     norm_ = name == "euclidean" ? Norm::kEuclidean : name == "chessboard" ? Norm::kChessboard : Norm::kTaxicab;
@@ -182,7 +184,7 @@ class SurfaceDistance final : public Metric {
   std::vector<int64_t> predicted_, actual_;  // points of the surfaces, `axes_` numbers each
 };
 
-constexpr double kFar = std::numeric_limits<double>::infinity();  // of a surface that is not there
+constexpr double kFar = std::numeric_limits<double>::infinity();  // the distance to a missing surface
 
 using Distances = SurfaceDistance::Distances;
 
@@ -191,7 +193,7 @@ double hausdorff(const Distances& there, const Distances& back, const SettingVal
   return v.get_bool("directed") ? largest(there()) : std::max(largest(there()), largest(back()));
 }
 
-// f of the one direction, or the mean of both.
+// Returns f of one direction, or the mean of both.
 template <class F> double of_directions(const Distances& there, const Distances& back, bool both, F&& f) {
   const std::vector<double> a = there(), b = both ? back() : a;
   if (a.empty() || b.empty()) return kFar;
@@ -202,7 +204,7 @@ double mean_distance(const Distances& there, const Distances& back, const Settin
   return of_directions(there, back, v.get_bool("symmetric"), mean);
 }
 
-// Without the root unless symmetric: so it is in MindSpore.
+// Without the root unless symmetric, as in MindSpore.
 double root_mean_square(const Distances& there, const Distances& back, const SettingValues& v) {
   const double square = of_directions(there, back, v.get_bool("symmetric"), mean_square);
   return v.get_bool("symmetric") ? std::sqrt(square) : square;

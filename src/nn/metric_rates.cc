@@ -1,4 +1,4 @@
-// One rate of the confusion matrix of decisions, over all of them or per sample (MindSpore: train.ConfusionMatrixMetric).
+// One rate of the confusion matrix, over all decisions or per sample (MindSpore: train.ConfusionMatrixMetric).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace sindri::nn {
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // a rate of nothing
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // a rate with an empty denominator
 
 double over(double a, double b) { return b == 0 ? kNone : a / b; }
 
-// True and false positives and negatives.
+// Counts of true and false positives and negatives.
 struct Decisions {
   double tp = 0, fp = 0, tn = 0, fn = 0;
   double positive() const { return tp + fn; }
@@ -31,7 +31,7 @@ struct Decisions {
 };
 
 struct NamedRate {
-  const char* names;  // the short one and its synonyms
+  const char* names;  // the short name and its synonyms
   double (*of)(const Decisions&);
 };
 const NamedRate kRates[] = {
@@ -69,14 +69,15 @@ const NamedRate& find_rate(const std::string& name) {
                        [&](const NamedRate& r) { return fmt::format("|{}|", r.names).find("|" + name + "|") != std::string::npos; });
 }
 
-// Rates [samples, classes], reduced over what `how` names with those of nothing left out; and how many took part.
+// Rates [samples, classes], reduced over the axes that `how` names, ignoring rates with an empty denominator; and the
+// number of rates included.
 struct Reduced {
   std::vector<double> values, taken;
 };
 
 Reduced reduce(const std::vector<double>& rates, size_t classes, const std::string& how) {
   const size_t samples = rates.size() / classes;
-  if (how == "mean") {  // of the samples' means
+  if (how == "mean") {  // over the samples' means
     double sum = 0, taken = 0;
     for (size_t s = 0; s < samples; ++s) {
       const Reduced one =

@@ -1,4 +1,4 @@
-// Batch and layer normalisation layers: statistics kept between steps, options checked.
+// Batch and layer normalisation layers: keep the moving statistics and check the options.
 #include "sindri/nn/norm.h"
 
 #include <fmt/format.h>
@@ -53,8 +53,8 @@ Tensor BatchNorm::construct(const Tensor& x) {
   return out.y;  // an empty batch has no statistics
 }
 
-// Two calls, since the sum of squares about the mean, unlike that about zero, loses no digits: counts and sums, then squares. Gradients follow by the
-// ops' own rules, so what other ranks' losses owe to this batch through the statistics comes back as well.
+// Two all-reduces, counts and sums, then squares: the sum of squares about the mean, unlike that about zero, loses no digits.
+// Gradients follow from the ops' own rules, so the contributions of other ranks' losses through the statistics are included.
 Tensor BatchNorm::over_group(const Tensor& input) {
   const amp::FullPrecisionScope full_precision;
   const Tensor x = is_half(input.dtype()) ? ops::cast(input, DType::kFloat32) : input;
@@ -77,7 +77,7 @@ Tensor BatchNorm::over_group(const Tensor& input) {
 
 // `unbias`: count / (count - 1).
 template <class Factor> void BatchNorm::update_moving(const Tensor& mean, const Tensor& var, const Factor& unbias) {
-  const amp::FullPrecisionScope float32;  // a mean moves by less than a half type can tell
+  const amp::FullPrecisionScope float32;  // a moving mean changes by less than a half type can resolve
   const double keep = options_.momentum;
   const auto blend = [&](Parameter& p, const Tensor& batch) {
     const Tensor v = ops::add(ops::mul(p.value(), keep), batch);
@@ -108,7 +108,7 @@ Tensor LayerNorm::construct(const Tensor& x) {
     throw ShapeError(fmt::format("LayerNorm: normalized_shape is {}, the input {} has {} from axis {} on", options_.normalized_shape.str(), x.meta().str(),
                                  params.str(), params_axis));
   if (norm_axis == params_axis) return ops::layer_norm(x, gamma_->value(), beta_->value(), norm_axis, options_.epsilon);
-  // Statistics over other dimensions than the parameters': normalise plainly, then scale.
+  // Statistics over dimensions other than the parameters': normalise without them, then scale.
   const Shape normalized(std::span<const int64_t>(x.shape().begin() + norm_axis, x.shape().end()));
   const Tensor plain = ops::layer_norm(x, ops::full(normalized, 1, gamma_->dtype()), ops::full(normalized, 0, gamma_->dtype()), norm_axis, options_.epsilon);
   return ops::add(ops::mul(plain, gamma_->value()), beta_->value());

@@ -1,7 +1,7 @@
-// A function as one record that runs again for its gradient. The scope "recompute" keeps the compiler from merging the repeated nodes
-// with those of the first pass. The record's inputs are all that the first pass reads: arguments, Parameters of any Cell, and tensors from
-// outside that the function holds (keyword arguments, values of an enclosing function). Each is there once, however often it is read:
-// the gradient of an input is that of all its uses.
+// A function as one record that runs again for its gradient. The scope "recompute" keeps the compiler from merging the
+// repeated nodes with those of the first pass. The record's inputs are all that the first pass reads: arguments,
+// Parameters of any Cell, and tensors from outside that the function holds (keyword arguments, values of an enclosing
+// function). Each occurs once, however often it is read: the gradient of an input is that of all its uses.
 #include "sindri/nn/recompute.h"
 
 #include <map>
@@ -21,7 +21,7 @@ namespace {
 
 using Values = std::map<Parameter*, Tensor>;
 
-// Parameters as they were when a forward pass began. Under it a repeated pass reads those values and changes none.
+// Parameters as they were when a forward pass started. Under it a repeated pass reads those values and changes none.
 class ReplayTrace final : public Trace {
  public:
   explicit ReplayTrace(Values values) : values_(std::move(values)) {}
@@ -36,8 +36,8 @@ class ReplayTrace final : public Trace {
   Values values_;
 };
 
-// Notes what a first pass reads: Parameters with the value they had in `before`, those not there yet in `read` too, and tensors that it
-// did not make in `outside`.
+// Records what a first pass reads: Parameters, with their values, in `before`, new ones also in `read`, and tensors
+// that it did not make in `outside`.
 class FirstPass final : public Trace {
  public:
   FirstPass(Values* before, std::vector<Parameter*>* read, TensorList* outside) : before_(*before), read_(*read), outside_(*outside) {
@@ -95,7 +95,7 @@ TensorList recompute_function(TensorFn f, Span<const Tensor> in, const std::vect
   for (const Tensor& t : tensors) listed.insert(t.id());
   std::vector<Parameter*> trained;
   for (Parameter* p : read) {
-    if (!p->requires_grad || listed.contains(before.at(p).id())) continue;  // one that is an argument, too, has its gradient there
+    if (!p->requires_grad || listed.contains(before.at(p).id())) continue;  // also an argument, whose gradient covers it
     trained.push_back(p);
     inputs.push_back(p->value());
   }

@@ -1,4 +1,4 @@
-// Nested values: construction, checks and the flat view that gradients and graphs work on.
+// Nested values: construction, checks and the flat view used by gradients and graphs.
 #include "sindri/nn/value.h"
 
 #include <fmt/format.h>

@@ -15,7 +15,7 @@ namespace {
 struct Text {
   std::string operator()(bool v) const { return v ? "true" : "false"; }
   std::string operator()(int64_t v) const { return fmt::format("{}", v); }
-  // Always with a point or exponent, so that the parser can tell a double from an integer.
+  // Always writes a point or an exponent, so that the parser can tell a double from an integer.
   std::string operator()(double v) const {
     std::string s = fmt::format("{}", v);
     return s.find_first_of(".einf") == std::string::npos ? s + ".0" : s;
@@ -57,7 +57,7 @@ struct Hash {
   }
 };
 
-// A parsed value may be of a neighbouring kind: 2 for 2.0, [2, 3] for a shape or a list of doubles, [] for any list.
+// A parsed value may have a similar type: 2 for 2.0, [2, 3] for a shape or a list of doubles, [] for any list.
 bool coerce(const AttrValue& given, AttrValue* slot) {
   if (given.index() == slot->index()) {
     *slot = given;

@@ -22,7 +22,7 @@ thread_local Trace* t_top = nullptr;
 thread_local int t_graph_depth = 0;
 thread_local ScopeLink t_scope;
 
-// Says in the error which call it comes from.
+// Adds the call to the error message.
 void add_call(Error& e, const OpDef& op, const Attrs& attrs, Span<const Tensor> in) {
   std::string inputs;
   for (const Tensor& t : in) inputs += (inputs.empty() ? "" : ", ") + (t.defined() ? t.meta().str() : std::string("undefined"));

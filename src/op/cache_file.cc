@@ -39,7 +39,7 @@ CacheLock::CacheLock(const std::string& file) {
 }
 CacheLock::~CacheLock() {
   if (fd_ < 0) return;
-  flock(fd_, LOCK_UN);  // a process forked meanwhile holds the file open, too
+  flock(fd_, LOCK_UN);  // a process forked meanwhile also holds the file open
   close(fd_);
 }
 void CacheLock::wait() const {

@@ -7,11 +7,12 @@
 
 namespace sindri {
 
-/// `name` in the cache folder: SINDRI_CACHE_DIR, else $XDG_CACHE_HOME/sindri or ~/.cache/sindri. Empty if HOME is not set.
+/// Returns the path of `name` in the cache folder: SINDRI_CACHE_DIR, else $XDG_CACHE_HOME/sindri or ~/.cache/sindri.
+/// Empty if HOME is not set.
 SINDRI_API std::string cache_file(const std::string& name);
 
-/// Keeps other processes from changing a cache file, by a lock on FILE.lock. If there can be no lock, or a stopped process holds it for ten seconds, this
-/// process continues without: at worst the two make different choices.
+/// Prevents other processes from changing a cache file, by a lock on FILE.lock. If locking is not possible, or a stopped
+/// process holds the lock for ten seconds, this process continues without: at worst the two make different choices.
 class SINDRI_API CacheLock {
  public:
   explicit CacheLock(const std::string& file);
@@ -24,7 +25,7 @@ class SINDRI_API CacheLock {
   int fd_ = -1;
 };
 
-/// Replaces the file in one step: readers see the old text or the new one. Returns why it cannot be written; empty: it was.
+/// Replaces the file atomically: readers see the old text or the new one. Returns an empty string, or why it cannot be written.
 SINDRI_API std::string replace_cache_file(const std::string& file, const std::string& text);
 
 }  // namespace sindri

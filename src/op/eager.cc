@@ -1,4 +1,4 @@
-// The bottom interpreter of PYNATIVE_MODE: find the plan, bring inputs to its layouts, allocate, run.
+// The innermost interpreter of PYNATIVE_MODE: finds the plan, converts inputs to its layouts, allocates, runs.
 #include "src/op/eager.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kFinishedTrace =
     "a tensor made inside a compiled function lives only during that call: return it from the function, or keep it in a Parameter";
 
-// Operands of one call; few of them without a heap allocation.
+// The operands of one call; a few of them need no heap allocation.
 class Operands {
  public:
   explicit Operands(size_t count) : many_(count > kFew ? count : 0), at_(count > kFew ? many_.data() : few_.data()) {}
@@ -42,7 +42,7 @@ struct Pointers {
   const Tensor& operator[](size_t i) const { return *tensors[i]; }
 };
 
-// reshape is the one op whose result has the bytes of its input: it shares them. Ops never write to storage that others hold.
+// Only reshape has a result with the bytes of its input: it shares them. Ops never write to storage that others hold.
 bool is_view(const OpDef& op, const OpPlan& plan, const Tensor& in) {
   return op.traits.role == OpRole::kReshape && in.layout() == plan.in[0].layout && forced_kernel() == nullptr;
 }
@@ -60,7 +60,7 @@ template <class Inputs> void run_eager(const OpDef& op, const Attrs& attrs, cons
     results[0] = in[0].view(plan.out[0].shape);
     return;
   }
-  std::vector<Tensor> converted;  // copies in another layout live through the run
+  std::vector<Tensor> converted;  // copies in another layout; they must outlive the run
   const size_t outputs = plan.out.size();
   Operands operands(in.size() + outputs);
   for (size_t i = 0; i < in.size(); ++i) {

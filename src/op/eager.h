@@ -1,4 +1,4 @@
-// Declares the eager interpreter, the end of every stack that is not being traced into a graph.
+// The eager interpreter, the end of every interpreter stack that is not being traced into a graph.
 #pragma once
 
 #include "sindri/op/bind.h"
@@ -13,11 +13,11 @@ class EagerTrace final : public Trace {
   void assign(Parameter& p, const Tensor& v, Trace* below) override;
 };
 EagerTrace& eager_trace();
-/// The first output of EagerTrace::apply.
+/// Returns the first output of EagerTrace::apply.
 Tensor run_eager_one(const OpDef& op, const Attrs& attrs, Span<const Tensor* const> in);
 
-/// Set by the graph tracer while it is on the stack, so that is_tracing_graph() needs no knowledge of graphs. Tensors made from values meanwhile are
-/// constants, which stay on the host until the graph puts them on its device.
+/// Active while the graph tracer is on the stack, so that is_tracing_graph() needs no knowledge of graphs. Tensors made
+/// from values meanwhile are constants, which stay on the host until the graph moves them to its device.
 class TracingGraphScope {
  public:
   TracingGraphScope();
@@ -27,7 +27,7 @@ class TracingGraphScope {
   HostTensors constants_;
 };
 
-/// Takes all interpreters off this thread for its life: what runs inside is eager, and not part of what is traced.
+/// Removes all interpreters from this thread during its life: ops inside run eagerly and are not part of the trace.
 class SuspendTraces {
  public:
   SuspendTraces();

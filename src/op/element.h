@@ -1,4 +1,4 @@
-// One element of a floating buffer as a double: the arithmetic of reference kernels, whatever the element type.
+// Reads and writes one element of a floating-point buffer as a double: the arithmetic of reference kernels, whatever the element type.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sindri {
 
-/// Element i in physical order.
+/// Returns element i in physical order.
 inline double load_element(const Buffer& b, int64_t i) {
   switch (b.meta->dtype) {
     case DType::kFloat16: return static_cast<double>(static_cast<float>(b.as<float16>()[i]));

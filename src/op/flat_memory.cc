@@ -8,7 +8,7 @@
 namespace sindri {
 
 namespace {
-// Filled before main, by any library.
+// Filled before main by each library.
 std::vector<std::pair<const char*, FlatMemorySource>>& sources() {
   static auto& all = *new std::vector<std::pair<const char*, FlatMemorySource>>;
   return all;

@@ -1,4 +1,4 @@
-// Memory in which an op likes its operands to lie: where a communicator reduces without a copy of its own. A graph computes them there.
+// Memory in which a communicator reduces an op's operands without a copy. A graph computes the operands there.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace sindri {
 
-/// A piece of it. The graphs of a runtime run one after the other, so those that ask for one size and key share it.
+/// A piece of that memory. The graphs of a runtime run in sequence, so those with the same size and key share it.
 struct FlatMemory {
   std::shared_ptr<void> data;
-  std::weak_ptr<void> owner;  ///< what it is part of; it must not be used behind that
+  std::weak_ptr<void> owner;  ///< owner of the memory, which must not be used after it is gone
 };
 
 struct FlatMemorySource {
-  /// What kind of memory helps there, in the current runtime; empty: none.
+  /// Returns the kind of memory to use in the current runtime; empty: none.
   std::string (*key)(const Attrs& attrs);
-  /// Gives *memory, unless it is there and good still. Collective: called at the same place by all ranks.
+  /// Sets *memory unless it is already set and still valid. Collective: called at the same point by all ranks.
   void (*take)(const Attrs& attrs, int64_t bytes, std::shared_ptr<FlatMemory>* memory);
 };
 
-/// At start-up, by the op's kernels.
+/// Registers a source at start-up; called by the op's kernels.
 bool register_flat_memory(const char* op, FlatMemorySource source);
-/// Null for most ops.
+/// Returns null for most ops.
 const FlatMemorySource* flat_memory_of(const OpDef& op);
 
 }  // namespace sindri

@@ -1,6 +1,6 @@
-// See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: {"kernel", "of": the kernels it was measured
-// against, "at": when, in seconds}}}; it is read again before a choice is added, and replaced in one step, both under a lock on FILE.lock, so that
-// processes that start together end with the same choices.
+// See sindri/op/kernel_choice.h. The cache file is JSON, {"version", "choices": {query: {"kernel", "of": the kernels it
+// was measured against, "at": when, in seconds}}}. It is read again before a choice is added, and replaced atomically,
+// both under a lock on FILE.lock, so that processes that start together end with the same choices.
 #include "src/op/kernel_choice.h"
 
 #include <fmt/format.h>
@@ -38,16 +38,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The words of kernel_choice_origins().
+// The strings of kernel_choice_origins().
 constexpr const char *kMeasured = "measured", *kCached = "cache file", *kRecorded = "recorded", *kFixed = "fixed";
 
 constexpr const char* kCacheVersion = SINDRI_VERSION_STRING " form 4";
 
-// A net asks for some ten to a hundred choices. Ever new shapes would otherwise grow what is remembered, and the file, which is written anew for
-// each choice, without end: a process keeps those it used last, and adds only its first ones to the file, which in turn keeps the latest.
+// A network needs between ten and a hundred choices. Ever new shapes would otherwise grow the memory, and the file,
+// which is rewritten for each choice, without bound. So a process keeps the choices it used last and adds only its
+// first ones to the file, which in turn keeps the newest.
 constexpr size_t kMostUsed = 1024, kMostAdded = 256, kMostInFile = 2048;
 
-// A kernel that was the fastest of some. Where the alternatives are others by now, it is measured again.
+// The fastest of several kernels. If the alternatives have changed since, it is measured again.
 struct Measured {
   std::string kernel;
   std::vector<std::string> of;
@@ -61,7 +62,7 @@ void from_json(const nlohmann::json& j, Measured& m) {
   m.at = j.value("at", int64_t{0});
 }
 
-// Leaves out at least a quarter of the entries, those for which `age_of` is lowest, once there are more than `most`.
+// If there are more than `most` entries, removes at least a quarter of them, those with the lowest `age_of`.
 template <class Map, class F> void bound(Map* entries, size_t most, F&& age_of) {
   if (entries->size() <= most) return;
   std::vector<decltype(age_of(entries->begin()->second))> ages;
@@ -87,7 +88,7 @@ const KernelDef* first_by_name(const std::vector<const KernelDef*>& list) {
   return *std::min_element(list.begin(), list.end(), [](const KernelDef* a, const KernelDef* b) { return std::string_view(a->name) < b->name; });
 }
 
-// Choices in the form of repro.json, {"kernel_choices": {query: kernel}}.
+// Reads choices in the form of repro.json, {"kernel_choices": {query: kernel}}.
 KernelChoices pinned_choices() {
   constexpr const char* kVariable = "SINDRI_KERNEL_CHOICES";
   const char* file = std::getenv(kVariable);
@@ -120,7 +121,7 @@ struct Used {
   uint64_t last = 0;
 };
 
-// What a runtime was given and has chosen; under the mutex of State.
+// The choices a runtime was given or has made; under the mutex of State.
 struct Choices {
   Tuning tuning = tuning_of_environment();
   KernelChoices given;
@@ -135,17 +136,17 @@ struct Choices {
 constinit RuntimeSlot<Choices> choices_slot;
 Choices& choices_here() { return choices_slot.get(); }
 
-// Of the process, as are its environment and its cache file: what one runtime has measured others find.
+// State of the process, as are its environment and its cache file: other runtimes use what one has measured.
 struct State {
   const KernelChoices pinned = pinned_choices();  // may throw
-  std::mutex mutex;  // of what follows, and of each runtime's Choices
+  std::mutex mutex;  // guards everything below, and each runtime's Choices
   const AtFork at_fork{mutex, AtFork::kKernelChoices};
   Measurements cached;
   bool told_of_missing = false;
-  std::string cache_file;  // that was read
-  size_t added = 0;  // to it
+  std::string cache_file;  // the file that was read
+  size_t added = 0;  // number of choices added to it
 
-  // What the cache file says of a query, if it was measured among the same kernels.
+  // Returns the choice in the cache file for a query if it was measured among the same kernels.
   const KernelDef* measured(const std::string& key, const std::vector<const KernelDef*>& alternatives) const {
     const auto it = cached.find(key);
     return it == cached.end() || it->second.of != names_of(alternatives) ? nullptr : find(alternatives, it->second.kernel);
@@ -156,13 +157,13 @@ State& state() {
   return s;
 }
 
-// Under the mutex.
+// Call with the mutex held.
 void tell_of_missing(State* s, const std::string& key) {
   if (!std::exchange(s->told_of_missing, true))
     log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; bits may differ from the recorded run", key));
 }
 
-// One measurement at a time (a kernel may ask for others); taken before the state's mutex, which it does not need.
+// Only one measurement at a time (a kernel may cause others). Locked before the state's mutex, which measuring does not need.
 std::recursive_mutex& measuring() {
   static PerProcess<std::recursive_mutex> m;
   return m.get();
@@ -182,7 +183,7 @@ Measurements read_cache(const std::string& file) {
     std::ifstream f(file);
     if (!f) throw std::runtime_error("it cannot be opened");
     const nlohmann::json j = nlohmann::json::parse(f);
-    if (j.at("version") != kCacheVersion) return out;  // other kernels may be faster now
+    if (j.at("version") != kCacheVersion) return out;  // since then, other kernels may have become faster
     j.at("choices").get_to(out);
   } catch (const std::exception& e) {
     log::warn("dispatch", fmt::format("the kernel cache {} cannot be read and is rebuilt: {}", file, e.what()));
@@ -197,18 +198,18 @@ void write_cache(const std::string& file, const Measurements& choices) {
     log::warn("dispatch", fmt::format("the kernel cache {} cannot be written ({}): choices are measured again next time", file, why));
 }
 
-constexpr double kNotTimed = 1e30;  // seconds of a kernel that was out of the race before its first turn
+constexpr double kNotTimed = 1e30;  // seconds; for a kernel that was dropped before its first timed turn
 
-// Buffers to time kernels on. Ones: no kernel is slower on them than on data (zeros and denormals can mislead).
+// Buffers to time kernels on. Filled with ones: no kernel is slower on them than on data (zeros and denormals can mislead).
 class Trial {
  public:
   explicit Trial(const KernelQuery& q) : device_(q.device()), stream_(device_.is_cpu() ? nullptr : &current_stream(device_)) {
     for (const TensorMeta& m : q.in) add(m, &in_);
     for (const TensorMeta& m : q.out) add(m, &out_);
   }
-  // Best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide between them. Out is one that took three
-  // times as long as another in a turn of its own, the first that warms up included, or 1.3 times in that and in those behind it; once one alone is
-  // left, all is known.
+  // Returns the best time of each kernel. They take turns, so that a moment in which the machine is busy does not decide
+  // between them. A kernel is dropped if it took three times as long as another in one turn, the warm-up included, or
+  // 1.3 times as long both in the warm-up and in the later turns. Timing ends when a single kernel is left.
   std::vector<double> seconds(const std::vector<std::shared_ptr<Kernel>>& list) {
     int64_t workspace_bytes = 0;
     for (const auto& k : list) workspace_bytes = std::max(workspace_bytes, k->workspace_bytes());
@@ -245,7 +246,7 @@ class Trial {
  private:
   static constexpr int kFewestRuns = 2, kMostRuns = 50;
   static constexpr double kFar = 3, kClear = 1.3;
-  static constexpr double kEnough = 0.002;  // seconds a kernel; reached at once by all but small calls
+  static constexpr double kEnough = 0.002;  // seconds per kernel; all but small calls reach this at once
 
   void add(const TensorMeta& m, std::vector<Buffer>* to) {
     memory_.push_back(std::make_unique<Storage>(m.nbytes(), device_));
@@ -265,9 +266,10 @@ class Trial {
   std::vector<Buffer> in_, out_;
 };
 
-// A convolution does the same for each sample, so which kernel is fastest shows on a few of them: as many as make kTrialFlops operations, a multiple
-// of the threads. ResNet-50's 71 choices at batch 16 are so made in a fifth of the time. What a kernel does once per call (transforming the weights)
-// counts for more than in the whole call; that cost a hundredth of the step.
+// A convolution does the same for each sample, so a few samples suffice to find the fastest kernel: as many as make
+// kTrialFlops operations, rounded up to a multiple of the threads. ResNet-50's 71 choices at batch 16 then take a fifth
+// of the time. Work that a kernel does once per call (transforming the weights) counts for more than in the whole call;
+// that cost a hundredth of the step.
 class FewSamples {
  public:
   explicit FewSamples(const KernelQuery& q) : in_(q.in.begin(), q.in.end()), out_(q.out.begin(), q.out.end()), query_{q.op, q.attrs, in_, out_} {
@@ -287,7 +289,7 @@ class FewSamples {
   }
   FewSamples(const FewSamples&) = delete;
   FewSamples& operator=(const FewSamples&) = delete;
-  /// Its attributes are those of the whole call: kernels take shapes from the operands.
+  /// The attributes are those of the whole call: kernels derive shapes from the operands.
   const KernelQuery& query() const { return query_; }
 
  private:
@@ -335,7 +337,7 @@ KernelChoices kernel_choices() {
   KernelChoices all;
   const Choices& c = choices_here();
   for (const auto& [key, u] : c.used) all[key] = u.kernel;
-  all.insert(c.given.begin(), c.given.end());  // a resumed run that ends early keeps what it has not come to
+  all.insert(c.given.begin(), c.given.end());  // a resumed run that ends early keeps the choices that it has not needed yet
   return all;
 }
 std::map<std::string, std::string> kernel_choice_origins() {
@@ -377,7 +379,7 @@ void record_choice(const std::string& key, const std::string& choice, ChoiceOrig
 
 namespace {
 
-// What is known of a query without measuring; null: nothing. Under the state's mutex.
+// Returns the kernel that is known for a query without measuring; null: none. Call with the state's mutex held.
 const KernelDef* known_kernel(State& s, const std::string& key, const std::string& file, const std::vector<const KernelDef*>& alternatives) {
   const auto in = [&](const KernelChoices& choices) -> const KernelDef* {
     const auto it = choices.find(key);
@@ -412,7 +414,8 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
   return k;
 }
 
-// The fastest, kept in the cache file; the first by name, not kept, when there is no memory to measure with.
+// Returns the fastest kernel and stores it in the cache file; if there is no memory to measure with, the first by name,
+// which is not stored.
 const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::string& key, const std::string& file,
                                   const std::vector<const KernelDef*>& alternatives, const MakeKernel& make) {
   const KernelDef* k = nullptr;
@@ -423,15 +426,15 @@ const KernelDef* measure_and_keep(State& s, const KernelQuery& q, const std::str
     why = "no memory is left";
   }
   if (k == nullptr) log::warn("dispatch", fmt::format("{}: kernels cannot be measured here, the first by name is used: {}", key, why));
-  const bool keep = k != nullptr && !file.empty() && s.added < kMostAdded;  // only who measures counts, one at a time
+  const bool keep = k != nullptr && !file.empty() && s.added < kMostAdded;  // only a thread that measures adds, one at a time
   std::optional<CacheLock> one;
-  if (keep) one.emplace(file);  // before the mutex, which other threads must not wait for so long
+  if (keep) one.emplace(file);  // before the mutex, which other threads must not wait for that long
   const std::lock_guard lock(s.mutex);
   const char* from = k != nullptr ? kMeasured : kFixed;
   if (k == nullptr) k = first_by_name(alternatives);
   if (keep) {
     s.cached = read_cache(file);
-    if (const KernelDef* other = s.measured(key, alternatives)) {  // another process was faster
+    if (const KernelDef* other = s.measured(key, alternatives)) {  // another process measured it first
       k = other;
       from = kCached;
     } else {

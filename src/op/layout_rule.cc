@@ -9,8 +9,9 @@ namespace {
 
 bool can_be_channels_last(const TensorMeta& m) { return m.shape.rank() == 4; }
 
-// Weights [O, C, KH, KW] stay contiguous. On CUDA devices libraries want them channels-last too, as [O, KH, KW, C]: there operands may lie either way, and
-// results are channels-last unless that is the same memory. So a graph turns all of its weights at once (src/graph/passes/turn_layouts.cc).
+// Weights [O, C, KH, KW] stay contiguous on the CPU. On CUDA devices libraries need them channels-last too, as [O, KH,
+// KW, C]: there, operands may have either layout, and results are channels-last unless that is the same memory. So a
+// graph converts all of its weights at once (src/graph/passes/turn_layouts.cc).
 Layout weight_layout(const TensorMeta& m, bool result) {
   if (m.device.kind != Device::kCuda || !can_be_channels_last(m)) return Layout::kContiguous;
   if (!result) return m.layout;
@@ -26,8 +27,8 @@ void set_all(std::vector<TensorMeta>* metas, Layout layout, uint32_t weights, bo
   }
 }
 
-// Broadcast operands of an elementwise op ([C, 1, 1], scalars) are read through strides of their own, so only those with
-// the output's full shape have to agree with it.
+// Broadcast operands of an elementwise op ([C, 1, 1], scalars) are read through their own strides, so only operands
+// with the output's full shape must agree with it.
 Layout agnostic_layout(const std::vector<TensorMeta>& in, const TensorMeta& out) {
   for (const TensorMeta& m : in) {
     if (m.layout == Layout::kChannelsLast && m.shape == out.shape) return Layout::kChannelsLast;

@@ -1,5 +1,5 @@
-// The layouts an op wants its inputs in and gives its outputs, from OpTraits::layout. One function for the eager and the
-// graph interpreter, so that both modes run the same kernels on the same bytes.
+// The layouts of an op's inputs and outputs, from OpTraits::layout. The eager and the graph interpreter share this
+// function, so both modes run the same kernels on the same bytes.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace sindri {
 
-/// Whether a tensor has other memory in channels-last than it has contiguous.
+/// Returns whether a tensor's channels-last memory differs from its contiguous memory.
 bool channels_last_differs(const TensorMeta& m);
-/// Rewrites the layouts of `in` to what the op should receive, and sets those of `out`.
+/// Sets the layouts of `in` to those the op receives, and those of `out` to those it produces.
 void apply_layout_rule(const OpDef& op, std::vector<TensorMeta>* in, std::vector<TensorMeta>* out);
 
 }  // namespace sindri

@@ -1,4 +1,4 @@
-// The observer in force in each runtime. A plain pointer: interpreters look at it before every kernel, so looking must cost nothing.
+// The observer of each runtime. A plain pointer: interpreters read it before every kernel, so reading must cost nothing.
 #include "sindri/op/observer.h"
 
 #include <atomic>
@@ -15,10 +15,10 @@ namespace sindri {
 
 namespace {
 
-// In all runtimes, the process's timeline included.
+// Count over all runtimes, including the process's timeline.
 std::atomic<int> g_observers{0};
 
-// Hands waits on to the observer of kernels, and to whoever heard of them before it.
+// Passes waits on to the observer of kernels, and to the wait observer that was installed before.
 class WaitRelay final : public WaitObserver {
  public:
   void on_wait(const char* what, int64_t begin_ns, int64_t end_ns) override {
@@ -26,7 +26,7 @@ class WaitRelay final : public WaitObserver {
     if (KernelObserver* const observer = kernel_observer()) observer->on_wait(what, point(begin_ns), point(end_ns));
     if (WaitObserver* const other = before_.load(std::memory_order_acquire)) other->on_wait(what, begin_ns, end_ns);
   }
-  // There while any runtime observes kernels: without it a wait takes no times.
+  // Installed while any runtime observes kernels: otherwise a wait reads no clock.
   void add_observer() {
     const std::lock_guard lock(mutex_);
     if (g_observers++ == 0) before_ = set_wait_observer(this);
@@ -35,7 +35,7 @@ class WaitRelay final : public WaitObserver {
     const std::lock_guard lock(mutex_);
     if (--g_observers > 0) return;
     WaitObserver* const last = set_wait_observer(before_.exchange(nullptr));
-    if (last != this) set_wait_observer(last);  // one that came later stays
+    if (last != this) set_wait_observer(last);  // one installed later stays
   }
 
  private:
@@ -44,7 +44,7 @@ class WaitRelay final : public WaitObserver {
 };
 
 WaitRelay& relay() {
-  static WaitRelay* const r = new WaitRelay;  // devices hear of it until the process ends
+  static WaitRelay* const r = new WaitRelay;  // devices call it until the process ends
   return *r;
 }
 

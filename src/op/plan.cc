@@ -28,11 +28,11 @@ struct Key {
   const OpDef* op;
   Attrs attrs;
   std::vector<TensorMeta> in;
-  Device device;  // of a call without operands
+  Device device;  // for a call without operands
   std::string forced;
   bool strict;
   int threads;
-  uint64_t runtime;  // whose choices of kernels the plan keeps
+  uint64_t runtime;  // the runtime whose kernel choices the plan uses
   size_t hash;
   bool operator==(const Key& o) const {
     return hash == o.hash && op == o.op && strict == o.strict && threads == o.threads && runtime == o.runtime && device == o.device && forced == o.forced &&
@@ -43,7 +43,7 @@ struct Key {
 struct Entry {
   Key key;
   OpPlan plan;
-  mutable uint64_t last_use = 0;  // under the table's mutex
+  mutable uint64_t last_use = 0;  // guarded by the table's mutex
 };
 using EntryPtr = std::shared_ptr<const Entry>;
 
@@ -59,20 +59,20 @@ struct SameKey {
   bool operator()(const EntryPtr& a, const Key& b) const { return a->key == b; }
 };
 
-// What a call asks for, without copies of its metas: meta(i) gives the i-th of `count`.
+// The parameters of a call, without copies of its metas: meta(i) returns the i-th of `count`.
 template <class MetaOf> struct Call {
   const OpDef& op;
   const Attrs& attrs;
   size_t count;
   MetaOf meta;
-  Device device = {};  // looked at where there are no operands
+  Device device = {};  // used if there are no operands
   const char* forced = forced_kernel();
   RuntimeState& here = *t_place.runtime;
   bool strict = here.is_strict();
   int threads = here.num_threads();
   uint64_t runtime = here.id;
 
-  // One multiplication per number, all of them mixed at the end: hashing is a good part of what a small op costs.
+  // One multiplication per number, mixed once at the end: hashing is a large part of a small op's cost.
   size_t hash() const {
     uint64_t h = reinterpret_cast<uintptr_t>(&op);
     const auto add = [&h](uint64_t v) { h = (std::rotl(h, 23) ^ v) * 0x9E3779B97F4A7C15ull; };
@@ -99,8 +99,8 @@ template <class MetaOf> struct Call {
   }
 };
 
-// Bounded, as a plan can hold tens of kB of generated code: varying shapes would otherwise grow it for ever. A training step asks for some
-// hundred plans.
+// Bounded, as a plan can hold tens of kB of generated code: varying shapes would otherwise grow the cache forever. A
+// training step needs a few hundred plans.
 constexpr size_t kMaxPlans = 768;
 
 }  // namespace
@@ -137,7 +137,8 @@ EntryPtr make_entry(Key key) {
   return e;
 }
 
-// The table that all threads of a runtime share: a runtime's plans go with it, and one with many shapes leaves others theirs.
+// The table that all threads of a runtime share. A runtime's plans are freed with it, and a runtime with many shapes
+// does not evict those of others.
 struct Table {
   std::mutex mutex;
   const AtFork at_fork{mutex, AtFork::kPlans};
@@ -159,7 +160,7 @@ EntryPtr find_or_make(Key key) {
   EntryPtr made = make_entry(std::move(key));
   const std::lock_guard lock(mutex);
   made->last_use = ++clock;
-  if (cache.size() >= kMaxPlans) {  // the half that was asked for least lately
+  if (cache.size() >= kMaxPlans) {  // evict the least recently used half
     std::vector<uint64_t> uses;
     for (const EntryPtr& e : cache) uses.push_back(e->last_use);
     std::nth_element(uses.begin(), uses.begin() + kMaxPlans / 2, uses.end());
@@ -168,7 +169,7 @@ EntryPtr find_or_make(Key key) {
   return *cache.insert(std::move(made)).first;
 }
 
-// Each thread keeps the plans it met last, by hash, so that a loop of eager calls neither locks nor copies a key.
+// Each thread keeps its most recent plans, by hash, so that a loop of eager calls neither locks nor copies a key.
 template <class MetaOf> std::shared_ptr<const OpPlan> find_plan(const Call<MetaOf>& call) {
   constexpr size_t kRecent = 512;
   thread_local std::vector<EntryPtr> recent(kRecent);
@@ -193,7 +194,7 @@ std::shared_ptr<const OpPlan> plan_call(const OpDef& op, const Attrs& attrs, Spa
   return find_plan(Call<decltype(meta)>{op, attrs, in.size(), meta, in.empty() ? current_device() : Device{}});
 }
 
-// The time of a kernel is that of its work, not of putting it on a stream.
+// A kernel's time is that of its work, not of enqueuing it.
 void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope, const OpPlan& plan, Span<const Buffer> in, Span<const Buffer> out,
                   ExecContext ctx) {
   KernelObserver* const observer = kernel_observer();
@@ -202,7 +203,7 @@ void run_observed(const OpDef& op, const Attrs& attrs, const std::string* scope,
   auto begin = std::chrono::steady_clock::now(), end = begin;
   const auto work = [&] { run_plan(plan, in, out, ctx); };
   if (ctx.stream != nullptr) {
-    // By the device's clock, at the end of the time that the host has waited.
+    // By the device's clock; ends when the host's wait ends.
     const double seconds = seconds_on_device(*ctx.stream, work);
     end = std::chrono::steady_clock::now();
     begin = end - std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));

@@ -1,4 +1,4 @@
-// For the public functions of op families: calls that cost little beside their kernel, for small tensors in eager mode.
+// For the public functions of op families: calls with little overhead compared with their kernel, for small tensors in eager mode.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace sindri {
 
-/// The first output of bind(). Where nothing records or traces, an op with one output goes to its kernel without lists being made.
+/// Returns the first output of bind(). If nothing records or traces, an op with one output reaches its kernel without building lists.
 Tensor bind_one(const OpDef& op, const Attrs& attrs, std::initializer_list<const Tensor*> in = {});
 
-/// Attrs::of(value), which makes names, values and hash anew: here once for a value that was asked for lately on this thread.
+/// Attrs::of(value), which builds names, values and hash; this function reuses the result for a value that this thread used recently.
 template <class T> Attrs recent_attrs(const T& value) {
   constexpr size_t kKept = 16;
   thread_local std::array<std::optional<std::pair<T, Attrs>>, kKept> kept;

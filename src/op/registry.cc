@@ -1,4 +1,4 @@
-// The one table of ops and the one table of kernels, filled by registrars before main.
+// The tables of ops and of kernels, filled by registrars before main.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ std::map<std::string, OpDef>& ops() {
   static std::map<std::string, OpDef> table;
   return table;
 }
-// Lists, so that a backend may keep what it found: addresses stay. A backend that is opened later adds its kernels while other threads look for theirs.
+// Lists, so that a backend may keep the addresses it found. A backend that is opened later adds its kernels while other
+// threads look up theirs.
 std::shared_mutex& kernels_mutex() {
   static std::shared_mutex* const m = new std::shared_mutex;
   return *m;
@@ -32,7 +33,7 @@ std::map<std::string, std::list<KernelDef>>& kernels() {
   return table;
 }
 
-// Looked up without inserting: several threads plan ops at once.
+// Looks up without inserting: several threads plan ops at once.
 const std::list<KernelDef>& kernel_list(const std::string& op) {
   static const std::list<KernelDef> none;
   const auto it = kernels().find(op);
@@ -163,7 +164,7 @@ void check_arity(const char* op, Span<const TensorMeta> in, int expected) {
 }
 void check_floating(const char* op, const TensorMeta& m, const char* which) {
   if (is_floating(m.dtype)) return;
-  // Bytes are images as files have them.
+  // Bytes are images in the form in which files store them.
   throw DTypeError(
       fmt::format("{}: {} must be floating point, got {}", op, which, m.str()), "",
       m.dtype == DType::kUInt8 ? "scale the images in the data (ToTensor, or Rescale(1 / 255, 0)), or convert with ops::cast" : "convert it with ops::cast");

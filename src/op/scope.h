@@ -1,4 +1,4 @@
-// The Cell path of this thread as a chain of names. A record keeps a link and makes text of it only when a message needs it.
+// The Cell path of this thread as a chain of names. A record keeps a link and formats it only when a message needs the text.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ struct ScopeNode {
 };
 using ScopeLink = std::shared_ptr<const ScopeNode>;
 
-/// The innermost scope of this thread; null outside any.
+/// Returns the innermost scope of this thread; null outside any.
 const ScopeLink& current_scope_link();
 /// "ResNet/layer1.0.conv2"; empty for null.
 std::string scope_path(const ScopeLink& scope);

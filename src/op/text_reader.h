@@ -1,5 +1,5 @@
-// Reads the text forms of the engine (printed graphs, programs in attributes): names, symbols, numbers and attributes, with
-// spaces between them. Errors are ValueErrors that say where in the text they are.
+// Reads the text forms of the engine (printed graphs, programs in attributes): names, symbols, numbers and attributes,
+// with spaces between them. Errors are ValueErrors that give the position in the text.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,18 +19,18 @@ class TextReader {
 
   [[noreturn]] void fail(const std::string& message) const;
   void skip_space();
-  /// The next character; '\0' at the end.
+  /// Returns the next character; '\0' at the end.
   char peek();
   bool at_end() { return peek() == '\0'; }
   bool try_symbol(std::string_view s);
   void expect(std::string_view s);
-  /// Letters, digits and '_'.
+  /// Reads letters, digits and '_'.
   std::string word();
   bool try_word(std::string_view w);
   void expect_word(std::string_view w);
-  /// A quoted string.
+  /// Reads a quoted string.
   std::string string();
-  /// The characters of a number, "inf" and "nan" included.
+  /// Reads the characters of a number, including "inf" and "nan".
   std::string number_text();
   int64_t integer() { return to_number<int64_t>(number_text()); }
   template <class N> N to_number(const std::string& s) const {
@@ -40,7 +40,7 @@ class TextReader {
       fail(fmt::format("'{}' is not {}", s, std::is_integral_v<N> ? "a 64-bit integer" : "a number in range"));
     return v;
   }
-  /// "{name=value, …}"; nothing when the next character is another.
+  /// Reads "{name=value, …}"; nothing if the next character is another one.
   AttrFields attributes();
 
  protected:

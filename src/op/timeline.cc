@@ -1,4 +1,4 @@
-// See timeline.h. Events are kept as text: what they name may be gone when the file is written.
+// See timeline.h. Events are stored as text: the objects they name may no longer exist when the file is written.
 #include "sindri/op/timeline.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ struct Timeline::Impl {
   const int64_t max_bytes;
   std::string events;  // comma-separated JSON objects
   int64_t count = 0, dropped = 0;
-  std::map<std::thread::id, int> lane_of;  // threads in order of their first event
+  std::map<std::thread::id, int> lane_of;  // threads numbered in the order of their first events
 
   explicit Impl(int64_t limit) : max_bytes(limit) {}
 

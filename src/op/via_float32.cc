@@ -52,7 +52,7 @@ class ViaFloat32 final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kInPlace = -1;  // not of the half type: used where it is
+  static constexpr int64_t kInPlace = -1;  // not of the half type: used in place
 
   DType half_;
   std::vector<TensorMeta> in_, out_;
@@ -69,7 +69,7 @@ std::string reject_via_float32(const KernelQuery& q) {
   const KernelQuery wide{q.op, q.attrs, in, out};
   std::string reasons;
   for (const KernelDef* k : kernels_of(q.op.name)) {
-    if (k->priority <= 0) break;  // these take half types themselves
+    if (k->priority <= 0) break;  // these accept half types themselves
     const std::string why = rejection(*k, wide);
     if (why.empty()) return "";
     reasons += (reasons.empty() ? "" : "; ") + std::string(k->name) + ": " + why;
