@@ -1,4 +1,4 @@
-// The wrapper of cuDNN's graphs: keys, engines and their filters, plans built again, errors. No GPU: devices are described.
+// The wrapper of cuDNN's graphs: keys, engines and their filters, rebuilt plans, errors. No GPU: devices are described.
 #include "src/device/cuda/cudnn_graph.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(CudnnGraph, KeysTellGraphsApartAndNothingElse) {
   EXPECT_EQ(key,
             "conv[704=1,703=2,705=3 700:3f800000 701:0 100:0 101:1 106:2 105:1,1 104:1,1 103:1,1 102:1,1] 1=f16:256x64x56x56/200704,1,3584,64@16in "
             "2=f16:64x64x3x3/576,1,192,64@16in 3=f16:256x64x56x56/200704,1,3584,64@16out");
-  // The order in which tensors are added does not count.
+  // The order in which tensors are added does not matter.
   Pattern other(CUDNN_DATA_HALF);
   const TensorId y = other.out(Pattern::y_dims(kInner3x3)), w = other.w(kInner3x3);
   other.graph.conv(other.x(kInner3x3), w, y, kInner3x3.geometry());
@@ -81,7 +81,7 @@ TEST(CudnnEngines, FiltersLeaveOutWhatIsNotAllowed) {
   Pattern p(CUDNN_DATA_FLOAT);
   const Layer& l = kInner3x3;
   p.graph.conv_wgrad(p.x(l), p.dy(l), p.out({l.k, l.c, l.r, l.r}), l.geometry());
-  EXPECT_TRUE(has(engines(p.graph, h100(), {.only_deterministic = false, .allow_tf32 = true}), random)) << "no such engine to leave out";
+  EXPECT_TRUE(has(engines(p.graph, h100(), {.only_deterministic = false, .allow_tf32 = true}), random)) << "no such engine to exclude";
   EXPECT_FALSE(has(engines(p.graph, h100(), {.allow_tf32 = true}), random));
   std::string why;
   EXPECT_TRUE(engines(fused_graph(1), h100(), {.runtime_compilation = false}, &why).empty());
@@ -117,7 +117,7 @@ TEST(CudnnPlans, ARefusalNamesTheRule) {
   const Layer& l = kInner3x3;
   Layer wrong = l;
   wrong.k = 32;
-  p.graph.conv(p.x(l), p.w(l), p.out(Pattern::y_dims(wrong)), l.geometry());  // the result lacks half of the channels
+  p.graph.conv(p.x(l), p.w(l), p.out(Pattern::y_dims(wrong)), l.geometry());  // the result has only half of the channels
   const PlanOutcome out = build_plan(p.graph, h100());
   EXPECT_FALSE(out.supported());
   EXPECT_NE(out.why_none.find("CUDNN_STATUS_BAD_PARAM"), std::string::npos) << out.why_none;
@@ -127,14 +127,14 @@ TEST(CudnnPlans, OnlyDescribedDevicesAreThere) {
   EXPECT_TRUE(h100().is_described());
   try {
     CudnnDevice::described("{\"deviceVer\": 900}");
-    FAIL() << "a description without sizes was taken";
+    FAIL() << "a description without sizes was accepted";
   } catch (const DeviceError& e) { EXPECT_NE(e.message().find("cuDNN does not take the description of a device"), std::string::npos) << e.what(); }
   EXPECT_THROW(cudnn_type(DType::kBool), DTypeError);
   EXPECT_THROW(CudnnHandle(nullptr), DeviceError);  // the driver is a stub
 }
 
 TEST(CudnnPlans, RunTakesOneAddressForEachArgument) {
-  // With constants of two types, which the plan adds itself.
+  // With constants of two types, which the plan supplies.
   Pattern p(CUDNN_DATA_HALF);
   const auto in = [&] { return p.channel_in(CUDNN_DATA_FLOAT, 64); };
   p.graph.bn_finalize({.sum = in(),
@@ -158,7 +158,7 @@ TEST(CudnnPlans, RunTakesOneAddressForEachArgument) {
   std::vector<void*> addresses;
   for (uintptr_t i = 1; i <= 12; ++i) addresses.push_back(reinterpret_cast<void*>(i << 20));
   EXPECT_THROW(out.plan->run(nullptr, std::span(addresses).first(11), nullptr), InternalError);
-  // cuDNN takes addresses and constants, and refuses the handle, which is none. Again with the same addresses, and with others.
+  // cuDNN accepts addresses and constants, and refuses the null handle. Run twice with the same addresses and once with others.
   for (int i = 0; i < 3; ++i) {
     if (i == 2) addresses[0] = reinterpret_cast<void*>(uintptr_t{13} << 20);
     try {

@@ -1,4 +1,4 @@
-// Before cuDNN is opened: the toolkit's stub stands for the driver, also where the program is started by hand. A variable that is set stays.
+// Sets the toolkit's stub as the driver before cuDNN is opened, also if the program is started by hand. A variable that is already set is kept.
 #include <cstdlib>
 
 namespace {

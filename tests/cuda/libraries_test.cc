@@ -1,5 +1,5 @@
-// Where NVIDIA's libraries are looked for, which versions are taken, and what is said of those that are not. Each case is a separate process
-// (library_report) with an environment that decides what it finds.
+// Where NVIDIA's libraries are searched, which versions are accepted, and the messages about the others. Each case is a separate process (library_report) with
+// an environment that decides what it finds.
 #include "src/device/cuda/libraries.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 const std::string kReport = SINDRI_LIBRARY_REPORT, kStandIns = SINDRI_STAND_INS;
-// A linker that knows the standard folders only: no ld.so.cache, hence no toolkit, as on a machine that has nothing of NVIDIA.
+// A linker that knows only the standard folders: no ld.so.cache, hence no toolkit, as on a machine without NVIDIA's software.
 const std::string kBareLinker = "/lib64/ld-linux-x86-64.so.2 --inhibit-cache ";
 
 struct TemporaryFolder {
@@ -37,7 +37,7 @@ struct TemporaryFolder {
   fs::path path;
 };
 
-// With nothing but `environment`: "A=b C=d".
+// With only `environment`: "A=b C=d".
 std::vector<json> run(const std::string& environment, const std::string& command) {
   FILE* const pipe = popen(("env -i " + environment + " " + command + " 2>&1").c_str(), "r");
   std::string text;
@@ -59,7 +59,7 @@ json ask(Library library, const std::string& environment, const std::string& bef
 std::string text(const json& line, const char* key) { return line.at(key).get<std::string>(); }
 bool holds(const std::string& all, const std::string& part) { return all.find(part) != std::string::npos; }
 
-// The libraries that this machine has, where the linker finds them.
+// The libraries of this machine that the linker finds.
 json installed(Library library) {
   const json found = ask(library, "");
   EXPECT_EQ(text(found, "error"), "") << "the tests need the toolkit's libraries where the linker finds them";
@@ -77,7 +77,7 @@ TEST(Libraries, TheToolkitsAreFoundWithTheirVersions) {
     EXPECT_EQ(text(all[i], "file"), expected[i].second);
     EXPECT_FALSE(text(all[i], "lost").empty());
     EXPECT_FALSE(text(all[i], "fix").empty());
-    if (i == static_cast<size_t>(Library::kDriver)) continue;  // only a machine with a GPU has one
+    if (i == static_cast<size_t>(Library::kDriver)) continue;  // only a machine with a GPU has a driver
     EXPECT_EQ(text(all[i], "error"), "");
     EXPECT_TRUE(fs::exists(text(all[i], "path"))) << all[i];
     EXPECT_FALSE(text(all[i], "version").empty());
@@ -114,7 +114,7 @@ TEST(Libraries, PythonPackagesBesideTheModuleComeLast) {
   const json bare = run("", kBareLinker + report).at(0);
   EXPECT_EQ(text(bare, "path"), (site / "nvidia/cu13/lib/libnvrtc.so.13").string());
   EXPECT_EQ(text(bare, "version"), "13.8");
-  // Where the linker finds one, that is taken.
+  // If the linker finds a library, that one is used.
   EXPECT_EQ(text(run("", report).at(0), "path"), text(installed(Library::kNvrtc), "path"));
 }
 
@@ -140,7 +140,7 @@ TEST(Libraries, AMissingOneSaysWhereItWasLookedForAndWhatIsLost) {
       error, "NVRTC: libnvrtc.so.13 was not found in SINDRI_CUDA_LIBRARY_PATH (/nowhere:/neither), in the linker's folders, or in NVIDIA's Python packages ("))
       << error;
   EXPECT_EQ(text(lines[0], "path"), "");
-  // A caller that needs it gets the three parts of an error.
+  // A caller that needs the library gets the three parts of an error.
   const std::string thrown = text(lines.at(1), "thrown");
   EXPECT_TRUE(holds(thrown, error)) << thrown;
   EXPECT_TRUE(holds(thrown, "without it no kernels are generated at run time")) << thrown;
@@ -182,7 +182,7 @@ TEST(Libraries, WrongVersionsNameFileFoundAndWanted) {
     EXPECT_EQ(text(found, "version"), c.version);
     EXPECT_TRUE(holds(text(found, "error"), c.file + std::string(c.error))) << c.folder << ": " << found;
   }
-  // New enough, of the wanted major version.
+  // New enough, of the required major version.
   EXPECT_EQ(text(ask(Library::kDriver, "SINDRI_CUDA_LIBRARY_PATH=" + kStandIns + "/cuda_13020"), "error"), "");
   EXPECT_EQ(text(ask(Library::kNccl, "SINDRI_CUDA_LIBRARY_PATH=" + kStandIns + "/nccl_21805"), "error"), "");
 }
@@ -193,7 +193,7 @@ TEST(Libraries, ThreadsThatAskTogetherGetOneAnswer) {
 }
 
 TEST(Libraries, CudnnReachesItsOtherLibrariesFromItsOwnFolder) {
-  // Nothing in the environment, no linker cache: only the folder that is named, as with a wheel of cuDNN.
+  // Nothing in the environment, no linker cache: only the named folder, as with a wheel of cuDNN.
   const std::string folder = fs::path(text(installed(Library::kCudnn), "path")).parent_path().string();
   const json found = run("SINDRI_CUDA_LIBRARY_PATH=" + folder, kBareLinker + kReport + " --convolution").at(0);
   EXPECT_TRUE(holds(text(found, "engine"), "engine ")) << found;

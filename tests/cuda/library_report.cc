@@ -1,5 +1,5 @@
-// What `sindri doctor` shows of NVIDIA's libraries, as JSON lines. A separate program, since a process opens each library once: the tests start it with
-// other environments. Arguments: numbers of Library to ask for, all without; --threads: sixteen threads ask at the same time.
+// The information that `sindri doctor` shows about NVIDIA's libraries, as JSON lines. A separate program, since a process opens each library once: the tests
+// start it with different environments. Arguments: numbers of Library to report, all if there are none; --threads: sixteen threads ask at the same time.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -21,7 +21,7 @@ void print(const LibraryState& s) {
   std::puts(line.dump().c_str());
 }
 
-// Through cuDNN's other libraries, which it opens by their names: the first engine for a convolution on a described GPU.
+// The first engine for a convolution on a described GPU. Needs cuDNN's other libraries, which cuDNN opens by their names.
 void print_convolution() {
   CudnnGraph g;
   const TensorId x = g.channels_last(CUDNN_DATA_HALF, {16, 64, 56, 56}, Role::kInput), w = g.channels_last(CUDNN_DATA_HALF, {64, 64, 3, 3}, Role::kInput);

@@ -1,4 +1,4 @@
-// Every convolution of the residual networks that Sindri ships, in all three directions, built by cuDNN for an H100 and an H200 that are only described.
+// Every convolution of Sindri's residual networks, in all three directions, built by cuDNN for an H100 and an H200 that are only described.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -66,7 +66,7 @@ class Shapes {
   }
   void conv(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t size) {
     Layer l{.c = in, .h = size, .k = out, .r = kernel, .stride = stride, .pad_before = kernel / 2, .pad_after = kernel / 2, .n = n_};
-    if (same_) {  // as much as ceil(size / stride) results need, the odd one after
+    if (same_) {  // the padding for ceil(size / stride) results, the odd one at the end
       const int64_t all = std::max<int64_t>(0, ((size + stride - 1) / stride - 1) * stride + kernel - size);
       l.pad_before = all / 2;
       l.pad_after = all - l.pad_before;
@@ -137,7 +137,7 @@ TEST_P(Networks, EveryConvolutionHasAPlan) {
   for (const int64_t batch : {16, 256})
     for (const bool same : {false, true})
       for (const cudnnDataType_t type : {CUDNN_DATA_HALF, CUDNN_DATA_BFLOAT16}) {
-        // The images' three channels are padded to as many as need no workspace (or little).
+        // The images' three channels are padded to a number that needs no workspace (or little).
         Shapes shapes(batch, same, type == CUDNN_DATA_HALF && !same ? 4 : 8);
         for (const Net& net : nets()) shapes.add(net);
         for (const Layer& l : shapes.layers())
@@ -160,7 +160,7 @@ TEST_P(Networks, EveryConvolutionHasAPlan) {
   for (const auto& [engine, count] : engines_of) std::printf("  %s: %d\n", engine.c_str(), count);
 }
 
-// What a first step needs: the plans of all 69 convolutions, chosen by heuristics, then from remembered choices, then four candidates each as quick tuning takes.
+// The work of a first step: the plans of all 69 convolutions, chosen by heuristics, then from remembered choices, then four candidates each as in quick tuning.
 TEST(PlanSet, OfResNet50FromItsChoicesIsTheSame) {
   const CudnnDevice device = CudnnDevice::described(device_json(h200_facts()));
   Shapes shapes(256, false, 4);

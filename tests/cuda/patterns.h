@@ -1,4 +1,4 @@
-// The graphs that networks need of cuDNN, for layers of ResNet-50 and BERT: what the table of support asks for.
+// The graphs that networks need from cuDNN, for layers of ResNet-50 and BERT; the support table is made of them.
 #pragma once
 
 #include "src/device/cuda/cudnn_graph.h"
@@ -20,7 +20,7 @@ inline constexpr Layer kStride2{.c = 128, .h = 56, .k = 128, .stride = 2};
 inline constexpr Layer kUnequal{.c = 128, .h = 56, .k = 128, .stride = 2, .pad_before = 0, .pad_after = 1};
 inline constexpr Layer kStem{.c = 4, .h = 224, .k = 64, .r = 7, .stride = 2, .pad_before = 3, .pad_after = 3};
 
-/// Describes one graph; every function returns the tensor it made.
+/// Describes one graph; every function returns the tensor it adds.
 class Pattern {
  public:
   using Type = cudnnDataType_t;
@@ -35,7 +35,7 @@ class Pattern {
   TensorId channel_out(int64_t c) { return graph.per_channel(CUDNN_DATA_FLOAT, c, Role::kOutput); }
   TensorId between(std::vector<int64_t> dims, Type type = CUDNN_DATA_FLOAT) { return graph.channels_last(type, std::move(dims), Role::kVirtual); }
 
-  // Of a layer.
+  // Channels of a layer.
   TensorId x(const Layer& l) { return in(x_dims(l)); }
   TensorId w(const Layer& l) { return in({l.k, l.c, l.r, l.r}); }
   TensorId dy(const Layer& l) { return in(y_dims(l)); }
@@ -48,13 +48,13 @@ class Pattern {
     graph.pointwise(mode, a, b, y);
     return y;
   }
-  /// relu(scale x + bias), `factors` their type, `result` the type of what a convolution then reads.
+  /// relu(scale x + bias); `factors` is the factors' type, `result` that of the tensor which a convolution then reads.
   TensorId scale_bias_relu(TensorId of, const std::vector<int64_t>& dims, Type factors, Type steps, Type result) {
     const TensorId scaled = op(CUDNN_POINTWISE_MUL, of, channel_in(factors, dims[1]), dims, steps);
     const TensorId biased = op(CUDNN_POINTWISE_ADD, scaled, channel_in(factors, dims[1]), dims, steps);
     return op(CUDNN_POINTWISE_RELU_FWD, biased, 0, dims, result);
   }
-  /// Per channel, in float: sum of a tensor and of its squares, by two reductions.
+  /// Per channel, in float: the sum of a tensor and of its squares, by two reductions.
   void two_sums(TensorId of, const std::vector<int64_t>& dims) {
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, of, channel_out(dims[1]));
     graph.reduce(CUDNN_REDUCE_TENSOR_ADD, op(CUDNN_POINTWISE_MUL, of, of, dims), channel_out(dims[1]));

@@ -1,5 +1,5 @@
-// A library under the soname of one of NVIDIA's, with the version that the build says (STAND_IN_VERSION) and every function that is looked for, none of
-// which does anything. STAND_IN_BROKEN: it has the function that tells the version, and no other.
+// A library under the soname of one of NVIDIA's, with the version that the build sets (STAND_IN_VERSION). It has every function that is looked up, none of
+// which does anything. STAND_IN_BROKEN: it has only the function that returns the version.
 #include <cstddef>
 
 #define FUNCTION(name) \

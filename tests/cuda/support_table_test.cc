@@ -1,5 +1,5 @@
 // What cuDNN supports on an H100 and an H200, without one: whole graphs are built for described devices, and the outcome is compared with the table that
-// decides which path a network takes. A row that changes is a change of cuDNN: the test prints its reason.
+// decides which path a network uses. A changed row means that cuDNN changed: the test prints its reason.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 enum Support { kNo, kPrecompiled, kRuntime };
 
-// Both devices take 2 minutes of one core, most of it for compiling. Without SINDRI_TEST_ALL=1 the H200, which differs from the H100 in its memory only,
-// gets the rows that need no compiling.
+// Both devices take 2 minutes of one core, most of it for compiling. Without SINDRI_TEST_ALL=1 the H200, which differs from the H100 only in its memory, is
+// tested on the rows that need no compiling.
 bool test_all() {
   const char* const all = std::getenv("SINDRI_TEST_ALL");
   return all != nullptr && std::string(all) == "1";
@@ -71,7 +71,7 @@ std::vector<Row> convolutions() {
   add("wgrad 3x3/2, unequal padding", wgrad, kUnequal, 8);
   add("stem conv, 4 channels", conv, kStem, 300);
   add("stem wgrad, 4 channels", wgrad, kStem, 300);
-  // cuDNN's heuristics list no engine for it; asked for all engines, it has one.
+  // cuDNN's heuristics list no engine for it, but the list of all engines has one.
   rows.push_back({"wgrad with a float result",
                   [](Pattern& p) {
                     const Layer& l = kInner3x3;
@@ -216,7 +216,7 @@ void bn_forward(Pattern& p, bool add, bool relu, bool mask) {
 
 enum class Gate { kNone, kMask, kMaskFork, kRecomputed };
 
-// dx, dscale, dbias from dy gated by the bit mask (whose result is a separate output if the shortcut takes it), or by the recomputed result.
+// dx, dscale, dbias from dy gated by the bit mask (the gated gradient is a separate output if the shortcut needs it), or by the recomputed result.
 void bn_backward(Pattern& p, Gate gate) {
   const std::vector<int64_t> dims = {256, 64, 56, 56};
   const int64_t c = dims[1];
@@ -281,7 +281,7 @@ std::vector<Row> norms() {
       "bn finalize, factors of the type", [](Pattern& p) { bn_finalize(p, p.type()); }, kPrecompiled, kNo);
   add(
       "bn finalize, float factors", [](Pattern& p) { bn_finalize(p, kF32); }, kPrecompiled, kPrecompiled);
-  // The precompiled engines ask the CUDA runtime for the device's occupancy, and are skipped without one.
+  // The precompiled engines query the device's occupancy through the CUDA runtime and are skipped without a device.
   const auto layer_norm = [](bool backward, Pattern::Type scale_type) {
     return [=](Pattern& p) {
       const std::vector<int64_t> dims = {256 * 128, 768, 1, 1}, features = {1, 768, 1, 1}, rows_of = {256 * 128, 1, 1, 1};
@@ -398,7 +398,7 @@ std::vector<Row> products() {
 
 const char* support_text(Support s) { return s == kNo ? "no" : s == kPrecompiled ? "precompiled" : "runtime"; }
 
-// Builds the graph and prints what cuDNN said. Several threads at a time do, as a training's start does.
+// Builds the graph and prints cuDNN's outcome. Several threads do so at a time, as at the start of a training run.
 void check(const Row& row, cudnnDataType_t type, const CudnnDevice& device, const std::string& device_name) {
   Pattern p(type);
   row.describe(p);

@@ -1,6 +1,6 @@
-// cuBLASLt of a machine without a GPU: the functions that src/device/cuda/cublaslt_api.h lists. A product is computed as its descriptors say it, in float64, on
-// the stream of the stand-in runtime. What the real library refuses is refused: types that do not go together, sizes and batches that do not fit, an algorithm
-// of another product or alignment, too little workspace. Of the interface there is what the backend uses; the rest is CUBLAS_STATUS_NOT_SUPPORTED:
+// cuBLASLt for machines without a GPU: the functions that src/device/cuda/cublaslt_api.h lists. A product is computed from its descriptors in float64, on the
+// stream of the stand-in runtime. Refuses what the real library refuses: types that do not match, sizes and batches that do not match, an algorithm of another
+// product or alignment, too little workspace. Implements only the part of the interface that the backend uses; the rest returns CUBLAS_STATUS_NOT_SUPPORTED:
 // epilogues, orders other than by column, scalars on the device.
 #include <cublasLt.h>
 
@@ -38,7 +38,7 @@ struct Preference {
   uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
   std::array<uint32_t, 4> alignment = {256, 256, 256, 256};  // of A, B, C, D
 };
-// What an algorithm is bound to: the product it was asked for, and what it was promised.
+// What an algorithm is bound to: the product it was requested for, and its guarantees.
 struct Algo {
   uint64_t number, product;
   std::array<uint32_t, 4> alignment;
@@ -46,7 +46,7 @@ struct Algo {
 };
 static_assert(sizeof(Algo) <= sizeof(cublasLtMatmulAlgo_t));
 
-// Handles are numbers of the stand-in's own, so that a destroyed or invented one is noticed.
+// Handles are the stand-in's own numbers, so that a destroyed or invented one is noticed.
 std::mutex g_mutex;
 std::set<const void*> g_alive;
 template <class T, class H> cublasStatus_t make(H* to, const T& value) {
@@ -110,7 +110,7 @@ struct Problem {
     const uint64_t a_rows = desc.op[0] == CUBLAS_OP_N ? a.rows : a.cols, b_rows = desc.op[1] == CUBLAS_OP_N ? b.rows : b.cols,
                    b_cols = desc.op[1] == CUBLAS_OP_N ? b.cols : b.rows;
     if (a_rows != m() || b_rows != k() || b_cols != n() || c.rows != d.rows || c.cols != d.cols) return CUBLAS_STATUS_INVALID_VALUE;
-    // The table of types under cublasLtMatmul.
+    // The table of types in the documentation of cublasLtMatmul.
     if (a.type != b.type || c.type != d.type) return CUBLAS_STATUS_NOT_SUPPORTED;
     const bool half = a.type == CUDA_R_16F || a.type == CUDA_R_16BF;
     if (desc.compute == CUBLAS_COMPUTE_64F)
@@ -118,7 +118,7 @@ struct Problem {
     if (desc.compute != CUBLAS_COMPUTE_32F || desc.scale != CUDA_R_32F) return CUBLAS_STATUS_NOT_SUPPORTED;
     const bool fits = (a.type == CUDA_R_32F && d.type == CUDA_R_32F) || (half && (d.type == a.type || d.type == CUDA_R_32F));
     if (!fits) return CUBLAS_STATUS_NOT_SUPPORTED;
-    // Matrices of D that lie in each other would be written by two at once.
+    // If matrices of D overlapped, two would write the same elements.
     const bool apart = d.batch == 1 || d.stride >= static_cast<int64_t>(d.cols - 1) * d.ld + static_cast<int64_t>(d.rows);
     return apart ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -129,7 +129,7 @@ struct Problem {
     for (const MatrixLayout* l : {&a, &b, &c, &d}) add(l->type), add(l->rows), add(l->cols), add(l->ld), add(l->batch), add(l->stride);
     return h;
   }
-  // D = alpha op(A) op(B) + beta C, columns one after another.
+  // D = alpha op(A) op(B) + beta C, one column after another.
   void compute(double alpha, const void* pa, const void* pb, double beta, const void* pc, void* pd) const {
     const auto cols = [](const MatrixLayout& l, bool transposed, int64_t row, int64_t col) { return transposed ? col + row * l.ld : row + col * l.ld; };
     const bool ta = desc.op[0] != CUBLAS_OP_N, tb = desc.op[1] != CUBLAS_OP_N;
@@ -158,7 +158,7 @@ bool make_problem(cublasLtMatmulDesc_t desc, std::array<cublasLtMatrixLayout_t, 
 bool divides(uint64_t n, const void* address) { return reinterpret_cast<uintptr_t>(address) % n == 0; }
 
 constexpr int kAlgorithms = 3;
-constexpr uint64_t kWorkspace = 4096;  // used by an algorithm if the caller allows that much
+constexpr uint64_t kWorkspace = 4096;  // used by an algorithm if the caller allows it
 
 void* find(const char* symbol) {
   static const std::map<std::string_view, void*> all = {
@@ -297,7 +297,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   const double factor = read(alpha, p.desc.scale, 0), kept = read(beta, p.desc.scale, 0);
   const auto work = [=] {
     const auto at = [](const void* address) { return cuda_host::machine().inside(address, "cublasLtMatmul"); };
-    if (algo.workspace > 0) std::memset(at(workspace), 0xff, algo.workspace);  // results must not depend on what lies there
+    if (algo.workspace > 0) std::memset(at(workspace), 0xff, algo.workspace);  // results must not depend on the contents of the workspace
     cuda_host::delay_library(static_cast<int64_t>(algo.number));
     p.compute(factor, at(a), at(b), kept, at(c), at(d));
   };

@@ -1,7 +1,7 @@
-// cuDNN of a machine without a GPU: the functions that src/device/cuda/cudnn_api.h lists, over descriptors that keep what they are told. A graph is computed in
-// float64 (cudnn_ops.h) on the stream of the stand-in runtime. What cuDNN 9.19 refuses on sm_90 is refused when the graph is finished or a plan is built, with
-// a reason; wrong types, attributes after finalization, missing or misaligned addresses when they are given. Of ops it has convolutions and the pointwise ops
-// after them. All engines compute the same; how they differ says kEngines.
+// cuDNN for machines without a GPU: the functions that src/device/cuda/cudnn_api.h lists, over descriptors that store their attributes. A graph is computed in
+// float64 (cudnn_ops.h) on the stream of the stand-in runtime. Whatever cuDNN 9.19 refuses on sm_90 is refused, with a reason, when the graph is finished or a
+// plan is built; wrong types, attributes after finalization, and missing or misaligned addresses when they are given. Supports convolutions and the pointwise
+// ops after them. All engines compute the same; kEngines lists how they differ.
 #include <cudnn_graph.h>
 
 #include <algorithm>
@@ -36,11 +36,11 @@ struct State {
   cudnnBackendDescriptorType_t kind{};
   bool finalized = false;
   std::map<int, Value> attributes;
-  std::vector<DnnOp> ops;  // of a finalized graph, and of what is made from it
+  std::vector<DnnOp> ops;  // of a finalized graph, and of objects made from it
   int64_t workspace = 0, engine = 0;  // of an engine's configuration and plan
 };
 
-// An engine as its notes and heuristics tell of it. Only number 1 has a knob, which has to be 1.
+// An engine as its notes and heuristics describe it. Only number 1 has a knob, which has to be 1.
 struct EngineFacts {
   int mode;  // of the heuristics that name it; -1: none
   int64_t more_workspace;
@@ -51,7 +51,7 @@ constexpr EngineFacts kEngines[] = {{CUDNN_HEUR_MODE_A, 0, false, false},       
                                     {CUDNN_HEUR_MODE_FALLBACK, 0, false, true}, {-1, 0, false, false}};
 constexpr int64_t kEngineCount = std::size(kEngines), kKnobbed = 1;
 constexpr cudnnBackendKnobType_t kKnob = CUDNN_KNOB_TYPE_TILE_SIZE;
-// What a cudnnBackendDescriptor_t points to: descriptors are copied by reference when they are set or got.
+// The target of a cudnnBackendDescriptor_t: descriptors are copied by reference when they are set or read.
 struct Box {
   Ref state;
 };
@@ -111,7 +111,7 @@ cudnnStatus_t finalize_tensor(const State& s) {
   return power ? CUDNN_STATUS_SUCCESS : refuse(CUDNN_STATUS_BAD_PARAM, "an alignment that is not a power of two");
 }
 
-// Whether it is an op that the stand-in knows, and what it is.
+// Whether it is an op that the stand-in knows, and which one.
 bool read_op(const State& s, DnnOp* op) {
   const auto convolution = [&](DnnKind kind, cudnnBackendAttributeName_t a, cudnnBackendAttributeName_t b, cudnnBackendAttributeName_t y,
                                cudnnBackendAttributeName_t desc) {
@@ -154,7 +154,7 @@ cudnnStatus_t finalize_op(const State& s) {
   return error.empty() ? CUDNN_STATUS_SUCCESS : refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, error);
 }
 
-// The workspace of every engine: channels that 8 does not divide are padded in it.
+// The workspace of every engine: channel counts that 8 does not divide are padded in it.
 int64_t workspace_of(const std::vector<DnnOp>& ops) { return ops[0].a.dims[1] % 8 != 0 || ops[0].b.dims[1] % 8 != 0 ? 4096 : 0; }
 
 cudnnStatus_t finalize_graph(State* s) {
@@ -211,7 +211,7 @@ Ref config_of(const Ref& graph, int64_t number) {
   }
   return config;
 }
-// What heuristics of a mode name, the preferred first.
+// The engines that heuristics of a mode name, the preferred first.
 std::vector<Ref> configs_of(const Ref& graph, cudnnBackendHeurMode_t mode) {
   std::vector<Ref> all;
   for (int64_t i = 0; i < kEngineCount; ++i)
@@ -389,7 +389,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   if (p.workspace > 0 && workspace == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the workspace is null");
   const auto work = [ops = p.ops, addresses, workspace, bytes = p.workspace, engine = p.engine] {
     const auto at = [](const void* address) { return cuda_host::machine().inside(address, "cudnnBackendExecute"); };
-    if (bytes > 0) std::memset(at(workspace), 0xff, static_cast<size_t>(bytes));  // results must not depend on what lies there
+    if (bytes > 0) std::memset(at(workspace), 0xff, static_cast<size_t>(bytes));  // results must not depend on the contents of the workspace
     std::map<int64_t, void*> memory;
     for (const auto& [id, address] : addresses) memory[id] = at(address);
     cuda_host::delay_library(engine);

@@ -41,7 +41,7 @@ Roles roles(const DnnOp& op) {
   return {op.b, op.y, op.a};
 }
 
-// Every element of the result is a sum over the products that meet in it.
+// Every element of the result is a sum over the products that contribute to it.
 void convolve(const DnnOp& op, const void* a, const void* b, void* result) {
   const auto [x, w, y] = roles(op);
   const int64_t channels = w.dims[1], outputs = w.dims[0] / (x.dims[1] / channels);  // of a group
@@ -127,7 +127,7 @@ std::string dnn_unsupported(const std::vector<DnnOp>& ops) {
   for (const DnnTensor* t : {&conv.a, &conv.b, &conv.y})
     if (!t->channels_last()) return "a tensor is not packed channels-last";
   const DnnTensor& last = ops.back().y;
-  if (last.is_virtual || last.type != conv.a.type) return "the result has another type than the operands";  // also of a weight's gradient in float
+  if (last.is_virtual || last.type != conv.a.type) return "the result has another type than the operands";  // also for a weight's gradient in float
   for (size_t i = 0; i + 1 < ops.size(); ++i) {
     if (!ops[i].y.is_virtual || ops[i].y.id != ops[i + 1].a.id) return "ops are not a chain";
     if (ops[i].y.type != CUDNN_DATA_FLOAT) return "a virtual tensor after the convolution is not float";

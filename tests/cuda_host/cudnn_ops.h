@@ -1,4 +1,4 @@
-// What the stand-in of cuDNN computes: tensors as a graph describes them, and its ops over them in float64.
+// The computation of the stand-in for cuDNN: tensors as a graph describes them, and its ops over them in float64.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -17,11 +17,11 @@ struct DnnTensor {
   int64_t alignment = 1;
   bool is_virtual = false;
   int64_t numel() const;
-  bool channels_last() const;  ///< packed, with channels together
+  bool channels_last() const;  ///< packed, channels-last
 };
 
 enum class DnnKind { kConv, kDgrad, kWgrad, kPointwise };
-/// An op; of a convolution a, b, y are x, w, y; dy, w, dx; dy, x, dw. `b` of a pointwise op may be absent (id 0).
+/// An op; for a convolution a, b, y are x, w, y; dy, w, dx; dy, x, dw. `b` of a pointwise op may be absent (id 0).
 struct DnnOp {
   DnnKind kind = DnnKind::kConv;
   DnnTensor a, b, y;
@@ -30,11 +30,11 @@ struct DnnOp {
   cudnnDataType_t compute = CUDNN_DATA_FLOAT;
 };
 
-/// Empty if the sizes of an op's tensors fit together, else which rule they break.
+/// Empty if the sizes of an op's tensors match, else the rule they break.
 std::string dnn_shape_error(const DnnOp& op);
-/// Empty if cuDNN 9.19 has an engine on sm_90 for the graph, else why not. Covers plain convolutions, and a convolution that pointwise ops follow.
+/// Empty if cuDNN 9.19 has an engine on sm_90 for the graph, else the reason. Covers plain convolutions, and a convolution followed by pointwise ops.
 std::string dnn_unsupported(const std::vector<DnnOp>& ops);
-/// Runs the ops in their order. `memory`: by tensor id, of those that are not virtual.
+/// Runs the ops in order. `memory`: by tensor id, for those that are not virtual.
 void dnn_run(const std::vector<DnnOp>& ops, const std::map<int64_t, void*>& memory);
 
 }  // namespace sindri::cuda_host

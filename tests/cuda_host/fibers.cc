@@ -19,7 +19,7 @@
 #include "cuda_host/shared_memory.h"
 #include "sindri/core/error.h"
 
-// Saves the callee's registers and the stack pointer to *save, and continues where `load` was saved.
+// Saves the callee-saved registers and the stack pointer to *save, and continues where `load` was saved.
 extern "C" void sindri_switch_fiber(void** save, void* load);
 asm(R"(
 .text
@@ -73,8 +73,8 @@ struct Fiber {
   uint32_t barriers = 0;
 };
 
-// Lanes of one warp that exchange with one mask. Two sets of slots: a lane can only begin the next exchange once all have begun this one, and fill the
-// slots of this one again only once all have begun the next, so have read.
+// Lanes of one warp that exchange with one mask. Two sets of slots suffice: a lane can start the next exchange only once all have started this one. It can
+// reuse this one's slots only once all have started the next, and therefore have read.
 struct Group {
   unsigned mask = 0, arrived = 0, present = 0;
   uint64_t round = 0;
@@ -83,11 +83,11 @@ struct Group {
   std::array<unsigned, 2> presents{};
 };
 
-// Where the blocks of a cooperative grid wait for each other, one thread of each.
+// The barrier of a cooperative grid's blocks; one thread of each block waits.
 class GridBarrier {
  public:
   explicit GridBarrier(uint64_t blocks) : blocks_(blocks) {}
-  // False when a block has ended that never came here.
+  // Returns false if a block has ended without reaching the barrier.
   bool wait() {
     std::unique_lock lock(mutex_);
     if (ended_ > 0) return false;
@@ -152,7 +152,7 @@ class Block {
     }
     t_block = before;
     if (fault_.empty()) return;
-    // What has not ended keeps its stack; it must not run again.
+    // Unfinished fibers keep their stacks; they must not run again.
     for (Fiber& f : fibers_) f.stack.release();  // NOLINT(bugprone-unused-return-value): frames on it are never unwound
   }
 
@@ -171,7 +171,7 @@ class Block {
   Exchanged exchange(unsigned mask, const char* kind, uint64_t value) {
     const unsigned warp = current_ / kWarp, lane = current_ % kWarp;
     const unsigned lanes = std::min(kWarp, count_ - warp * kWarp);
-    const unsigned there = mask & (lanes == kWarp ? ~0u : (1u << lanes) - 1);  // a last warp may be short
+    const unsigned there = mask & (lanes == kWarp ? ~0u : (1u << lanes) - 1);  // the last warp may be short
     if (((there >> lane) & 1) == 0) fault(fmt::format("{}: lane {} is not in its own mask {:#x}", kind, lane, mask));
     Group& g = group(warp, mask);
     if (g.arrived == 0) g.kind = kind;
@@ -222,7 +222,7 @@ class Block {
     Block* const block = t_block;
     try {
       block->body_();
-    } catch (const std::exception& e) { block->fault(e.what()); }  // nobody is above this frame
+    } catch (const std::exception& e) { block->fault(e.what()); }  // there is no caller above this frame
     block->fibers_[block->current_].state = State::kDone;
     ++block->done_;
     block->leave();
@@ -233,7 +233,7 @@ class Block {
       if (t_stacks.empty()) t_stacks.push_back(std::make_unique<Stack>());
       f.stack = std::move(t_stacks.back());
       t_stacks.pop_back();
-      // As if it had been saved at the entry of start(): six registers, the address to go on at, and the stack aligned as after a call.
+      // As if it had been saved at the entry of start(): six registers, the address to continue at, and the stack aligned as after a call.
       auto* top = reinterpret_cast<void**>(f.stack->memory + kStackBytes - 16);
       *--top = nullptr;
       *--top = reinterpret_cast<void*>(&Block::start);
@@ -248,7 +248,7 @@ class Block {
   }
   void leave() { sindri_switch_fiber(&fibers_[current_].sp, scheduler_); }
 
-  // Every fiber waits, so somebody is missing.
+  // Every fiber waits, so at least one has not arrived.
   void explain_stop() {
     const auto first = std::find_if(fibers_.begin(), fibers_.end(), [](const Fiber& f) { return f.state != State::kDone; });
     current_ = static_cast<uint32_t>(first - fibers_.begin());
@@ -343,7 +343,7 @@ void run_grid(const std::string& name, const Dims& dims, const std::function<voi
 
 // ----- shared memory -----
 
-// Whether nothing orders `a` before now: the same interval between barriers, another thread, and for lanes of one warp no exchange between.
+// Whether nothing orders `a` before the current access: the same interval between barriers, another thread, and for lanes of one warp no exchange in between.
 bool AccessLog::together(const Access& a, const Moment& now) {
   if (a.thread == ~0u || a.thread == now.thread || a.barriers != now.barriers) return false;
   return a.thread / kWarp != now.thread / kWarp || a.exchanges == now.exchanges;

@@ -1,9 +1,9 @@
-// Grids of CUDA threads on the host. A block runs on one host thread; its threads are fibers that change at barriers and at warp exchanges only. Blocks run
-// one after another, in an order that the seed decides, and so do the threads between two barriers: what depends on an order that CUDA does not promise
-// gives other results with another seed.
+// Grids of CUDA threads on the host. A block runs on one host thread; its threads are fibers that switch only at barriers and at warp exchanges. Blocks run one
+// after another, in an order drawn from the seed, and so do the threads between two barriers: code that depends on an order that CUDA does not guarantee gives
+// other results with another seed.
 //
-// Faults are noted (faults()) and fail the work: a barrier that part of a block never reaches, lanes that wait for one that is gone, races in shared memory, a
-// grid's barrier that a block never reaches.
+// Faults are recorded (faults()) and fail the work: a barrier that part of a block never reaches, lanes that wait for one that has ended, races in shared
+// memory, a grid's barrier that a block never reaches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@
 
 namespace sindri::cuda_host {
 
-/// Where the running fiber is in its grid.
+/// The position of the running fiber in its grid.
 struct Place {
   uint3 thread, block;
   dim3 block_dim, grid_dim;
@@ -25,7 +25,7 @@ struct Place {
 extern thread_local Place t_place;
 inline const Place& here() { return t_place; }
 
-/// What the lanes of a warp gave at one exchange.
+/// The values that the lanes of a warp gave in one exchange.
 class Exchanged {
  public:
   Exchanged(const std::array<uint64_t, 32>& values, unsigned present) : values_(values), present_(present) {}
@@ -40,12 +40,12 @@ class Exchanged {
 
 // Called by the running fiber.
 void barrier();
-/// Waits for all threads of all blocks of a grid that was launched as a cooperative one.
+/// Waits for all threads of all blocks of a cooperative grid.
 void grid_barrier();
 /// Gives `value` to the lanes in `mask` and waits for theirs. All of them must be at the same kind of exchange with the same mask.
 Exchanged exchange(unsigned mask, const char* kind, uint64_t value);
 int lane();  ///< of the running fiber in its warp
-/// Number of the block among all that ever ran on this host thread, 0 outside; of the fiber in it; how many barriers, and exchanges of its warp, it has passed.
+/// Serial number of the block among all that ran on this host thread, 0 outside; number of the fiber in it; barriers passed, and exchanges of its warp.
 struct Moment {
   uint64_t block = 0;
   uint32_t thread = 0, barriers = 0, exchanges = 0;
@@ -53,26 +53,27 @@ struct Moment {
 Moment moment();
 size_t dynamic_shared_bytes();
 
-/// A whole grid, on the calling thread; the blocks of a cooperative one, which wait for each other, on a thread each. Throws DeviceError with the first fault.
+/// Runs a whole grid on the calling thread; the blocks of a cooperative grid, which wait for each other, get a thread each. Throws DeviceError with the first
+/// fault.
 struct Dims {
   dim3 blocks, threads;
   size_t shared = 0;
   bool cooperative = false;
 };
-/// Most blocks of a cooperative grid: few, so that kernels are tested with less than they would like.
+/// Maximum number of blocks of a cooperative grid: small, so that kernels are tested with fewer than they would choose.
 inline constexpr int64_t kCoresidentBlocks = 3;
 void run_grid(const std::string& name, const Dims& dims, const std::function<void()>& body, uint64_t seed);
 
-/// Notes that the running block did something that the language does not allow.
+/// Records that the running block did something that CUDA does not allow.
 void fault(const std::string& what);
 
-/// Puts a grid on a stream of the stand-in runtime (runtime.cc). cudaErrorInvalidConfiguration for dimensions that no device takes,
+/// Launches a grid on a stream of the stand-in runtime (runtime.cc). Returns cudaErrorInvalidConfiguration for dimensions that no device accepts,
 /// cudaErrorCooperativeLaunchTooLarge for a cooperative grid whose blocks cannot all run at once.
 cudaError_t launch(cudaStream_t stream, const char* name, const Dims& dims, std::function<void()> body);
-/// What is at a device address; faults for an address of the host.
+/// The host address of the bytes at a device address; records a fault for an address of the host.
 void* inside(const void* address);
 
-/// A kernel's argument as device code sees it: pointers, and pointers in structs, lead to where the stand-in keeps the device's bytes.
+/// A kernel's argument as device code sees it: pointers, and pointers in structs, lead to the place where the stand-in keeps the device's bytes.
 uintptr_t translated_word(uintptr_t word, bool must_be_device);
 template <class T> T* translated(T* p) { return reinterpret_cast<T*>(translated_word(reinterpret_cast<uintptr_t>(p), true)); }
 template <class T> T translated(T v) {

@@ -1,5 +1,6 @@
-// What ops/elementwise/generated_cluster.h takes from NVRTC, for the host compiler. Included within its namespace by a text that the stand-in of NVRTC
-// (nvrtc.cc) compiles to a library; such a kernel has no barriers, so its threads run one after the other, each told its place by sindri_cluster_on_host.
+// The parts of NVRTC that ops/elementwise/generated_cluster.h uses, for the host compiler. Included within its namespace by a source that the stand-in for
+// NVRTC (nvrtc.cc) compiles to a library. Such a kernel has no barriers, so its threads run one after the other; sindri_cluster_on_host gives each its
+// position.
 struct DeviceTag;
 #define SINDRI_GENERATED inline
 #define SINDRI_UNROLL

@@ -1,4 +1,4 @@
-// What src/device/cuda/language.h takes from nvcc, for the host compiler: threads of a grid are fibers (fibers.h), a block runs on one thread of the host.
+// The parts of nvcc that src/device/cuda/language.h uses, for the host compiler: threads of a grid are fibers (fibers.h), a block runs on one host thread.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -49,7 +49,7 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-/// A value of 1 to 8 bytes as bits, and back.
+/// Converts a value of 1 to 8 bytes to bits, and back.
 template <class T> uint64_t to_bits(T v) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
   uint64_t b = 0;
@@ -62,7 +62,7 @@ template <class T> T from_bits(uint64_t b) {
   return v;
 }
 
-/// The value of `lane`; poison (all bits set) for lanes that take no part.
+/// The value of `lane`; poison (all bits set) for lanes that do not participate.
 template <class T> T value_of_lane(const cuda_host::Exchanged& e, int lane) { return from_bits<T>(e.of(lane)); }
 template <class T> T __shfl_sync(unsigned mask, T v, int from, int width = 32) {
   const int lane = cuda_host::lane();

@@ -1,13 +1,13 @@
-// NCCL for the host run: the functions that src/comm/nccl_api.h declares, exported by the plugin (SINDRI_NCCL_LIBRARY names it), for ranks that are processes or
-// threads of one machine. A call is work on the stream it is given: it reads and writes device memory in the stream's order, is captured and runs again with the
-// graph, and never makes the host wait. So a wait that is missing in front of a collective, or after it, changes results.
+// NCCL for the host run: the functions that src/comm/nccl_api.h declares, exported by the plugin (SINDRI_NCCL_LIBRARY names it), for ranks that are processes
+// or threads of one machine. A call is work on its stream: it reads and writes device memory in the stream's order, is captured and replayed with the graph,
+// and never makes the host wait. A missing wait before or after a collective therefore changes results.
 //
-// Bytes travel through a file of shared memory that the id names, with a ring for each pair of ranks. Whatever the call, it is a list of bytes to send and of
-// bytes to receive for each peer, and moves as far as either side allows; so a group of sends and receives cannot block itself. Each message starts with what its
-// rank called, and a peer that called something else has an error. Nothing notices a rank that is gone: as with NCCL, the call lasts until it is aborted.
+// Bytes are transferred through a file of shared memory that the id names, with a ring for each pair of ranks. Every call becomes a list of bytes to send and
+// to receive for each peer, and proceeds as far as either side allows; a group of sends and receives therefore cannot block itself. Each message starts with
+// the rank's call, and a peer that made another call gets an error. Nothing detects a dead rank: as with NCCL, the call lasts until it is aborted.
 //
-// Refused as NCCL does: two ranks on one device, blocking communicators, calls outside of groups (Sindri has none), memory of the host, a stream of another
-// device. A communicator that graphs still refer to is not finalized before they are gone.
+// Refused as NCCL does: two ranks on one device, blocking communicators, calls outside groups (Sindri has none), host memory, a stream of another device. A
+// communicator that graphs still refer to is not finalized until they are destroyed.
 //
 // SINDRI_CUDA_HOST="nccl_async=N" gives the communicator an error at its N-th group, "nccl_hang=N" lets that group never end.
 #include <fcntl.h>
@@ -48,7 +48,7 @@ struct Ring {
 };
 struct Shared {
   std::atomic<int> joined;
-  std::array<std::atomic<int>, kMostRanks> device;  // of each rank, plus one; 0: not there yet
+  std::array<std::atomic<int>, kMostRanks> device;  // of each rank, plus one; 0: not yet present
   std::array<Ring, size_t{kMostRanks} * kMostRanks> rings;
 };
 
@@ -63,7 +63,7 @@ struct Work {
   int peer;  // or root
   size_t bytes() const { return count * nccl_sums::size_of(type); }
 };
-// In front of each message.
+// Precedes each message.
 struct Header {
   int32_t kind, type, op, root;
   uint64_t bytes;
@@ -93,7 +93,7 @@ struct State {
   std::atomic<bool> aborted{false}, finalized{false}, told{false};
 };
 
-// What a group put on a stream. A captured one lives as long as its graph.
+// A group's work on a stream. A captured one lives as long as its graph.
 struct Launch {
   Launch(std::shared_ptr<State> s, std::vector<Work> w, bool in_graph) : state(std::move(s)), works(std::move(w)), captured(in_graph) {
     if (captured) ++state->captured;
@@ -108,7 +108,7 @@ struct Launch {
   const bool captured;
 };
 
-// Bytes under way between this rank and one other, in order.
+// Bytes in transit between this rank and one other, in order.
 class Flow {
  public:
   Flow(Ring& out, Ring& in) : out_(&out), in_(&in) {}
@@ -124,7 +124,7 @@ class Flow {
     receives_.push_back({to, bytes, nullptr});
   }
   bool done() const { return sent_ == sends_.size() && received_ == receives_.size(); }
-  // As far as the rings allow. False: the peer called something else.
+  // Transfers as much as the rings allow. Returns false if the peer made another call.
   bool advance() {
     while (sent_ < sends_.size()) {
       const uint64_t written = out_->written.load(std::memory_order_relaxed), room = kRing - (written - out_->read.load(std::memory_order_acquire));
@@ -176,7 +176,7 @@ template <class F> bool wait(const State& s, F done) {
   return true;
 }
 
-// What a rank has of one call while its bytes travel. Results are written once every rank's bytes are here, as they may lie where operands do.
+// A rank's data of one call during the transfer. Results are written once every rank's bytes have arrived, because they may overlap the operands.
 struct Under {
   Work work;  // addresses as work on the device sees them
   std::vector<std::vector<char>> from;  // by rank

@@ -1,6 +1,6 @@
-// NVRTC for machines without a GPU: the host compiler makes a library of the same text (generated_language.h), and the CUDA runtime's functions for kernels that
-// are loaded at run time start its function on the stand-in's streams. A compilation takes about a second, so nothing is generated unless SINDRI_CUDA_CODEGEN=1
-// asks for it. SINDRI_CUDA_HOST_COMPILER is the compiler instead of the one that built this.
+// NVRTC for machines without a GPU: the host compiler compiles the same source to a library (generated_language.h), and the CUDA runtime's functions for
+// kernels loaded at run time start its function on the stand-in's streams. A compilation takes about a second, so nothing is generated unless
+// SINDRI_CUDA_CODEGEN=1 requests it. SINDRI_CUDA_HOST_COMPILER replaces the compiler that built this.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
@@ -40,7 +40,7 @@ struct Loaded {
   size_t bytes;
 };
 
-// An empty folder while it lives.
+// A temporary folder.
 struct Folder {
   fs::path path;
   Folder() {
@@ -59,7 +59,7 @@ std::string contents(const fs::path& file) {
 }
 
 nvrtcResult version(int* major, int* minor) {
-  *major = 13, *minor = 999;  // no real one: both kinds of library may lie in one cache folder
+  *major = 13, *minor = 999;  // not a real version: both kinds of library may lie in one cache folder
   return NVRTC_SUCCESS;
 }
 const char* error_string(nvrtcResult result) { return result == NVRTC_ERROR_COMPILATION ? "NVRTC_ERROR_COMPILATION" : "an error of the stand-in"; }
@@ -76,7 +76,7 @@ nvrtcResult compile(nvrtcProgram program, int count, const char* const* options)
   bool architecture = false;
   for (int i = 0; i < count; ++i) architecture = architecture || std::string_view(options[i]).starts_with("-arch=sm_");
   if (!architecture) return NVRTC_ERROR_INVALID_OPTION;
-  const Folder folder;  // where none can be made the test ends
+  const Folder folder;  // the test ends if it cannot be made
   std::ofstream(folder.path / "cluster.cc") << program->text;
   const char* const other = std::getenv("SINDRI_CUDA_HOST_COMPILER");
   const std::string at = folder.path.string(), source = SINDRI_SOURCE_FOLDER;
@@ -88,7 +88,7 @@ nvrtcResult compile(nvrtcProgram program, int count, const char* const* options)
   if (status != 0) return NVRTC_ERROR_COMPILATION;
   program->library = contents(folder.path / "cluster.so");
   const uint64_t bytes = program->library.size();
-  program->library.insert(0, reinterpret_cast<const char*>(&bytes), sizeof bytes);  // cudaLibraryLoadData is not told the size
+  program->library.insert(0, reinterpret_cast<const char*>(&bytes), sizeof bytes);  // cudaLibraryLoadData does not get the size
   return NVRTC_SUCCESS;
 }
 nvrtcResult log_size(nvrtcProgram program, size_t* bytes) { return *bytes = program->log.size() + 1, NVRTC_SUCCESS; }
@@ -132,7 +132,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
   void* const run = dlsym(library, fmt::format("{}_on_host", name).c_str());
   const void* const bytes = dlsym(library, fmt::format("{}_argument_bytes", name).c_str());
   if (run == nullptr || bytes == nullptr) return cudaErrorSymbolNotFound;
-  *kernel = reinterpret_cast<cudaKernel_t>(new Loaded{reinterpret_cast<OnHost>(run), *static_cast<const size_t*>(bytes)});  // as long as the process
+  *kernel = reinterpret_cast<cudaKernel_t>(new Loaded{reinterpret_cast<OnHost>(run), *static_cast<const size_t*>(bytes)});  // lives as long as the process
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {

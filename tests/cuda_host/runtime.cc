@@ -20,7 +20,7 @@ namespace {
 using namespace sindri;
 using sim::Simulator;
 
-using Clock = std::map<const Stream*, int64_t>;  // by stream, how much of what it captured is known to be before
+using Clock = std::map<const Stream*, int64_t>;  // for each stream, how many of its captured operations are known to precede
 
 thread_local cudaError_t t_last = cudaSuccess;
 thread_local int t_device = 0;
@@ -32,13 +32,13 @@ std::atomic<uint64_t> g_seed{1};
 std::atomic<int64_t> g_launches{0};
 std::atomic<int> g_library_delay{0};
 
-// An error is what the call returns and, until somebody asks, what cudaGetLastError does.
+// A call returns its error, and cudaGetLastError returns it once more until it is read.
 cudaError_t say(cudaError_t e) {
   if (e != cudaSuccess) t_last = e;
   return e;
 }
 
-// What a piece of simulated work threw, as CUDA would say it.
+// Converts an exception of simulated work to CUDA's error.
 template <class F> cudaError_t guarded(F&& f) {
   try {
     f();
@@ -53,10 +53,10 @@ template <class F> cudaError_t guarded(F&& f) {
   }
 }
 
-// A capture under way, or one that has broken.
+// A capture in progress, or one that has been invalidated.
 struct Capture {
   Stream* origin;
-  std::map<const Stream*, Clock> knows;  // by stream that takes part
+  std::map<const Stream*, Clock> knows;  // for each participating stream
   std::map<const Stream*, int64_t> position;
   bool broken = false;
 };
@@ -72,10 +72,10 @@ struct CUstream_st {
 struct CUevent_st {
   int device;
   std::shared_ptr<Event> event;
-  Clock clock;  // where it was captured
+  Clock clock;  // the position of the event in the capture
   const Capture* capture = nullptr;
   bool timed = false;
-  std::shared_ptr<std::atomic<int64_t>> reached;  // of a timed one: when its stream came to it, in ns
+  std::shared_ptr<std::atomic<int64_t>> reached;  // for timed events: when the stream reached it, in ns
 };
 struct CUgraph_st {
   std::shared_ptr<Recording> recording;
@@ -86,7 +86,7 @@ struct CUgraphExec_st {
 
 namespace {
 
-// cudaFree is not told how much it frees.
+// cudaFree does not get the size.
 struct Allocations {
   std::mutex mutex;
   std::map<void*, std::pair<int, int64_t>> sizes;  // device, bytes
@@ -100,7 +100,7 @@ bool captures(cudaStream_t s) { return t_capture != nullptr && t_capture->knows.
 void advance(cudaStream_t s) {
   if (captures(s)) ++t_capture->position[s->stream.get()];
 }
-// Calls that CUDA refuses while the thread captures, unless it asked for the relaxed mode.
+// Calls that CUDA refuses while the thread captures, unless the capture is in relaxed mode.
 bool breaks_capture() {
   if (t_capture == nullptr || t_mode == cudaStreamCaptureModeRelaxed) return false;
   t_capture->broken = true;
@@ -349,17 +349,17 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (event->event == nullptr) return cudaSuccess;  // never recorded
   if (event->capture != nullptr) {
     if (event->capture != t_capture) return say(cudaErrorStreamCaptureIsolation);
-    // The stream takes part from here on.
+    // From here on the stream is part of the capture.
     sim::note_only(*stream->stream);
     Clock& knows = t_capture->knows[stream->stream.get()];
     for (const auto& [s, position] : event->clock) knows[s] = std::max(knows[s], position);
   } else if (captures(stream)) {
-    t_capture->broken = true;  // an event from outside of the capture
+    t_capture->broken = true;  // an event from outside the capture
     return say(cudaErrorStreamCaptureIsolation);
   }
   return guarded([&] { stream->stream->wait(event->event); });
 }
-// Not of an event that was last recorded into a capture, during it or later, from whichever thread.
+// An event last recorded into a capture cannot be queried, during the capture or later, from any thread.
 static bool was_captured(cudaEvent_t event) {
   if (event->capture == nullptr) return false;
   if (event->capture == t_capture) t_capture->broken = true;

@@ -1,5 +1,5 @@
-// Shared memory of a block, with a log of who touched what between two barriers: two threads at one element, one of them writing, is a race unless a
-// barrier (or, within a warp, an exchange) lies between them.
+// Shared memory of a block, with a log of accesses between two barriers: two threads that access one element, one of them writing, race unless a barrier (or,
+// within a warp, an exchange) lies between the accesses.
 #pragma once
 
 #include <cstring>
@@ -39,7 +39,7 @@ template <class T> class SharedView;
 template <class T> class SharedArray {
  public:
   SharedArray(const char* name, size_t count) : name_(name), count_(count) {}
-  explicit SharedArray(const char* name) : name_(name) {}  // as long as the launch says
+  explicit SharedArray(const char* name) : name_(name) {}  // as long as the launch specifies
   SharedView<T> enter();
   T* values() { return reinterpret_cast<T*>(memory_.data()); }
   AccessLog log;
@@ -52,7 +52,7 @@ template <class T> class SharedArray {
   std::vector<unsigned char> memory_;
 };
 
-/// An element that is read or assigned; what happens to it is logged.
+/// An element that is read or assigned; accesses are logged.
 template <class T> class SharedElement {
  public:
   SharedElement(SharedArray<T>& array, int64_t at) : array_(array), at_(at), ok_(array.log.in_bounds(array.name(), at)) {}

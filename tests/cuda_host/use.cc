@@ -1,10 +1,10 @@
-// How programs begin to use the host run: test programs by a call (SINDRI_TEST_DEVICE=cuda), others by loading it as a plugin (SINDRI_CUDA_PLUGIN), which
-// takes its settings from SINDRI_CUDA_HOST="name=value,…":
+// How programs use the host run: test programs by a call (SINDRI_TEST_DEVICE=cuda), others by loading it as a plugin (SINDRI_CUDA_PLUGIN), which reads its
+// settings from SINDRI_CUDA_HOST="name=value,…":
 //
 //   seed, delay                  random pauses of streams, of up to `delay` microseconds; the seed also orders blocks and threads
-//   compute, comm                a pause in front of all work of a lane, in microseconds
-//   guards                       1: a page that nobody may touch after each allocation
-//   devices                      how many there are, 1 to 4; 2 unless it is given
+//   compute, comm                a pause before all work of a lane, in microseconds
+//   guards                       1: an inaccessible page after each allocation
+//   devices                      the number of devices, 1 to 4; default 2
 //   driver                       the CUDA version that the driver supports, as 12040; 0: none is installed
 //   lose, exhaust                the device is lost, or has no memory, from the n-th piece of work on
 //   drop_compute, drop_comm      the n-th wait of a lane for the other is omitted

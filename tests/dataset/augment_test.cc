@@ -1,4 +1,4 @@
-// The transforms of augment.h in C++: what MindSpore's values do not cover, which the tests in Python compare.
+// The transforms of augment.h in C++: the parts that MindSpore's values, which the Python tests compare, do not cover.
 #include "sindri/dataset/augment.h"
 
 #include <algorithm>
@@ -39,13 +39,13 @@ TEST(Augment, PoliciesKeepSizeAndTypeAndDependOnTheKeyAlone) {
 }
 
 TEST(Augment, RandAugmentOfNoStrengthKeepsTheGeometry) {
-  // Of 14 operations at magnitude 0 only Equalize and AutoContrast change anything: Solarize begins at 255.
+  // Of 14 operations at magnitude 0 only Equalize and AutoContrast change anything: Solarize starts at 255.
   const Tensor image = Tensor::full({8, 8, 3}, 100, DType::kUInt8);
   const Transform t = vision::RandAugment(1, 0, 31, vision::Inter::kNearest, {0});
   for (uint64_t key = 0; key < 40; ++key) EXPECT_EQ(values(t.apply({image}, key)[0]), values(image));
 }
 
-// Three channels at once are what each is alone, for sizes around the vector length, up to the last byte of the image.
+// Three channels at once give the same as each alone, for sizes around the vector length, up to the last byte of the image.
 TEST(Augment, PillowResizeTreatsChannelsAlike) {
   for (const auto& [h, w, to_h, to_w] : {std::array<int, 4>{1, 9, 1, 4}, {2, 5, 3, 8}, {37, 41, 20, 65}, {40, 30, 40, 22}, {30, 44, 71, 44}}) {
     const Tensor image = image_tensor(h, w, h + w);
@@ -88,7 +88,7 @@ TEST(Augment, BoxesFollowTheCrop) {
   EXPECT_EQ(std::vector<float>(b, b + 5), std::vector<float>({0, 0, 2, 6, 7}));
   const auto far = vision::CropWithBoxes(vision::CenterCrop({2, 2})).apply({image, Tensor::from_vector({1, 4}, std::vector<float>{0, 0, 3, 3})}, 0);
   EXPECT_EQ(far[1].shape(), Shape({1, 4}));
-  EXPECT_EQ(far[1].data<float>()[2], 0) << "one box of zeros stands in";
+  EXPECT_EQ(far[1].data<float>()[2], 0) << "one box of zeros replaces it";
   EXPECT_THROW(vision::CropWithBoxes(vision::Invert()), ValueError);
   EXPECT_THROW(crop.apply({image}, 0), ValueError);
 }

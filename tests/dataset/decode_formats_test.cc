@@ -1,4 +1,4 @@
-// PNG, WebP, TIFF and BMP in every colour form that is read, against the pixels they were written from; hostile files of each.
+// PNG, WebP, TIFF and BMP in every supported colour form, against the pixels they were written from; hostile files of each.
 #include "sindri/dataset/vision.h"
 #include "tests/dataset/helpers.h"
 
@@ -105,7 +105,7 @@ TEST(DecodeBmp, EveryDepth) {
     palette.insert(palette.end(), {static_cast<uint8_t>(3 * i), static_cast<uint8_t>(2 * i), static_cast<uint8_t>(i), 0});  // blue first
   const auto scaled = [](uint32_t v, uint32_t most) { return static_cast<uint8_t>((v * 255 + most / 2) / most); };
   for (const int bits : {1, 4, 8, 16, 24, 32}) {
-    for (const bool fields : {false, true}) {  // 16 bits as 5-6-5 and 32 as XBGR, told by masks
+    for (const bool fields : {false, true}) {  // 16 bits as 5-6-5 and 32 as XBGR, given by masks
       if (fields && bits != 16 && bits != 32) continue;
       SCOPED_TRACE(testing::Message() << bits << (fields ? " bits with masks" : " bits"));
       const size_t stride = static_cast<size_t>((w * bits + 31) / 32 * 4);
@@ -149,7 +149,7 @@ TEST(DecodeBmp, EveryDepth) {
 TEST(DecodeFormats, EveryTruncationIsABadSampleAndNoFlippedByteCrashes) {
   for (const char* suffix : {".png", ".webp", ".tiff", ".bmp"}) {
     const Bytes file = encoded(picture(12, 12, 1), suffix);
-    // What is cut off a WebP's end may be the byte that makes its length even.
+    // The last byte of a WebP may only be padding to an even length, so a file without it is valid.
     for (size_t n = 0; n + 1 < file.size(); ++n)
       EXPECT_THROW(decode({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}), BadSample)
           << suffix << ": " << n << " of " << file.size() << " bytes";
@@ -174,7 +174,7 @@ TEST(DecodeFormats, HugeSizesAreRefusedFromTheHeader) {
   Bytes webp(44);
   std::memcpy(webp.data(), "RIFF\x24\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff", 30);
   EXPECT_THAT(refusal(webp), testing::HasSubstr("64 million"));
-  Bytes tiff(8 + 2 + 24);  // a directory of width and height alone
+  Bytes tiff(8 + 2 + 24);  // a directory with only width and height
   std::memcpy(tiff.data(), "II*\0\x08\0\0\0\x02\0\0\x01\x04\0\x01\0\0\0\xff\xff\xff\x7f\x01\x01\x04\0\x01\0\0\0\xff\xff\xff\x7f", 34);
   EXPECT_THAT(refusal(tiff), testing::HasSubstr("64 million"));
 }

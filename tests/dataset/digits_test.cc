@@ -44,7 +44,7 @@ TEST(Digits, HoldsEverySampleOnce) {
   EXPECT_EQ(counts, (std::vector<int>{178, 182, 177, 183, 181, 182, 181, 179, 174, 180})) << "as the UCI page states them";
 }
 
-// The error that a file of this content gives.
+// The error for a file with this content.
 DataError refusal(const std::string& content, bool packed = false) {
   const std::string path = ::testing::TempDir() + "sindri_digits_test.csv";
   if (packed) {

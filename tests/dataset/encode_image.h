@@ -1,11 +1,11 @@
-// Image files for tests, written by the formats' own libraries with the settings OpenCV's writers use: cv::Mat, BGR or grey, to bytes.
+// Image files for tests, written by the formats' libraries with the settings of OpenCV's writers: cv::Mat, BGR or grey, to bytes.
 #pragma once
 
 #include <png.h>
 #include <tiffio.h>
 #include <webp/encode.h>
 
-#include <cstdio>  // jpeglib.h needs it before it
+#include <cstdio>  // jpeglib.h needs it
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -18,7 +18,7 @@
 
 namespace sindri::dataset {
 
-/// Rows of RGB (or grey) bytes of a BGR (or grey) picture.
+/// Rows of RGB (or grey) bytes of a BGR (or grey) image.
 inline std::vector<uint8_t> rgb_bytes(const cv::Mat& m) {
   const int c = m.channels();
   std::vector<uint8_t> out(m.total() * static_cast<size_t>(c));
@@ -59,7 +59,7 @@ inline std::vector<uint8_t> encode_jpeg(const cv::Mat& m, int quality = 95, bool
 struct PngForm {
   int color_type = PNG_COLOR_TYPE_RGB, bits = 8;
   bool interlaced = false;
-  int palette = 0;  // its colours: index i is (i, 2 i, 255 - i)
+  int palette = 0;  // number of its colours: index i is (i, 2 i, 255 - i)
 };
 /// `rows` as PNG stores them: big-endian, packed.
 inline std::vector<uint8_t> encode_png(int height, int width, const PngForm& form, const std::vector<uint8_t>& rows) {
@@ -101,7 +101,7 @@ inline std::vector<uint8_t> encode_webp(const cv::Mat& m) {
 struct TiffForm {
   int bits = 8, photometric = PHOTOMETRIC_RGB, compression = COMPRESSION_LZW, rows_per_strip = 4, sample_format = SAMPLEFORMAT_UINT;
 };
-/// `rows` as TIFF stores them, in this machine's byte order; channels follow from their length.
+/// `rows` as TIFF stores them, in this machine's byte order; the number of channels follows from their length.
 inline std::vector<uint8_t> encode_tiff(int height, int width, const TiffForm& form, std::vector<uint8_t> rows) {
   char name[] = "/tmp/sindri-tiff-XXXXXX";
   const int file = ::mkstemp(name);
@@ -125,7 +125,7 @@ inline std::vector<uint8_t> encode_tiff(int height, int width, const TiffForm& f
   return out;
 }
 
-/// Header, palette and rows as given; rows are of whole 32-bit words, the last one first.
+/// Header, palette and rows as given; rows consist of whole 32-bit words, the last row first.
 inline std::vector<uint8_t> encode_bmp(int height, int width, int bits, uint32_t compression, const std::vector<uint8_t>& palette,
                                        const std::vector<uint8_t>& rows) {
   std::vector<uint8_t> out{'B', 'M'};
@@ -153,7 +153,7 @@ inline std::vector<uint8_t> encode_bmp(const cv::Mat& m) {
   return encode_bmp(m.rows, m.cols, 24, 0, {}, rows);
 }
 
-/// By the suffix of a file's name: .jpg (grey or colour), .png, .webp, .tiff, .bmp (colour).
+/// The format follows from the file name's suffix: .jpg (grey or colour), .png, .webp, .tiff, .bmp (colour).
 inline std::vector<uint8_t> encoded(const cv::Mat& m, const std::string& suffix = ".jpg") {
   if (suffix == ".jpg") return encode_jpeg(m);
   if (suffix == ".png") return encode_png(m.rows, m.cols, {.color_type = m.channels() == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB}, rgb_bytes(m));

@@ -1,5 +1,4 @@
-// The three rules: rows do not depend on workers or queues, resuming is bit-exact, nothing is dropped in silence. And: errors, leases,
-// leaving early.
+// The three rules: rows do not depend on workers or queues, resuming is bit-exact, nothing is dropped silently. Also: errors, leases, leaving early.
 #include <atomic>
 #include <chrono>
 #include <set>
@@ -12,7 +11,7 @@ namespace sindri::dataset {
 namespace {
 
 transforms::Function delay() {
-  // Sleeps that differ from call to call shake up which worker finishes first; they are no synchronisation.
+  // Sleeps that differ from call to call vary which worker finishes first; they do not synchronise.
   return transforms::Function("delay", [](const std::vector<Tensor>& in) {
     static std::atomic<uint32_t> calls{0};
     std::this_thread::sleep_for(std::chrono::microseconds((calls++ * 2654435761u) >> 24));
@@ -34,7 +33,7 @@ std::vector<uint64_t> hashes(const Dataset::Ptr& d, int workers, int prefetch, i
   return all_hashes(*it, epochs);
 }
 
-class PlanMode {  // SINDRI_DATA_PLAN for as long as it lives
+class PlanMode {  // Sets SINDRI_DATA_PLAN during its lifetime
  public:
   explicit PlanMode(const char* v) { ::setenv("SINDRI_DATA_PLAN", v, 1); }
   ~PlanMode() { ::unsetenv("SINDRI_DATA_PLAN"); }
@@ -91,7 +90,7 @@ void check_resume(const std::function<Dataset::Ptr()>& make, OnCorrupt policy = 
       all.push_back(h);
     }
     all.push_back(0);
-    states.push_back(first->state_dict());  // behind the end of the epoch
+    states.push_back(first->state_dict());  // after the end of the epoch
     all.push_back(1);
   }
   for (size_t k = 0; k < states.size(); ++k) {
@@ -102,7 +101,7 @@ void check_resume(const std::function<Dataset::Ptr()>& make, OnCorrupt policy = 
     size_t expected = k;
     while (true) {
       const bool more = it->next(&c);
-      if (all[expected] == 1) {  // the state stood at the end already
+      if (all[expected] == 1) {  // the state was already at the end
         EXPECT_FALSE(more);
         if (++expected == all.size() || !it->next_epoch()) break;
         continue;
@@ -196,8 +195,8 @@ TEST(Errors, ExceptionOfAWorkerReachesNextWithItsOwnType) {
   for (int workers : {1, 3, 8}) {
     auto it = counting(40)->map({boom})->batch(4)->create_iterator({.num_epochs = 1, .on_corrupt = OnCorrupt::kSkip, .num_workers = workers});
     std::vector<Tensor> c;
-    for (int i = 0; i < 5; ++i) EXPECT_TRUE(it->next(&c)) << "batches before it are still given";
-    EXPECT_STREQ(caught<Unusual>([&] { it->next(&c); }).what(), "row 21") << "the first bad row's error, whoever was faster";
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(it->next(&c)) << "batches before it are still delivered";
+    EXPECT_STREQ(caught<Unusual>([&] { it->next(&c); }).what(), "row 21") << "the first bad row's error, whichever worker was faster";
     EXPECT_THROW(it->next(&c), Unusual);
   }
 }
@@ -207,7 +206,7 @@ TEST(Errors, LeavingEarlyJoinsWorkersQuickly) {
   make_image_folder(dir.str(), 2, 10);
   const auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator()); };
   const auto before = count();
-  // A thread that was joined stays listed until the kernel has cleared it away: one of an earlier test may be counted in `before`.
+  // A joined thread stays listed until the kernel has removed it: one of an earlier test may be counted in `before`.
   const auto threads = [&] {
     for (int i = 0; i < 2000 && count() > before; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return count();
@@ -245,7 +244,7 @@ TEST(Memory, BlocksAreReusedForEver) {
   EXPECT_EQ(it->stats().pool_overflow, 0);
 }
 
-// 12 pictures, rows 3 and 7 of which are damaged.
+// 12 images, rows 3 and 7 of which are damaged.
 struct Damaged {
   Damaged() {
     make_image_folder(dir.str(), 1, 12);
@@ -336,8 +335,8 @@ TEST(BadSamples, TooManyEndTheRun) {
   }
 }
 
-// One worker finds row 2 bad while another, which found row 1, has had the batch cut again: the batch that row 2's error belongs to is
-// gone by then, and the limit holds all the same.
+// One worker finds row 2 bad while another, which found row 1 bad, has caused the batch to be assembled again. The batch with row 2's error is dropped by then,
+// and the limit applies all the same.
 TEST(BadSamples, TooManyEndTheRunWhenFoundInADroppedBatch) {
   std::atomic<bool> two_begun{false}, cut_again{false}, two_thrown{false};
   std::atomic<int> zeros{0};
@@ -350,7 +349,7 @@ TEST(BadSamples, TooManyEndTheRunWhenFoundInADroppedBatch) {
     if (x == 0 && ++zeros > 1) {
       cut_again = true;
       until(two_thrown);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until the engine has noted it
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until the engine has recorded it
     }
     if (x == 2) {
       two_begun = true;

@@ -1,4 +1,4 @@
-// Shared by the data pipeline's tests: temporary folders, tiny image files, and hashes of what an iterator gives.
+// Shared by the data pipeline's tests: temporary folders, tiny image files, and hashes of an iterator's output.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace sindri::dataset {
 
-/// A folder that goes away with the object.
+/// A folder that is removed with the object.
 class TempDir {
  public:
   TempDir() {
@@ -46,7 +46,7 @@ inline std::vector<uint8_t> read_bytes(const std::string& path) {
   return {std::istreambuf_iterator<char>(f), {}};
 }
 
-/// A smooth picture with some noise that depends on `seed`; BGR.
+/// A smooth image with some noise that depends on `seed`; BGR.
 inline cv::Mat picture(int height, int width, int seed, int channels = 3) {
   cv::Mat m(height, width, CV_8UC(channels));
   uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 1;
@@ -61,7 +61,7 @@ inline cv::Mat picture(int height, int width, int seed, int channels = 3) {
   return m;
 }
 
-/// dir/class_k/NNN.jpg, `per_class` pictures each.
+/// dir/class_k/NNN.jpg, `per_class` images each.
 inline void make_image_folder(const std::string& dir, int classes, int per_class, int height = 24, int width = 24) {
   for (int c = 0; c < classes; ++c) {
     for (int i = 0; i < per_class; ++i) {
@@ -122,7 +122,7 @@ inline Dataset::Ptr counting(int64_t n, std::optional<bool> shuffle = false, std
   return NumpySlicesDataset::make({.columns = {{"x", Tensor::from_vector({n}, v)}}, .shuffle = shuffle, .num_shards = shards, .shard_id = shard});
 }
 
-/// Runs f and returns what it throws as E; fails the test when it throws nothing or something else.
+/// Runs f and returns the E that it throws; fails the test if it throws nothing or another exception.
 template <class E, class F> E caught(F&& f) {
   try {
     f();

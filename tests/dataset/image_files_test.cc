@@ -1,4 +1,4 @@
-// Image files outside a pipeline: round trips, forms of pixels, hostile files, and that a file is whole or as it was.
+// Image files outside a pipeline: round trips, pixel formats, hostile files, and that a file is either complete or unchanged.
 #include "sindri/dataset/image_files.h"
 
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ TEST(ImageFiles, EveryFormatInEveryMode) {
   const cv::Mat colour = picture(12, 10, 3), plane = picture(12, 10, 4, 1);
   for (const char* suffix : {".jpg", ".png", ".webp", ".tiff", ".bmp"}) {
     SCOPED_TRACE(suffix);
-    write_bytes(dir / "a", encoded(colour, suffix));  // the name says nothing
+    write_bytes(dir / "a", encoded(colour, suffix));  // the name has no suffix
     const Tensor rgb = vision::read_image(dir / "a", ImageReadMode::kColor), grey = vision::read_image(dir / "a", ImageReadMode::kGrayscale);
     EXPECT_EQ(bytes_of(vision::read_image(dir / "a")), bytes_of(rgb));
     ASSERT_EQ(rgb.shape(), (Shape{12, 10, 3}));
@@ -83,7 +83,7 @@ TEST(ImageFiles, EveryFormatInEveryMode) {
       const uint8_t* p = rgb.data<uint8_t>() + 3 * i;
       ASSERT_NEAR(grey.data<uint8_t>()[i], 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2], suffix == std::string(".jpg") ? 40 : 1.01);
     }
-    if (suffix == std::string(".webp") || suffix == std::string(".bmp")) continue;  // their writers here know no grey
+    if (suffix == std::string(".webp") || suffix == std::string(".bmp")) continue;  // their writers here do not support grey
     write_bytes(dir / "b",
                 suffix == std::string(".tiff") ? encode_tiff(12, 10, {.photometric = PHOTOMETRIC_MINISBLACK}, rgb_bytes(plane)) : encoded(plane, suffix));
     EXPECT_EQ(vision::read_image(dir / "b").shape(), (Shape{12, 10, 1}));
@@ -117,7 +117,7 @@ TEST(ImageFiles, DamagedFilesAreBadSamplesThatNameThem) {
   for (const char* suffix : {".jpg", ".png", ".webp", ".tiff", ".bmp"}) {
     const Bytes file = encoded(picture(9, 9, 2), suffix);
     for (const ImageReadMode mode : {ImageReadMode::kUnchanged, ImageReadMode::kGrayscale, ImageReadMode::kColor}) {
-      // The end of a JPEG file that was cut behind its last code is made up by the library; what is cut off a WebP's end may be the byte that fills up.
+      // If a JPEG file is cut after its last code, the library supplies the end; the last byte of a WebP may be padding.
       for (size_t n = 0; n + 3 < file.size(); n += 5) {
         write_bytes(dir / "cut", {file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)});
         EXPECT_THROW(vision::read_image(dir / "cut", mode), BadSample) << suffix << ": " << n << " of " << file.size() << " bytes";
@@ -128,7 +128,7 @@ TEST(ImageFiles, DamagedFilesAreBadSamplesThatNameThem) {
         write_bytes(dir / "flipped", flipped);
         try {
           vision::read_image(dir / "flipped", mode);
-        } catch (const BadSample&) {  // or another picture
+        } catch (const BadSample&) {  // or another image
         }
       }
     }
@@ -202,10 +202,10 @@ TEST(ImageFiles, WhatCannotBeReadOrWrittenIsNamed) {
   EXPECT_THAT(error_of<IoError>([&] { vision::write_file("", data); }).message(), testing::HasSubstr("name of the file is empty"));
   EXPECT_THAT(std::string(error_of<IoError>([&] { vision::write_file(dir / "no" + "/x", data); }).what()), testing::HasSubstr("check that its folder exists"));
   EXPECT_THAT(error_of<IoError>([&] { vision::write_file(dir / std::string(300, 'n'), data); }).fix(), testing::HasSubstr("shorter"));
-  EXPECT_EQ(vision::read_file("/proc/self/cmdline").numel() > 0, true) << "a file that says it has no bytes";
+  EXPECT_EQ(vision::read_file("/proc/self/cmdline").numel() > 0, true) << "a file that claims to have no bytes";
 }
 
-// root may write everywhere, so it is somebody else meanwhile.
+// Root may write everywhere, so the test runs as another user here.
 class Nobody {
  public:
   explicit Nobody(const TempDir& dir) {
@@ -257,7 +257,7 @@ TEST(ImageFiles, FilesAreReplacedWholeLinksAndPermissionsStay) {
   EXPECT_THROW(vision::write_file(dir / "circle", tensor({1}, {1})), IoError);
 }
 
-// Readers see one of the contents, whatever writers there are.
+// Readers see one of the complete contents, however many writers there are.
 TEST(ImageFiles, WritersOfOneFileDoNotMix) {
   const TempDir dir;
   const std::string path = dir / "a";

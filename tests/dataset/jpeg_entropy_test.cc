@@ -1,4 +1,4 @@
-// The entropy decoder against libjpeg-turbo's own, which decodes the same bytes here: pixels of good files, and what becomes of damaged ones.
+// The entropy decoder against libjpeg-turbo's, which decodes the same bytes here: pixels of good files, and the outcome for damaged ones.
 #include <gtest/gtest.h>
 
 #include <csetjmp>
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include <jerror.h>
-#include <jpeglib.h>  // needs <cstdio> before it
+#include <jpeglib.h>  // needs <cstdio>
 
 #include "dataset/codec/jpeg.h"
 #include "dataset/codec/jpeg_entropy.h"
@@ -61,7 +61,7 @@ Bytes encode(int height, int width, int seed, const Form& form) {
 }
 
 struct Errors {
-  jpeg_error_mgr base;  // first: libjpeg hands out a pointer to it
+  jpeg_error_mgr base;  // first: libjpeg passes a pointer to it
   std::jmp_buf jump;
 };
 void leave(j_common_ptr info) { std::longjmp(reinterpret_cast<Errors*>(info->err)->jump, 1); }
@@ -70,7 +70,7 @@ void leave_if_damaged(j_common_ptr info, int level) {
   if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM && code != JWRN_JFIF_MAJOR && code != JWRN_BOGUS_ICC) leave(info);
 }
 
-// No C++ object with a destructor lives here: errors jump out.
+// No C++ object with a destructor lives here: errors longjmp out.
 bool library_rows(jpeg_decompress_struct* info, Errors* errors, const uint8_t* data, size_t size, uint8_t* rgb, size_t room) {
   if (setjmp(errors->jump) != 0) return false;
   jpeg_mem_src(info, data, size);
@@ -86,7 +86,7 @@ bool library_rows(jpeg_decompress_struct* info, Errors* errors, const uint8_t* d
   return true;
 }
 
-// The pixels by the library alone; nothing for a damaged file.
+// The pixels as the library alone decodes them; empty for a damaged file.
 std::optional<Bytes> by_library(const Bytes& file, size_t room) {
   Errors errors{};
   jpeg_decompress_struct info{};
@@ -159,8 +159,8 @@ TEST(JpegEntropy, ServesWhatItIsFor) {
   EXPECT_FALSE(serves(encode_jpeg(picture(20, 20, 1), 90, true))) << "progressive";
 }
 
-// Each byte changed in some way, and every length: an error where the library finds damage, else its pixels. What the bytes behind a scan's last MCU are is
-// not looked at, in either decoder. Codes that are not in the table are an error here; the library's fast loop takes them for zeros.
+// Each byte changed in some way, and every length: an error if the library finds damage, else its pixels. Neither decoder checks the bytes after a scan's last
+// MCU. Codes that are not in the table are an error here; the library's fast loop treats them as zeros.
 TEST(JpegEntropy, TakesDamageAsTheLibraryDoes) {
   JpegDecoder decoder;
   int64_t whole = 0, damaged = 0, stricter = 0;

@@ -1,5 +1,5 @@
-// On real pictures, where there are any: SINDRI_TEST_DATA names a folder with cifar10/{train,test} and imagenet/<class>, unpacked.
-// With SINDRI_DATA_BENCH set the speeds are printed too: images per second, and per core-second of the workers.
+// On real images, if available: SINDRI_TEST_DATA names a folder with cifar10/{train,test} and imagenet/<class>, unpacked. With SINDRI_DATA_BENCH set the speeds
+// are printed too: images per second, and per core-second of the workers.
 #include <chrono>
 
 #include "tests/dataset/helpers.h"
@@ -13,7 +13,7 @@ std::string real_data(const std::string& name) {
   return std::string(root) + "/" + name;
 }
 #define SKIP_WITHOUT(dir) \
-  if (dir.empty()) GTEST_SKIP() << "no real pictures: set SINDRI_TEST_DATA to a folder with cifar10/ and imagenet/ unpacked"
+  if (dir.empty()) GTEST_SKIP() << "no real images: set SINDRI_TEST_DATA to a folder with cifar10/ and imagenet/ unpacked"
 
 Dataset::Ptr cifar_train(const std::string& dir) {
   auto d = ImageFolderDataset::make({.dataset_dir = dir + "/train"});

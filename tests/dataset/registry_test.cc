@@ -1,4 +1,4 @@
-// The kinds of data by name: what each tells of itself is what its rows are.
+// The kinds of data by name: the facts that each declares match its rows.
 #include "sindri/dataset/registry.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ std::vector<uint8_t> bytes(size_t n, std::vector<uint8_t> head) {
   return head;
 }
 
-// The smallest data of each form, below one folder each.
+// The smallest data of each format, each in its own subfolder.
 void make_data(const TempDir& dir) {
   for (const char* part : {"data_batch_1.bin", "test_batch.bin"}) write_bytes(dir / "cifar10/" + part, bytes(3073, {4}));
   for (const char* part : {"train.bin", "test.bin"}) write_bytes(dir / "cifar100/" + part, bytes(3074, {3, 70}));

@@ -27,7 +27,7 @@ Next count_to(int64_t n) {
 
 Dataset::Ptr sequential(std::function<Next()> rows, int64_t n) { return GeneratorDataset::make({.rows = std::move(rows), .size = n, .column_names = {"n"}}); }
 
-// Rows by number; whoever comes to row `at` first waits there for `flag`, at most three seconds.
+// Rows by number; the first to reach row `at` waits there for `flag`, at most three seconds.
 Dataset::Ptr waiting(int64_t n, int64_t at, std::shared_ptr<std::atomic<bool>> flag) {
   const auto first = std::make_shared<std::atomic<bool>>(true);
   return GeneratorDataset::make({.row =
@@ -43,8 +43,8 @@ Dataset::Ptr waiting(int64_t n, int64_t at, std::shared_ptr<std::atomic<bool>> f
                                  .shuffle = false});
 }
 
-// One object may be the iterator of every pass (in Python: __iter__ starts anew and returns self). While the worker with the last row of a
-// pass is slow, another one begins the next pass: it must not do so before that row has been read.
+// One object may be the iterator of every pass (in Python: __iter__ restarts and returns self). While the worker with the last row of a pass is slow, another
+// worker could start the next pass: it must not do so before that row has been read.
 TEST(Sequential, OneIteratorForAllPasses) {
   const auto begun_again = std::make_shared<std::atomic<bool>>(false);
   int64_t state = 0;
@@ -86,7 +86,7 @@ TEST(Sequential, PassesAreOpenedInOrder) {
   }
 }
 
-// Like a Python generator, which only ends once it has raised. The worker with the row that raises is slower than the one behind it.
+// Like a Python generator, which only ends once it has raised. The worker with the row that raises is slower than the next one.
 TEST(Sequential, TheErrorOfARowIsThatOfTheRow) {
   const auto raised = std::make_shared<std::atomic<bool>>(false);
   const auto rows = [&]() -> Next {
@@ -127,7 +127,7 @@ TEST(Sequential, AnEpochMayBeLeftEarly) {
   }
 }
 
-// Model::train takes the counted batches of an epoch, then next_epoch(): what is prepared of the next one stays.
+// Model::train reads an epoch's counted batches, then calls next_epoch(): batches already prepared for the next epoch are kept.
 TEST(Sequential, NextEpochBehindTheLastBatchKeepsWhatIsPrepared) {
   for (int k = 0; k < 50; ++k) {
     int opened = 0;

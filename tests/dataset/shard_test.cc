@@ -1,5 +1,5 @@
-// Shards of a pipeline: which rows a rank gets, that they are what the pipeline without shards makes of them, and that any number of ranks goes on where
-// another number stopped.
+// Shards of a pipeline: the rows that a rank gets, that they match those of the pipeline without shards, and that any number of ranks continues where another
+// number stopped.
 #include "sindri/dataset/shard.h"
 
 #include <map>
@@ -11,7 +11,7 @@
 namespace sindri::dataset {
 namespace {
 
-// Of each shard alone, by the rule that docs/design/dataset.md names.
+// Of each shard alone, by the rule in docs/design/dataset.md.
 std::vector<int64_t> rows_of_shard(int64_t rows, int64_t shards, int64_t s) {
   std::vector<int64_t> v;
   for (int64_t i = 0; i < (rows + shards - 1) / shards; ++i) v.push_back((s + i * shards) % rows);
@@ -86,7 +86,7 @@ Dataset::Ptr digits(const ShardSpec& spec, int64_t batch, bool drop = true) {
   return d->batch(batch, {.drop_remainder = drop});
 }
 
-// (label, hash of its image) of every row of an epoch, in order, and how many rows each batch has.
+// (label, hash of its image) of every row of an epoch, in order, and the number of rows of each batch.
 struct Epoch {
   std::vector<std::pair<int32_t, uint64_t>> rows;
   std::vector<int64_t> sizes;
@@ -127,7 +127,7 @@ TEST(ShardedRows, GiveTheRowsOfThePipelineWithoutThem) {
   }
 }
 
-// Batches of a step, put together over the ranks, are the same rows in the same order for any number of ranks that computes the same virtual ranks.
+// Batches of a step, concatenated over the ranks, have the same rows in the same order for any number of ranks that computes the same virtual ranks.
 TEST(ShardedRows, AnyNumberOfRanksReadsTheSameVirtualRanks) {
   constexpr int64_t kVirtual = 8, kBlock = 2;
   std::map<int64_t, std::vector<std::pair<int32_t, uint64_t>>> by_ranks;
@@ -148,7 +148,7 @@ TEST(ShardedRows, AnyNumberOfRanksReadsTheSameVirtualRanks) {
   for (const int64_t ranks : {2, 4, 8}) EXPECT_EQ(by_ranks[ranks], by_ranks[1]) << ranks << " ranks";
 }
 
-// The whole order in one piece, 8 shards in one process, and any of 2 or 8 ranks have the same state.
+// The whole order in one pipeline, 8 shards in one process, and 2 or 8 ranks have the same state.
 TEST(ShardedRows, GoOnFromTheStateOfAnotherNumberOfRanks) {
   const auto open = [](int64_t virtual_ranks, int64_t count, int64_t first, int64_t block) {
     return digits({.num_shards = virtual_ranks, .first = first, .count = count, .block = block}, count * block)->create_iterator(two_epochs());
@@ -180,7 +180,7 @@ TEST(ShardedRows, GoOnFromTheStateOfAnotherNumberOfRanks) {
   check(of_two, 1, "from 2 ranks to 1");
   const auto back = digits({}, 16)->create_iterator(two_epochs());
   back->load_state(of_two);
-  EXPECT_EQ(read(*back).rows, rest.rows) << "from 2 ranks to one piece";
+  EXPECT_EQ(read(*back).rows, rest.rows) << "from 2 ranks to an unsharded pipeline";
   const auto other = open(8, 4, 4, 4);
   EXPECT_THROW(other->load_state(state), DataError) << "32 rows per step instead of 16";
 }
@@ -208,7 +208,7 @@ TEST(ShardedRows, RowsThatStandInForBadOnesAreTheSameOnAnyNumberOfRanks) {
   EXPECT_EQ(by_ranks[1].size(), 24u);
   EXPECT_EQ(by_ranks[2], by_ranks[1]);
   EXPECT_EQ(by_ranks[4], by_ranks[1]);
-  EXPECT_THROW(open(2, 0, OnCorrupt::kSkip), ValueError) << "what a rank leaves out would move rows from one of its shards to the other";
+  EXPECT_THROW(open(2, 0, OnCorrupt::kSkip), ValueError) << "if a rank skipped rows, rows would move from one of its shards to the other";
   EXPECT_EQ(read(*open(4, 1, OnCorrupt::kSkip)).rows.size(), 6u);
 }
 

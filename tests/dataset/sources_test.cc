@@ -91,7 +91,7 @@ TEST(Cifar, RefusesDamageAndOtherForms) {
   EXPECT_THROW(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "trian"}), ValueError);
 }
 
-// Whole files are read whatever others are missing, with a warning; a file that is empty or cut between two records is refused.
+// Complete files are read even if others are missing, with a warning; a file that is empty or cut between two records is refused.
 TEST(Cifar, MissingFilesAreAWarningAndShortOnesAnError) {
   const auto error = [](const TempDir& dir, const char* usage) {
     return open_error<DataError>(Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = usage})).message();
@@ -129,7 +129,7 @@ TEST(Fingerprint, TellsContentsOrTimesApart) {
   const auto of = [&](bool contents) { return Cifar10Dataset::make({.dataset_dir = dir.str(), .usage = "train"})->batch(1)->fingerprint(contents); };
   const std::string before = of(false);
   EXPECT_EQ(of(false), before);
-  write_bytes(dir / "data_batch_1.bin", cifar_record(1, 3, 1));  // another picture of the same class
+  write_bytes(dir / "data_batch_1.bin", cifar_record(1, 3, 1));  // another image of the same class
   EXPECT_NE(of(false), before);
   TempDir images;
   const auto folder = [&](bool contents) { return ImageFolderDataset::make({.dataset_dir = images.str()})->fingerprint(contents); };
@@ -138,7 +138,7 @@ TEST(Fingerprint, TellsContentsOrTimesApart) {
   write_bytes(images / "a/1.jpg", {2, 1});
   std::filesystem::last_write_time(images / "a/1.jpg", std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   EXPECT_EQ(folder(false).substr(0, 22), files.substr(0, 22)) << "names and sizes";
-  EXPECT_NE(folder(false), files) << "but other times";
+  EXPECT_NE(folder(false), files) << "but other modification times";
   EXPECT_NE(folder(true), bytes);
   write_bytes(images / "a/1.jpg", {1, 2});
   EXPECT_EQ(folder(true), bytes) << "whatever the times are";
@@ -235,7 +235,7 @@ TEST(ImageFolder, ProblemsWithTheFolder) {
   EXPECT_THROW(ImageFolderDataset::make({.dataset_dir = dir.str(), .extensions = {"jpg"}}), ValueError);
 }
 
-// No decoder here reads GIF: such a file is left out with a word, and one that the caller insists on is refused by its name.
+// Sindri does not decode GIF: such a file is skipped with a warning, and one that is requested explicitly is refused by name.
 TEST(ImageFolder, GifIsNoImage) {
   TempDir dir;
   const std::vector<uint8_t> gif = {'G', 'I',  'F', '8', '9', 'a', 1, 0, 1, 0, 0x80, 0, 0, 0,    0, 0, 255, 255,
@@ -292,7 +292,7 @@ TEST(ImageFolder, FollowsLinksToImagesAndClassFolders) {
   EXPECT_EQ(labels, (std::vector<int32_t>{0, 0, 0, 1}));
 }
 
-// As MindSpore: without a list of extensions every file of a class folder is a row.
+// As in MindSpore: without a list of extensions every file of a class folder is a row.
 TEST(ImageFolder, AnyExtension) {
   TempDir dir;
   for (const char* f : {"a/1.jpg", "a/2.gif", "a/hash", "a/notes.txt", "a/.hidden.jpg", "a/sub/3.jpg"}) write_bytes(dir / f, {1});

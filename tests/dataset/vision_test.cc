@@ -1,4 +1,4 @@
-// Transforms against OpenCV and plain loops; decoding of good, odd and hostile files; fused chains against separate steps.
+// Transforms against OpenCV and plain loops; decoding of good, unusual and hostile files; fused chains against separate steps.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <opencv2/imgproc.hpp>
 
-#include <jpeglib.h>  // needs <cstdio> before it
+#include <jpeglib.h>  // needs <cstdio>
 #include <zlib.h>
 
 #include "dataset/codec/jpeg.h"
@@ -39,7 +39,7 @@ Tensor rgb(const cv::Mat& bgr) {
   return Tensor::from_data({m.rows, m.cols, 3}, DType::kUInt8, m.data);
 }
 
-// CRC-32 of what OpenCV 4.6's imdecode made of the same files: heights by widths, baseline and progressive.
+// CRC-32 of the pixels that OpenCV 4.6's imdecode produced for the same files: heights by widths, baseline and progressive.
 constexpr uint32_t kOpenCvPixels[4][4][2] = {{{0xb2c487c9u, 0xb2c487c9u}, {0xecd2026bu, 0xecd2026bu}, {0xba25a057u, 0xba25a057u}, {0x47b49ef0u, 0x47b49ef0u}},
                                              {{0x3ae4e1b3u, 0x3ae4e1b3u}, {0xdf3fcd1eu, 0xdf3fcd1eu}, {0x5d806efcu, 0x5d806efcu}, {0x991f313au, 0x991f313au}},
                                              {{0x7dffb969u, 0x7dffb969u}, {0x745ab6f4u, 0x745ab6f4u}, {0x8c7b8b89u, 0x8c7b8b89u}, {0x927040acu, 0x927040acu}},
@@ -75,7 +75,7 @@ TEST(Decode, GreyIsExpandedAndOtherFormatsAreKnownByTheirBytes) {
 
 TEST(Decode, EveryTruncationIsABadSampleAndNoFlippedByteCrashes) {
   const auto file = encoded(picture(24, 24, 1));
-  for (size_t n = 0; n + 2 < file.size(); ++n) {  // the last two bytes are the end marker: without them the picture is whole but cut
+  for (size_t n = 0; n + 2 < file.size(); ++n) {  // the last two bytes are the end marker: without them the image is complete but the file is cut
     std::vector<uint8_t> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n));
     EXPECT_THROW(vision::Decode()(bytes_tensor(cut)), BadSample) << n << " of " << file.size() << " bytes";
   }
@@ -167,10 +167,10 @@ TEST(Decode, WindowEqualsFullDecodeForAllSamplings) {
     }
   }
   EXPECT_EQ(windows, 6 * 60 * 30);
-  EXPECT_GT(smaller, windows / 4) << "some windows must have spared work";
+  EXPECT_GT(smaller, windows / 4) << "some windows must have saved work";
 }
 
-// Files with restart markers inside their rows: the same pixels, from the segments around the window alone.
+// Files with restart markers inside their rows: the same pixels, decoded only from the segments around the window.
 TEST(Decode, WindowOfSeekableFileEqualsFullDecode) {
   JpegDecoder decoder, plain;
   PhiloxSequence draws(23, 0, 0, 0);
@@ -213,7 +213,7 @@ TEST(Decode, WindowOfSeekableFileEqualsFullDecode) {
   EXPECT_GT(smaller, 1000);
 }
 
-// Every prefix and every changed byte: an error, or the pixels of some picture; never beyond the memory (the sanitizers look).
+// Every prefix and every changed byte: an error, or the pixels of some image; never an access out of bounds (the sanitizers check).
 TEST(Decode, DamagedSeekableFilesAreErrors) {
   const auto original = jpeg(picture(70, 90, 3, 3), 2, 2);
   const auto file = make_seekable(original.data(), original.size());
@@ -238,11 +238,11 @@ TEST(Decode, DamagedSeekableFilesAreErrors) {
       } catch (const BadSample&) { ++errors; }
     }
   }
-  EXPECT_GT(errors, static_cast<int64_t>(file.size() / 6)) << "a picture that ends early is none";
+  EXPECT_GT(errors, static_cast<int64_t>(file.size() / 6)) << "an image that ends early is not valid";
   EXPECT_THROW(make_seekable(file.data(), file.size() / 2), BadSample);
 }
 
-// A segment that lacks its last bytes is damage to the window's decoder as it is to the other one, although padding lies behind it there.
+// A segment without its last bytes is damaged for the window's decoder as for the other one, although padding follows it there.
 TEST(Decode, ShortSegmentsAreErrors) {
   JpegDecoder decoder;
   int64_t errors = 0, cases = 0;
@@ -298,7 +298,8 @@ TEST(Seekable, FoldersAreRewrittenOnce) {
   EXPECT_THROW(prepare_seekable(from / "nothing", to / "x"), IoError);
 }
 
-// A source is known by its content, whatever its time; what a kill or a power cut left is made again, and what has no source is told.
+// A source is identified by its content, whatever its time. Files that a kill or a power loss left incomplete are made again, and those without a source are
+// reported.
 TEST(Seekable, ChangesKillsAndRemovedSourcesAreNoticed) {
   TempDir from, to;
   const auto photo = [](uint64_t seed) { return jpeg(picture(60, 80, seed), 2, 2); };
@@ -308,9 +309,9 @@ TEST(Seekable, ChangesKillsAndRemovedSourcesAreNoticed) {
   const auto made = read_bytes(store + "/k/a.jpg");
   namespace fs = std::filesystem;
   const auto old = fs::last_write_time(from / "k/a.jpg") - std::chrono::hours(24 * 365);
-  write_bytes(from / "k/a.jpg", photo(2));  // another picture with an older time
+  write_bytes(from / "k/a.jpg", photo(2));  // another image with an older time
   fs::last_write_time(from / "k/a.jpg", old);
-  fs::last_write_time(from / "k/b.jpg", old);  // the same picture, copied
+  fs::last_write_time(from / "k/b.jpg", old);  // the same image, copied
   write_bytes(store + "/k/c.jpg", {});  // its bytes were lost
   fs::remove(store + "/k/d.jpg");
   fs::remove(from / "k/e.jpg");
@@ -331,11 +332,11 @@ TEST(Seekable, ChangesKillsAndRemovedSourcesAreNoticed) {
   EXPECT_EQ(read_bytes(store + "/k/c.jpg"), made);
   EXPECT_EQ(read_bytes(store + "/k/d.jpg"), made);
   EXPECT_FALSE(fs::exists(left));
-  EXPECT_TRUE(fs::exists(in_use)) << "its process lives";
-  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = store})->get_dataset_size(), 5) << "the list of the store is no class";
+  EXPECT_TRUE(fs::exists(in_use)) << "its process is alive";
+  EXPECT_EQ(ImageFolderDataset::make({.dataset_dir = store})->get_dataset_size(), 5) << "the store's list is not a class";
 }
 
-// Eight segments that are missing leave the markers' numbers in order: only their count tells.
+// Eight missing segments leave the markers' numbers in order: only their count reveals it.
 TEST(Decode, MissingSegmentsAreErrorsInAWindow) {
   const auto original = jpeg(picture(96, 640, 3), 2, 2);
   const auto file = make_seekable(original.data(), original.size());
@@ -388,7 +389,7 @@ TEST(Resize, SizesAndPixelsAsOpenCv) {
   EXPECT_EQ(vision::Resize(10)(image(33, 20, 1)).shape(), (Shape{16, 10, 3}));
   const vision::Resize rounding(10, vision::Inter::kLinear, vision::LongEdge::kRound);
   EXPECT_EQ(rounding(image(20, 33, 1)).shape(), (Shape{10, 17, 3}));
-  EXPECT_NE(rounding.str(), vision::Resize(10).str()) << "a pipeline that rounds is another one for the fingerprint";
+  EXPECT_NE(rounding.str(), vision::Resize(10).str()) << "a pipeline that rounds has another fingerprint";
   EXPECT_THROW(vision::Resize(60000)(image(1, 2000, 1)), Error) << "120,000,000 pixels wide";
   EXPECT_THROW(vision::Resize(0), ValueError);
   EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4, 4, 3}, DType::kInt64)), DTypeError);
@@ -397,7 +398,7 @@ TEST(Resize, SizesAndPixelsAsOpenCv) {
   EXPECT_THROW(vision::Resize({4, 4})(Tensor::zeros({4}, DType::kUInt8)), ShapeError);
 }
 
-// Any number of channels and other element types, as cv::resize has them where it has them itself.
+// Any number of channels and other element types, like cv::resize for those that it supports.
 TEST(Resize, ChannelsAndElementTypes) {
   for (int channels : {2, 4, 5}) {
     const Tensor in = image(20, 17, 4, channels);
@@ -415,7 +416,7 @@ TEST(Resize, ChannelsAndElementTypes) {
   }
 }
 
-// Operations that take batches give each image what they give it alone.
+// Operations that accept batches treat each image as if it were alone.
 TEST(Batches, EachImageAsAlone) {
   const Tensor a = image(9, 13, 1), b = image(9, 13, 2);
   std::vector<uint8_t> both(static_cast<const uint8_t*>(a.raw_data()), static_cast<const uint8_t*>(a.raw_data()) + a.nbytes());
@@ -485,7 +486,7 @@ TEST(Crops, RandomCropReachesAllPlacesWithPaddingOfEveryKind) {
 }
 
 TEST(Crops, RandomResizedCropStatisticsAndDecodingForm) {
-  // A ramp image shows where a crop was cut and how wide it is: the values at the edges of the result.
+  // A ramp image reveals the position and width of a crop: the values at the edges of the result.
   const int side = 200;
   cv::Mat ramp(side, side, CV_32FC3);
   for (int y = 0; y < side; ++y) {
@@ -505,7 +506,7 @@ TEST(Crops, RandomResizedCropStatisticsAndDecodingForm) {
     area += w * h / (side * side) / n;
     centre += (last[0] + p[0]) / 2 / n;
   }
-  EXPECT_NEAR(area, 0.5, 0.05) << "uniform in (0.08, 1), less what does not fit";
+  EXPECT_NEAR(area, 0.5, 0.05) << "uniform in (0.08, 1), less crops that do not fit";
   EXPECT_NEAR(centre, (side - 1) / 2.0, 4);
   const auto file = encoded(picture(50, 70, 9));
   auto read = [&](std::vector<Transform> chain) {
@@ -591,7 +592,7 @@ TEST(CalledByHand, TransformsDrawIndependently) {
   const vision::RandomHorizontalFlip a, b;
   int fresh = 0, one = 0, equal = 0;
   for (int i = 0; i < 400; ++i) {
-    fresh += flips(vision::RandomHorizontalFlip());  // a new object for each image, as a function of the caller's may make it
+    fresh += flips(vision::RandomHorizontalFlip());  // a new object for each image, as a user's function may create it
     const bool first = flips(a);
     one += first;
     equal += first == flips(b);
@@ -599,7 +600,7 @@ TEST(CalledByHand, TransformsDrawIndependently) {
   for (int n : {fresh, one, equal}) EXPECT_NEAR(n, 200, 45) << "4.5 standard deviations";
 }
 
-// Every chain the planner may fuse gives the same bits as its parts, for odd widths around the vector length, and every type.
+// Every chain that the planner may fuse is bitwise identical to its parts, for odd widths around the vector length, and every type.
 TEST(Fusion, SameBitsAsSeparateSteps) {
   const std::vector<std::vector<Transform>> chains = {
       {vision::RandomCrop({13, 15}, {.padding = {4}, .fill_value = {1, 2, 3}}), vision::RandomHorizontalFlip(), vision::Rescale(1.0 / 255, -0.1),
@@ -668,7 +669,7 @@ TEST(Fusion, FloatAndRankTwoImagesTakeThePlainWay) {
   EXPECT_EQ(c[0].meta().str(), "f32[3, 3, 6, 7]");
   EXPECT_EQ(c[0].data<float>()[5], 0.75f);
   const auto planes = NumpySlicesDataset::make({.columns = {{"image", Tensor::zeros({3, 6, 7})}}})->map({vision::HWC2CHW()})->columns();
-  EXPECT_EQ(planes[0].shape, (Shape{6, 7})) << "[H, W] has its planes in order already";
+  EXPECT_EQ(planes[0].shape, (Shape{6, 7})) << "[H, W] is already in planar order";
   EXPECT_THROW(NumpySlicesDataset::make({.columns = {{"image", Tensor::zeros({3, 6})}}})->map({vision::HWC2CHW()})->columns(), ShapeError);
 }
 

@@ -1,5 +1,5 @@
-// Choosing among engines of cuDNN and algorithms of cuBLASLt, with the stand-ins: those that they prefer are the slowest (set_library_delay). What is measured
-// is kept in plans.json and with the other choices of kernels.
+// Choosing among engines of cuDNN and algorithms of cuBLASLt, with the stand-ins: those that they prefer are the slowest (set_library_delay). Measurements are
+// kept in plans.json, together with the other choices of kernels.
 #include "src/device/cuda/choice.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr Device kDevice{Device::kCuda, 0};
-// Of the stand-in's engines these may be used by default: 0 and 1 are named by heuristics, 4 is compiled at run time, 5 is in no list.
+// Engines of the stand-in that are allowed by default: heuristics name 0 and 1, 4 is compiled at run time, 5 is in no list.
 constexpr const char *kFirst = "engine 0", *kSecond = "engine 1 knobs 2=1", *kLast = "engine 5";
 
 CudnnGraph conv_graph(int64_t batch) {
@@ -58,7 +58,7 @@ class Choosing : public ::testing::Test {
     unsetenv("SINDRI_CACHE_DIR");
     fs::remove_all(dir_);
   }
-  // The engine for a graph of this batch, and where the choice comes from. Runtimes remember choices, so each test uses different sizes.
+  // The engine for a graph of this batch, and the origin of the choice. Runtimes remember choices, so each test uses different sizes.
   static std::string engine(int64_t batch) {
     std::string why;
     const auto plan = cudnn_plan(conv_graph(batch), 0, &why);
@@ -76,7 +76,7 @@ class Choosing : public ::testing::Test {
     const nlohmann::json j = nlohmann::json::parse(f, nullptr, false);
     return j.is_discarded() || j["owners"].empty() ? nlohmann::json::object() : j["owners"].begin().value();
   }
-  // As another process would: nothing is remembered.
+  // Like another process: nothing is remembered.
   template <class F> static auto in_new_runtime(F&& f) {
     const RuntimeScope scope(Runtime("another"));
     return f();
@@ -96,7 +96,7 @@ TEST_F(Choosing, TheFastestOfTheFirstFewIsTakenAndKept) {
   EXPECT_EQ(entry["choice"], kSecond);
   EXPECT_EQ(entry["full"], false);
   EXPECT_GT(entry["us"], 25 * 100) << "it takes 25 delays";
-  // Elsewhere the file is enough.
+  // In another runtime the file suffices.
   in_new_runtime([&] {
     EXPECT_EQ(engine(11), kSecond);
     EXPECT_EQ(origin(part_of(11)), "cache file");
@@ -152,7 +152,7 @@ TEST_F(Choosing, ARecordedChoiceComesFirst) {
     EXPECT_EQ(engine(15), kLast);
     EXPECT_EQ(origin(part_of(15)), "recorded");
   });
-  // One that is not there, or not allowed (number 2 is not deterministic), is said and passed over.
+  // A choice that does not exist or is not allowed (number 2 is not deterministic) is reported and ignored.
   for (const char* unusable : {"engine 99", "engine 2", "nonsense", "engine 1 knobs 2=7"})
     in_new_runtime([&] {
       set_kernel_choices({{key, unusable}});
@@ -212,7 +212,7 @@ TEST_F(Choosing, AnUnusableEntryIsMeasuredAgain) {
   });
 }
 
-// Another GPU's choices, and another library's, are no help.
+// Choices of another GPU or of another library version are not used.
 TEST_F(Choosing, ForeignEntriesAreNotUsed) {
   keep_choice("cuDNN 9.1.0, another GPU, 7 SMs", conv_graph(23).key(), {.choice = kLast, .us = 1});
   EXPECT_EQ(engine(23), kSecond);
@@ -264,7 +264,7 @@ TEST_F(Choosing, ProductsKeepTheirAlgorithm) {
   for (const auto& [query, choice] : kernel_choices())
     if (query.find("[31 8 16]") != query.npos) key = query;
   EXPECT_THAT(key, StartsWith("cuBLASLt 13."));
-  // An algorithm of another product is not one of this.
+  // An algorithm of another product is not valid for this one.
   (void)product(32);
   const std::string other = algorithm_of(32);
   in_new_runtime([&] {

@@ -1,4 +1,4 @@
-// The stand-in of cuBLASLt (cublaslt.cc) refuses what the real library refuses. That it computes what descriptors say is what the op suite shows.
+// The stand-in for cuBLASLt (cublaslt.cc) refuses what the real library refuses. The op suite shows that it computes what descriptors state.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace sindri::cuda {
 namespace {
 
-// A product [4, 8] x [8, 4], column by column, that each test breaks in one place.
+// A product [4, 8] x [8, 4], column by column, which each test breaks in one place.
 class CublasLtStandIn : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ class CublasLtStandIn : public ::testing::Test {
     int found = 0;
     return api_.MatmulAlgoGetHeuristic(handle_, desc_, a_, b_, c_, c_, preference_, 1, &choice_, &found);
   }
-  // Of addresses `a_off` bytes into the first matrix's, and `workspace` bytes.
+  // With addresses `a_off` bytes into the first matrix, and `workspace` bytes.
   cublasStatus_t multiply(int64_t a_off, size_t workspace) {
     const float one = 1, zero = 0;
     return api_.Matmul(handle_, desc_, &one, memory_ + a_off, a_, memory_ + 1024, b_, &zero, memory_ + 2048, c_, memory_ + 2048, c_, &choice_.algo,

@@ -1,4 +1,4 @@
-// The stand-in of cuDNN (cudnn.cc) refuses what cuDNN 9.19 refuses. That it computes what graphs say is what the op suite shows.
+// The stand-in for cuDNN (cudnn.cc) refuses what cuDNN 9.19 refuses. The op suite shows that it computes what graphs state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// y [2, 8, 6, 6] = x [2, 8, 6, 6] * w [8, 8, 3, 3]; each test states one thing otherwise.
+// y [2, 8, 6, 6] = x [2, 8, 6, 6] * w [8, 8, 3, 3]; each test changes one attribute.
 struct Layer {
   cudnnDataType_t x = CUDNN_DATA_HALF, w = CUDNN_DATA_HALF, y = CUDNN_DATA_HALF, compute = CUDNN_DATA_FLOAT, between = CUDNN_DATA_FLOAT;
   int64_t rows = 6;  // of y
@@ -62,7 +62,7 @@ TEST(CudnnStandIn, GraphsWithoutEngine) {
   EXPECT_THAT(why_not(weight_grad(CUDNN_DATA_FLOAT)), HasSubstr("another type than the operands")) << "16-bit operands, float result";
 }
 
-// Runs a plan with addresses as a test leaves them.
+// Runs a plan with the addresses that a test provides.
 class CudnnStandInRun : public ::testing::Test {
  protected:
   void SetUp() override {

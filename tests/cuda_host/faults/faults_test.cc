@@ -1,4 +1,4 @@
-// Each deliberate fault of faulty_kernels.cc is caught: by a message, by a wrong number, or by the page after an allocation, which ends the process.
+// Each deliberate fault of faulty_kernels.cc is caught: by a message, by a wrong result, or by the page after an allocation, which ends the process.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr int kRows = 5, kColumns = 203;
 float value_at(int i) { return static_cast<float>(i * (i % 5) % 11); }
 
-// The row sums as the stand-in machine gives them, or an empty vector if it reports an error.
+// The row sums that the stand-in machine computes, or an empty vector if it reports an error.
 std::vector<float> run(const Case& c, uint64_t seed) {
   machine().set_guards(true);
   set_seed(seed);
@@ -75,7 +75,7 @@ TEST(Faults, EachIsCaught) {
   for (const Case& c : cases()) {
     if (c.name.empty()) continue;
     SCOPED_TRACE(c.name);
-    // A child, since some faults end the process. It exits with 3 for wrong numbers and 4 for a message.
+    // A child process, since some faults end it. It exits with 3 for wrong results and 4 for a message.
     const auto child = [&] {
       const std::vector<float> sums = run(c, 1);
       std::exit(sums.empty() ? 4 : right(sums) ? 0 : 3);
@@ -89,7 +89,7 @@ TEST(Faults, EachIsCaught) {
   EXPECT_EQ(caught, 17);
 }
 
-// Blocks write, wait for the grid, and read what the others wrote.
+// Blocks write, wait for the grid, and read the others' values.
 std::string run_cooperatively(bool cooperative, unsigned missing, std::vector<int>* sums) {
   std::array<std::atomic<int>, 3> written{};
   sums->assign(3, 0);

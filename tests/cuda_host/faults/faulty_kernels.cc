@@ -1,4 +1,4 @@
-// See faulty_kernels.h. Written as *_cuda.cu files are.
+// See faulty_kernels.h. Written like *_cuda.cu files.
 #include "cuda_host/faults/faulty_kernels.h"
 
 #include "src/device/cuda/language.h"

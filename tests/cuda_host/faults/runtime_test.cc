@@ -1,4 +1,4 @@
-// Wrong calls of the CUDA runtime, each of which the stand-in refuses as CUDA does, and what a right one does.
+// Wrong calls of the CUDA runtime, each of which the stand-in refuses as CUDA does, and the effect of correct ones.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -110,7 +110,7 @@ TEST_F(Runtime, ACapturedEventCannotBeAskedFor) {
 TEST_F(Runtime, WorkBelongsToTheStreamsDevice) {
   ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
   EXPECT_EQ(launch(one_, "empty", {dim3(1), dim3(1), 0}, [] {}), cudaErrorInvalidResourceHandle);
-  EXPECT_EQ(cudaEventRecord(fork_, one_), cudaSuccess) << "the event and the stream are of one device";
+  EXPECT_EQ(cudaEventRecord(fork_, one_), cudaSuccess) << "the event and the stream are on one device";
   cudaEvent_t other = nullptr;
   ASSERT_EQ(cudaEventCreateWithFlags(&other, 0), cudaSuccess);
   EXPECT_EQ(cudaEventRecord(other, one_), cudaErrorInvalidResourceHandle);
@@ -143,9 +143,9 @@ TEST_F(Runtime, AKernelIsNotGivenMemoryOfTheHost) {
     int64_t n;
   };
   const Inside there = translated(Inside{memory_, 3});
-  EXPECT_TRUE(machine().is_shadow(there.p)) << "pointers in structs are found";
+  EXPECT_TRUE(machine().is_shadow(there.p)) << "pointers in structs are translated";
   EXPECT_EQ(there.n, 3);
-  // What a kernel reads from memory and follows.
+  // A host pointer that a kernel reads from memory and dereferences.
   ASSERT_EQ(launch(one_, "host pointer", {dim3(1), dim3(1), 0}, [p = &host] { *static_cast<float*>(inside(p)) = 1; }), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(one_), cudaErrorLaunchFailure);
   EXPECT_EQ(host, 0);

@@ -1,5 +1,5 @@
-// Generated clusters (ops/elementwise/generated_cluster_cuda.cc): the bits of the interpreter, texts that the real NVRTC compiles, the cubins in the cache folder.
-// Run with SINDRI_CUDA_CODEGEN=1; the host run generates nothing otherwise.
+// Generated clusters (ops/elementwise/generated_cluster_cuda.cc): results bitwise identical to the interpreter's, sources that the real NVRTC compiles, the
+// cubins in the cache folder. Run with SINDRI_CUDA_CODEGEN=1; the host run generates nothing otherwise.
 #include "src/device/cuda/generated_code.h"
 
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 constexpr Device kDevice{Device::kCuda, 0};
 constexpr DType kTypes[] = {DType::kBool, DType::kUInt8, DType::kInt32, DType::kInt64, DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64};
 
-// Programs that have every elementwise op that takes operands of this type, `most` ops each, and casts to every type; each step is a result.
+// Programs that have every elementwise op that accepts operands of this type, `most` ops each, and casts to every type; each step is a result.
 std::vector<std::string> all_ops_on(DType t, size_t most = elementwise::kMaxClusterSteps) {
   const TensorMeta meta = Tensor::full({1}, 1, t).meta();
   std::vector<std::string> steps;
@@ -72,7 +72,7 @@ bool reads(const std::string& program, const char* input) { return program.find(
 std::vector<std::string> bytes_of(const TensorList& list) {
   std::vector<std::string> all;
   for (const Tensor& t : list) {
-    // The host's compiler decides which of two NaNs an operation passes on, so all of them count as one.
+    // The host's compiler decides which of two NaNs an operation propagates, so all NaNs compare equal.
     Tensor host = t.to(Device{}), nan = ops::isnan(host);
     host = ops::where(nan, Tensor::full(host.shape(), is_floating(host.dtype()) ? std::nan("") : 0, host.dtype()), host);
     all.emplace_back(static_cast<const char*>(host.raw_data()), static_cast<size_t>(host.nbytes()));
@@ -85,7 +85,7 @@ TensorList run(const std::string& program, const TensorList& in, const char* ker
   const OpDef& op = find_op("elementwise_cluster");
   return sindri::bind(op, op.attrs.make({{"program", program}}), in);
 }
-// Which results differ, as the places of their steps.
+// The results that differ, as the positions of their steps.
 void expect_same_bits(const std::string& program, const TensorList& in, const std::string& what) {
   const std::vector<std::string> expected = bytes_of(run(program, in, "interpreted")), actual = bytes_of(run(program, in, "generated"));
   ASSERT_EQ(expected.size(), actual.size());
@@ -107,7 +107,7 @@ Tensor values(const Shape& shape, DType t, int seed) {
   return Tensor::from_values(shape, v, t).to(kDevice);
 }
 
-// What compilations_of_child starts: the program computes one cluster in place of the tests.
+// The entry point for compilations_of_child: the program computes one cluster instead of the tests.
 class Child : public ::testing::Environment {
  public:
   void SetUp() override {
@@ -136,7 +136,7 @@ class Generated : public ::testing::Test {
     unsetenv("SINDRI_CACHE_DIR");
     fs::remove_all(dir_);
   }
-  // Compilations of another process that runs `program` under the same cache folder, or -1.
+  // Compilations of another process that runs `program` with the same cache folder, or -1.
   int64_t compilations_of_child(const std::string& program, const std::string& environment = "") const {
     const fs::path out = dir_ / fmt::format("child_{}", std::hash<std::thread::id>()(std::this_thread::get_id()));
     fs::create_directories(dir_);
@@ -249,7 +249,7 @@ TEST_F(Generated, WithoutACompilerClustersAreInterpreted) {
   EXPECT_THROW(run("square(i0); neg(t0); abs(t1); out t2", {x}, "generated"), DeviceError);
 }
 
-// NVIDIA's, beside the stand-in that the table has.
+// NVIDIA's NVRTC, in addition to the stand-in in the table.
 const NvrtcApi* real_nvrtc() {
   for (const char* file : {"libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.13"})
     if (void* const handle = dlopen(file, RTLD_NOW | RTLD_LOCAL); handle != nullptr) {
