@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: the layer table below, device-library headers, and that public headers need the standard library only. Also
-refuses std::call_once and its kin, through which nothing may throw (src/core/once.h).
+"""Checks the layers of the C++ sources: includes between layers, device-library headers, and public headers that need only the standard library.
+
+Also rejects std::call_once and similar functions: an exception must not pass through them (src/core/once.h).
 
 usage: check_includes.py [--self-test] [ROOT]
 
-A layer is a folder: include/sindri/X and src/X are layer X; ops/, optim/, models/, boost/, dataset/ and python/ at the root are layers of
-that name, whose public headers lie in include/sindri/X. src/device/cuda is layer cuda: a plugin, which registers kernels. Includes are written from the root ("src/core/nearest.h") or as public
-headers ("sindri/core/tensor.h").
+A layer is a folder: include/sindri/X and src/X form layer X. The folders ops/, optim/, models/, boost/, dataset/ and python/ at the root are layers of
+the same name; their public headers are in include/sindri/X. src/device/cuda is layer cuda: a plugin, which registers kernels. Include paths start at
+the root ("src/core/nearest.h") or name public headers ("sindri/core/tensor.h").
 """
 import pathlib
 import re
@@ -16,7 +17,7 @@ import tempfile
 BASE = {"core", "device", "op"}
 BELOW_NN = {"core", "device", "comm", "op", "ops", "autograd", "amp", "graph"}
 
-# layer -> (layers whose public headers it may include, layers whose private headers it may include); itself always.
+# layer -> (layers whose public headers it may include, layers whose private headers it may include); a layer may always include its own.
 LAYERS = {
     "core": (set(), set()),
     "device": ({"core"}, {"core"}),
@@ -24,17 +25,18 @@ LAYERS = {
     "op": ({"core", "device"}, {"core", "device"}),
     "cuda": (BASE, BASE),
     "ops": ({"core", "device", "comm", "op"}, {"core", "device", "comm", "op", "cuda"}),
-    "autograd": (BASE | {"ops"}, BASE),  # adds gradients up with the public op functions, as gradient rules do
+    "autograd": (BASE | {"ops"}, BASE),  # sums gradients with the public op functions, as gradient rules do
     "amp": (BASE, BASE),
     "graph": (BASE, BASE),
     "nn": (BELOW_NN, {"core", "op", "autograd"}),
     "optim": (BELOW_NN, {"core", "op"}),
-    "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "comm", "op", "autograd"}),  # says which step it is at
-    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, {"core", "train"}),  # files that may be replaced; whole or absent; what one rank does for all
+    "train": (BELOW_NN | {"nn", "optim", "dataset"}, {"core", "device", "comm", "op", "autograd"}),  # reports the current step
+    "boost": (BELOW_NN | {"nn", "optim", "train", "dataset"}, {"core", "train"}),  # atomically replaced files; work that one rank does for all
     "models": (BELOW_NN | {"nn", "optim", "train", "dataset"}, set()),
-    "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" and the instruction-set dispatch of its own loops
-    "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "device", "train"}),  # times by a device's clock
-    "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "comm", "train"}),  # starts the kernels' threads early; addresses of this host
+    "dataset": ({"core", "device"}, {"core", "device"}),  # "did you mean" suggestions and the instruction-set dispatch of its loops
+    "measure": (BELOW_NN | {"nn", "optim", "train", "models"}, {"core", "device", "train"}),  # measures time with a device's clock
+    # starts the kernel threads early; reads this host's addresses
+    "app": (BELOW_NN | {"nn", "optim", "train", "dataset", "models"}, {"core", "device", "comm", "train"}),
     "python": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, set()),
     "cli": (BELOW_NN | {"nn", "optim", "train", "boost", "dataset", "models", "app"}, {"core", "train", "measure"}),
 }
@@ -47,7 +49,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 
 def layer_of(path):
-    """(layer, is it a public header) of a path from the root, or None when no layer owns it."""
+    """Returns (layer, whether the header is public) for a path relative to the root, or None if no layer contains it."""
     parts = path.split("/")
     if parts[:2] == ["include", "sindri"]:
         return (parts[2], True) if len(parts) > 3 else None
@@ -61,7 +63,7 @@ def layer_of(path):
 
 
 def check_quoted(path, layer, public, target):
-    """The broken rule of `#include "target"` in file `path`, or an empty string."""
+    """Returns the rule that `#include "target"` breaks in file `path`, or an empty string."""
     if target.startswith("sindri/"):
         found = layer_of("include/" + target)
         if found is None:
@@ -86,7 +88,7 @@ def check_quoted(path, layer, public, target):
 
 
 def check_file(path, text):
-    """All broken rules of one file as "path:line: message"."""
+    """Returns all rule violations in one file as "path:line: message"."""
     found = layer_of(path)
     if found is None:
         return []
@@ -123,7 +125,7 @@ def check_tree(root):
     return errors, files
 
 
-# (file, include, is it allowed)
+# (file, include, allowed)
 CASES = [
     ("src/core/a.cc", '"sindri/core/tensor.h"', True), ("src/core/a.cc", '"src/core/b.h"', True), ("src/core/a.cc", "<fmt/format.h>", True),
     ("src/core/a.cc", '"sindri/op/bind.h"', False), ("src/core/a.cc", '"src/op/plan.h"', False),
@@ -145,7 +147,7 @@ CASES = [
 ]
 
 
-# (line, is it allowed)
+# (line, allowed)
 LINES = [
     ("std::call_once(flag, [] {});", False), ("  std::once_flag flag;", False), ("pthread_once(&once, f);", False),
     ("static py::gil_safe_call_once_and_store<int> x;", False), ("#include <pybind11/gil_safe_call_once.h>", False),

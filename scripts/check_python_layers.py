@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Checks who imports whom in python/sindri: the layer table below, imports inside functions, and circles between modules.
+"""Checks imports in python/sindri: the layer table below, imports inside functions, and import cycles.
 
 usage: check_python_layers.py [--self-test] [ROOT]
 
-A room is a module or a package of sindri, with all that is in it; the longest name in LAYERS that fits a module is its room. `sindri.nn:` with a
-colon is the package's own __init__, which gathers names, told apart from what is in the package: what it gathers may lie above the rest.
-Imports for type checkers only (`if TYPE_CHECKING`) count as well. A lazy import stands in LAZY with its reason, and only there.
+A room is a module, or a package of sindri with everything in it. A module's room is the longest matching name in LAYERS. `sindri.nn:`, with a colon, is
+the package's own __init__, which re-exports names; it is separate from the package's contents because it may import from higher layers. Imports under
+`if TYPE_CHECKING` are checked too. LAZY lists every lazy import with its reason, and no other place does.
 """
 import ast
 import pathlib
 import sys
 import tempfile
 
-# What every room may use: the extension, settings, element types, argument checks, files and logs.
+# Modules that every room may import: the extension, settings, element types, argument checks, files and logs.
 BASE = {"_core", "_check", "_checkparam", "_files", "_signatures", "_graph_reads", "_graph_key", "_uses", "_print", "_compile", "context", "log", "common.not_yet", "common.no_effect", "common.dtype"}
 TENSORS = BASE | {"common", "communication"}
 OPS = TENSORS | {"nn.cell", "ops"}
 LAYERS_OF_NN = OPS | {"autograd", "nn"}
 TRAINING = LAYERS_OF_NN | {"nn:", "train.metrics", "train.loss_scale_manager", "boost", "amp", "parallel"}
 
-# room -> rooms it may import; itself always.
+# room -> rooms it may import; a room may always import itself.
 LAYERS = {
     "_core": set(),
     "_check": {"_core"},
@@ -45,7 +45,7 @@ LAYERS = {
     "communication": BASE | {"common"},
     "nn.cell": BASE | {"common", "nn._cell_state", "nn._recording"},
     "nn._cell_state": BASE | {"common"},
-    "nn._recording": BASE | {"nn.cell"},  # for its types
+    "nn._recording": BASE | {"nn.cell"},  # for type annotations
     "ops": TENSORS | {"nn.cell", "nn._recording"},
     "autograd": OPS,
     "nn": OPS | {"autograd", "nn._recording"},
@@ -55,9 +55,9 @@ LAYERS = {
     "inspection": OPS,
     "models": BASE | {"nn.cell", "nn.native_cell"},
     "numpy": OPS,
-    "mint": OPS | {"nn", "mint:"},  # SyncBatchNorm's sums over ranks
+    "mint": OPS | {"nn", "mint:"},  # SyncBatchNorm reduces over ranks
     "mint.optim": OPS | {"experimental"},
-    "mint:": OPS | {"mint", "mint.optim"},  # which gathers
+    "mint:": OPS | {"mint", "mint.optim"},  # re-exports
     "experimental": LAYERS_OF_NN,
     "dataset": BASE | {"common"},
     "mindrecord": BASE | {"common"},
@@ -77,10 +77,10 @@ LAYERS = {
     "device_context": {"hal"},
     "tools": OPS | {"tools._errors", "tools._names", "tools._safetensors", "tools.convert"},
     "__main__": {"tools"},
-    "sindri:": None,  # gathers everything
+    "sindri:": None,  # re-exports everything
 }
 
-# (file, what it imports) -> why not at the top.
+# (file, import) -> why the import is not at module level.
 LAZY = {
     ("__main__.py", "sindri.tools.cli"): "the program's own verbs start without the tools",
     ("train/serialization.py", "concurrent.futures"): "12 ms of start-up for load_checkpoint_async alone",
@@ -89,17 +89,17 @@ LAZY = {
     ("tools/cli.py", "runpy"): "for `compare record` alone",
     ("tools/compare.py", "importlib"): "the version of torch, where it is there",
 }
-# Modules that import each other at the top -> why.
+# Modules that import each other at module level -> reason.
 CIRCLES = {
     ("dataset.engine._batching", "dataset.engine._rows", "dataset.engine._sources", "dataset.engine._sync", "dataset.engine.datasets"):
         "the methods of Dataset make its subclasses, which datasets.py imports behind the class",
 }
-# Packages that a user may not have.
+# Packages that may not be installed.
 OPTIONAL = {"torch", "PIL", "typing_extensions"}
 
 
 class Import:
-    """One import: where it stands, the module it names, and whether a function runs it."""
+    """One import: its position, the imported module, and whether it is inside a function."""
 
     def __init__(self, path, line, target, inside, types_only):
         self.path, self.line, self.target, self.inside, self.types_only = path, line, target, inside, types_only
@@ -110,7 +110,7 @@ def is_type_checking(node):
 
 
 def imports_of(path, text, modules):
-    """The imports of a file; `from package import module` is one of the module."""
+    """Returns the imports of a file; `from package import module` counts as an import of the module."""
     out = []
 
     def visit(node, inside, types_only):
@@ -127,7 +127,7 @@ def imports_of(path, text, modules):
 
 
 def room_of(module, packages):
-    """The room of a module named from sindri on, '' for sindri itself; None where the table has none."""
+    """Returns the room of a module named from sindri down, '' for sindri itself, or None if the table has none."""
     name = module[len("sindri."):] if module.startswith("sindri.") else ""
     if not name:
         return "sindri:"
@@ -139,7 +139,7 @@ def room_of(module, packages):
 
 
 def circles(edges):
-    """Groups of modules that import each other at the top (Tarjan 1972), each sorted."""
+    """Returns the groups of modules that import each other at module level (Tarjan 1972), each sorted."""
     index, low, stack, out = {}, {}, [], []
 
     def visit(v):
@@ -164,7 +164,7 @@ def circles(edges):
 
 
 def check_import(found, room, packages):
-    """The broken rule, or an empty string."""
+    """Returns the broken rule, or an empty string."""
     external = found.target.split(".")[0] != "sindri"
     if found.inside and external and found.target.split(".")[0] in OPTIONAL:
         return ""
@@ -179,7 +179,7 @@ def check_import(found, room, packages):
 
 
 def check_tree(root):
-    """(errors, number of files)."""
+    """Returns (errors, number of files)."""
     package = root / "python" / "sindri"
     files = {".".join(("sindri", *p.relative_to(package).with_suffix("").parts)).removesuffix(".__init__"): p for p in sorted(package.rglob("*.py"))}
     packages = {m for m, p in files.items() if p.name == "__init__.py"}
@@ -201,7 +201,7 @@ def check_tree(root):
     return errors, len(files)
 
 
-# files of a package and the errors that checking it gives, each by a part of its text
+# files of a package, and a part of each error message that checking it must give
 CASES = [
     ({"common/a.py": "from sindri import _core\n", "ops/b.py": "from sindri.common.a import x\n"}, []),
     ({"common/a.py": "from sindri.ops.b import x\n", "ops/b.py": ""}, ["common/a.py:1: common must not import ops"]),

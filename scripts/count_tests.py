@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Adds up the results (GoogleTest's or pytest's XML) that test programs wrote: prints "passed failed skipped", names failures and skips on stderr.
+"""Counts test results in the XML files of GoogleTest and pytest: prints "passed failed skipped", and lists failures and skips on stderr.
 
 usage: count_tests.py RESULTS_DIR BUILD_DIR
 
-A test that CTest ran (Testing/Temporary/LastTest.log) but that left no XML timed out, or crashed outside of its cases, and counts as one failure.
+A test that CTest ran (Testing/Temporary/LastTest.log) but that wrote no XML timed out, or crashed outside its cases. It counts as one failure.
 """
 import pathlib
 import re
@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 
 
 def count(results: pathlib.Path):
-    """(passed, failed, skipped, notes, tests seen) over all XML files of a folder."""
+    """Returns (passed, failed, skipped, notes, names of the tests found) over all XML files in a folder."""
     passed = failed = skipped = 0
     notes, seen = [], set()
     for path in sorted(results.glob("*.xml")):
@@ -24,7 +24,7 @@ def count(results: pathlib.Path):
                 failed += 1
                 notes.append(f"FAILED {name}")
             elif case.get("status") == "notrun":
-                continue  # filtered out or disabled
+                continue  # excluded by a filter, or disabled
             elif case.get("result") == "skipped" or case.find("skipped") is not None:
                 skipped += 1
                 message = case.find("skipped")
@@ -36,7 +36,7 @@ def count(results: pathlib.Path):
 
 
 def ran(build: pathlib.Path):
-    """Names of the tests in CTest's last log."""
+    """Returns the names of the tests in CTest's last log."""
     log = build / "Testing" / "Temporary" / "LastTest.log"
     if not log.exists():
         return set()

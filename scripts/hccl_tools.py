@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a rank table of this server: `sindri ranktable generate` under the name and arguments that scripts for the reference models use.
+"""Writes a rank table for this server: `sindri ranktable generate` under the name and arguments that scripts for the reference models use.
 
 usage: hccl_tools.py [--device_num "[0,8)"] [--visible_devices 0,1,2,3,4,5,6,7] [--server_ip ADDRESS] [--device_ips A,B,...]
 """

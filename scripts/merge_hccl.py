@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Joins rank tables: `sindri ranktable merge` under the name that scripts for the reference models use.
+"""Merges rank tables: `sindri ranktable merge` under the name that scripts for the reference models use.
 
 usage: merge_hccl.py FILE...
 """

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Writes the functions of sindri._core.ops from what declares the ops: the public headers include/sindri/ops/*.h.
+"""Generates the functions of sindri._core.ops from the ops' declarations in the public headers include/sindri/ops/*.h.
 
-usage: op_bindings.py INCLUDE_DIR OUT.cc OUT.pyi        (the build of the extension runs it)
+usage: op_bindings.py INCLUDE_DIR OUT.cc OUT.pyi        (run by the build of the extension)
 
-Every `SINDRI_API` function that gives tensors becomes a function of the same name with the same argument names and defaults; a struct of attributes
-gives an argument per field. An only operand `x` is called `input` and two operands `a, b` of an elementwise op `input, other`, as MindSpore does.
-The documentation is the op's record, or the comment at the declaration where a function is made of several ops. WRITTEN lists the special forms,
-which stand in python/src/ops.cc, clip.cc and comm.cc.
+Each `SINDRI_API` function that returns tensors becomes a function with the same name, argument names and defaults. A struct of attributes becomes one
+argument per field. A single operand `x` is renamed to `input`, and the two operands `a, b` of an elementwise op to `input, other`, as in MindSpore.
+The documentation comes from the op's record, or from the comment at the declaration if a function combines several ops. WRITTEN lists the exceptions,
+which python/src/ops.cc, clip.cc and comm.cc implement.
 """
 import pathlib
 import re
 import sys
 
-# Functions written by hand, with their signatures for type checkers.
+# Hand-written functions, with their signatures for type checkers.
 WRITTEN = {
     "where": "(cond: TensorLike, a: Any, b: Any) -> Tensor",
     "cast": "(x: TensorLike, dtype: DTypeLike) -> Tensor",
@@ -24,7 +24,7 @@ WRITTEN = {
     "clip_by_total_norm": "(xs: Sequence[TensorLike], max_norm: float, norm: TensorLike) -> tuple[Tensor, ...]",
     "global_norm": "(xs: Sequence[TensorLike]) -> Tensor",
     "total_norm": "(xs: Sequence[TensorLike], p: float) -> Tensor",
-    # Of python/src/comm.cc: they wait for other ranks, without the interpreter lock however small they are.
+    # From python/src/comm.cc: they wait for other ranks, so they release the interpreter lock regardless of size.
     "all_reduce": "(xs: Sequence[TensorLike], op: str = 'sum', group: str = 'world', what: str = 'all_reduce', index: int = 0, scale: float = 1.0, "
                   "wire: str = '') -> tuple[Tensor, ...]",
     "all_gather": "(x: TensorLike, group: str = 'world') -> Tensor",
@@ -37,7 +37,7 @@ WRITTEN = {
     "recv": "(shape: int | Sequence[int], dtype: DTypeLike, source: int, tag: int = 0, group: str = 'world') -> Tensor",
     "send_recv": "(x: TensorLike, to: int, source: int, tag: int = 0, group: str = 'world') -> Tensor",
 }
-# A number beside a tensor keeps its value where the tensor's type does not hold it: comparisons, and quotients, which are fractions.
+# Ops for which a number combined with a tensor keeps its value if the tensor's type cannot hold it: comparisons, and quotients, which are fractions.
 COMPARED = {"div", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
 PYTHON_TYPES = {"Tensor": "TensorLike", "std::vector<Tensor>": "Sequence[TensorLike]", "Shape": "int | Sequence[int]", "int64_t": "int", "double": "float",
@@ -45,7 +45,7 @@ PYTHON_TYPES = {"Tensor": "TensorLike", "std::vector<Tensor>": "Sequence[TensorL
 
 
 class Argument:
-    """An argument of a C++ function: its type without const and &, its name, its default in C++ ('' for none)."""
+    """An argument of a C++ function: its type without const and &, its name, and its default in C++ ('' for none)."""
 
     def __init__(self, text):
         declared, _, self.default = (part.strip() for part in text.partition("="))
@@ -64,7 +64,7 @@ class Function:
 
 
 def split_arguments(text):
-    """The parts between commas outside of brackets."""
+    """Splits at commas outside brackets."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text + ","):
         depth += (c in "<{(") - (c in ">})")
@@ -75,7 +75,7 @@ def split_arguments(text):
 
 
 def comment_of(lines, first, last):
-    """What the comment in front of a declaration, or behind it in its line, says."""
+    """Returns the text of the comment before a declaration, or after it on the same line."""
     behind = lines[last].partition("///<")[2].strip()
     if behind:
         return behind
@@ -87,7 +87,7 @@ def comment_of(lines, first, last):
 
 
 def structs(text):
-    """Plain structs of a header: name -> [(type, field, default)]."""
+    """Returns the plain structs of a header: name -> [(type, field, default)]."""
     out = {}
     for found in re.finditer(r"^struct (\w+) \{\n(.*?)^\};", text, re.M | re.S):
         out[found[1]] = re.findall(r"^  ([\w:<>]+) (\w+)(?: = ([^;]+))?;", found[2], re.M)
@@ -95,7 +95,7 @@ def structs(text):
 
 
 def declarations(path):
-    """(functions that give tensors, structs) of a header."""
+    """Returns (functions that return tensors, structs) of a header."""
     text = path.read_text()
     lines, known, out, i = text.split("\n"), structs(text), [], 0
     while i < len(lines):
@@ -112,7 +112,7 @@ def declarations(path):
 
 
 def names_of(f):
-    """The arguments' names in Python."""
+    """Returns the arguments' names in Python."""
     names, operands = [a.name for a in f.arguments], [a for a in f.arguments if a.type == "Tensor"]
     if names == ["x"]:
         return ["input"]
@@ -126,7 +126,7 @@ def is_binary(f):
 
 
 def cpp_default(kind, text):
-    """The default as a C++ expression of the argument's own type."""
+    """Returns the default as a C++ expression of the argument's type."""
     if text == "{}":
         return {"Tensor": "py::none()"}.get(kind, f"{'ops::' if kind == 'Axes' else ''}{kind}{{}}")
     if text.startswith("{"):
@@ -135,7 +135,7 @@ def cpp_default(kind, text):
 
 
 def python_default(kind, text):
-    """The default as it stands in a stub."""
+    """Returns the default as written in a stub."""
     if text == "{}" and kind == "Tensor":
         return "None"
     if text in ("true", "false"):
@@ -146,7 +146,7 @@ def python_default(kind, text):
 
 
 def flat_arguments(f, known):
-    """[(type, how it is passed, Python name, default)], the fields of attribute structs in place of these, and the C++ arguments that pass them on."""
+    """Returns [(type, how it is passed, Python name, default)] and the C++ arguments that pass them on. An attribute struct is replaced by its fields."""
     rows, passed = [], []
     for a, name in zip(f.arguments, names_of(f)):
         if a.type in known:
@@ -160,7 +160,7 @@ def flat_arguments(f, known):
 
 
 def binding(f, known):
-    """The C++ that binds a function."""
+    """Returns the C++ code that binds a function."""
     rows, passed = flat_arguments(f, known)
     args = "".join(f', py::arg("{name}")' + (f" = {cpp_default(kind, default)}" if default else "") for kind, _, name, default in rows)
     head = f'into, "{f.name}", declared_doc("{f.name}", R"({f.doc})"), '
@@ -169,7 +169,7 @@ def binding(f, known):
         return f"  def_documented_op({head}&binary_op<static_cast<BinaryOp>(&ops::{f.name}), {compared}>{args});"
     call = f"ops::{f.name}({', '.join(passed)})"
     parameters = ", ".join(f"{how} {name}" for _, how, name, _ in rows)
-    if f.result == "Tensor" and passed == [row[2] for row in rows]:  # a plain pointer: functions of one signature share their code
+    if f.result == "Tensor" and passed == [row[2] for row in rows]:  # a plain function pointer: functions with the same signature share their code
         types = ", ".join(how for _, how, *_ in rows)
         return f"  def_documented_op({head}static_cast<Tensor (*)({types})>(&ops::{f.name}){args});"
     if f.result == "Tensor":
@@ -184,7 +184,7 @@ def binding(f, known):
 
 
 def stub(f, known):
-    """The line of the stub."""
+    """Returns the function's line in the stub."""
     if is_binary(f):
         return f"def {f.name}(input: Any, other: Any) -> Tensor: ..."
     args = []

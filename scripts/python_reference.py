@@ -3,8 +3,8 @@
 
 usage: PYTHONPATH=python python_reference.py FOLDER
 
-Public are the modules whose path has no part that begins with an underscore and that say by `__all__` what they hold. Fails where a link leads to
-no page, class or function, and where a public class or function of those modules has no docstring.
+A module is public if no part of its path begins with an underscore and it defines `__all__`. Fails if a link leads to no page, class or function, or if a
+public class or function of these modules has no docstring.
 """
 import html.parser
 import importlib
@@ -29,7 +29,7 @@ def public_modules():
 
 
 def without_docstring(modules):
-    """The public classes and functions, by the first module that names them."""
+    """Returns the public classes and functions without a docstring, each under the first module that names it."""
     missing, seen = [], set()
     for name in modules:
         module = importlib.import_module(name)
@@ -58,7 +58,7 @@ class Links(html.parser.HTMLParser):
 
 
 def broken_links(folder):
-    """Links to a page, or to a class or function, that is not there. What is private has none: lists of inherited members name it all the same."""
+    """Returns the links to missing pages, classes or functions. Private names have no page, but lists of inherited members name them all the same."""
     pages = {path.resolve(): Links(path.read_text()) for path in folder.rglob("*.html")}
     for path, page in pages.items():
         for target in page.targets:

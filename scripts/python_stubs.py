@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the type stubs of the parts of the Python package whose names are made at run time, from the running package.
+"""Writes type stubs for the parts of the Python package whose names are created at run time, from the running package.
 
     PYTHONPATH=python python scripts/python_stubs.py            writes python/sindri/**/*.pyi
     PYTHONPATH=python python scripts/python_stubs.py --check    changes nothing; fails when a stub is missing or out of date
 
-Three kinds of modules get a stub: the extension (but for its ops; from pybind11's signatures and the methods that Python code attaches to its classes), the
-modules of sindri.ops (functions and primitives made from tables), and packages that only gather names. All other modules are annotated.
-`python -m mypy.stubtest sindri` compares the result with the running package (tests/python/test_types.py).
+Three kinds of modules get a stub. For the extension (except its ops), stubs come from pybind11's signatures and from the methods that Python code attaches to
+its classes. The other two are the modules of sindri.ops (functions and primitives made from tables) and packages that only re-export names. All other
+modules are annotated. `python -m mypy.stubtest sindri` compares the result with the running package (tests/python/test_types.py).
 """
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python
 HEAD = '"""{}\n\nWritten by scripts/python_stubs.py; do not edit."""\n'
 WIDTH = 150
 
-# Modules that only gather names from others.
+# Modules that only re-export names.
 GATHERED = """sindri sindri.common sindri.nn sindri.nn.layer sindri.nn.loss sindri.nn.metrics sindri.nn.optim sindri.nn.wrap sindri.nn.utils sindri.ops
 sindri.ops.composite sindri.ops.function sindri.ops.functional sindri.ops.operations sindri.train sindri.train.callback sindri.train.metrics sindri.dataset
 sindri.dataset.engine sindri.dataset.transforms sindri.dataset.transforms.c_transforms sindri.dataset.transforms.py_transforms sindri.dataset.vision
 sindri.dataset.audio sindri.dataset.audio.transforms
 sindri.dataset.vision.c_transforms sindri.dataset.vision.py_transforms sindri.dataset.text sindri.numpy sindri.profiler""".split()
 
-# Modules that give another module's object.
+# Modules that are another module's object.
 SAME = {"sindri.dtype": "sindri.common.dtype"}
 
-# Its stub is written with its bindings, at every build (scripts/op_bindings.py).
+# Its stub is written with its bindings at every build (scripts/op_bindings.py).
 BUILT = "sindri._core.ops"
 
-# Modules with members made in a loop.
+# Modules with members created in a loop.
 LOOPS = ["sindri.parallel._auto_parallel_context"]
 
-# What pybind11 can say no more of than `object`, `tuple`, `list` or `dict`.
+# Types that pybind11 reports only as `object`, `tuple`, `list` or `dict`.
 RESULTS = {
     "Parameter.assign": "Parameter", "Parameter.set_data": "Parameter", "Tensor.init_data": "Tensor", "Tensor.from_numpy": "Tensor",
     "Tensor.asnumpy": "np.ndarray[Any, Any]", "Tensor.__array__": "np.ndarray[Any, Any]", "Tensor.dtype": "DType", "Tensor.shape": "tuple[builtins.int, ...]",
@@ -54,24 +54,24 @@ RESULTS = {
     "Tape.backward_with_uses": "tuple[tuple[Tensor, ...], tuple[Tensor, ...], tuple[tuple[Any, ...], ...]]", "param_use_input": "Tensor | None",
     "reduce_gradients": "tuple[Tensor, ...]", "CompiledFn.info": "dict[str, Any]", "describe_op": "dict[str, Any]",
 }
-# A Tensor instead of the bool that `object` promises; an update in place instead of Tensor's new value.
+# Comparison operators return a Tensor instead of the bool that `object` promises; in-place operators update the object instead of returning a new Tensor.
 NOT_COMPARED = {"Tensor.__eq__": "[override]", "Tensor.__ne__": "[override]",
                 **{f"Parameter.__i{name}__": "[misc]" for name in ("add", "sub", "mul", "truediv")}}
 ELEMENTWISE = re.compile(r"__r?(add|sub|mul|truediv|floordiv|mod|pow|matmul|and|or|xor)__|__(eq|ne|lt|le|gt|ge)__")
 
 
 class Stub:
-    """One stub file: its lines, and what they need imported."""
+    """One stub file: its lines and the imports they need."""
 
     def __init__(self, module: types.ModuleType):
         self.module = module
         self.name = module.__name__
         self.imports: dict[str, set[str]] = {}
         self.lines: list[str] = []
-        self.taken: set[str] = set()  # names that hide a builtin where the lines stand
+        self.taken: set[str] = set()  # names that hide a builtin in the current scope
 
     def need(self, module: str, name: str, alias: str = "") -> str:
-        """The name under which an imported object is known."""
+        """Imports an object and returns the name it has in the stub."""
         if module != self.name:
             self.imports.setdefault(module, set()).add(f"{name} as {alias}" if alias else name)
         return alias or name
@@ -80,7 +80,7 @@ class Stub:
         return f"builtins.{name}" if name in self.taken else name
 
     def type(self, t: object) -> str:
-        """An annotation as text."""
+        """Returns an annotation as text."""
         if t is typing.Any or t is inspect.Parameter.empty or isinstance(t, (str, typing.TypeVar, typing.ForwardRef)) or t is object:
             return "Any"
         if t is None or t is type(None):
@@ -114,7 +114,7 @@ class Stub:
         return self.need(t.__module__, t.__name__)
 
     def text(self) -> str:
-        """The file."""
+        """Returns the file's content."""
         body = "\n".join(self.lines)
         head = [HEAD.format((self.module.__doc__ or self.name).strip().split("\n")[0])]
         if "builtins." in body:
@@ -137,7 +137,7 @@ class Stub:
 
 
 def wrapped(head: str, items: list[str]) -> list[str]:
-    """`head a, b, c` in one line or as many as it needs."""
+    """Returns `head a, b, c` on one line, or on several if it is too long."""
     if len(head) + len(", ".join(items)) <= WIDTH:
         return [head + ", ".join(items)]
     lines, line = [head + "("], "    "
@@ -155,19 +155,19 @@ def wrapped(head: str, items: list[str]) -> list[str]:
 def hints_of(function: object) -> dict:
     try:
         return typing.get_type_hints(function)
-    except Exception:  # a name that only type checkers import
+    except Exception:  # a name that is imported for type checkers only
         return getattr(function, "__annotations__", {})
 
 
 def literal(value: object) -> str:
-    """A default as stubs show it: simple values in full."""
+    """Returns a default as stubs show it: simple values in full."""
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return "..."
     return repr(value) if isinstance(value, (bool, int, float, str, type(None))) or value == () else "..."
 
 
 def parameters(stub: Stub, function: object, leave_out: tuple = (), first: str = "") -> tuple[list[str], str]:
-    """(parameters, result) of a function; `first` replaces the first parameter (self)."""
+    """Returns (parameters, result) of a function; `first` replaces the first parameter (self)."""
     while hasattr(function, "__wrapped__") and hasattr(function, "__signature__"):
         function = function.__wrapped__
     if signatures.is_native(function):
@@ -194,7 +194,7 @@ def parameters(stub: Stub, function: object, leave_out: tuple = (), first: str =
 
 
 def native_type(stub: Stub, text: str, result: bool, default: str = "") -> str:
-    """A type of pybind11's signatures as stubs say it."""
+    """Returns a type from pybind11's signatures as written in stubs."""
     text = re.sub(r"sindri\._core\.(?:[a-z]\w*\.)?", "", text).strip()
     text = text.replace("sindri.common.dtype.DType", "DType").replace("sindri.Tensor", "Tensor" if result else "TensorLike")
     text = text.replace("typing.SupportsFloat | typing.SupportsIndex", "float").replace("typing.SupportsInt | typing.SupportsIndex", "int")
@@ -221,7 +221,7 @@ def native_type(stub: Stub, text: str, result: bool, default: str = "") -> str:
 
 
 def native_signature(stub: Stub, doc: str, full_name: str, method: bool) -> tuple[list[str], str]:
-    """(parameters, result) from the first line of a pybind11 docstring."""
+    """Returns (parameters, result) from the first line of a pybind11 docstring."""
     name = full_name.rsplit(".", 1)[-1]
     items, result = signatures.parse(doc)
     out, unnamed = [], False
@@ -270,7 +270,7 @@ def definition(name: str, given: list[str], result: str, indent: str = "", note:
 
 # --- the extension ----------------------------------------------------------------------------------------------------------------------
 
-# Members that Python's own type machinery describes.
+# Members that Python's type machinery already describes.
 SLOTS = {
     "shape": "@property\ndef shape(self) -> tuple[{int}, ...]: ...",
     "dtype": "@property\ndef dtype(self) -> DType: ...",
@@ -344,7 +344,7 @@ def native_class(stub: Stub, cls: type) -> None:
 
 
 def native_module(module: types.ModuleType) -> dict[str, Stub]:
-    """The extension module and its submodules."""
+    """Returns stubs of the extension module and its submodules."""
     stub, out = Stub(module), {}
     public = {n: v for n, v in vars(module).items() if not n.startswith("__")}
     stub.taken = {n for n in public if hasattr(builtins, n)}
@@ -383,7 +383,7 @@ def class_rank(cls: type) -> int:
 
 
 def made_by(cls: type) -> dict | None:
-    """The arguments of the call of sindri.ops.primitive.primitive that made the class; None for one written out."""
+    """Returns the arguments of the sindri.ops.primitive.primitive call that made the class; None for a class written out."""
     function = cls.__init__
     while isinstance(function, types.FunctionType):
         found = inspect.getclosurevars(function).nonlocals
@@ -394,7 +394,7 @@ def made_by(cls: type) -> dict | None:
 
 
 def primitive_class(stub: Stub, name: str, cls: type) -> list[str]:
-    """A class made by sindri.ops.primitive.primitive."""
+    """Returns the stub of a class made by sindri.ops.primitive.primitive."""
     made = made_by(cls)
     given = ["self"]
     for key, value in made["attrs"].items():
@@ -411,7 +411,7 @@ def primitive_class(stub: Stub, name: str, cls: type) -> list[str]:
 
 
 def python_class(stub: Stub, name: str, cls: type) -> list[str]:
-    """A class written out in a module of sindri.ops."""
+    """Returns the stub of a class written out in a module of sindri.ops."""
     bases = [stub.cls(b) for b in cls.__bases__ if b is not object]
     lines = []
     for key, value in vars(cls).items():
@@ -432,7 +432,7 @@ def python_class(stub: Stub, name: str, cls: type) -> list[str]:
 
 
 def ops_module(module: types.ModuleType) -> Stub:
-    """Functions and primitives of one module of sindri.ops."""
+    """Returns the stub of one module of sindri.ops: its functions and primitives."""
     stub = Stub(module)
     parent = importlib.import_module(module.__name__.rsplit(".", 1)[0])
     private = re.findall(r"\b_[A-Z]\w+", inspect.getsource(parent))
@@ -464,24 +464,24 @@ def ops_module(module: types.ModuleType) -> Stub:
 
 
 def close_list(lines: list[str]) -> list[str]:
-    """Ends the list that `wrapped` began."""
+    """Closes the list that `wrapped` opened."""
     if lines[0].endswith("("):
         end = lines.index(")")
         return [lines[0][:-1], *lines[1:end], "]", *lines[end + 1:]]
     return [lines[0] + "]", *lines[1:]]
 
 
-# --- packages that gather names ---------------------------------------------------------------------------------------------------------
+# --- packages that re-export names ------------------------------------------------------------------------------------------------------
 
 
 def native_home(value: object) -> str:
-    """The part of the extension that has the value under its name; '' for none."""
+    """Returns the submodule of the extension that holds the value under its name; '' for none."""
     homes = ("sindri._core", "sindri._core.dataset")
     return next((h for h in homes if getattr(sys.modules[h], getattr(value, "__name__", ""), None) is value), "")
 
 
 def gathered_module(module: types.ModuleType) -> Stub:
-    """A stub with the imports of the module's source, all of them public, and its `__all__` written out."""
+    """Returns a stub with the imports of the module's source, all public, and its `__all__` written out."""
     stub, lines = Stub(module), []
     provided, last, hidden = [], {}, {"annotations"}
     for node in ast.parse(inspect.getsource(module)).body:
@@ -496,7 +496,7 @@ def gathered_module(module: types.ModuleType) -> Stub:
             last.update(dict.fromkeys(names, len(provided) - 1))
     for i, (home, star, names) in enumerate(provided):
         kept = {b: a for b, a in names.items() if last[b] == i and hasattr(module, b) and (not b.startswith("_") or a == b)}
-        for b, a in list(kept.items()):  # a function with the name of its module: mypy would take the module
+        for b, a in list(kept.items()):  # a function with the same name as its module: mypy would use the module
             if f"{home}.{a}" in sys.modules and not isinstance(getattr(module, b), types.ModuleType):
                 stub.imports.setdefault(getattr(module, b).__module__, set()).add(f"{a} as {b}")
                 del kept[b]
@@ -531,7 +531,7 @@ def path_of(module: types.ModuleType) -> str:
 
 
 def stubs() -> dict[str, str]:
-    """Path to text of every stub."""
+    """Returns {path: text} of all stubs."""
     global signatures
     import sindri
     from sindri import _signatures as signatures

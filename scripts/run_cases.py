@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs a GoogleTest program so that a crash in one case does not cost the others' results.
+"""Runs a GoogleTest program so that a crash in one case does not lose the results of the others.
 
 usage: run_cases.py [--results NAME] PROGRAM [ARGUMENT...]
        run_cases.py --self-test
 
-A program that dies is started again with the cases it had not come to. What it had finished, and the case it died in as a failure, is written
-as XML into the folder of GTEST_OUTPUT (xml:FOLDER/), beside what the last start writes itself; NAME, the program's name without it, begins the names
-of these files: parts of a program run at the same time. The exit code is 0 when every case passed.
+If a program crashes, it is started again with the cases that have not run yet. The finished cases, and the crashed case as a failure, are written as XML to
+the folder of GTEST_OUTPUT (xml:FOLDER/), next to the file that the last start writes. NAME, by default the program's name, is the prefix of these files' names:
+parts of one program may run at the same time. The exit code is 0 if every case passed.
 """
 import os
 import pathlib
@@ -17,11 +17,11 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
-MOST_CRASHES = 20  # behind that many nothing is to be learnt from the rest
+MOST_CRASHES = 20  # after this many crashes, running the remaining cases gives no more information
 
 
 def run(command, env):
-    """Runs with its output shown: (exit code, {case: OK, FAILED or SKIPPED}, the case that was running or None)."""
+    """Runs the command and shows its output. Returns (exit code, {case: OK, FAILED or SKIPPED}, the case that was running or None)."""
     results, running = {}, None
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as process:
         for line in process.stdout:
@@ -33,13 +33,13 @@ def run(command, env):
             what, name = found[1].decode(), found[2].decode()
             if what == "RUN":
                 running = name
-            elif name == running:  # not the list of failures at the end
+            elif name == running:  # excludes the list of failures at the end
                 results[name], running = what, None
     return process.returncode, results, running
 
 
 def cases(program, arguments, env):
-    """All cases that the filter and the shard of the environment choose, in order; disabled ones aside."""
+    """Returns all cases that the environment's filter and shard select, in order, without disabled cases."""
     text = subprocess.run([program, *arguments, "--gtest_list_tests"], env={**env, "GTEST_OUTPUT": ""}, stdout=subprocess.PIPE, check=True, text=True).stdout
     names, suite = [], ""
     for line in text.splitlines():
@@ -85,14 +85,15 @@ def main(name, program, arguments, env):
             rest = [case for case in planned if case not in done]
             if not rest:
                 return 1
-            env = {k: v for k, v in env.items() if k not in ("GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER")}  # the list says it all
+            # the list of cases already includes their effect
+            env = {k: v for k, v in env.items() if k not in ("GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_FILTER")}
             flags = pathlib.Path(temporary) / "flags"
             flags.write_text("--gtest_filter=" + ":".join(rest) + "\n")
             command = [program, *[a for a in arguments if not a.startswith("--gtest_filter")], f"--gtest_flagfile={flags}"]
     return 1
 
 
-# Behaves as a test program whose case A.two crashes and whose case B.one fails.
+# Behaves like a test program whose case A.two crashes and whose case B.one fails.
 FAKE = """#!/usr/bin/env python3
 import os, signal, sys
 flags = [open(a.split("=")[1]).read() for a in sys.argv if a.startswith("--gtest_flagfile=")]

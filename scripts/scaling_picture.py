@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Draws docs/images/scaling.svg: what data-parallel training on more ranks comes to, by the model of `sindri plan`, and, where points are there, what was
-measured between hosts beside the same model.
+"""Draws docs/images/scaling.svg: the efficiency of data-parallel training on more ranks as predicted by `sindri plan`. If measured points exist, a second
+panel compares measurements between hosts with the same model.
 
 usage: scaling_picture.py [--program SINDRI] [--measure | --check]
 
-The curves come from the program each time; the points are kept in docs/images/scaling_measured.json. --measure takes them between network namespaces
-whose links are shaped (tests/lab/speed.py; needs root and two minutes). --check writes nothing: exit code 1 when the committed picture is
-not the one that would be drawn.
+The curves are computed by the program each time; the points are stored in docs/images/scaling_measured.json. --measure measures them between network
+namespaces with shaped links (tests/lab/speed.py; needs root and two minutes). --check writes nothing; the exit code is 1 if the committed plot differs from
+the one that would be drawn.
 """
 import argparse
 import json
@@ -19,12 +19,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PICTURE, POINTS = ROOT / "docs/images/scaling.svg", ROOT / "docs/images/scaling_measured.json"
 RANKS = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]
 COLOURS = {"batch 256, 100 Gbit/s": "#1b6ca8", "batch 256, 25 Gbit/s": "#2a9d8f", "batch 32, 100 Gbit/s": "#e08e0b", "batch 32, 25 Gbit/s": "#c8553d"}
-BACKENDS = {"gloo": "#1b6ca8"}  # those that are measured
-ONE, BOTH, HEIGHT, TOP, TALL = 500, 860, 320, 56, 210  # widths with one panel and with both
+BACKENDS = {"gloo": "#1b6ca8"}  # the measured backends
+ONE, BOTH, HEIGHT, TOP, TALL = 500, 860, 320, 56, 210  # widths with one panel and with both, height, and the panels' top and height
 
 
 def predicted(program):
-    """{curve: efficiencies in percent, by RANKS}."""
+    """Returns {curve: efficiencies in percent, in the order of RANKS}."""
     ranks = ",".join(map(str, RANKS))
     words = [program, "plan", "--net", "resnet50", "--scale", "--ranks", ranks, "--batch", "256,32", "--network", "25,100"]
     text = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -38,7 +38,7 @@ def predicted(program):
 
 
 class Panel:
-    """Axes with efficiency upwards and a number of ranks or hosts to the right, by its logarithm."""
+    """Axes: efficiency upwards, the number of ranks or hosts to the right on a logarithmic scale."""
 
     def __init__(self, left, width, ticks, title, below):
         self.left, self.width, self.low, self.high = left, width, math.log2(ticks[0]), math.log2(ticks[-1])
@@ -52,31 +52,31 @@ class Panel:
         self.parts.append(f'<text x="{left + width / 2:g}" y="{TOP + TALL + 38}" text-anchor="middle">{below}</text>')
 
     def right(self, number):
-        """Place of a number of ranks."""
+        """Returns the x coordinate of a number of ranks."""
         return round(self.left + (math.log2(number) - self.low) / (self.high - self.low) * self.width, 1)
 
     @staticmethod
     def up(percent):
-        """Place of an efficiency."""
+        """Returns the y coordinate of an efficiency."""
         return round(TOP + TALL * (1 - percent / 100), 1)
 
     def line(self, numbers, percents, colour, dashed=False):
-        """A curve."""
+        """Draws a curve."""
         points = " ".join(f"{self.right(n)},{self.up(p)}" for n, p in zip(numbers, percents))
         dashes = ' stroke-dasharray="5 4"' if dashed else ""
         self.parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"{dashes}/>')
 
     def points(self, numbers, percents, colour):
-        """Measured values."""
+        """Draws measured values."""
         self.parts += [f'<circle cx="{self.right(n)}" cy="{self.up(p)}" r="4.5" fill="{colour}"/>' for n, p in zip(numbers, percents)]
 
     def label(self, x, percent, text, colour):
-        """Text beside a curve."""
+        """Writes text next to a curve."""
         self.parts.append(f'<text x="{x}" y="{self.up(percent) - 7}" fill="{colour}" text-anchor="end">{text}</text>')
 
 
 def draw_measured(measured):
-    """The panel of what was measured between hosts."""
+    """Returns the panel with measurements between hosts."""
     hosts = [m["hosts"] for m in measured["gloo"]]
     right = Panel(540, 290, hosts, f"Measured, {measured['megabytes']:g} MB over {measured['rate']}", "hosts, one rank on each")
     right.line(hosts, [100 * m["model"] for m in measured["gloo"]], "#777", dashed=True)
@@ -90,7 +90,7 @@ def draw_measured(measured):
 
 
 def draw(curves, measured):
-    """The picture's text; `measured` may be None."""
+    """Returns the plot's SVG text; `measured` may be None."""
     left = Panel(56, 400, [8, 64, 512, 4096], "Modelled efficiency of ResNet-50, 8 cards a host", "ranks")
     for name, values in curves.items():
         left.line(RANKS, values, COLOURS[name])
@@ -104,7 +104,7 @@ def draw(curves, measured):
 
 
 def measure():
-    """Points of tests/lab/speed.py."""
+    """Measures points with tests/lab/speed.py."""
     sys.path.insert(0, str(ROOT / "tests/lab"))
     import speed  # pylint: disable=import-error,import-outside-toplevel
     rate, buckets, compute, forward, congestion = "100mbit", [1, 4, 4, 2], 1.0, 0.2, "reno"
@@ -119,7 +119,7 @@ def measure():
 
 
 def main():
-    """See the top."""
+    """Runs the command line described in the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(ROOT / "build/release/sindri"))
     what = parser.add_mutually_exclusive_group()

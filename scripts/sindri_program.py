@@ -1,4 +1,4 @@
-"""Finds and runs the sindri program, for hccl_tools.py and merge_hccl.py. No program of its own."""
+"""Finds and runs the sindri program for hccl_tools.py and merge_hccl.py. Not meant to be run directly."""
 import os
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 
 def run_program(arguments):
-    """Exit code of `sindri ARGUMENTS`: SINDRI_PROGRAM, else this tree's build, else the one in PATH."""
+    """Runs `sindri ARGUMENTS` and returns the exit code. The program is SINDRI_PROGRAM, else this tree's build, else the one in PATH."""
     built = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build", "release", "sindri")
     program = os.environ.get("SINDRI_PROGRAM") or (built if os.access(built, os.X_OK) else shutil.which("sindri"))
     if not program:

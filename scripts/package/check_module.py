@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks an installed wheel from inside Python, beside another C++ runtime where the machine has one: run by test_package.sh and test_bare.sh.
+"""Checks an installed wheel from inside Python, with a second C++ runtime loaded if the machine has one; run by test_package.sh and test_bare.sh.
 
-Nothing but glibc, Python's and NumPy's own may be loaded from outside the wheel; the runtime inside is one, and shares no state with the machine's; errors of
-C++ reach Python as their classes, from the library and from a plugin; layers, pictures and the digits work.
+Only the libraries of glibc, Python and NumPy may be loaded from outside the wheel. The wheel has exactly one C++ runtime, which shares no state with the
+machine's. C++ errors, from the library and from a plugin, reach Python as exceptions of their classes. Layers, images and the bundled digits work.
 """
 import ctypes
 import os
@@ -10,7 +10,8 @@ import re
 import sys
 import tempfile
 
-# The facet's number in every locale: of the symbols that a process has once (STB_GNU_UNIQUE), the one that breaks streams when two runtimes share it.
+# The number facet's id, the same in every locale. Of the symbols that exist once per process (STB_GNU_UNIQUE), it is the one that breaks streams when two
+# runtimes share it.
 FACET = "_ZNSt7num_putIcSt19ostreambuf_iteratorIcSt11char_traitsIcEEE2idE"
 SYSTEM = re.compile(r"(ld-linux-x86-64|libc|libm|libmvec|libdl|librt|libpthread|libresolv|libutil|libnsl|libanl)[.-]")
 
@@ -25,7 +26,7 @@ def main() -> None:
         other = ctypes.CDLL("libstdc++.so.6")
     except OSError:
         other = None
-    if other is not None:  # as a module of another project that has used it already
+    if other is not None:  # simulates a module of another project that has already used it
         other._ZNSt6locale7classicEv()
     import numpy as np
     np.linalg.norm(np.eye(2))
@@ -46,7 +47,7 @@ def main() -> None:
             assert type(error).__module__.startswith(("sindri", "builtins")) and str(error), repr(error)
         else:
             raise AssertionError(f"no {kind.__name__}")
-    # An error of a data source that opens on first use, where the runtime's own unwinder must pass no frame of glibc's.
+    # An error from a data source that opens on first use. The carried unwinder must pass no stack frame of glibc on the way.
     with tempfile.TemporaryDirectory() as folder:
         for source in (ImageFolderDataset(folder), MnistDataset(folder), Cifar10Dataset(folder)):
             for _ in range(2):
@@ -71,7 +72,7 @@ def main() -> None:
     own = sorted(f for f in new if f.startswith(home + os.sep))
     runtimes = [f for f in own if os.path.basename(f).startswith("libstdc++")]
     assert len(runtimes) == 1, runtimes
-    # Python's own modules may bring what Python needs (libffi, libcrypto): they, not the wheel, ask for it.
+    # Python's own modules may load the libraries that Python needs (libffi, libcrypto); the wheel does not load them.
     python = re.compile(r"/lib-dynload/|/numpy|/lib(ffi|crypto|ssl|z|bz2|lzma|expat|sqlite3|uuid|mpdec|gcc_s)[.-]")
     outside = sorted(f for f in new if f not in own and not SYSTEM.match(os.path.basename(f)) and not python.search(f))
     assert not outside, f"loaded from outside the wheel: {outside}"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Copies of other packages' shared libraries, carried privately: by the wheel all (wheel.py), by the Debian package of the library three.
+"""Copies shared libraries of other packages into a package: all of them into the wheel (wheel.py), three into the library's Debian package.
 
-  libraries.py LIBRARY FOLDER STEM...    in a Debian package being made: LIBRARY and what it needs of the libraries STEM... find those in FOLDER
+  libraries.py LIBRARY FOLDER STEM...    in a Debian package under construction: LIBRARY and the libraries STEM... that it needs are changed to load the
+                                         copies in FOLDER
 
-A copy's name has a hash of its content, so that it is never taken for the system's, nor the system's for it, and it is found by $ORIGIN.
+A copy's name contains a hash of its content, so neither it nor the system's library can be loaded in place of the other. Copies are found through $ORIGIN.
 """
 import hashlib
 import os
@@ -13,7 +14,7 @@ import struct
 import subprocess
 import sys
 
-# The loader and glibc: all that a carrying package takes from the machine.
+# The loader and glibc: the only libraries that a package with copies uses from the machine.
 LIBC = re.compile(r"(ld-linux-x86-64|libc|libm|libmvec|libdl|librt|libpthread|libresolv|libutil|libnsl|libanl)\.so\.\d+$")
 
 
@@ -26,7 +27,7 @@ def needed(file: str) -> list[str]:
 
 
 def libraries_of(files: list[str]) -> dict[str, str]:
-    """Name to path of all that `files` need directly or not, but for glibc's and Sindri's own."""
+    """Maps name to path for all libraries that `files` need, directly or indirectly, except glibc's and Sindri's own."""
     found: dict[str, str] = {}
     for file in files:
         for name, path in re.findall(r"^\s*(\S+) => (.+?)(?: \(0x[0-9a-f]+\))?$", run("ldd", file), re.MULTILINE):
@@ -39,8 +40,8 @@ def libraries_of(files: list[str]) -> dict[str, str]:
 
 
 def package_of(path: str) -> tuple[str, str]:
-    """Debian's package of a file, and its version."""
-    # A path under /lib may be recorded under /usr/lib, or the other way round.
+    """Returns the Debian package that a file belongs to, and its version."""
+    # A path under /lib may be recorded under /usr/lib, or vice versa.
     for candidate in (path, path.removeprefix("/usr"), "/usr" + path):
         answer = subprocess.run(["dpkg", "-S", candidate], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         if answer.returncode == 0:
@@ -50,11 +51,11 @@ def package_of(path: str) -> tuple[str, str]:
 
 
 def part_from_other_copies(file: str) -> None:
-    """Makes the symbols of `file` that a process has once (STB_GNU_UNIQUE) weak ones, which each library finds among its own dependencies.
+    """Makes the process-wide unique symbols (STB_GNU_UNIQUE) of `file` weak, so that each library resolves them among its own dependencies.
 
-    Otherwise the carried libstdc++ shares the numbers of its locales' facets with the system's, once another module of the process has loaded that, while each
-    of the two counts them by itself: facets overwrite each other, and writing a number to a stream ends in a crash. OpenCV's caches are alike.
-    ELF-64, little-endian: section headers of 64 bytes, symbols of 24, whose fifth byte holds the binding in its upper half.
+    Otherwise the carried libstdc++ shares its locale facets' ids with the system's as soon as another module of the process loads the system's. Each of the
+    two counts the ids separately, so facets overwrite each other and writing a number to a stream crashes. OpenCV's caches have the same problem.
+    ELF-64, little-endian: section headers of 64 bytes; symbols of 24 bytes, whose fifth byte holds the binding in its upper half.
     """
     dynsym, symbol, unique, weak = 11, 24, 10, 2
     with open(file, "r+b") as f:
@@ -76,7 +77,7 @@ def part_from_other_copies(file: str) -> None:
 
 
 def carried_name(name: str, path: str) -> str:
-    """The name of the copy of library `name`, whose file is `path`."""
+    """Returns the name of the copy of library `name`, whose file is `path`."""
     with open(path, "rb") as f:
         digest = hashlib.sha256(f.read()).hexdigest()[:8]
     stem, _, rest = name.partition(".so")
@@ -84,7 +85,7 @@ def carried_name(name: str, path: str) -> str:
 
 
 def carry(sources: dict[str, str], folder: str) -> dict[str, str]:
-    """Copies `sources` (name to path) into `folder`. Returns the names they have there."""
+    """Copies `sources` (name to path) into `folder`. Returns their names there."""
     os.makedirs(folder, exist_ok=True)
     names = {}
     for name, path in sorted(sources.items()):
@@ -100,8 +101,8 @@ def carry(sources: dict[str, str], folder: str) -> dict[str, str]:
 
 
 def point(file: str, names: dict[str, str], rpath: str) -> None:
-    """Lets `file` need the carried libraries by their names there, and find them by `rpath`."""
-    # One kind of change a call: with several, patchelf 0.14 mixes up their strings.
+    """Makes `file` need the copies by their new names (`names`) and find them through `rpath`."""
+    # One kind of change per call: patchelf 0.14 corrupts the strings when given several.
     run("patchelf", "--set-rpath", rpath, file)
     change = [w for n in needed(file) if n in names for w in ("--replace-needed", n, names[n])]
     if change:
@@ -121,7 +122,7 @@ def main() -> None:
     names = carry(sources, folder)
     point(library, names, "$ORIGIN/" + os.path.relpath(folder, os.path.dirname(library)))
     for name in names.values():
-        os.chmod(os.path.join(folder, name), 0o644)  # as Debian has them
+        os.chmod(os.path.join(folder, name), 0o644)  # Debian's permissions for libraries
     for debian in sorted({package_of(p)[0] for p in sources.values()}):
         print(debian)
 

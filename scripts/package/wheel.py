@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Packs the `python` component of a build as a wheel that carries its libraries, and the CUDA backend as another; called by scripts/package.sh.
+"""Packs the `python` component of a build as a wheel that includes its libraries, and the CUDA backend as a second wheel; called by scripts/package.sh.
 
-  wheel.py STAGED OUT          STAGED: what `cmake --install --component python` and the package's Python files gave, in sindri/
-  wheel.py --cuda PLUGIN OUT   PLUGIN: libsindri_cuda.so of the same build; OUT has the first wheel
+  wheel.py STAGED OUT          STAGED: output of `cmake --install --component python` and the package's Python files, in sindri/
+  wheel.py --cuda PLUGIN OUT   PLUGIN: libsindri_cuda.so of the same build; OUT contains the first wheel
 
-Every library that the package's own need is copied to sindri/lib (libraries.py), the compiler's runtimes libstdc++ and libgcc_s among them: one copy for the
-module, the library and its plugins, so that exceptions pass between them. What stays the system's is glibc, and MPI, whose plugin is loaded when the backend
-is asked for. The tag names the glibc of the build system. Two runs give the same bytes.
+All libraries that the package needs are copied to sindri/lib (libraries.py), including the compiler runtimes libstdc++ and libgcc_s. The module, the library
+and its plugins share one copy, so exceptions can pass between them. Two libraries stay the system's: glibc, and MPI, whose plugin is loaded only when the
+backend is requested. The wheel's tag names the build system's glibc. Two runs produce identical files.
 
-The wheel sindri_cuda is one file, site-packages/sindri_cuda/libsindri_cuda.so, where libsindri looks for it (src/core/plugin.cc). It uses the libraries that
-the first wheel carries, by their names there. NVIDIA's libraries, which it opens at run time, are its dependencies.
+The wheel sindri_cuda contains one file, site-packages/sindri_cuda/libsindri_cuda.so, where libsindri looks for it (src/core/plugin.cc). It uses the
+libraries of the first wheel under their names there. It depends on NVIDIA's libraries, which it opens at run time.
 """
 import base64
 import glob
@@ -28,7 +28,7 @@ from libraries import carried_name, carry, libraries_of, needed, package_of, poi
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 UNPACKED_MPI = "libsindri_mpi.so"  # needs the libmpi of the machine it runs on
 FONTS = ("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", "/usr/share/fonts/truetype/dejavu/DejaVuSans-Bold.ttf")
-# NVIDIA's wheels of what src/device/cuda/libraries.cc opens, in the versions that it takes.
+# NVIDIA's wheels of the libraries that src/device/cuda/libraries.cc opens, in the versions that it accepts.
 CUDA_LIBRARIES = ("nvidia-cudnn-cu13>=9.12,<10", "nvidia-cublas>=13.0,<14", "nvidia-cusolver>=12.0,<13", "nvidia-cuda-nvrtc>=13.0,<14", "nvidia-nccl-cu13>=2.18,<3")
 CUDA_README = """The CUDA backend of `sindri`, a deep-learning training framework: with it, `sindri` of the same version trains on NVIDIA GPUs
 of compute capability 8.0 or later. The machine needs NVIDIA's driver 580 or later. `sindri doctor` lists the GPUs, and says what is missing.
@@ -40,7 +40,7 @@ Apache License 2.0 with LLVM exceptions.
 
 
 def graft(package: str) -> dict[str, tuple[str, str]]:
-    """Copies libraries into `package`/lib and points everything at them. Returns Debian's packages: name to version and a file of it."""
+    """Copies libraries into `package`/lib and makes all files load the copies. Returns the Debian packages: name -> (version, a file of the package)."""
     lib = os.path.join(package, "lib")
     core = [os.path.join(package, f) for f in os.listdir(package) if f.startswith("_core.") and f.endswith(".so")]
     if len(core) != 1:
@@ -64,7 +64,7 @@ def graft(package: str) -> dict[str, tuple[str, str]]:
 
 
 def licences(package: str, origins: dict[str, tuple[str, str]]) -> None:
-    """sindri/share/sindri/licences: each carried package's version and Debian's copyright file."""
+    """Writes sindri/share/sindri/licences: the version and Debian copyright file of each copied package."""
     folder = os.path.join(package, "share", "sindri", "licences")
     os.makedirs(folder)
     with open(os.path.join(folder, "README"), "w", encoding="utf-8") as f:
@@ -76,7 +76,7 @@ def licences(package: str, origins: dict[str, tuple[str, str]]) -> None:
 
 
 def project_of() -> dict:
-    """The table [project] of python/pyproject.toml, with the version."""
+    """Returns the [project] table of python/pyproject.toml, with the version."""
     with open(os.path.join(ROOT, "python", "pyproject.toml"), "rb") as f:
         project = tomllib.load(f)["project"]
     with open(os.path.join(ROOT, "include", "sindri", "version.h"), encoding="utf-8") as f:
@@ -90,14 +90,14 @@ def metadata(project: dict, name: str, summary: str, more: list[str], readme: st
 
 
 def package_metadata(project: dict, python: str) -> tuple[str, str]:
-    """METADATA and entry_points.txt of the Python package."""
+    """Returns METADATA and entry_points.txt of the Python package."""
     with open(os.path.join(ROOT, "python", project["readme"]), encoding="utf-8") as f:
         readme = f.read()
-    # The extension module is of one version of Python.
+    # An extension module works with one version of Python only.
     minor = int(python.removeprefix("cp3"))
     lines = [f"Requires-Python: >=3.{minor},<3.{minor + 1}"] + [f"Requires-Dist: {d}" for d in project["dependencies"]]
     for extra, wants in project["optional-dependencies"].items():
-        # The backend is of the same build.
+        # The backend must come from the same build.
         wants = [f"{d}=={project['version']}" if d == "sindri-cuda" else d for d in wants]
         lines += [f"Provides-Extra: {extra}"] + [f'Requires-Dist: {d}; extra == "{extra}"' for d in wants]
     scripts = "[console_scripts]\n" + "".join(f"{k} = {v}\n" for k, v in project["scripts"].items())
@@ -109,7 +109,7 @@ def machine_tag() -> str:
 
 
 def pack(staged: str, out: str, name: str, version: str, tag: str, texts: dict[str, str]) -> str:
-    """Writes the wheel of staged/`name`. `texts`: files of its dist-info besides WHEEL and RECORD."""
+    """Writes the wheel of staged/`name`. `texts` holds the files of its dist-info other than WHEEL and RECORD."""
     info = os.path.join(staged, f"{name}-{version}.dist-info")
     os.makedirs(os.path.join(info, "licenses"))
     shutil.copyfile(os.path.join(ROOT, "LICENSE"), os.path.join(info, "licenses", "LICENSE"))
@@ -133,7 +133,7 @@ def pack(staged: str, out: str, name: str, version: str, tag: str, texts: dict[s
 
 
 def _write(z: zipfile.ZipFile, name: str, content: bytes, executable: bool) -> None:
-    entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))  # the same whenever it is built
+    entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))  # a fixed date, for reproducible builds
     entry.external_attr = (0o100755 if executable else 0o100644) << 16
     entry.compress_type = zipfile.ZIP_DEFLATED
     z.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)

@@ -1,8 +1,8 @@
-"""MindSpore's side of `sindri benchmark`: one process per mode, driven over pipes. Embedded in the program when it is built.
+"""Runs MindSpore for `sindri benchmark`: one process per mode, controlled over pipes. Embedded in the program at build time.
 
 usage: mindspore_peer.py '{"net": ..., "batch": N, "precision": "f32", "task": "train", "mode": "graph", "threads": N}'
 
-Speaks as pytorch_peer.py does. Modes: graph, pynative.
+Uses the protocol of pytorch_peer.py. Modes: graph, pynative.
 """
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 import time
 
 ANSWERS = os.fdopen(os.dup(1), "w", buffering=1)
-os.dup2(2, 1)  # what libraries print must not mix with the answers
+os.dup2(2, 1)  # library output must not mix with the answers
 os.environ.setdefault("GLOG_v", "3")
 
 
@@ -29,7 +29,7 @@ try:
     import numpy as np
     import mindspore as ms
     from mindspore import nn
-except Exception as e:  # a broken installation raises more than ImportError
+except Exception as e:  # a broken installation can raise more than ImportError
     stop("import", e)
 
 
@@ -38,7 +38,7 @@ def conv(i, o, kernel, stride=1):
 
 
 class Block(nn.Cell):
-    """Basic block (3x3, 3x3) or bottleneck (1x1, 3x3 with the stride, 1x1), with a projection where the shape changes."""
+    """Basic block (3x3, 3x3) or bottleneck (1x1, 3x3 with the stride, 1x1), with a projection if the shape changes."""
 
     def __init__(self, i, o, stride, bottleneck):
         super().__init__()

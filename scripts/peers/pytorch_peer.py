@@ -1,12 +1,11 @@
-"""PyTorch's side of `sindri benchmark`: one process per mode, driven over pipes. Embedded in the program when it is built.
+"""Runs PyTorch for `sindri benchmark`: one process per mode, controlled over pipes. Embedded in the program at build time.
 
 usage: pytorch_peer.py '{"net": ..., "batch": N, "precision": "f32", "task": "train", "mode": "eager", "threads": N,
                         "device": "cpu"}'
 
-Prints {"ready": ...} and then answers each line "run STEPS SECONDS" (at least STEPS steps, and until SECONDS have passed) with the
-median time of a step. Modes: eager, channels_last, compile,
-compile_channels_last, compile_reduce_overhead_channels_last (CUDA graphs). On a GPU cuDNN chooses its kernels by time, the optimizer is fused,
-float16 has a GradScaler, and windows of ten steps are timed, each until the GPU is done.
+Prints {"ready": ...}, then answers each line "run STEPS SECONDS" with the median step time. It runs at least STEPS steps and at least SECONDS seconds.
+Modes: eager, channels_last, compile, compile_channels_last, compile_reduce_overhead_channels_last (CUDA graphs). On a GPU, cuDNN selects its kernels by
+measurement, the optimizer is fused, float16 uses a GradScaler, and the clock is read once per ten steps, after the GPU has finished.
 """
 import json
 import os
@@ -15,7 +14,7 @@ import sys
 import time
 
 ANSWERS = os.fdopen(os.dup(1), "w", buffering=1)
-os.dup2(2, 1)  # what libraries print must not mix with the answers
+os.dup2(2, 1)  # library output must not mix with the answers
 
 
 def answer(**values):
@@ -32,7 +31,7 @@ try:
     import torch
     import torch.nn as nn
     import torch.nn.functional as F
-except Exception as e:  # a broken installation raises more than ImportError
+except Exception as e:  # a broken installation can raise more than ImportError
     stop("import", e)
 
 
@@ -41,7 +40,7 @@ def conv(i, o, kernel, stride=1):
 
 
 class Block(nn.Module):
-    """Basic block (3x3, 3x3) or bottleneck (1x1, 3x3 with the stride, 1x1), with a projection where the shape changes."""
+    """Basic block (3x3, 3x3) or bottleneck (1x1, 3x3 with the stride, 1x1), with a projection if the shape changes."""
 
     def __init__(self, i, o, stride, bottleneck):
         super().__init__()

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Adasum against averaging at large global batches: an MLP on CIFAR-10 averaged to 12x12 pixels, each side at its best learning rate.
+"""Compares Adasum with averaging at large global batches: an MLP on CIFAR-10 averaged to 12x12 pixels, each method at its best learning rate.
 
 usage: adasum.py simulate|ranks|hosts|report --images DIR --out FILE [--minutes M] [--seeds N] [--only REGEX]
 
-432-96-64-10 with batch norm, six epochs, Momentum 0.9, warm-up over a tenth, then a line to 0. Leaves are 16 of batches of 128 (2,048 a step) or 64 of 64 (4,096). mean: one
-optimizer with the mean gradient. adasum: every leaf has an optimizer of its own, and the changes are put together along the tree. `simulate` computes leaf after
-leaf in one process; `ranks` trains with 16 processes and the algorithm of the library (as one of them: adasum.py rank, started by sindri run). A run is one
-JSON line; what FILE holds is not run again. `hosts`: the ResNet of the THOR study on every second 32x32 image, five epochs, 8 or 16 ranks of 32 pictures on two hosts
-(network namespaces, needs root), with averaging, Adasum between the hosts, or between all ranks; curves by epoch. A single worker with batches of 64 and of 128 says which rates a leaf is tuned to.
+The MLP is 432-96-64-10 with batch norm, trained for six epochs with Momentum 0.9; the rate warms up over a tenth of the steps, then falls linearly to 0.
+Leaves: 16 with batches of 128 (2,048 samples a step) or 64 with batches of 64 (4,096). mean: one optimizer is applied to the mean gradient. adasum: each leaf
+has a separate optimizer, and the parameter changes are combined along the tree. A single worker with batches of 64 and of 128 shows which rates suit a leaf.
+
+`simulate` computes the leaves in sequence in one process. `ranks` trains with 16 processes and the library's algorithm (each process: adasum.py rank, started
+by
+sindri run). `hosts` trains the ResNet of the THOR study on every second 32x32 image for five epochs, with 8 or 16 ranks of 32 images on two hosts (network
+namespaces, needs root). It compares averaging, Adasum between the hosts, and Adasum between all ranks, with curves by epoch.
+A run is one JSON line; runs that FILE already contains are not repeated.
 """
 import argparse
 import json
@@ -47,7 +51,7 @@ def tree(values):
 
 
 def simulate(recipe, train, test):
-    """Accuracy, and |Adasum|²/Σ|Δ|² of the first layer at some steps."""
+    """Returns accuracies, the last losses, and |Adasum|²/Σ|Δ|² of the first layer at some steps."""
     ms.set_seed(recipe["seed"])
     rng = np.random.default_rng(recipe["seed"])
     leaves, local = LEAVES.get(recipe["batch"], (1, recipe["batch"]))
@@ -90,13 +94,14 @@ def simulate(recipe, train, test):
                 p.set_data(ms.Tensor((w - rate * c).astype(np.float32)))
             step += 1
     seconds = time.perf_counter() - begin
-    as_trained = small.accuracy(net, test)  # with the moving averages of the training
+    as_trained = small.accuracy(net, test)  # with the moving statistics from the training run
     small.recalibrate("mlp", net, train)
     return {"accuracy": as_trained, "recalibrated": small.accuracy(net, test), "loss": float(np.mean(losses[-5:])), "ratios": ratios, "seconds": round(seconds, 1)}
 
 
 def own_rows(x, y, number, size, local, rng, augment):
-    """A rank's parts of an epoch's batches; ranks draw the same order, crops and flips. With augment x are bytes, which are normalised here."""
+    """Yields a rank's part of each batch of an epoch. All ranks draw the same order, crops and flips. With augment, x holds bytes, which are normalised here.
+    """
     order = rng.permutation(len(x))
     for begin in range(0, len(x) - size * local + 1, size * local):
         draws = rng.integers(0, (9, 9, 2), (size * local, 3)) if augment else None
@@ -110,7 +115,7 @@ def own_rows(x, y, number, size, local, rng, augment):
 
 
 def rank(args):
-    """One of several ranks: the same training by BoostTrainOneStepCell."""
+    """Trains as one of several ranks with BoostTrainOneStepCell."""
     from sindri.boost import AutoBoost, BoostTrainOneStepCell
     from sindri.communication import get_group_size, get_rank, init
     init()
@@ -120,7 +125,7 @@ def rank(args):
     hosts = recipe["kind"] == "hosts"
     name, local, epochs = ("resnet", 32, 5) if hosts else ("mlp", 128, EPOCHS)
     cache = args.out.with_suffix(f".{name}.npz")
-    # Bytes where sixteen processes hold images; only rank 0 has those it judges by.
+    # Sixteen processes hold images, so they are stored as bytes. Only rank 0 loads the images for evaluation.
     train = small.cifar.data_of(args.images, cache, 2)[:2] if hosts else small.data_of(name, args.images, cache)[0]
     whole, test = small.data_of(name, args.images, cache) if number == 0 else (None, None)
     ms.set_seed(recipe["seed"])
@@ -154,7 +159,7 @@ def rank(args):
 
 
 def on_two_hosts(recipe, args):
-    """Starts the ranks of a recipe in two network namespaces, and waits for them."""
+    """Starts the ranks of a recipe in two network namespaces and waits for them."""
     sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests" / "lab"))
     from lab import Lab
     ranks, local = recipe["ranks"], recipe["ranks"] // 2

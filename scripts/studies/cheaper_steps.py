@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What gradient freezing and fewer batch norms keep of ResNet-20's accuracy on CIFAR-10.
+"""Measures how gradient freezing and fewer batch norms change ResNet-20's accuracy on CIFAR-10.
 
 usage: cheaper_steps.py run|report --images DIR --out FILE [--minutes M] [--seeds N] [--epochs N] [--only REGEX] [--program PATH]
 
-Trains configs/resnet20_cifar10.yaml in a schedule of N epochs (five), by the program, as it is and with each algorithm of SETTINGS. A run is one JSON line of FILE,
-with the accuracy and loss of the test set behind every epoch; what FILE holds already is not run again (--minutes: begin nothing after that). `report` prints the
-means, and what each run has less or more than the whole net of the same seed.
+Trains configs/resnet20_cifar10.yaml with the program, in a schedule of N epochs (default: five), once unchanged and once with each algorithm of SETTINGS. A run
+is one JSON line of FILE with the test accuracy and loss after every epoch. Runs that FILE already contains are not repeated (--minutes: start no run after this
+time). `report` prints the means, and each run's difference from the unchanged network with the same seed.
 """
 import argparse
 import csv
@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def train(program, images, name, seed, epochs, folder):
-    """A row an epoch: test accuracy and loss."""
+    """Returns one row per epoch: test accuracy and loss."""
     values = {"data.path": images, "train.epochs": epochs, "train.seed": seed, "train.run_dir": folder, **SETTINGS[name]}
     if "freeze" in name:
         values["boost.grad_freeze.total_steps"] = PICTURES // BATCH * epochs

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Dimension-reduction training against annealing and averaging: what two more epochs of each make of a training that was stopped at 7/9 of its schedule.
+"""Compares dimension-reduction training with annealing and averaging: two more epochs of each, from a training run stopped at 7/9 of its schedule.
 
 usage: dim_reduce.py mlp|resnet|report --images DIR --out FILE [--minutes M] [--seeds N] [--only REGEX] [--snapshots FROM,EACH]
 
-mlp: CIFAR-10 averaged to 12x12 pixels, 432-96-64-10 with batch norm, batches of 128, Momentum 0.9, rate 0.4 behind two epochs of warm-up, a line to 0 over 30 epochs,
-stopped at 23. resnet: one basic block a stage (16, 32, 64), every second 32x32 image, crop and flip, batches of 128, rate 0.4 behind one epoch, 18 epochs, stopped at
-14. Snapshots: two an epoch over the last 16 epochs (resnet: four over the last 6). Then, from the same weights, each in two epochs: the schedule goes on; the rate goes to 0; snapshots are averaged and batch
-norm measured anew (no training); P-BFGS; P-SGD, its rate falling to 0. A run is one JSON line; what FILE holds is not run again.
+mlp: CIFAR-10 averaged to 12x12 pixels, 432-96-64-10 with batch norm, batches of 128, Momentum 0.9. The rate is 0.4 after two epochs of warm-up and then falls
+linearly to 0 over 30 epochs; the run stops at 23. resnet: one basic block per stage (16, 32, 64), every second 32x32 image, crop and flip, batches of 128, rate
+0.4 after one epoch of warm-up, 18 epochs; the run stops at 14. Snapshots: two per epoch over the last 16 epochs (resnet: four over the last 6).
+
+Then, from the same weights, two epochs of each method: the schedule continues; the rate falls to 0; snapshots are averaged and batch norm's statistics are
+measured again (no training); P-BFGS; P-SGD with a rate that falls to 0. A run is one JSON line; runs that FILE already contains are not repeated.
 """
 import argparse
 import json
@@ -26,7 +28,7 @@ from sindri.boost import AutoBoost, BoostTrainOneStepCell  # noqa: E402
 
 PLANS = {"mlp": {"epochs": 30, "stop": 23, "warmup": 2, "lr": 0.4, "decay": 1e-4, "from": 8, "per_epoch": 2, "stage2_batch": 2048, "components": 31},
          "resnet": {"epochs": 18, "stop": 14, "warmup": 1, "lr": 0.4, "decay": 5e-4, "from": 9, "per_epoch": 4, "stage2_batch": 1000, "components": 23}}
-# The settings of the first are those of the table in docs/boost/dim_reduce.md, for all seeds; the others were tried on seed 0.
+# The first settings of each method are those of the table in docs/boost/dim_reduce.md, for all seeds; the others were tried on seed 0.
 VARIANTS = {"mlp": {"continue": [{}], "anneal": [{}], "average": [{}],
                     "pbfgs": [{"alpha": 0.001}, {"alpha": 0.0}, {"alpha": 0.001, "n_components": 16}],
                     "psgd": [{"rate": 0.1}, {"rate": 0.3}, {"rate": 1.0}]},
@@ -47,7 +49,7 @@ class Mlp(nn.Cell):
 
 
 def data_of(net, root, cache):
-    """(train, test), each normalised images and labels."""
+    """Returns (train, test), each as normalised images and labels."""
     x, y, xt, yt = cifar.data_of(root, cache, 1 if net == "mlp" else 2)
     x, xt = cifar.normalized(x), cifar.normalized(xt)
     if net == "resnet":
@@ -55,7 +57,7 @@ def data_of(net, root, cache):
 
     def small(images):
         n = len(images)
-        whole = images.reshape(n, 3, 32, 32)[:, :, 1:31, 1:31]  # 30 = 12 · 2.5: each pixel of 12 is the mean of 2.5 x 2.5
+        whole = images.reshape(n, 3, 32, 32)[:, :, 1:31, 1:31]  # 30 = 12 · 2.5: each of the 12 pixels is the mean of 2.5 x 2.5
         weights = np.zeros((12, 30), np.float32)
         for i in range(12):
             for k in range(30):
@@ -86,7 +88,7 @@ def accuracy(net, test):
 
 
 def recalibrate(name, net, train, batches=40):
-    """Batch norm's statistics for the weights as they are: the mean over batches of what each leaves."""
+    """Sets batch norm's statistics for the current weights: the mean over the statistics of `batches` batches."""
     norms = [c for _, c in net.cells_and_names() if isinstance(c, (nn.BatchNorm1d, nn.BatchNorm2d))]
     sums = [[0.0, 0.0] for _ in norms]
     net.set_train()
@@ -127,7 +129,7 @@ def train_epochs(name, step, train, size, epochs, rng):
 
 
 def stage_1(name, plan, seed, train, folder):
-    """Trains to `stop` with several snapshots an epoch. Returns the network and the rates of the steps that were not made."""
+    """Trains to `stop` with several snapshots per epoch. Returns the network and the rates of the remaining steps."""
     ms.set_seed(seed)
     rng = np.random.default_rng(seed)
     net = make_net(name)

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Kills trainings at random moments, resumes them, and compares what they leave with unbroken runs of the same settings.
+"""Kills training runs at random moments, resumes them, and compares their results with uninterrupted runs of the same settings.
 
 usage: random_kills.py [--program build/release/sindri] [--kills 100] [--seed 1] [--work DIR] [--task NAME]... [--out FILE]
        random_kills.py --sum FILE...
 
-Tasks cover graph and PyNative mode, sunk epochs, float16 with loss scale, digits, JPEG folders (also with a damaged file) and CIFAR binaries,
-checkpoints by steps and by epochs, with and without evaluation. A run is killed (SIGKILL) 1 to 6 times and then goes on to its end. Equal must
-be: names and bytes of all checkpoints, metrics.csv and metrics.jsonl but for times, all points of the TensorBoard file, repro.json; nothing else
-may lie in the folder. One line per run; exit 1 when one differs.
+The tasks cover graph and PyNative mode, sunk epochs, float16 with loss scale, digits, JPEG folders (one with a damaged file) and CIFAR binaries, checkpoints
+by steps and by epochs, with and without evaluation. A run is killed (SIGKILL) 1 to 6 times and then runs to its end. These must be equal: names and bytes of
+all
+checkpoints, metrics.csv and metrics.jsonl except times, all points of the TensorBoard file, and repro.json. The folder may contain nothing else. Prints one
+line
+per run; the exit code is 1 if any run differs.
 
-A long study is made of pieces: each its own seed, which gives other kills, and its own FILE, which holds the counts, the commit of the tree and
-the hash of the program, and is written anew behind every run, so that a piece cut short counts as far as it came. --sum adds up pieces and
-refuses those of different programs or commits and those with the same seed.
+A long study consists of pieces, each with its own seed, and so different kills, and its own FILE. FILE holds the counts, the tree's commit and the program's
+hash.
+It is rewritten after every run, so an interrupted piece counts the runs it finished. --sum adds up pieces; it rejects pieces of different programs or commits,
+or
+with the same seed.
 """
 import argparse
 import collections
@@ -52,7 +56,7 @@ NO_TIMES = ('time', 'throughput/samples_per_sec', 'time/data_wait')
 
 
 def make_data(folder: pathlib.Path) -> None:
-    """Small class folders of JPEG files, a copy in which one ends too early, and CIFAR-10 binaries."""
+    """Writes small class folders of JPEG files, a copy in which one file is truncated, and CIFAR-10 binaries."""
     rng = random.Random(5)
     for part, count in (('train', 16), ('test', 6)):
         for label in range(3):
@@ -75,7 +79,7 @@ def make_data(folder: pathlib.Path) -> None:
 
 
 def fields(message: bytes) -> list:
-    """(number, value) of a protobuf message: an int for a varint, bytes for the other wire types."""
+    """Returns [(number, value)] of a protobuf message: an int for a varint, bytes for the other wire types."""
     out: list = []
     at = 0
 
@@ -102,7 +106,7 @@ def fields(message: bytes) -> list:
 
 
 def event_points(folder: pathlib.Path) -> list:
-    """(step, tag, bits) of all event files, in order. Times and the command line stand for themselves in each run: only their tags count."""
+    """Returns [(step, tag, bits)] of all event files, in order. Times and the command line differ in each run, so only their tags are compared."""
     points = []
     for path in sorted(folder.glob('events.out.tfevents.*')):
         data = path.read_bytes()
@@ -120,7 +124,7 @@ def event_points(folder: pathlib.Path) -> list:
 
 
 def contents(folder: pathlib.Path) -> dict:
-    """What two runs of the same settings must have in common."""
+    """Returns the values that two runs of the same settings must have in common."""
     out = {'names': sorted(str(p.relative_to(folder)) for p in folder.rglob('*') if not p.name.startswith('events.')),
            'event files': len(list(folder.glob('events.*'))), 'events': event_points(folder)}
     for path in sorted((folder / 'checkpoints').iterdir()):
@@ -130,13 +134,13 @@ def contents(folder: pathlib.Path) -> dict:
     events = [json.loads(line) for line in (folder / 'metrics.jsonl').read_text().splitlines()]
     out['metrics.jsonl'] = [{k: v for k, v in e.items() if k not in NO_TIMES} for e in events]
     out['repro.json'] = json.loads((folder / 'repro.json').read_text())
-    del out['repro.json']['kernel_choices_from']  # measured there, recorded here
+    del out['repro.json']['kernel_choices_from']  # measured in the unbroken run, recorded in the resumed one
     out['report.png'] = (folder / 'report.png').stat().st_size > 0
     return out
 
 
 def state(program: pathlib.Path) -> dict:
-    """What the counts are counts of: the commit of the tree (with a mark when tracked files differ from it) and the program's bytes."""
+    """Returns the commit of the tree (marked if tracked files differ from it) and the hash of the program."""
     def git(*words: str) -> str:
         return subprocess.run(['git', '-C', str(ROOT), *words], capture_output=True, text=True, check=True).stdout.strip()
     digest = hashlib.sha256()
@@ -206,7 +210,7 @@ def main() -> int:
     while kills < args.kills:
         name = names[runs % len(names)]
         if name not in whole:
-            folder = work / f'run_{name}_{args.seed}'  # the same for all runs of a task: files name it
+            folder = work / f'run_{name}_{args.seed}'  # the same for all runs of a task, because files contain its name
             shutil.rmtree(folder, ignore_errors=True)
             begin = time.monotonic()
             if not finish(command(name, folder), folder):
@@ -221,7 +225,7 @@ def main() -> int:
         of_this = 0
         for _ in range(rng.randint(1, 6)):
             started = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # Most of the time goes into starting and the first step; what is of interest lies behind.
+            # Startup and the first step take most of the time; the interesting moments are later.
             time.sleep(rng.uniform(0, 1) ** 0.7 * seconds[name])
             started.send_signal(signal.SIGKILL)
             if started.wait() == 0:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Rounding errors of float32 matrix products and convolutions against float64, the same inputs in Sindri and in PyTorch.
+"""Measures rounding errors of float32 matrix products and convolutions against float64, with the same inputs in Sindri and PyTorch.
 
 usage: PYTHONPATH=python build/venv/bin/python scripts/studies/rounding.py sindri > ours
        PEERS/pytorch/bin/python scripts/studies/rounding.py torch [ours]
 
-One line per case and kind of input: mean and largest |error|, over all seeds, as parts of the mean |result|. With a file of the other's lines also
-the ratio of the two. SINDRI_KERNEL (gemm, im2col, …) chooses kernels; SINDRI_CPU_ISA, ATEN_CPU_CAPABILITY and
-ONEDNN_MAX_CPU_ISA an instruction set.
+Prints one line per case and kind of input: mean and largest |error| over all seeds, as fractions of the mean |result|. Given a file with the other framework's
+lines, also prints the ratio of the two. SINDRI_KERNEL (gemm, im2col, …) selects kernels; SINDRI_CPU_ISA, ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA select an
+instruction set.
 """
 import sys
 

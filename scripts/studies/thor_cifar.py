@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""THOR against Momentum on a small ResNet and real CIFAR-10 images: epochs and seconds to what Momentum's best recipe reaches.
+"""Compares THOR with Momentum on a small ResNet and real CIFAR-10 images: epochs and seconds until THOR matches the result of Momentum's best recipe.
 
 usage: thor_cifar.py tune|final|report --images DIR --out FILE [--minutes M] [--threads N] [--only REGEX]
 
-Network: a ResNet with one basic block a stage, widths 16, 32, 64. Data: every second training image of DIR/train/<class>/*.jpg, batches of 128, random
-crop (4 pixels of padding) and flip. `tune` trains on nine tenths of them and judges by the tenth that is left; both optimizers get equally many trials,
-in the grids below. `final` trains on all of them with the recipes that FINAL names, three seeds each (or --seeds), and reads the test set once per run. A run is one
-JSON line of FILE, written when it ends; what FILE holds already is not run again, so a study is made in pieces (--minutes: begin nothing after that).
+Network: a ResNet with one basic block per stage, widths 16, 32, 64. Data: every second training image of DIR/train/<class>/*.jpg, batches of 128, random crop
+(4
+pixels of padding) and flip. `tune` trains on nine tenths of the images and evaluates on the remaining tenth; both optimizers get the same number of trials, in
+the
+grids below. `final` trains on all of them with the recipes in FINAL, three seeds each (or --seeds), and evaluates the test set once per run. A run is one JSON
+line of FILE, written when it ends. Runs that FILE already contains are not repeated, so a study can be run in pieces (--minutes: start no run after this time).
 `report` prints tables of FILE.
 """
 import argparse
@@ -30,7 +32,7 @@ BATCH = 128
 
 
 def load(folder, every):
-    """Images as uint8 [n, 32, 32, 3] and labels, in the order of classes and names."""
+    """Returns images as uint8 [n, 32, 32, 3] and labels, in the order of classes and names."""
     from sindri.dataset.vision import Decode
     decode = Decode()
     images, labels = [], []
@@ -42,7 +44,7 @@ def load(folder, every):
 
 
 def data_of(root, cache, every=2):
-    """(train images, labels, test images, labels), every second of the training images, decoded once."""
+    """Returns (train images, labels, test images, labels) with every second training image; decodes them once."""
     if not cache.exists():
         x, y = load(root / "train", every)
         xt, yt = load(root / "test", 1)
@@ -59,7 +61,7 @@ def normalized(images):
 
 
 def batches(x, y, rng, size=BATCH):
-    """One epoch: shuffled, cropped and flipped; the remainder is dropped."""
+    """Yields one epoch of shuffled, cropped and flipped batches; drops the remainder."""
     order = rng.permutation(len(x))
     padded = np.pad(x, ((0, 0), (0, 0), (4, 4), (4, 4)))
     for begin in range(0, len(x) - size + 1, size):
@@ -108,7 +110,7 @@ class Net(nn.Cell):
 
 
 def rates(peak, warmup, steps):
-    """Linear over the first part of the steps, then a cosine to 0."""
+    """Returns rates that rise linearly over the first part of the steps, then fall to 0 along a cosine."""
     first = max(1, round(warmup * steps))
     return [peak * (i + 1) / first if i < first else peak * 0.5 * (1 + math.cos(math.pi * (i - first) / max(1, steps - first))) for i in range(steps)]
 
@@ -125,7 +127,7 @@ def optimizer_of(recipe, net, steps):
 
 
 def run(recipe, train, judge):
-    """Trains; the curve of every epoch: mean training loss, accuracy on the judge's images, seconds of training so far."""
+    """Trains. Returns per epoch the mean training loss, the accuracy on the images of `judge`, and the seconds of training so far."""
     ms.set_seed(recipe["seed"])
     rng = np.random.default_rng(recipe["seed"])
     net = Net()
@@ -157,7 +159,7 @@ def run(recipe, train, judge):
     return curve
 
 
-# Trials by optimizer and length of the schedule, equally many for both: (learning rate, weight decay), and (learning rate, damping at the start, weight decay).
+# Trials by optimizer and schedule length, the same number for both: (learning rate, weight decay), and (learning rate, initial damping, weight decay).
 MOMENTUM_TRIALS = {12: [(lr, decay) for lr in (0.05, 0.1, 0.2, 0.4, 0.8) for decay in (5e-4, 1e-3)],
                    10: [(lr, decay) for lr in (0.1, 0.2, 0.4, 0.8) for decay in (5e-4, 1e-3)]}
 THOR_TRIALS = {6: [(0.03, 0.03, 5e-4), (0.06, 0.03, 5e-4), (0.1, 0.03, 5e-4), (0.06, 0.1, 5e-4), (0.1, 0.1, 5e-4), (0.2, 0.1, 5e-4), (0.1, 0.3, 5e-4), (0.2, 0.3, 5e-4)],
@@ -166,7 +168,7 @@ THOR_TRIALS = {6: [(0.03, 0.03, 5e-4), (0.06, 0.03, 5e-4), (0.1, 0.03, 5e-4), (0
 
 
 def grid():
-    """The recipes of all trials."""
+    """Returns the recipes of all trials."""
     out = [{"optimizer": "momentum", "epochs": epochs, "lr": lr, "decay": decay, "warmup": 0.1} for epochs, trials in MOMENTUM_TRIALS.items() for lr, decay in trials]
     return out + [{"optimizer": "thor", "epochs": epochs, "lr": lr, "decay": decay, "warmup": 0.03, "damping": damping, "damping_end": 0.1, "frequency": 20}
                   for epochs, trials in THOR_TRIALS.items() for lr, damping, decay in trials]

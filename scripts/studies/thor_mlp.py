@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""THOR against SGD with momentum on a small MLP: epochs to the training loss that tuned SGD has behind eight epochs.
+"""Compares THOR with SGD with momentum on a small MLP: epochs until THOR reaches the training loss of tuned SGD after eight epochs.
 
 usage: thor_mlp.py --images DIR --out FILE [--seeds 5]
 
-Data: all of CIFAR-10 (DIR/train, DIR/test: folders of JPEG files by class), averaged down to 12x12 pixels, every input to mean 0 and variance 1. Network:
+Data: all of CIFAR-10 (DIR/train, DIR/test: folders of JPEG files by class), averaged to 12x12 pixels, each input normalised to mean 0 and variance 1. Network:
 432-96-64-10 with ReLU, batches of 128, momentum 0.9, eight epochs. SGD: a rate that falls linearly to 0, the best of {0.01, 0.03, 0.1}. THOR:
-lr·(1 - t/T)², damping halved every two epochs. Every run is one JSON line of FILE; what FILE holds is not run again. Prints a table of the mean training loss
-by epoch over the seeds, and the first epoch in which THOR is at SGD's last loss. About two minutes on two cores.
+lr·(1 - t/T)², damping halved every two epochs. Each run is one JSON line of FILE; runs that FILE already contains are not repeated. Prints a table of the mean
+training loss by epoch over the seeds, and the first epoch in which THOR reaches SGD's last loss. Takes about two minutes on two cores.
 """
 import argparse
 import json
@@ -30,7 +30,7 @@ THOR = [{"optimizer": "thor", "lr": 0.03, "damping": 0.3, "frequency": 20, "bloc
 
 
 def averaged(images):
-    """[n, 32, 32, 3] -> [n, 432]: each of 12x12 pixels is the mean over the area that it covers."""
+    """Maps [n, 32, 32, 3] to [n, 432]: each of the 12x12 pixels is the mean over the area that it covers."""
     edges = np.linspace(0, 32, 13)
     weight = np.zeros((12, 32), np.float32)
     for i in range(12):

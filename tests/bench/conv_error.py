@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Error of one float32 convolution, kernel by kernel, against float64; beside PyTorch's, where a Python that has it is given.
+"""Measures the error of one float32 convolution against float64, kernel by kernel, and compares it with PyTorch's if a Python with PyTorch is given.
 
 usage: PYTHONPATH=python conv_error.py [--pytorch PYTHON]
 
-3x3, padding 1, inputs and weights uniform in [0, 1): root mean square of the relative error.
+3x3, padding 1, inputs and weights uniform in [0, 1). Prints the root mean square of the relative error.
 """
 import argparse
 import json
@@ -19,27 +19,27 @@ KERNELS = ("onednn", "tiled", "winograd", "im2col")
 
 
 def data(shape):
-    """Input and weight, in float32."""
+    """Returns input and weight, in float32."""
     n, c, h = shape
     rng = np.random.default_rng(c)
     return rng.uniform(0, 1, (n, c, h, h)).astype(np.float32), rng.uniform(0, 1, (c, c, 3, 3)).astype(np.float32)
 
 
 def by_sindri(x, w):
-    """With the kernel that SINDRI_KERNEL names."""
+    """Convolves with the kernel that SINDRI_KERNEL names."""
     import sindri as ms
     from sindri import ops
     return ops.conv2d(ms.Tensor(x), ms.Tensor(w), pad_mode="pad", padding=1).asnumpy()
 
 
 def by_pytorch(x, w):
-    """With this Python's PyTorch."""
+    """Convolves with this Python's PyTorch."""
     import torch
     return torch.nn.functional.conv2d(torch.tensor(x), torch.tensor(w), padding=1).numpy()
 
 
 def errors(convolve, truth):
-    """The error for every shape."""
+    """Returns the error for every shape."""
     out = []
     for shape in SHAPES:
         want = truth[str(shape)]
@@ -60,7 +60,7 @@ def main():
 
 
 def report(pytorch, path):
-    """Prints a row for each kernel. path: where the results in float64 go."""
+    """Prints a row for each kernel. `path` is the file for the float64 results."""
     np.savez(path, **{str(shape): by_sindri(*(a.astype(np.float64) for a in data(shape))) for shape in SHAPES})
     runs = [(name, [sys.executable, __file__, "--child", "sindri", path], {"SINDRI_KERNEL": name}) for name in KERNELS]
     if pytorch:

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Cost of an eager op from Python: add and matmul of 64x64, relu of 4 elements, a LeNet training step (batch 32), beside PyTorch and MindSpore.
+"""Measures the cost of eager ops from Python: 64x64 add and matmul, relu of 4 elements, a LeNet training step (batch 32), in Sindri, PyTorch and MindSpore.
 
 usage: PYTHONPATH=python python3 tests/bench/eager_cost.py [--rounds N] [--threads N] [--cases a,b]
 
-Every framework is a process of its own, with the same number of threads, and stopped while another is measured. Rounds go in turns, in
-another order each; a figure is the median over the rounds, `least` the fastest round, which other programs on the machine disturb least.
+Each framework runs in a separate process with the same number of threads; it is stopped while another is measured. Each round measures all frameworks, in an
+order that changes from round to round. A figure is the median over the rounds; `least` is the fastest round, which other programs on the machine disturb least.
 
-What is timed: `result = a + a` and its like, in a loop compiled for that statement, so that no call of a function of ours is in it. After 200 of
-them the last result is brought to the host, so that what a framework has queued is done before the clock is read (MindSpore's PyNative mode
-runs ops on another thread; one that only queued them would look faster than it is). `queued` is the same loop for MindSpore without the wait:
-the time after which Python may go on. A LeNet step ends with its loss on the host. Cyclic garbage collection is on, as it is for users.
-MindSpore launches kernels from one thread (runtime_num_threads=1) beside Python's: with two or its default it was slower on two cores.
+The timed statement is `result = a + a` or similar, in a loop compiled for that statement, so the loop contains no call of a Python function of ours. After 200
+iterations the last result is copied to the host. This waits for queued work before the clock is read: MindSpore's PyNative mode runs ops on another thread, and
+a framework that only queued them would look faster than it is. `queued` is the same loop for MindSpore without the wait: the time after which Python may
+continue. A LeNet step ends with its loss on the host. Cyclic garbage collection is on, as it is for users. MindSpore launches kernels from one thread
+(runtime_num_threads=1) besides Python's: with two threads, or its default, it was slower on two cores.
 
-Peers are the interpreters SINDRI_PEERS_PYTHON (PyTorch) and SINDRI_PEERS_PYTHON_MINDSPORE; without one it is left out.
+The peers' interpreters are SINDRI_PEERS_PYTHON (PyTorch) and SINDRI_PEERS_PYTHON_MINDSPORE; a framework without one is omitted.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ import numpy as np
 
 
 def lenet_parameters():
-    """Fixed weights: shapes of LeNet's layers, values of a seeded generator."""
+    """Returns fixed weights: shapes of LeNet's layers, values of a seeded generator."""
     rng = np.random.default_rng(0)
     shapes = {"conv1": (6, 1, 5, 5), "conv2": (16, 6, 5, 5), "fc1": (120, 400), "fc2": (84, 120), "fc3": (10, 84)}
     return {k: (rng.standard_normal(s) * 0.1).astype(np.float32) for k, s in shapes.items()}
@@ -96,18 +96,18 @@ def pytorch(torch):
     return {"add": "a + a", "matmul": "matmul(a, a)", "relu": "relu(s)", "lenet_step": "step()"}, locals()
 
 
-BURST = {"lenet_step": 1}  # calls between two looks at the clock; 200 of the single ops
+BURST = {"lenet_step": 1}  # calls between two readings of the clock; 200 of the single ops
 
 
 def loop(statement, names):
-    """f(n): n times the statement, then the last result."""
+    """Returns f(n), which runs the statement n times and returns the last result."""
     scope = dict(names)
     exec(f"def run(n):\n    for _ in range(n):\n        last = {statement}\n    return last", scope)  # pylint: disable=exec-used
     return scope["run"]
 
 
 def measure(run, burst, wait, seconds):
-    """Microseconds per call of a loop that goes on for a while."""
+    """Returns the microseconds per call, measured over `seconds`."""
     n, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < seconds:
         last = run(burst)
@@ -146,7 +146,7 @@ def worker(framework, threads, chosen):
 def start(name, python, threads, chosen):
     env = dict(os.environ, OMP_NUM_THREADS=str(threads))
     if name != "sindri":
-        env.pop("PYTHONPATH", None)  # with it `import mindspore` would find Sindri under that name
+        env.pop("PYTHONPATH", None)  # otherwise `import mindspore` would import Sindri's package of that name
     process = subprocess.Popen([python, __file__, "--worker", name, "--threads", str(threads), "--cases", ",".join(chosen)], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True, env=env, stderr=subprocess.DEVNULL)
     while (line := process.stdout.readline()).strip() != "ready":
@@ -157,7 +157,7 @@ def start(name, python, threads, chosen):
 
 
 def ask(process):
-    """One round of a framework; it runs during its turn only."""
+    """Runs one round of a framework; it is stopped outside its turn."""
     process.send_signal(signal.SIGCONT)
     process.stdin.write("go\n")
     process.stdin.flush()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How far the ETA of a command's progress line is from what was left, at parts of the run.
+"""Compares the ETA of a command's progress line with the time that was left, at several points of the run.
 
 usage: eta.py [--columns N] COMMAND...      for example: eta.py sindri train --config configs/digits.yaml --set train.epochs=900 --set train.run_dir=/tmp/r
 
-Runs the command in a terminal of its own, and prints a line for each part: the ETA shown, the seconds that were left, and by how much it was wrong.
+Runs the command in a new terminal. Prints one line per point: the ETA shown, the seconds that were left, and the error.
 """
 import argparse
 import fcntl
@@ -20,7 +20,7 @@ PARTS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
 
 
 def watch(command, columns):
-    """[(seconds since the start, ETA in seconds)] of all ETAs shown, the seconds it took, and its exit code."""
+    """Returns [(seconds since the start, ETA in seconds)] of all ETAs shown, the duration in seconds, and the exit code."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ["TERM"] = "xterm-256color"
@@ -30,7 +30,7 @@ def watch(command, columns):
     while True:
         try:
             shown = os.read(terminal, 65536)
-        except OSError:  # the end of what ran there
+        except OSError:  # the command has ended
             break
         if not shown:
             break
@@ -42,7 +42,7 @@ def watch(command, columns):
 
 
 def main():
-    """See the top."""
+    """Runs the command line described in the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, default=80)
     parser.add_argument("command", nargs=argparse.REMAINDER)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Chains of image transforms per CPU second beside torchvision's, in turns in one run: JPEG training, the same from a seekable store, evaluation, CIFAR.
+"""Compares chains of image transforms per CPU second with torchvision's, in turns in one run: JPEG training, also from a seekable store, evaluation, CIFAR.
 
     PYTHONPATH=python build/venv/bin/python tests/bench/image_chains.py --peer /path/to/venv/bin/python --images folder/of/class/folders
 
-One worker each; a number is images per second of CPU time of the whole process (user and system), the median over the rounds, files in the page cache.
-The peer is the Python of an environment with torch and torchvision. CIFAR rows are made of noise, in CIFAR-10's binary form.
+Each side uses one worker. A figure is images per second of CPU time of the whole process (user and system): the median over the rounds, with the files in the
+page cache. The peer is the Python of an environment with torch and torchvision. CIFAR rows contain noise, in CIFAR-10's binary format.
 """
 import argparse
 import os
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
-# Ours, torchvision's; the names are those of the functions below.
+# Our case and torchvision's; the names are those of the functions below.
 CASES = {"train": ("train", "train"), "train, seekable store": ("train_seekable", "train"), "evaluate": ("evaluate", "evaluate"), "cifar": ("cifar", "cifar")}
 CIFAR_ROWS = 20000
 
@@ -35,7 +35,7 @@ class Ours:
         ds.utils.prepare_seekable(images, self.store)
 
     def _rows(self, data, operations, batch):
-        # At least 1,000 pictures a pipeline: what making one takes (its memory above all) is not the chain's.
+        # At least 1,000 images per pipeline, so that the cost of creating a pipeline (memory above all) does not count.
         iterator = data.repeat(max(1, -(-1000 // data.get_dataset_size()))).map(operations, "image", num_parallel_workers=1).batch(batch).create_tuple_iterator(num_epochs=1, output_numpy=True)
         return sum(len(row[0]) for row in iterator)
 
@@ -100,7 +100,7 @@ class Torchvision:
 
 
 def worker(side, images, work):
-    """Runs what standard input names and answers with images per CPU second."""
+    """Runs the cases named on standard input and answers with images per CPU second."""
     chains = side(images, work)
     print("\tready", flush=True)
     for line in sys.stdin:

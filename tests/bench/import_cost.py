@@ -1,9 +1,9 @@
-"""What it costs to have a framework at hand: the time of `import NAME`, the memory it takes, and the size of its packages on the disk.
+"""Measures the cost of importing a framework: the time of `import NAME`, the memory it uses, and the disk size of its packages.
 
     python3 tests/bench/import_cost.py sindri=PYTHON torch=PYTHON mindspore=PYTHON [--rounds 9]
 
-PYTHON is an interpreter in whose environment the module is installed. Each import runs in a process of its own, all modules in turns; `import numpy` of
-the first environment goes along for comparison. The size is that of the files of the distribution and of those it requires (extras left out).
+PYTHON is an interpreter in whose environment the module is installed. Each import runs in a separate process, all modules in turns. `import numpy` of the first
+environment is measured too, for comparison. The size is that of the distribution's files and of its requirements' files (without extras).
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ print(json.dumps(dict(version=m.version("{name}"), sizes=sizes)))
 
 
 def run(python, code, name):
-    # Without PYTHONPATH: with it `import mindspore` would find Sindri under that name.
+    # Without PYTHONPATH: otherwise `import mindspore` would import Sindri's package of that name.
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     return subprocess.run([python, "-c", code.format(name=name)], env=env, cwd="/", check=True, capture_output=True, text=True).stdout.splitlines()[-1]
 
@@ -54,7 +54,7 @@ def main():
             taken[name].append([float(x) for x in run(python, IMPORT, name).split()])
     print(f"{'module':12}{'version':10}{'import, s':>11}{'least':>8}{'most':>8}{'peak memory, MB':>17}{'itself, MB':>12}{'with what it requires, MB':>27}")
     for name, python in modules:
-        seconds, memory = zip(*taken[name][1:])  # the first reads the disk
+        seconds, memory = zip(*taken[name][1:])  # the first import reads from disk
         found = json.loads(run(python, SIZES, name))
         own = found["sizes"].get(name, 0) / 1e6
         print(f"{name:12}{found['version']:10}{statistics.median(seconds):11.2f}{min(seconds):8.2f}{max(seconds):8.2f}{statistics.median(memory):17.0f}{own:12.0f}"

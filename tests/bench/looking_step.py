@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a training step costs in GRAPH_MODE whose code looks at a value: a LeNet with `float(loss)` in the step's construct.
+"""Measures the cost of a GRAPH_MODE training step whose code reads a value: a LeNet with `float(loss)` in the step's construct.
 
 usage: OMP_NUM_THREADS=1 PYTHONPATH=python python3 tests/bench/looking_step.py [--batch N] [--rounds N] [--steps N]
 
-Two ways to write the step (`value_and_grad`; as TrainOneStepCell does it, forward and then the gradient), each in three forms, in turns: one graph
-(nothing is looked at), looking (GRAPH_MODE), op by op (PYNATIVE_MODE). Processor time per step in us, the median of the rounds: with one thread it
-is what the step costs on a machine that does other things, too.
+There are two ways to write the step: with `value_and_grad`, or like TrainOneStepCell, which runs forward and then the gradient. Each has three forms, measured
+in turns: one graph (no value is read), looking (GRAPH_MODE, a value is read), op by op (PYNATIVE_MODE). Prints the processor time per step in us, the median of
+the rounds. With one thread this is the step's cost on a machine that also runs other programs.
 """
 import argparse
 import statistics
@@ -19,7 +19,7 @@ from sindri import nn, ops
 
 
 class LeNet(nn.Cell):
-    """Of 28x28 images: two convolutions, three dense layers."""
+    """For 28x28 images: two convolutions, three dense layers."""
 
     def __init__(self):
         super().__init__()
@@ -34,7 +34,7 @@ class LeNet(nn.Cell):
 
 
 class ValueAndGrad(nn.Cell):
-    """A step over one call that gives loss and gradients."""
+    """A step with one call that returns loss and gradients."""
 
     def __init__(self, network, optimizer, looks):
         super().__init__(auto_prefix=False)
@@ -50,7 +50,7 @@ class ValueAndGrad(nn.Cell):
 
 
 class OneStep(nn.TrainOneStepCell):
-    """A step that runs forward, then the gradient, which takes that run over."""
+    """A step that runs forward and then the gradient, which reuses that forward run."""
 
     def __init__(self, network, optimizer, looks):
         super().__init__(network, optimizer)
@@ -88,7 +88,7 @@ def main():
             for _ in range(args.steps):
                 loss = step(x, label)
             loss.asnumpy()
-            if r > 0:  # the first compiles
+            if r > 0:  # the first round compiles
                 taken[key].append((time.process_time() - begin) / args.steps * 1e6)
     for (kind, name), times in taken.items():
         print(f"{kind:13} {name:10} {statistics.median(times):8.0f} us")

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Two builds of Sindri beside each other: training steps, compile time, eager calls and steps from Python, in turns.
+"""Compares two builds of Sindri: training steps, compile time, eager calls and steps from Python, in turns.
 
 usage: python3 tests/bench/old_new.py OLD NEW [--rounds N] [--seconds S] [--cases a,b] [--instructions]
 
-OLD and NEW are checkouts with a release build and its Python module (scripts/build.sh release --python). Every block of a case is a process of its
-own; old and new take turns, in the other order each round. A figure is the least of its blocks, which other programs on the machine disturb
-least; medians and quartiles stand beside it and say how quiet the machine was. Where the quartiles lie further apart than the ratio is from 1, the
-machine does not resolve it: --instructions counts, with valgrind, those of a step (one thread, kernels fixed, the difference of two lengths of
-training), which depend on nothing else.
+OLD and NEW are checkouts with a release build and its Python module (scripts/build.sh release --python). Each block of a case is a separate process; old and
+new
+take turns, in reverse order every other round. A figure is the minimum over its blocks, which other programs on the machine disturb least; the medians and
+quartiles next to it show how quiet the machine was. If the quartiles are further apart than the ratio is from 1, the machine cannot resolve the difference.
+Then
+use --instructions: it counts the instructions of a step with valgrind (one thread, kernels fixed, the difference between two lengths of training), which depend
+on nothing else.
 
-Cases: NAME/graph and NAME/pynative are `sindri benchmark` (ms a step), NAME/infer inference (ms a batch of one), NAME/compile its time to trace and compile (ms), py/… are Python: eager ops
-(us a call, eager_cost.py's), LeNet steps in both modes (us).
+Cases: NAME/graph and NAME/pynative are `sindri benchmark` (ms per step), NAME/infer is inference (ms per batch of one), and NAME/compile is the time to trace
+and
+compile (ms). py/… are Python: eager ops (us per call, from eager_cost.py) and LeNet steps in both modes (us).
 """
 import argparse
 import json
@@ -32,7 +35,7 @@ EAGER = ("add", "matmul", "relu", "lenet_step")
 
 
 def run(tree, command, **env):
-    """stdout of a command in a build's environment; the kernels are not measured, so that both builds run the same."""
+    """Returns the stdout of a command in a build's environment. Kernels are not measured, so both builds run the same ones."""
     full = dict(os.environ, OMP_NUM_THREADS="2", SINDRI_TUNE="0", PYTHONPATH=str(tree / "python"), **env)
     done = subprocess.run(command, env=full, cwd=tempfile.gettempdir(), capture_output=True, text=True, check=False)
     if done.returncode:
@@ -41,7 +44,7 @@ def run(tree, command, **env):
 
 
 def benchmark(tree, net, batch, mode, seconds, task="train"):
-    """The run's record of a `sindri benchmark` with one block."""
+    """Returns the record of a `sindri benchmark` run with one block."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
         run(tree, [tree / "build/release/sindri", "benchmark", net, "--batch", str(batch), "--mode", mode, "--task", task, "--rounds", "1", "--seconds", str(seconds),
@@ -65,12 +68,12 @@ print(min(cost.measure(loop, burst, True, 0.02) for _ in range(int(seconds / 0.0
 
 
 def python_case(tree, case, mode, seconds):
-    """us a call, the least of short bursts."""
+    """Returns us per call, the minimum of short bursts."""
     return float(run(tree, [tree / "build/venv/bin/python", "-c", PYTHON.format(here=str(HERE), case=case, mode=mode, seconds=seconds)]))
 
 
 def all_cases(seconds):
-    """Name -> function of a tree that gives a number."""
+    """Returns name -> function that takes a tree and returns a figure."""
     cases = {}
     for net, (batch, modes) in STEPS.items():
         for mode in modes:
@@ -85,12 +88,12 @@ def all_cases(seconds):
 
 
 def instructions(tree, mode):
-    """Instructions of a step of training on the digits, from trainings of 10 and 20 steps."""
+    """Returns the instructions of one training step on the digits, from runs of 10 and 20 steps."""
     counts = []
     for steps in (10, 20):
         with tempfile.TemporaryDirectory() as folder:
             env = dict(os.environ, OMP_NUM_THREADS="1", SINDRI_NUM_THREADS="1", SINDRI_STRICT="1", SINDRI_TUNE="0",
-                       OMP_WAIT_POLICY="passive")  # set, or the program would start itself once more, which valgrind does not follow
+                       OMP_WAIT_POLICY="passive")  # if it were unset, the program would start itself again, which valgrind does not follow
             done = subprocess.run(
                 ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", tree / "build/release/sindri", "train", "--config",
                  tree / "configs/digits.yaml", "--set", f"train.max_steps={steps}", "--set", f"train.mode={mode}", "--set", f"train.run_dir={folder}/runs"],

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What defining things in Python costs: a ResNet-18 in Python beside the C++ library's, and a dataset's map in Python beside the C++ transforms.
+"""Measures the cost of definitions in Python: a ResNet-18 in Python against the C++ library's, and a dataset's map in Python against the C++ transforms.
 
 usage: PYTHONPATH=python python3 tests/bench/python_step.py [--batch N] [--side N] [--rounds N] [--images N]
 
-Step: graph mode, momentum, random data; the network of python/examples/resnet (stem 'cifar') and sindri.models.create of the same shape, under the
-same TrainOneStepCell, in one process and in turns (A B, B A, …). The ratio is that of the medians; `nodes` are those of the optimized graphs.
-Map: the CIFAR training transforms (crop with padding, flip, rescale, normalise, HWC to CHW) on random images, as C++ transforms and as one
-Python function of NumPy arrays; images per second, in turns too. `none` has no map, `python alone` is the function in a plain loop.
-OMP_NUM_THREADS says how many threads there are.
+Step: graph mode, momentum, random data. The network of python/examples/resnet (stem 'cifar') and sindri.models.create of the same shape run under the same
+TrainOneStepCell, in one process and in turns (A B, B A, …). The ratio is that of the medians; `nodes` counts the nodes of the optimized graphs.
+Map: the CIFAR training transforms (crop with padding, flip, rescale, normalise, HWC to CHW) on random images, as C++ transforms and as one Python function of
+NumPy arrays; images per second, also in turns. `none` has no map; `python alone` is the function in a plain loop.
+OMP_NUM_THREADS sets the number of threads.
 """
 import argparse
 import os
@@ -33,13 +33,13 @@ def training_step(net):
 
 
 def compiled(step):
-    """What the engine says of the step's compiled graph."""
+    """Returns the engine's information about the step's compiled graph."""
     entries = [e for v in step.__dict__["_cell_graphs"].entries.values() for e in v if e.fn is not None]
     return entries[-1].fn.info()
 
 
 def in_turns(tasks, rounds):
-    """Seconds of each task per round; the order changes from round to round."""
+    """Returns the seconds of each task per round; the order changes from round to round."""
     taken = {name: [] for name in tasks}
     for r in range(rounds):
         for name in list(tasks) if r % 2 == 0 else list(tasks)[::-1]:
@@ -68,7 +68,7 @@ def compare_steps(batch, side, rounds):
 
 
 def numpy_transforms(image):
-    """The same work in NumPy."""
+    """The same transforms in NumPy."""
     top, left = np.random.randint(0, 9, 2)
     image = np.pad(image, ((4, 4), (4, 4), (0, 0)))[top:top + 32, left:left + 32]
     if np.random.random() < 0.5:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Image transforms per second beside MindSpore's: each alone in a pipeline, 224 x 224 pixels, two workers, both measured in turns in one run.
+"""Compares image transforms per second with MindSpore's: each alone in a pipeline, 224 x 224 pixels, two workers, both measured in turns in one run.
 
     PYTHONPATH=python build/venv/bin/python tests/bench/vision_transforms.py --peer /path/to/venv/bin/python
     ... --only RandomRotation --rounds 5
 
-The peer is the Python of an environment that has mindspore 2.10 and numpy<2. Two processes stay up and run what they are told, so that the machine's
-state is the same for both; a number is the median over the rounds. A transform that keeps size and type is applied several times per row, for the
-sources of the two differ. Without --peer ours alone is measured.
+The peer is the Python of an environment that has mindspore 2.10 and numpy<2. Two processes run for the whole measurement and execute the transforms they are
+sent, so the machine's state is the same for both; a figure is the median over the rounds. A transform that keeps size and type is applied several times per
+row,
+because the two packages' data sources differ. Without --peer only ours is measured.
 """
 import argparse
 import os
@@ -16,7 +17,7 @@ import sys
 import time
 
 SIDE, WORKERS, BATCH, IMAGES = 224, 2, 32, 64
-# Name: (expression, how often it is applied to a row, what the rows are).
+# Name: (expression, times it is applied to a row, kind of rows).
 CASES = {
     "AdjustBrightness": ("V.AdjustBrightness(1.3)", 4, "u8"),
     "AdjustContrast": ("V.AdjustContrast(1.3)", 4, "u8"),
@@ -75,7 +76,7 @@ CASES = {
     "TrivialAugmentWide": ("V.TrivialAugmentWide()", 4, "u8"),
     "UniformAugment": ("V.UniformAugment([V.RandomHorizontalFlip(1.0), V.Invert(), V.Equalize()], 2)", 4, "u8"),
     "VerticalFlip": ("V.VerticalFlip()", 4, "u8"),
-    # What MindSpore runs in Python.
+    # Transforms that MindSpore runs in Python.
     "FiveCrop": ("V.FiveCrop(100)", 1, "u8"),
     "Grayscale": ("V.Grayscale(3)", 1, "u8 or PIL"),
     "Perspective": ("V.Perspective([[0, 0], [223, 0], [223, 223], [0, 223]], [[9, 5], [200, 0], [223, 210], [0, 223]])", 1, "u8 or PIL"),
@@ -83,7 +84,7 @@ CASES = {
     "RandomGrayscale": ("V.RandomGrayscale(1.0)", 1, "u8 or PIL"),
     "RandomPerspective": ("V.RandomPerspective(0.5, 1.0)", 1, "u8 or PIL"),
     "ToTensor": ("V.ToTensor()", 1, "u8"),
-    # Of a batch, or of two columns.
+    # Transforms of a batch, or of two columns.
     "CutMixBatch": ("V.CutMixBatch(V.ImageBatchFormat.NHWC)", 1, "batch"),
     "MixUpBatch": ("V.MixUpBatch()", 1, "batch"),
     "RandomHorizontalFlipWithBBox": ("V.RandomHorizontalFlipWithBBox(1.0)", 1, "boxes"),
@@ -92,7 +93,7 @@ CASES = {
 
 
 def pictures(np, kind, jpeg):
-    """Smooth pictures with noise on them, [IMAGES, ...]."""
+    """Returns smooth images with noise, [IMAGES, ...]."""
     rng = np.random.default_rng(5)
     y, x = np.mgrid[0:SIDE, 0:SIDE] / SIDE
     waves = np.stack([np.sin(6 * x + 2 * y), np.cos(5 * y - x), np.sin(4 * x * y + 1)], axis=-1)
@@ -105,7 +106,7 @@ def pictures(np, kind, jpeg):
 def pipeline(ds, V, np, name, jpeg, theirs):
     expression, times, kind = CASES[name]
     images = pictures(np, kind, jpeg)
-    operations = [eval(expression, {"V": V}) for _ in range(times)]  # expressions of this file
+    operations = [eval(expression, {"V": V}) for _ in range(times)]  # only expressions from this file
     outputs = {"FiveCrop": 5, "SlicePatches": 4}.get(name)
     if kind == "u8 or PIL" and theirs:
         operations = [V.ToPIL(), *operations, V.ToNumpy()]
@@ -125,7 +126,7 @@ def pipeline(ds, V, np, name, jpeg, theirs):
 
 
 def worker(theirs):
-    """Answers the names on standard input with what each does per second."""
+    """Reads names from standard input and answers with each transform's rate per second."""
     import numpy as np
     if theirs:
         import mindspore.dataset as ds
@@ -155,7 +156,7 @@ def worker(theirs):
 
 
 def start(python, *flags):
-    # python/mindspore of this repository would hide the real one: PYTHONPATH is for our own side.
+    # PYTHONPATH is for our side only: python/mindspore of this repository would shadow the real one.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH" or "--theirs" not in flags}
     return subprocess.Popen([python, __file__, "--worker", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                             env=environment)

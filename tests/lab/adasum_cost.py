@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures a step of Adasum against one of averaging: ResNet-20, float32, two hosts of two ranks, 32 pictures each, overlap off.
+"""Compares a step with Adasum to one with averaging: ResNet-20, float32, two hosts with two ranks each, 32 images per rank, overlap off.
 
 usage: adasum_cost.py [--rate 1000mbit] [--steps N] [--rounds N]
 
-Both trainings in turn; prints the medians of their steps' times, and their ratio, as a line of JSON. Needs root (network namespaces).
+Runs both in turns; prints the medians of their step times and the ratio as a line of JSON. Needs root (network namespaces).
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ from test_train import table
 
 
 def write_cifar(folder, records):
-    """Random pictures in CIFAR-10's binary form."""
+    """Writes random images in CIFAR-10's binary format."""
     for name in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
         with open(folder / name, "wb") as f:
             for i in range(records):
@@ -25,7 +25,7 @@ def write_cifar(folder, records):
 
 
 def step_seconds(lab, data, adasum, steps, number):
-    """Median time between the ends of steps, the first ten left out."""
+    """Returns the median time between the ends of steps, without the first ten."""
     jobs = []
     settings = {"SINDRI_LOG__EVERY": 1, "SINDRI_TUNE": 0, "SINDRI_DATA__WORKERS": 1, "OMP_NUM_THREADS": 1, "SINDRI_JOB_TOKEN": "of-the-lab"}
     for host in (1, 2):

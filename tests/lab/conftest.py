@@ -1,4 +1,4 @@
-"""Skips the lab's tests where there can be no network namespaces."""
+"""Skips the lab's tests if network namespaces are not available."""
 import pytest
 
 import lab
@@ -7,7 +7,7 @@ _reason = lab.unavailable()
 
 
 def pytest_collection_modifyitems(items):
-    """Says so for each of them."""
+    """Adds a skip marker with the reason to each test."""
     if _reason:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=_reason))

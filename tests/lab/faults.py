@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Breaks trainings of several ranks in every way that a list of faults knows, at random moments, and looks at what comes of it: how long the others take to
-end, whom they name, exit codes, what is left over, and whether the next job on the same port works.
+"""Injects each fault of a list into training runs of several ranks, at random moments, and checks the outcome: how long the other ranks take to end, which rank
+they
+name, the exit codes, what remains, and whether the next job on the same port works.
 
 usage: faults.py [--times N] [--only NAME,...] [--layouts run,hosts,mpi] [--seed S] [--list]
 
-Prints one line for each kind and layout. Exit code 1 when anything was not as it has to be. Needs root (network namespaces).
+Prints one line for each fault and layout. The exit code is 1 if any outcome was not as required. Needs root (network namespaces).
 """
 import argparse
 import collections
@@ -25,7 +26,7 @@ FAULTS = {}
 
 
 def fault(bound, *layouts):
-    """Notes a function `f(lab, layout, random)` that returns (job, seconds until all had ended, or None where nothing was to be timed)."""
+    """Registers a function `f(lab, layout, random)` that returns (job, seconds until all ranks had ended, or None if nothing was timed)."""
     def note(f):
         FAULTS[f.__name__] = (f, bound, layouts)
         return f
@@ -33,7 +34,7 @@ def fault(bound, *layouts):
 
 
 def _training(lab, layout, rng, settings=(), **more):
-    """A job that has trained some steps, and a random moment of it."""
+    """Returns a job at a random moment after it has trained a few steps."""
     job = Job(lab, layout, RANKS, settings, **more).start().wait_steps(2)
     time.sleep(rng.uniform(0, 0.5))
     return job
@@ -44,7 +45,7 @@ def _others(job, *without):
 
 
 def _all_begun(job):
-    """When the last rank's process has begun: how long a launcher takes to start it is not what is timed."""
+    """Returns the time when the last rank's process has started: the launcher's startup time does not count."""
     for rank in range(job.ranks):
         job.pid(rank)
     return time.monotonic()
@@ -67,14 +68,14 @@ def kill_in_step(lab, layout, rng):
 
 @fault(2, "run", "hosts", "mpi")
 def kill_rank_0(lab, layout, rng):
-    """kill -9 of the rank that keeps the store."""
+    """kill -9 of the rank that hosts the store."""
     job = _training(lab, layout, rng)
     return _after_death(job, 0, job.kill(0), 2)
 
 
 @fault(7, "run", "hosts", "mpi")
 def kill_in_init(lab, layout, rng):
-    """kill -9 of a rank that is about to meet the others, who cannot know of it before init_timeout if it has not introduced itself."""
+    """kill -9 of a rank just before the rendezvous. If it has not registered, the others cannot detect its death before init_timeout."""
     job = Job(lab, layout, RANKS, ["dist.init_timeout=5"]).start()
     rank = rng.randrange(RANKS)
     job.pid(rank)
@@ -87,7 +88,7 @@ def kill_in_init(lab, layout, rng):
 
 @fault(2, "run", "hosts", "mpi")
 def kill_in_checkpoint(lab, layout, rng):
-    """kill -9 of a rank in a training that saves all the time; what was saved last can be resumed."""
+    """kill -9 of a rank in a run that saves continuously; the last checkpoint can be resumed."""
     return _killed_and_resumed(lab, layout, rng, [])
 
 
@@ -106,7 +107,7 @@ def _killed_and_resumed(lab, layout, rng, settings):
 
 @fault(2, "run", "hosts")
 def kill_in_stage_2(lab, layout, rng):
-    """kill -9 of a rank that trains in the span of the first stage's snapshots, its components shared out; what was saved last can be resumed."""
+    """kill -9 of a rank that trains in the span of the first stage's snapshots, with its components sharded; the last checkpoint can be resumed."""
     first = Job(lab, layout, RANKS, ["checkpoint.save_every_steps=1", "checkpoint.keep_max=12", "train.max_steps=12"]).start()
     first.wait_end(30)
     first.expect_codes(launcher=0, others=0)
@@ -117,7 +118,7 @@ def kill_in_stage_2(lab, layout, rng):
 
 @fault(15, "run", "hosts")
 def stopped(lab, layout, rng):
-    """SIGSTOP: the connection lives, the rank does not."""
+    """SIGSTOP: the connection stays open, but the rank does not run."""
     job = _training(lab, layout, rng)
     rank = rng.randrange(1, RANKS)
     pid, since = job.pid(rank), job.kill(rank, signal.SIGSTOP)
@@ -134,7 +135,7 @@ def stopped(lab, layout, rng):
 
 @fault(10, "hosts")
 def link_down(lab, layout, rng):
-    """A cable is pulled: both sides of the cut end."""
+    """The link fails: both sides of the partition end."""
     job = _training(lab, layout, rng)
     lab.link(2, up=False)
     took = job.wait_end(10)
@@ -147,7 +148,7 @@ def link_down(lab, layout, rng):
 
 @fault(8, "hosts")
 def link_down_in_rendezvous(lab, layout, rng):
-    """It is pulled before the ranks have met: who is missing is listed."""
+    """The link fails before the rendezvous completes: the missing ranks are listed."""
     lab.link(2, up=False)
     job = Job(lab, layout, RANKS, ["dist.init_timeout=5"]).start()
     took = job.wait_end(8)
@@ -158,9 +159,9 @@ def link_down_in_rendezvous(lab, layout, rng):
     return job, took
 
 
-@fault(2, "run")  # what Open MPI itself leaves in /dev/shm when mpirun is killed is its own
+@fault(2, "run")  # mpi is excluded: Open MPI leaves its own files in /dev/shm when mpirun is killed
 def kill_launcher(lab, layout, rng):
-    """kill -9 of what started the ranks: none is left."""
+    """kill -9 of the launcher: no rank remains."""
     job = _training(lab, layout, rng)
     job.launcher.signal(signal.SIGKILL)
     return job, job.wait_end(2)
@@ -171,7 +172,7 @@ LISTENER = "import socket, time; s = socket.create_server(('', %d)); print('list
 
 @fault(8, "hosts")
 def port_in_use(lab, layout, rng):
-    """Somebody else listens where rank 0 wants to."""
+    """Another process listens on rank 0's port."""
     other = lab.start(1, [sys.executable, "-c", LISTENER])
     other.wait_for("listens", 5)
     job = Job(lab, layout, RANKS, ["dist.init_timeout=4"]).start()
@@ -187,7 +188,7 @@ def port_in_use(lab, layout, rng):
 
 @fault(8, "hosts")
 def wrong_size(lab, layout, rng):
-    """One rank was told of another number of ranks."""
+    """One rank has another world size."""
     rank = rng.randrange(1, RANKS)
     job = Job(lab, layout, RANKS, ["dist.init_timeout=5"], before={rank: "export WORLD_SIZE=5"}).start()
     took = job.wait_end(8)
@@ -197,9 +198,9 @@ def wrong_size(lab, layout, rng):
     return job, took
 
 
-@fault(20, "run", "hosts", "mpi")  # most of it is the start: mpirun takes its time on a busy machine
+@fault(20, "run", "hosts", "mpi")  # most of it is startup: mpirun is slow on a busy machine
 def other_buckets(lab, layout, rng):
-    """One rank cuts its gradients in other buckets."""
+    """One rank splits its gradients into other buckets."""
     rank = rng.randrange(RANKS)
     job = Job(lab, layout, RANKS, before={rank: 'extra="--set dist.all_reduce_fusion_config=[1,3]"'}).start()
     took = job.wait_end(20, _all_begun(job))
@@ -209,7 +210,7 @@ def other_buckets(lab, layout, rng):
     return job, took
 
 
-@fault(20, "run", "hosts", "mpi")  # most of it is the start: mpirun takes its time on a busy machine
+@fault(20, "run", "hosts", "mpi")  # most of it is startup: mpirun is slow on a busy machine
 def fewer_samples(lab, layout, rng):
     """One rank's copy of the data is shorter."""
     rank = rng.randrange(RANKS)
@@ -223,8 +224,9 @@ def fewer_samples(lab, layout, rng):
 
 @fault(10, "run", "hosts", "mpi")
 def read_only_checkpoints(lab, layout, rng):
-    """Rank 0 cannot write where checkpoints go: a training goes on and tells of it, but its end is an error, of all ranks (permissions do not bind
-    root, so the folder is mounted read-only)."""
+    """Rank 0 cannot write to the checkpoint folder. The run continues and reports it, but ends with an error on all ranks. (The folder is mounted read-only,
+    because
+    permissions do not bind root.)"""
     run_dir = lab.folder / f"run{len(lab.processes)}"
     folder = run_dir / "checkpoints"
     folder.mkdir(parents=True)
@@ -245,7 +247,7 @@ def _stopped_well(job, bound, since):
 
 @fault(12, "run", "hosts", "mpi")
 def sigterm_to_one(lab, layout, rng):
-    """SIGTERM to one rank: all stop behind the same step, saved."""
+    """SIGTERM to one rank: all save and stop after the same step."""
     job = _training(lab, layout, rng)
     return job, _stopped_well(job, 12, job.kill(rng.randrange(RANKS), signal.SIGTERM))
 
@@ -265,7 +267,7 @@ def sigterm_to_all(lab, layout, rng):
 
 @fault(4, "run", "hosts")
 def second_sigterm(lab, layout, rng):
-    """A second SIGTERM where no step comes to an end: the same code, nothing saved, nothing to resume."""
+    """A second SIGTERM while no step completes: the same exit code, nothing saved, nothing to resume."""
     job = _training(lab, layout, rng)
     job.misbehave(rng.randrange(RANKS), "hang")
     time.sleep(0.5)
@@ -285,11 +287,11 @@ def second_sigterm(lab, layout, rng):
 
 @fault(13, "run", "hosts")
 def stuck(lab, layout, rng):
-    """A rank that lives and does not go on: a warning that names it after op_warn, the end after op_timeout."""
+    """A rank is alive but makes no progress: a warning that names it after op_warn, and the end after op_timeout."""
     job = _training(lab, layout, rng, ["dist.op_warn=1", "dist.op_timeout=4"])
     rank = rng.randrange(RANKS)
     job.misbehave(rank, "hang")
-    took = job.wait_end(4 + 2 + 5 + 2)  # and the exit guard, 5 s behind the verdict
+    took = job.wait_end(4 + 2 + 5 + 2)  # includes the exit guard, which acts 5 s after the error
     job.expect_said(rf"waits for rank {rank} \([^)]*\) since [12] s", [0])
     job.expect_said(rf"E7002.*rank.*\b{rank}\b", _others(job, rank))
     assert set(job.codes().values()) == {7}, job.texts()
@@ -298,7 +300,7 @@ def stuck(lab, layout, rng):
 
 @fault(5, "run", "hosts", "mpi")
 def nan_in_one(lab, layout, rng):
-    """NaN in one rank's gradient: all stop behind the same step."""
+    """NaN in one rank's gradient: all stop after the same step."""
     job = _training(lab, layout, rng)
     rank = rng.randrange(RANKS)
     job.misbehave(rank, "nan")
@@ -313,12 +315,12 @@ def nan_in_one(lab, layout, rng):
 
 @fault(25, "run", "hosts", "mpi")
 def slow_rank(lab, layout, rng):
-    """A rank that sleeps in every step, a little, then much, then for longer than op_warn in one: each is warned of, and the training goes on to its end."""
+    """A rank sleeps in every step: briefly, then longer, then for longer than op_warn. Each case causes a warning, and the run continues to its end."""
     job = _training(lab, layout, rng, ["dist.log_steps=4", "dist.op_warn=1", "dist.op_timeout=10"])
     rank = rng.randrange(RANKS)
     since = time.monotonic()
     slower = rf"rank {rank} is slower than the others: its own time per step is "
-    job.misbehave(rank, "sleep 30")  # what is told is the mean of four steps
+    job.misbehave(rank, "sleep 30")  # the reported time is the mean of four steps
     wait_until(lambda: re.search(slower + r"[1-9]\d+\.\d ms a step", job.text(0)), 20, "the straggler's name")
     job.misbehave(rank, "sleep 300")
     wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms a step", job.text(0)), 20, "a second warning of a rank that has got much slower")
@@ -334,7 +336,7 @@ def slow_rank(lab, layout, rng):
 
 
 def once(name, layout, rng):
-    """One fault, in a lab of its own: what is wrong as text, or the seconds it took."""
+    """Runs one fault in a new lab. Returns the failure as text, or the seconds it took."""
     f, bound, _ = FAULTS[name]
     with Lab(2) as lab, fresh(lab):
         _, took = f(lab, layout, rng)
@@ -347,7 +349,7 @@ def once(name, layout, rng):
 
 
 def main():
-    """See the top."""
+    """Runs the command line described in the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--only", default="")

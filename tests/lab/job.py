@@ -1,11 +1,11 @@
-"""A training of several ranks on the hosts of a lab, in one of three layouts:
+"""A training run of several ranks on the hosts of a lab, in one of three layouts:
 
     run     one host, `sindri run` starts the ranks
-    hosts   two hosts, every rank started on its own, as batch systems and people do
+    hosts   two hosts, every rank started separately, as batch systems and users do
     mpi     two hosts, Open MPI's mpirun starts the ranks
 
-Ranks are the program `sindri train` on the small digits, behind a script that lets each have settings of its own, a file that makes it misbehave
-(tests/preload/lab_net.cc), and its process id known.
+Each rank runs `sindri train` on the small digits, started by a script. The script gives each rank its own settings, sets a file that makes it misbehave
+(tests/preload/lab_net.cc), and records its process id.
 """
 import contextlib
 import gzip
@@ -32,7 +32,8 @@ exec {program} train --quiet {settings} $extra
 
 
 class Job:
-    """`folder` is the job's own, made anew; `settings` hold for all ranks; `before` are lines of shell by rank, in which `extra` are more arguments."""
+    """A job. `settings` apply to all ranks; `before` maps a rank to lines of shell, in which the variable `extra` holds more arguments. `folder` is created for
+    the job."""
 
     def __init__(self, lab, layout, ranks=4, settings=(), before=None, run_dir=None, arguments=()):
         self.lab, self.layout, self.ranks = lab, layout, ranks
@@ -53,7 +54,7 @@ class Job:
         self.wrapper.chmod(0o755)
 
     def host(self, rank):
-        """That a rank is on."""
+        """Returns the host of a rank."""
         return 1 + rank * self.hosts // self.ranks
 
     def start(self, only_hosts=None):
@@ -82,18 +83,18 @@ class Job:
         return self
 
     def pid(self, rank, limit=20):
-        """Of a rank, once it has begun."""
+        """Returns a rank's process id, once it has started."""
         path = self.folder / f"pid.{rank}"
         wait_until(path.exists, limit, f"rank {rank} to begin; {self.texts()}")
         return int(path.read_text(encoding="utf-8"))
 
     def kill(self, rank, number=signal.SIGKILL):
-        """Sends a rank a signal, and returns when that was."""
+        """Sends a rank a signal and returns the time of sending."""
         os.kill(self.pid(rank), number)
         return time.monotonic()
 
     def misbehave(self, rank, what):
-        """Tells a rank's net; None: to behave."""
+        """Makes a rank's net misbehave; None restores normal behaviour."""
         path = self.folder / f"fault.{rank}"
         if what is None:
             path.unlink(missing_ok=True)
@@ -103,7 +104,7 @@ class Job:
         new.rename(path)
 
     def text(self, rank):
-        """What a rank has said (under mpirun: all of them, lines marked by rank)."""
+        """Returns a rank's output (under mpirun: that of all ranks, with lines marked by rank)."""
         if self.layout == "run":
             log = self.folder / "logs" / f"rank_{rank}.log"
             return log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
@@ -112,21 +113,21 @@ class Job:
         return self.processes[rank].text() if rank in self.processes else ""
 
     def texts(self):
-        """Of everybody, for messages of the tests."""
+        """Returns the output of all ranks, for test messages."""
         said = "".join(f"--- rank {r}:\n{self.text(r)[-3000:]}\n" for r in range(self.ranks))
         return said + (f"--- {self.launcher.what}:\n{self.launcher.text()[-3000:]}\n" if self.launcher else "")
 
     def steps(self):
-        """How many steps rank 0 has told of."""
+        """Returns the number of steps that rank 0 has reported."""
         lines = re.findall(r"epoch (\d+)/\d+ +(\d+)/(\d+) +loss", self.text(0))
         return (int(lines[-1][0]) - 1) * int(lines[-1][2]) + int(lines[-1][1]) if lines else 0
 
     def running(self):
-        """Whether anything that was started for it still runs."""
+        """Returns whether any process started for the job still runs."""
         return any(p.running() for p in ([self.launcher] if self.launcher else self.processes.values()))
 
     def wait_steps(self, n=1, limit=60):
-        """Until it has trained for so many steps."""
+        """Waits until the job has trained n steps."""
         until = time.monotonic() + limit
         while self.steps() < n:
             if not self.running():
@@ -137,10 +138,11 @@ class Job:
         return self
 
     def wait_end(self, limit, since=None, but=()):
-        """Until no rank runs any more but those of `but`; seconds from `since`. Raises Hang, also where the launcher is not done 5 s later."""
+        """Waits until only the ranks in `but` still run. Returns the seconds since `since`. Raises Hang on timeout, or if the launcher is still running 5 s
+        later."""
         since = since or time.monotonic()
         waiting = [self.pid(r) for r in but]
-        if self.layout == "mpi" and since:  # mpirun takes some seconds to notice
+        if self.layout == "mpi" and since:  # mpirun takes a few seconds to notice
             ranks = [self.pid(r) for r in range(self.ranks)]
             while set(ranks) & set(self.lab.pids()):
                 if time.monotonic() - since > limit:
@@ -164,25 +166,25 @@ class Job:
             time.sleep(0.02)
 
     def codes(self):
-        """Exit codes of what has ended: the launcher's, or each rank's."""
+        """Returns the exit codes of the ended processes: the launcher's, or each rank's."""
         ended = {"launcher": self.launcher} if self.launcher else self.processes
         return {who: p.wait(1) for who, p in ended.items() if not p.running()}
 
     def expect_codes(self, launcher, others, but=None):
-        """The launcher's code, or each rank's, but for those of `but`."""
+        """Checks the launcher's exit code, or each rank's; `but` lists exceptions."""
         want = {"launcher": launcher} if self.launcher else {r: (but or {}).get(r, others) for r in self.processes}
         if self.codes() != want:
             raise AssertionError(f"exit codes {self.codes()}, expected {want}:\n{self.texts()}")
 
     def expect_said(self, pattern, ranks):
-        """That each of the ranks has said what matches; one of them under mpirun, which ends the others as soon as one has ended."""
+        """Checks that each of the ranks printed a match of the pattern. Under mpirun one is enough, because mpirun ends the others as soon as one has ended."""
         silent = [r for r in ranks if not re.search(pattern, self.text(r), re.S)]
         if len(silent) == len(ranks) or (silent and self.layout != "mpi"):
             raise AssertionError(f"ranks {silent} said nothing like {pattern!r}:\n{self.texts()}")
 
 
 def short_file(folder, lines):
-    """A file of digits with fewer of them."""
+    """Writes a digits file with fewer digits."""
     path = pathlib.Path(folder) / "short.csv"
     with gzip.open(DIGITS, "rt") as f, open(path, "w", encoding="utf-8") as out:
         for _, line in zip(range(lines), f):
@@ -192,7 +194,7 @@ def short_file(folder, lines):
 
 @contextlib.contextmanager
 def fresh(lab):
-    """Everything ended and gone afterwards, whatever happened."""
+    """Ends all processes and removes all files afterwards, whatever happened."""
     try:
         yield
     finally:

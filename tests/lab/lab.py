@@ -1,12 +1,13 @@
-"""Hosts on one machine: network namespaces that a bridge joins, each with one shaped link.
+"""Simulates hosts on one machine: network namespaces joined by a bridge, each with one shaped link.
 
     with Lab(hosts=2, rate="1gbit") as lab:
         job = lab.start(1, ["sindri", "train", ...], env={...})
         lab.link(2, up=False)
         assert job.wait(10) == 7
 
-Host i has the address 10.77.0.i, the name h<i>, a loopback of its own, so that ports never meet, and a folder of its own for /dev/shm. What runs on a host
-and what it leaves is known from that: `pids`, `segments`. Everything goes when the block is left; what a lab that was killed has left goes when the next one
+Host i has the address 10.77.0.i, the name h<i>, a separate loopback, so that ports never collide, and a separate folder for /dev/shm. This also shows what runs
+on a host and what it leaves behind: `pids`, `segments`. Everything is removed at the end of the block; the remains of a killed lab are removed when the next
+one
 starts. Traffic never leaves the machine.
 """
 import contextlib
@@ -29,7 +30,7 @@ _numbers = itertools.count()
 
 
 class Hang(AssertionError):
-    """Something did not end in its time."""
+    """Raised when something does not end in time."""
 
 
 def _run(*words, check=True):
@@ -40,7 +41,7 @@ def _run(*words, check=True):
 
 
 def unavailable():
-    """Why there can be no hosts here; an empty string where there can."""
+    """Returns why hosts cannot be simulated here; an empty string if they can."""
     if os.geteuid() != 0:
         return "no network namespaces: they need root"
     for tool in ("ip", "tc", "unshare", "mount"):
@@ -64,7 +65,7 @@ def _namespace_pids(name):
 
 
 def _kill_all(name, limit=5):
-    """Kills what runs in a namespace, process by process."""
+    """Kills the processes in a namespace, one by one."""
     until = time.monotonic() + limit
     while pids := _namespace_pids(name):
         for pid in pids:
@@ -76,7 +77,7 @@ def _kill_all(name, limit=5):
 
 
 def _remove_stale():
-    """Ends labs whose process is gone."""
+    """Removes labs whose process no longer exists."""
     for line in _run("ip", "netns", "list", check=False).splitlines():
         found = re.match(r"(sl(\d+)x\d+(?:sw|h\d+))\b", line)
         if found and not os.path.exists(f"/proc/{found[2]}"):
@@ -90,7 +91,7 @@ def _remove_stale():
 
 
 class Process:
-    """A program on a host. Its output is in the file `log`."""
+    """A program on a host. Its output goes to the file `log`."""
 
     def __init__(self, popen, log, what, host):
         self.popen, self.log, self.what, self.host = popen, log, what, host
@@ -98,11 +99,11 @@ class Process:
 
     @property
     def pid(self):
-        """Of the program itself: what starts it in its namespace becomes it."""
+        """The program's own process id: the command that enters the namespace is replaced by the program."""
         return self.popen.pid
 
     def running(self):
-        """Whether it still runs."""
+        """Returns whether it still runs."""
         if self.popen.poll() is None:
             return True
         if self.ended is None:
@@ -110,7 +111,7 @@ class Process:
         return False
 
     def wait(self, limit):
-        """The exit code, 128 + number where a signal ended it. Raises Hang after `limit` seconds."""
+        """Returns the exit code, 128 + number if a signal ended it. Raises Hang after `limit` seconds."""
         try:
             code = self.popen.wait(limit)
         except subprocess.TimeoutExpired:
@@ -120,24 +121,24 @@ class Process:
         return 128 - code if code < 0 else code
 
     def signal(self, number):
-        """Sends a signal to it alone."""
+        """Sends a signal to this process only."""
         os.kill(self.pid, number)
 
     def text(self):
-        """What it has said so far."""
+        """Returns its output so far."""
         return pathlib.Path(self.log).read_text(encoding="utf-8", errors="replace")
 
     def tail(self, lines=40):
-        """The end of that."""
+        """Returns the last lines of the output."""
         return "\n".join(self.text().splitlines()[-lines:])
 
     def wait_for(self, pattern, limit):
-        """Waits until its output has a match of the pattern, and returns it. Raises Hang after `limit` seconds, AssertionError when it ends before."""
+        """Waits until the output matches the pattern, and returns the match. Raises Hang after `limit` seconds, AssertionError if the program ends first."""
         return wait_until(lambda: re.search(pattern, self.text(), re.M), limit, f"{self.what} saying {pattern!r}", self)
 
 
 def wait_until(condition, limit, what, process=None):
-    """What `condition()` gives, as soon as that is something."""
+    """Returns the first true result of `condition()`."""
     until = time.monotonic() + limit
     while True:
         running = process is None or process.running()
@@ -151,8 +152,8 @@ def wait_until(condition, limit, what, process=None):
 
 
 class Lab:
-    """`hosts` hosts; `rate` and `burst` as tc takes them, None for links that are as fast as the machine. `congestion`: TCP's congestion control on
-    every host, whatever the machine that runs this has chosen for its own; reno is in every kernel and allowed in every namespace."""
+    """`hosts` hosts; `rate` and `burst` in tc's notation, None for unshaped links. `congestion`: TCP's congestion control on every host, whatever this machine
+    uses; reno is in every kernel and allowed in every namespace."""
 
     def __init__(self, hosts, rate=None, burst="32kb", congestion="reno"):
         self.hosts, self.rate, self.burst, self.congestion = hosts, rate, burst, congestion
@@ -163,12 +164,12 @@ class Lab:
         self.processes = []
 
     def name(self, host):
-        """Of the namespace."""
+        """Returns the namespace's name."""
         return f"{self.prefix}h{host}"
 
     @staticmethod
     def address(host):
-        """Of the host's link."""
+        """Returns the address of the host's link."""
         return f"{SUBNET}.{host}"
 
     def __enter__(self):
@@ -204,7 +205,7 @@ class Lab:
                 if self.rate:
                     _run("tc", "-n", where, "qdisc", "add", "dev", device, "root", "tbf", "rate", self.rate, "burst", self.burst, "latency", "50ms")
             self.shared_memory(h).mkdir()
-        # Open MPI's way to the other hosts: `nsrsh ADDRESS words`.
+        # Open MPI's command for starting processes on other hosts: `nsrsh ADDRESS words`.
         cases = "".join(f'{self.address(h)}) ns={self.name(h)}; shm={self.shared_memory(h)}; name=h{h} ;;\n' for h in range(1, self.hosts + 1))
         self.nsrsh.write_text(f'#!/bin/sh\nhost=$1; shift\ncase "$host" in\n{cases}*) echo "no host $host" >&2; exit 1 ;;\nesac\n'
                               'exec ip netns exec "$ns" unshare --uts --mount sh -c "hostname $name; mount --bind $shm /dev/shm; exec sh -c \\"\\$0\\"" "$*"\n',
@@ -213,11 +214,11 @@ class Lab:
 
     @property
     def nsrsh(self):
-        """Open MPI's plm_rsh_agent."""
+        """The program for Open MPI's plm_rsh_agent."""
         return self.folder / "nsrsh"
 
     def shared_memory(self, host):
-        """The folder that is the host's /dev/shm."""
+        """Returns the folder that serves as the host's /dev/shm."""
         return self.folder / "shm" / f"h{host}"
 
     def start(self, host, words, env=None, cwd=None, name=None):
@@ -235,30 +236,30 @@ class Lab:
         return process
 
     def link(self, host, up):
-        """Pulls a host's cable, or puts it back."""
+        """Connects or disconnects a host's link."""
         _run("ip", "-n", self.switch, "link", "set", f"p{host}", "up" if up else "down")
 
     def sent(self, host):
-        """Bytes a host has put on its link so far, headers included."""
+        """Returns the bytes a host has sent on its link so far, headers included."""
         return json.loads(_run("ip", "-n", self.name(host), "-s", "-j", "link", "show", "eth0"))[0]["stats64"]["tx"]["bytes"]
 
     def pids(self, host=None):
-        """What runs on a host, or on all of them: {pid: command line}."""
+        """Returns {pid: command line} of the processes on a host, or on all hosts."""
         found = {}
         for h in [host] if host else range(1, self.hosts + 1):
             for pid in _namespace_pids(self.name(h)):
                 with contextlib.suppress(OSError):
                     line = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-                    if line:  # else it has ended and waits for its parent
+                    if line:  # an empty line: a process that has ended and waits for its parent
                         found[pid] = line
         return found
 
     def find(self, pattern, host=None):
-        """Pids whose command line has a match."""
+        """Returns the pids whose command line matches."""
         return sorted(pid for pid, line in self.pids(host).items() if re.search(pattern, line))
 
     def nothing_left(self, limit=3):
-        """Raises AssertionError when after `limit` seconds something still runs on a host, or lies in its /dev/shm."""
+        """Raises AssertionError if after `limit` seconds a process still runs on a host, or a file remains in its /dev/shm."""
         until = time.monotonic() + limit
         while time.monotonic() < until and self.pids():
             time.sleep(0.02)
@@ -269,7 +270,7 @@ class Lab:
             raise AssertionError(f"left over: processes {left}, shared memory {segments}")
 
     def end_all(self):
-        """Ends what runs on the hosts and empties their /dev/shm, to start anew."""
+        """Ends the processes on the hosts and empties each /dev/shm, so that the lab can be used again."""
         for h in range(1, self.hosts + 1):
             _kill_all(self.name(h))
             for left in self.shared_memory(h).glob("*"):
@@ -278,7 +279,7 @@ class Lab:
             p.wait(5)
 
     def close(self):
-        """Ends everything; what goes wrong on the way is told, and the rest done all the same."""
+        """Ends everything. Errors on the way are reported, and the remaining steps are still done."""
         for name in [*(self.name(h) for h in range(1, self.hosts + 1)), self.switch]:
             try:
                 _kill_all(name)

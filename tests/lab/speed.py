@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Measures between shaped hosts the rate of an all-reduce against the link's, its payload against 2(N-1)/N S, what the interfaces count, and a step whose computing sleeps against the scaling model.
+"""Measures distributed communication between shaped hosts.
+
+Compares the rate of an all-reduce with the link's rate, its payload with 2(N-1)/N S and with the interfaces' counters, and a step that sleeps instead of
+computing with the scaling model.
 
 usage: speed.py [--hosts 2,4,8] [--rate 100mbit] [--backends gloo,mpi] [--buckets MB,...] [--compute S] [--steps N]
 
-Prints one line for each backend and number of hosts. One rank on each host. Exit code 1 when a bound is missed. Needs root (network namespaces).
+Prints one line for each backend and number of hosts, with one rank per host. The exit code is 1 if a bound is missed. Needs root (network namespaces).
 """
 import argparse
 import json
@@ -14,18 +17,18 @@ import lab as lab_module
 from lab import PROGRAM, SUBNET, Lab
 
 BENCH = PROGRAM.parent / "tests" / "overlap_bench"
-HEADER = 66  # bytes of Ethernet, IP and TCP with timestamps around what a segment carries
+HEADER = 66  # bytes of Ethernet, IP and TCP with timestamps around each segment's payload
 SEGMENT = 1448
 
 
 def bits_per_second(rate):
-    """Of a rate as tc writes it."""
+    """Converts a rate in tc's notation."""
     number, unit = re.fullmatch(r"([\d.]+)([mg])bit", rate).groups()
     return float(number) * (1e6 if unit == "m" else 1e9)
 
 
 def model(result, hosts, bandwidth):
-    """Section 15: seconds of a step, buckets handed over one after the other."""
+    """The scaling model of `sindri plan --scale`: the seconds of a step that reduces its buckets in sequence."""
     end = 0
     latency = result["latency"] / (2 * (hosts - 1))
     for k, megabytes in enumerate(result["buckets_mb"]):
@@ -35,13 +38,13 @@ def model(result, hosts, bandwidth):
 
 
 def traffic(lab, host):
-    """(bytes, packets) that a host has sent so far."""
+    """Returns (bytes, packets) that a host has sent so far."""
     sent = json.loads(lab_module._run("ip", "-n", lab.name(host), "-s", "-j", "link", "show", "eth0"))[0]["stats64"]["tx"]  # pylint: disable=protected-access
     return sent["bytes"], sent["packets"]
 
 
 def measure(backend, hosts, rate, buckets, compute, forward, steps, congestion):
-    """Runs the bench: a dict of what was measured, as ratios to what there should be."""
+    """Runs the benchmark. Returns the measured values as ratios to the expected ones."""
     words = [BENCH, "--buckets", ",".join(map(str, buckets)), "--compute", compute, "--forward", forward, "--steps", steps]
     with Lab(hosts, rate=rate, congestion=congestion) as lab:
         if backend == "mpi":
@@ -62,7 +65,7 @@ def measure(backend, hosts, rate, buckets, compute, forward, steps, congestion):
         counted = [traffic(lab, h) for h in range(1, hosts + 1)]
         lab.nothing_left()
     link = bits_per_second(rate) / 8
-    volume = 2 * (hosts - 1) / hosts * sum(buckets) * 1e6  # bytes a host sends for one all-reduce of everything
+    volume = 2 * (hosts - 1) / hosts * sum(buckets) * 1e6  # bytes a host sends for one all-reduce of all buckets
     calls = 2 * (steps + 1)
     payload = [(b - HEADER * p) / (calls * volume) for b, p in counted]
     predicted = model(result, hosts, link * SEGMENT / (SEGMENT + HEADER))
@@ -76,12 +79,12 @@ BOUNDS = {"rate": (0.9, 1.0), "payload": (0.98, 1.02), "least payload": (0.98, 1
 
 
 def missed(ratios):
-    """The bounds that do not hold."""
+    """Returns the bounds that do not hold."""
     return [f"{name} {ratios[name]:.3f} is not in {low} .. {high}" for name, (low, high) in BOUNDS.items() if not low <= ratios[name] <= high]
 
 
 def main():
-    """See the top."""
+    """Runs the command line described in the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", default="2,4,8")
     parser.add_argument("--rate", default="100mbit")

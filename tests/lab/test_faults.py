@@ -1,4 +1,4 @@
-"""Each fault once, in one layout or two: the short form of faults.py, which has them all and any number of times."""
+"""Each fault once, in one or two layouts: a short form of faults.py, which runs all of them any number of times."""
 import random
 
 import pytest
@@ -13,7 +13,7 @@ CASES = ["kill_in_step-run", "kill_in_step-hosts", "kill_in_step-mpi", "kill_ran
 
 @pytest.mark.parametrize("case", CASES)
 def test_fault(case):
-    """Bounds, culprits, codes, what is left, and the next job: faults.once raises what is wrong."""
+    """Bounds, culprits, exit codes, remains, and the next job: faults.once raises on a failure."""
     name, layout = case.split("-")
     seed = random.SystemRandom().randrange(1 << 30)
     print(f"python3 tests/lab/faults.py --only {name} --layouts {layout} with seed {seed}")
@@ -22,5 +22,5 @@ def test_fault(case):
 
 
 def test_every_fault_is_in_the_short_form():
-    """None of the list is left out."""
+    """No fault of the list is missing."""
     assert {c.split("-")[0] for c in CASES} == set(faults.FAULTS)

@@ -1,4 +1,4 @@
-"""The hosts themselves: that they are apart, joined, shaped, and gone afterwards."""
+"""Simulated hosts are separate, connected, shaped, and removed afterwards."""
 import os
 import signal
 import subprocess
@@ -33,7 +33,7 @@ with Lab(1) as lab:
 
 
 def test_rate_counters_and_partition():
-    """Bytes take the time that the link's rate says, counters see them, and a link that is down lets nothing through."""
+    """A transfer takes the time given by the link's rate, counters see the bytes, and a disconnected link passes nothing."""
     n = 2_500_000
     with Lab(2, rate="100mbit") as lab:
         server = lab.start(1, [sys.executable, "-c", SERVER])
@@ -58,7 +58,7 @@ def test_rate_counters_and_partition():
 
 
 def test_hosts_are_apart():
-    """Names, ports and shared memory are a host's own; processes of one host share its memory."""
+    """Each host has its own name, ports and shared memory; processes of one host share its memory."""
     with Lab(2) as lab:
         first = lab.start(1, ["sh", "-c", "touch /dev/shm/segment; hostname; exec sleep 60"])
         first.wait_for("h1", 5)
@@ -76,7 +76,7 @@ def test_hosts_are_apart():
 
 
 def test_nothing_stays():
-    """Neither of a lab that is left in the middle, nor of one whose process was killed."""
+    """Nothing remains of a lab left in the middle, nor of one whose process was killed."""
     with pytest.raises(KeyError), Lab(1) as lab:
         lab.start(1, ["sleep", "60"])
         raise KeyError

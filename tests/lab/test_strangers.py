@@ -1,4 +1,4 @@
-"""Who does not belong to the job, at its rendezvous port: nobody but those who know its token get in, and it goes on without the others."""
+"""Strangers at a job's rendezvous port: only processes that know its token can join, and the job continues without the others."""
 import os
 import re
 import sys
@@ -20,11 +20,11 @@ time.sleep(60)
 
 
 def test_garbage_and_half_open_connections():
-    """Forty connections of strangers, before the others come and while the job trains: it ends well."""
+    """Forty connections from strangers, before the other ranks join and while the job trains: the job finishes normally."""
     with Lab(2) as lab:
         job = Job(lab, "hosts", settings=["train.max_steps=100"]).start(only_hosts=[1])
         job.pid(0)
-        time.sleep(0.7)  # it listens
+        time.sleep(0.7)  # until it listens
         stranger = lab.start(2, [sys.executable, "-c", GARBAGE, lab.address(1), PORT])
         stranger.wait_for("there", 10)
         first = dict(job.processes)
@@ -38,7 +38,7 @@ def test_garbage_and_half_open_connections():
 
 
 def test_wrong_token():
-    """A rank with another token is refused and says why; the job fails within init_timeout, and names who is missing."""
+    """A rank with another token is rejected and says why; the job fails within init_timeout and names the missing rank."""
     with Lab(2) as lab:
         job = Job(lab, "hosts", settings=["dist.init_timeout=5"], before={3: "export SINDRI_JOB_TOKEN=another"}).start()
         job.wait_end(9)
@@ -49,7 +49,7 @@ def test_wrong_token():
 
 
 def test_no_route():
-    """An address that nothing leads to: every rank says so within init_timeout."""
+    """An address without a route: every rank reports it within init_timeout."""
     with Lab(2) as lab:
         job = Job(lab, "hosts", settings=["dist.init_timeout=3"], before={r: "export MASTER_ADDR=10.99.0.1" for r in (2, 3)}).start()
         job.wait_end(8)
@@ -60,7 +60,7 @@ def test_no_route():
 
 
 def test_another_graph():
-    """A rank that trains another net: told on all ranks before step 1, with the line in which the two differ and who has which."""
+    """A rank that trains another network: reported on all ranks before step 1, with the line in which the two differ and which rank has which."""
     with Lab(2) as lab:
         job = Job(lab, "hosts", before={2: 'extra="--set model.name=digits"'}).start()
         job.wait_end(10)
@@ -75,7 +75,7 @@ OTHER = VERSION[1][:-1] + str((int(VERSION[1][-1]) + 1) % 10)
 
 
 def of_another_version(folder):
-    """A folder with the library as of another version: the number's bytes are changed where they stand, also those inside of instructions."""
+    """Writes a folder with the library patched to another version: the version number's bytes are changed wherever they occur, also inside instructions."""
     build = PROGRAM.parent
     library = (build / "libsindri.so").resolve().read_bytes()
     folder.mkdir()
@@ -84,7 +84,7 @@ def of_another_version(folder):
 
 
 def test_another_version():
-    """A real program of another version, with the right token: it is refused and says why, the others go on waiting and name it as missing."""
+    """A real program of another version with the right token is rejected and says why; the others keep waiting and name it as missing."""
     with Lab(2) as lab:
         other = of_another_version(lab.folder / "other")
         job = Job(lab, "hosts", settings=["dist.init_timeout=5"], before={3: f"export LD_LIBRARY_PATH={other}"}).start()

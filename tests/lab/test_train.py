@@ -1,4 +1,4 @@
-"""Trainings on several hosts with real programs: the launch scripts, mpirun, and the bits of one rank."""
+"""Training runs on several hosts with the real programs: the launch scripts, mpirun, and results bitwise identical to one rank's."""
 import json
 
 import pytest
@@ -11,14 +11,14 @@ SETTINGS = {"SINDRI_LOG__EVERY": 1, "SINDRI_TUNE": 0, "SINDRI_TRAIN__MAX_STEPS":
 
 
 def table(hosts, each):
-    """A rank table of version 1.0."""
+    """Returns a rank table of version 1.0."""
     servers = [{"server_id": f"{SUBNET}.{h + 1}", "host_nic_ip": "reserve",
                 "device": [{"device_id": str(d), "device_ip": f"{SUBNET}.{h + 1}", "rank_id": str(h * each + d)} for d in range(each)]} for h in range(hosts)]
     return json.dumps({"version": "1.0", "server_count": str(hosts), "status": "completed", "server_list": servers})
 
 
 def losses(run_dir):
-    """Of every step and of the evaluation, as they were written: all digits of the numbers."""
+    """Returns the losses of all steps and of the evaluation as written, with all digits."""
     with open(run_dir / "metrics.jsonl", encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
     return [(e["step"], repr(e["loss"])) for e in events if e["event"] == "step"] + [repr(e.get("loss")) for e in events if e["event"] == "eval"]
@@ -26,7 +26,7 @@ def losses(run_dir):
 
 @pytest.fixture(scope="module")
 def one_rank(tmp_path_factory):
-    """The losses of one rank that computes all 16 virtual ranks."""
+    """Returns the losses of one rank that computes all 16 virtual ranks."""
     with Lab(1) as lab:
         run_dir = tmp_path_factory.mktemp("one") / "run"
         words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}", "--set", f"train.run_dir={run_dir}"]
@@ -39,7 +39,7 @@ def one_rank(tmp_path_factory):
 
 
 def test_node_scripts_16_ranks_on_2_hosts(one_rank):
-    """run_node1.sh and run_node2.sh, 8 ranks each, by a table: the losses of one rank, bit for bit."""
+    """run_node1.sh and run_node2.sh with a rank table and 8 ranks each: losses bitwise identical to one rank's."""
     with Lab(2) as lab:
         jobs = []
         for h in (1, 2):
@@ -57,7 +57,7 @@ def test_node_scripts_16_ranks_on_2_hosts(one_rank):
 
 
 def test_mpirun_16_ranks_on_2_hosts(one_rank):
-    """The same by mpirun -np 16, whose ranks share memory in their hosts."""
+    """The same with mpirun -np 16; ranks on one host share memory."""
     with Lab(2) as lab:
         run_dir = lab.folder / "run"
         subnet = f"{SUBNET}.0/24"
@@ -76,7 +76,7 @@ def test_mpirun_16_ranks_on_2_hosts(one_rank):
 
 @pytest.mark.parametrize("hosts", [1, 4])
 def test_torchrun_style_ranks(one_rank, hosts):
-    """16 ranks started one by one on 1 and 4 hosts, by nothing but environment variables."""
+    """16 ranks started one by one on 1 and 4 hosts, configured by environment variables only."""
     with Lab(hosts) as lab:
         run_dir, each = lab.folder / "run", 16 // hosts
         words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}", "--set", f"train.run_dir={run_dir}"]
@@ -90,8 +90,10 @@ def test_torchrun_style_ranks(one_rank, hosts):
 
 
 def test_16_then_8_then_16_ranks(tmp_path):
-    """16 virtual ranks on 16 ranks by `sindri run`, then within the epoch on 8 by mpirun on two hosts, then on 16 of two hosts: the losses of one rank that
-    was never interrupted, bit for bit, and so the same samples. It saves where they end, as moving averages of virtual ranks become one there."""
+    """16 virtual ranks on 16 ranks with `sindri run`, then, within the epoch, on 8 with mpirun on two hosts, then on 16 on two hosts: losses bitwise identical
+    to an
+    uninterrupted run on one rank, so the samples are the same, too. Each part saves where it ends, because the virtual ranks' moving statistics are combined
+    there."""
     settings = {**SETTINGS, "SINDRI_CHECKPOINT__SAVE_EVERY_STEPS": 5, "SINDRI_CHECKPOINT__SAVE_EVERY_EPOCHS": 0, "SINDRI_DIST__VIRTUAL_RANKS": 16}
     words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}"]
     with Lab(2) as lab:

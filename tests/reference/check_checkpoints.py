@@ -1,9 +1,10 @@
-"""Checks that MindSpore reads Sindri's checkpoints and goes on training from one:
+"""Checks that MindSpore can read Sindri's checkpoints and continue training from one:
 
     PYTHONPATH=python python tests/reference/check_checkpoints.py write FOLDER     # where sindri is installed
     python tests/reference/check_checkpoints.py read FOLDER                         # where mindspore is
 
-The way back is tests/python/test_checkpoint.py::test_reads_a_file_of_mindspore. Last run with MindSpore 2.10.0: all equal."""
+The opposite direction is tested by tests/python/test_checkpoint.py::test_reads_a_file_of_mindspore. Last run with MindSpore 2.10.0: all equal.
+"""
 import hashlib
 import json
 import os

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares the package `mindspore` of this tree with the real MindSpore (2.10.0, CPU, numpy<2): small calls and signatures.
+"""Compares this tree's package `mindspore` with the real MindSpore (2.10.0, CPU, numpy<2): small calls and signatures.
 
     compare_mindspore.py record [MODULE...]    under the real MindSpore's Python: runs the calls of mindspore_2_10/cases that results.json lacks (all
-                                               of them with --all) and stores what they gave
+                                               of them with --all) and stores the results
     compare_mindspore.py signatures            the same for names, signatures and defaults
-    compare_mindspore.py diff [MODULE...]      under our Python (PYTHONPATH=python): runs the calls here and prints what differs from the stored
-                                               results and is not in mindspore_2_10/differences.txt; --all prints the decided ones too
+    compare_mindspore.py diff [MODULE...]      under our Python (PYTHONPATH=python): runs the calls and prints results that differ from the stored
+                                               ones and are not listed in mindspore_2_10/differences.txt; --all also prints those that are listed
 
-tests/python/test_compare_mindspore.py does the last for every call. A difference is mended, or listed in differences.txt with its reason.
+tests/python/test_compare_mindspore.py runs the diff for every call. A difference is either fixed, or listed in differences.txt with its reason.
 """
 import argparse
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The data part of compare_mindspore.py by itself: rows, sizes, samplers, transforms (mindspore_2_10/cases/dataset_.py).
+"""The dataset part of compare_mindspore.py: rows, sizes, samplers, transforms (mindspore_2_10/cases/dataset_.py).
 
-    compare_mindspore_dataset.py record     under the real MindSpore's Python: stores what calls that are new give; --all runs them all again
-    compare_mindspore_dataset.py diff       under our Python (PYTHONPATH=python): prints what differs and is not decided; --all prints all
+    compare_mindspore_dataset.py record     under the real MindSpore's Python: stores the results of new calls; --all runs all calls again
+    compare_mindspore_dataset.py diff       under our Python (PYTHONPATH=python): prints undecided differences; --all prints all
 """
 import os
 import sys

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Runs random calls in this tree's package and in the real MindSpore, and prints where they differ.
+"""Runs random calls in this tree's package and in the real MindSpore, and prints the differences.
 
     PYTHONPATH=python compare_random.py --theirs PYTHON [--calls 1000] [--seed 1] [--all] [--only TEXT]
 
-Run it with the Python of this tree; PYTHON is one that has MindSpore 2.10 (scripts/peers.sh makes it). The calls are drawn by
-mindspore_2_10/random_cases.py: each seed gives others, the same seed gives the same. A call is equal when both give the same type, element type, shape and
-values within the rounding of the type, or both raise. Calls that only the real package refuses are counted and not printed (--all prints them): its CPU
-build lacks kernels and element types. Every other difference is a defect here, one there, or decided (docs/guide/migration.md, differences.txt); NumPy and
-PyTorch tell which. About 1 in 70 calls differs, most of them in empty reductions, NaN and float64, which the real kernels compute in float32. A defect that
-is mended gets a case in mindspore_2_10/cases. --only repeats the calls that contain a text.
+Run it with this tree's Python; PYTHON is one that has MindSpore 2.10 (scripts/peers.sh creates it). mindspore_2_10/random_cases.py draws the calls: the same
+seed
+gives the same calls, another seed gives others. A call is equal if both packages return the same type, element type, shape and values, within the rounding of
+the
+type, or if both raise. Calls that only the real package rejects are counted but not printed (--all prints them): its CPU build lacks kernels and element types.
+Every other difference is a defect in one of the packages, or has been decided (docs/guide/migration.md, differences.txt); NumPy and PyTorch show which. About 1
+in
+70 calls differs, most of them in empty reductions, NaN and float64, which the real kernels compute in float32. Each fixed defect gets a case in
+mindspore_2_10/cases. --only repeats the calls that contain a text.
 """
 import argparse
 import collections

@@ -1,11 +1,11 @@
-"""Trains three small networks with default initial values, five seeds each, and prints the test accuracies: LeNet, an MLP and a small ResNet on
-the digits in dataset/digits.
+"""Trains three small networks with default initial values, five seeds each, and prints the test accuracies: LeNet, an MLP and a small ResNet on the digits in
+dataset/digits.
 
     PYTHONPATH=python python tests/reference/compare_training.py sindri
     $SINDRI_PEERS_PYTHON_MINDSPORE tests/reference/compare_training.py mindspore
 
-The same text runs in both packages; the batches are those of NumPy's generator. Initial values and so the accuracies differ by seed, which is what
-the comparison is about: the means of the two packages must lie within the spread of the seeds (docs/benchmarks.md holds the figures).
+Both packages run the same code, with batches from NumPy's generator. Initial values, and so the accuracies, differ by seed. The comparison
+is about this spread: the two packages' means must lie within it (docs/benchmarks.md has the figures).
 """
 import gzip
 import importlib
@@ -19,7 +19,7 @@ DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "d
 
 
 def digits():
-    """(train images [N, 1, 8, 8] in [0, 1], train labels, test images, test labels), split as dataset/digits/README.md says."""
+    """Returns (train images [N, 1, 8, 8] in [0, 1], train labels, test images, test labels), split as described in dataset/digits/README.md."""
     with gzip.open(DIGITS, "rt", encoding="ascii") as f:
         rows = np.loadtxt(f, delimiter=",", dtype=np.float32)
     x, y = rows[:, :64].reshape(-1, 1, 8, 8) / 16, rows[:, 64].astype(np.int32)
@@ -28,7 +28,7 @@ def digits():
 
 
 def networks(nn, size):
-    """name -> (network, learning rate, epochs); `size` is the side of an image."""
+    """Returns name -> (network, learning rate, epochs); `size` is the side of an image."""
 
     class LeNet(nn.Cell):
         def __init__(self):
@@ -72,7 +72,7 @@ def networks(nn, size):
 
 
 def accuracy(ms, make, rate, epochs, seed, data):
-    """The test accuracy after training from one seed."""
+    """Returns the test accuracy after training from one seed."""
     nn = ms.nn
     x, y, test_x, test_y = data
     ms.set_seed(seed)
@@ -91,7 +91,7 @@ def accuracy(ms, make, rate, epochs, seed, data):
 
 
 def run(ms, seeds=SEEDS, names=None):
-    """name -> accuracies by seed."""
+    """Returns name -> accuracies by seed."""
     data = digits()
     made = networks(ms.nn, data[0].shape[-1])
     return {name: [accuracy(ms, *made[name], seed, data) for seed in seeds] for name in names or made}

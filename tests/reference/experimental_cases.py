@@ -1,8 +1,9 @@
 """Optimizers and schedules of mindspore.experimental.optim and mindspore.mint.optim: the cases of make_experimental_expectations.py and of
 tests/python/test_experimental_optim.py, test_lr_scheduler.py and test_mint_optim.py.
 
-The keywords are MindSpore's, which are PyTorch's. Every optimizer trains two groups: the first has its own rate and the case's `first` options. The
-rate of the first group is halved after step 5, that of the second multiplied by 3 after step 8.
+The keywords are MindSpore's, which are PyTorch's. Each optimizer trains two groups; the first has a separate learning rate and the case's `first` options. The
+first
+group's rate is halved after step 5; the second group's is multiplied by 3 after step 8.
 """
 import math
 
@@ -11,22 +12,22 @@ STARTS = {"fc.weight": [1.0, -2.0, 3.0, -0.5, 0.25, 2.0], "fc.bias": [0.125, -0.
 GROUPS = (("fc.weight",), ("fc.bias", "scale"))
 STEPS = 14
 SHOWN = (1, 2, 6, 14)
-FIRST_RATE = 0.4  # of the case's rate
+FIRST_RATE = 0.4  # relative to the case's rate
 
 
 def gradient(step, name):
-    """Of step 1, 2, …: the tests compute the same, in float32."""
+    """Returns the gradient of step 1, 2, …. The tests compute the same, in float32."""
     n = len(STARTS[name])
     return [math.sin(0.7 * step + 1.3 * i + n) for i in range(n)]
 
 
 def factors_after(step):
-    """What each group's rate is multiplied by after this step."""
+    """Returns the factor on each group's rate after this step."""
     return {5: (0.5, 1.0), 8: (1.0, 3.0)}.get(step, (1.0, 1.0))
 
 
 def groups(parameters, case):
-    """The groups as an optimizer takes them; parameters: by name."""
+    """Returns the groups in the form that optimizers accept; `parameters` maps names to parameters."""
     out = [{"params": [parameters[name] for name in names]} for names in GROUPS]
     out[0].update(lr=FIRST_RATE * case["options"]["lr"], **case.get("first", {}))
     return out
@@ -67,7 +68,7 @@ CASES = [
     _case("sgd_nesterov", "SGD", lr=0.05, momentum=0.8, weight_decay=0.1, nesterov=True),
 ]
 
-# Schedules. Two groups, of these rates.
+# Schedules, with two groups of these rates.
 RATES = (0.1, 0.5)
 METRICS = [1.0, 0.9, 0.9, 0.95, 0.91, 0.89999, 0.9, 0.9, 0.5, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6]
 
@@ -132,13 +133,13 @@ SCHEDULES = [
 
 
 def sequential(module, optimizer):
-    """SequentialLR of three schedules."""
+    """Returns a SequentialLR of three schedules."""
     return module.SequentialLR(optimizer, [module.ConstantLR(optimizer, factor=0.1, total_iters=2), module.ExponentialLR(optimizer, gamma=0.9),
                                            module.StepLR(optimizer, 2, gamma=0.5)], milestones=[3, 8])
 
 
 def sequential_two(module, optimizer):
-    """SequentialLR, warm-up before a cosine."""
+    """Returns a SequentialLR of a warm-up and a cosine."""
     return module.SequentialLR(optimizer, [module.LinearLR(optimizer, start_factor=0.25, total_iters=4), module.CosineAnnealingLR(optimizer, T_max=6)],
                                milestones=[4])
 
@@ -147,7 +148,7 @@ SEQUENCES = {"sequential": sequential, "sequential_two": sequential_two}
 
 
 def run_schedule(case, scheduler, rates):
-    """The rates before the first step and after every one; rates: gives those of now."""
+    """Returns the rates before the first step and after each step; `rates` returns the current ones."""
     out = [rates()]
     for value in case["epochs"] or case["metrics"] or [None] * case["steps"]:
         scheduler.step(*(() if value is None else (value,)))

@@ -1,4 +1,4 @@
-"""The counter-based values that C++ tests and these scripts both compute (tests/ops/samples.cc, tests/models/formula.h)."""
+"""Counter-based values that both the C++ tests and these scripts compute (tests/ops/samples.cc, tests/models/formula.h)."""
 import numpy as np
 
 U64 = np.uint64
@@ -24,5 +24,5 @@ def mixed(key_text, n):
 
 
 def unit(key_text, n):
-    """n values in [0, 1) with 53 bits."""
+    """Returns n values in [0, 1) with 53 bits."""
     return (mixed(key_text, n) >> U64(11)).astype(np.float64) * 2.0**-53

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/python/expectations/audio.json with the real MindSpore (made with 2.10.0, CPU, numpy<2). Calls that fail there are omitted; standard error
-gets the reason."""
+"""Writes tests/python/expectations/audio.json with the real MindSpore (made with 2.10.0, CPU, numpy<2). Calls that fail there are omitted; the reason is
+printed
+to standard error."""
 import json
 import os
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes what the modified Bessel functions are computed from and compared with, by mpmath (PyTorch's environment has it):
+"""Writes the tables that the modified Bessel functions are computed from and the values they are compared with, using mpmath (PyTorch's environment has it):
 
-    ops/elementwise/bessel_tables.h          Chebyshev coefficients of the parts of I0, I1, K0, K1 that are smooth
+    ops/elementwise/bessel_tables.h          Chebyshev coefficients of the smooth parts of I0, I1, K0, K1
     tests/python/expectations/bessel.json    values of all twelve functions in float64
 
     /path/to/pytorch/bin/python tests/reference/make_bessel_tables.py
@@ -14,7 +14,7 @@ import mpmath as mp
 mp.mp.dps = 40
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
-# name: (function of t in [-1, 1], what it is a table of)
+# name: (function of t in [-1, 1], description of the table)
 TABLES = {
     "kI0Small": (lambda t: mp.exp(-(4 * t + 4)) * mp.besseli(0, 4 * t + 4), "e^-x I0(x), x = 4t + 4 in [0, 8]"),
     "kI0Large": (lambda t: _scaled_i(0, t), "e^-x sqrt(x) I0(x), 1/x = (t + 1)/16 in [0, 1/8]"),
@@ -57,7 +57,7 @@ def _k1_rest(x):
 
 
 def chebyshev(f, points=64):
-    """Coefficients c of c0/2 + sum ck Tk(t), as far as they count in float64."""
+    """Returns the coefficients c of c0/2 + sum ck Tk(t) that are significant in float64."""
     nodes = [mp.cos(mp.pi * (k + mp.mpf(1) / 2) / points) for k in range(points)]
     values = [f(t) for t in nodes]
     c = [2 * mp.fsum(v * mp.cos(mp.pi * j * (k + mp.mpf(1) / 2) / points) for k, v in enumerate(values)) / points for j in range(points)]

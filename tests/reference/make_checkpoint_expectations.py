@@ -4,7 +4,7 @@
 usage: make_checkpoint_expectations.py OUTPUT_DIR            write the stored files
        make_checkpoint_expectations.py --read FILE           load FILE (written by Sindri) and print names, shapes, dtypes and values
 
-The files hold every dtype Sindri shares with MindSpore, a scalar, a text and numbers, with and without the CRC trailer.
+The files contain every dtype Sindri shares with MindSpore, a scalar, a string and numbers, with and without the CRC trailer.
 """
 import os
 import sys

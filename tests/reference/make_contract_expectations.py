@@ -1,6 +1,7 @@
 """Writes tests/python/expectations/contract.json with MindSpore (recorded with 2.10.0): python tests/reference/make_contract_expectations.py
 
-Expressions that fail there are reported and left out: they belong into contract_symbols.OWN."""
+Expressions that fail there are reported and omitted: they belong in contract_symbols.OWN.
+"""
 import json
 import os
 import sys

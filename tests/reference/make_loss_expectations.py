@@ -1,8 +1,9 @@
 """Writes tests/nn/expectations/losses.json with MindSpore (recorded with 2.10.0, CPU) and PyTorch (2.15) from the cases of tests/python/loss_cases.py; the
 tests of both languages read it: python tests/reference/make_loss_expectations.py
 
-PyTorch computes what MindSpore's CPU build lacks (soft margin, multilabel margin, triplets) and float64, which MindSpore computes in parts in float32
-or not at all; dice, which PyTorch lacks, is MindSpore's there, too. Losses of nothing are by definition: no elements, and 0."""
+PyTorch computes what MindSpore's CPU build lacks (soft margin, multilabel margin, triplets), and float64, which MindSpore computes partly in float32 or not at
+all. Dice, which PyTorch lacks, comes from MindSpore for float64, too. The losses of empty inputs follow from the definition: no elements, and 0.
+"""
 import json
 import os
 import sys
@@ -26,7 +27,7 @@ TORCH = {"l1": F.l1_loss, "mse": F.mse_loss, "smooth_l1": F.smooth_l1_loss, "hub
 
 
 def in_torch(case):
-    """The loss and its gradients, in float64."""
+    """Returns the loss and its gradients, in float64."""
     def tensor(array):
         return torch.tensor(array.tolist(), dtype=torch.float64 if array.dtype.kind == "f" else torch.int64)
     inputs = [tensor(a) for a in case["inputs"]]
@@ -40,13 +41,14 @@ def described(t):
 
 
 def of_nothing(case, whole):
-    """What the sum or the elements of no samples are, `whole` being the result of some."""
+    """Returns the sum or the elements for no samples, in the form of `whole`, the result for some samples."""
     loss = np.zeros([] if case["reduction"] == "sum" else [0, *whole["loss"]["shape"][1:]], np.float32)
     return {"loss": loss_cases.described(loss), "grads": [loss_cases.described(case["inputs"][i]) for i in case["by"]]}
 
 
 def without_softmax(case, result):
-    """MindSpore's gradient of ctc_loss less exp(log_probs), which it adds: the gradient of the log_softmax that it supposes before."""
+    """Returns MindSpore's gradient of ctc_loss without exp(log_probs), which MindSpore adds: it computes the gradient through an assumed preceding log_softmax.
+    """
     log_probs, _, steps, lengths = case["inputs"]
     counted = np.arange(len(log_probs))[:, None, None] < steps[None, :, None]
     share = 1 / (len(steps) * np.maximum(lengths, 1)) if case["reduction"] == "mean" else np.ones(len(steps))

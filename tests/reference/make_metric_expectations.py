@@ -1,5 +1,5 @@
-"""Writes with MindSpore (recorded with 2.10.0) tests/python/expectations/metrics.json, and tests/nn/expectations/metrics.json, which the tests
-of both languages read: python tests/reference/make_metric_expectations.py"""
+"""Writes with MindSpore (recorded with 2.10.0) tests/python/expectations/metrics.json and tests/nn/expectations/metrics.json, which the tests of both languages
+read: python tests/reference/make_metric_expectations.py"""
 import json
 import os
 import sys

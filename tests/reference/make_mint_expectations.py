@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/python/expectations/mint.json with PyTorch: values and gradients, in float64, of the calls of tests/python/mint_cases.py.
+"""Writes tests/python/expectations/mint.json with PyTorch: values and gradients, in float64, of the calls in tests/python/mint_cases.py.
 
     /path/to/pytorch/bin/python tests/reference/make_mint_expectations.py
 """
@@ -19,7 +19,8 @@ def flat(tensor):
 
 
 def run(case):
-    """{"shape", "value", "gradients"}: of the sum of the result times weights_of, with respect to every floating input whose name does not end in 0."""
+    """Returns {"shape", "value", "gradients"}. The gradients are of the sum of the result times weights_of, for every floating input whose name does not end in
+    0."""
     given = {k: torch.tensor(v, requires_grad=v.dtype == "float64" and not k.endswith("0")) for k, v in mint_cases.inputs_of(case).items()}
     out = eval(case[1], {"F": torch.nn.functional, "m": torch, "nn": torch.nn, **given})
     found = {"shape": list(out.shape), "value": flat(out)}
@@ -30,7 +31,7 @@ def run(case):
 
 
 def run_layer(case):
-    """run, of a layer: gradients with respect to its parameters, too, and the state that it has afterwards where it was training."""
+    """Does the same for a layer. Also returns the gradients of its parameters, and its state afterwards if it was in training mode."""
     name, source, _, training = case
     layer = eval(source, {"nn": torch.nn}).to(torch.float64).train(training)
     state = mint_cases.state_of(name, {k: tuple(v.shape) for k, v in layer.state_dict().items()})

@@ -1,13 +1,13 @@
-"""Losses and gradients of whole nets in PyTorch, from weights and data that a formula gives (formula.py, tests/models/formula.h).
+"""Computes losses and gradients of whole networks in PyTorch, from weights and data given by a formula (formula.py, tests/models/formula.h).
 
 usage: python tests/reference/make_net_expectations.py tests/models/expectations [NET...]
 
-Stored per net, as text lines "key value…":
+Stored per network, as text lines "key value…":
   first_loss64 / first_loss32      loss of step 1 in float64 and float32
-  losses32                         float32 losses of the steps asked for
+  losses32                         float32 losses of the requested steps
   grad NAME f32err v…              up to 256 float64 gradient values spread over the tensor, and PyTorch's own float32 error on them
                                    (2-norm of the difference over 2-norm of the values; the larger of its two memory formats)
-  small_*                          the same of a reduced input in float64: first loss, losses of 20 steps, gradients
+  small_*                          the same for a reduced input in float64: first loss, losses of 20 steps, gradients
 """
 import os
 import sys
@@ -58,11 +58,11 @@ class Cifar(nn.Module):
         return self.fc(x.mean((2, 3)))
 
 
-# Rates that keep the losses comparable. resnet50: at 0.01 six runs of PyTorch itself, the weights changed in the last bits, ended between 5.83
-# and 6.03; at 0.001 between 4.242 and 4.254 (float64: 4.2415). resnet18_cifar: 100 steps on four batches must not fit them perfectly, a loss
-# of 0.001 could not be compared.
-# net: maker, classes, batch, image side, steps, lr; then batch, side and lr of the reduced float64 run, whose rate must be small:
-# batch norm over a handful of values makes ResNet-50 on 2 images chaotic even in float64
+# Learning rates are chosen so that losses stay comparable. resnet50: at 0.01, six PyTorch runs whose weights differed in the last bits ended between 5.83 and
+# 6.03; at 0.001 between 4.242 and 4.254 (float64: 4.2415). resnet18_cifar: 100 steps on four batches must not fit them perfectly, because a loss of 0.001 could
+# not be compared.
+# net: maker, classes, batch, image side, steps, lr; then batch, side and lr of the reduced float64 run. Its rate must be small: batch norm over a handful of
+# values makes ResNet-50 on 2 images chaotic even in float64.
 NETS = {
     "resnet50": (lambda: torchvision.models.resnet50(), 1000, 8, 224, 20, 0.001, 2, 64, 1e-6),
     "resnet18_cifar": (lambda: Cifar([64, 128, 256, 512], 2), 10, 32, 32, 100, 0.0003, 4, 16, 1e-4),
@@ -80,7 +80,7 @@ def mindspore_name(name):
 
 
 def mindspore_names(net):
-    """(name in MindSpore's ResNets, parameter); their basic blocks call the norms bn1d and bn2d."""
+    """Yields (name in MindSpore's ResNets, parameter); their basic blocks call the norms bn1d and bn2d."""
     basic = {k for k, m in net.named_modules() if isinstance(m, Basic)}
     for name, p in net.named_parameters():
         ms = mindspore_name(name)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/python/expectations/nn_*.json with the real MindSpore (made with 2.10.0, CPU, numpy<2).
 
-usage: make_nn_expectations.py [CASE...]     all cases of tests/python/nn_cases.py, or only some ("layers/dense"), whose results are replaced
+usage: make_nn_expectations.py [CASE...]     runs all cases of tests/python/nn_cases.py, or only some ("layers/dense") and replaces their results
 
 A case that MindSpore cannot run on the CPU is stored as null, with the reason on standard error.
 """
@@ -35,7 +35,7 @@ def main():
                 continue
             try:
                 stored[name] = rounded(run(ms, name))
-            except Exception as e:  # what MindSpore lacks here is part of the result
+            except Exception as e:  # a function missing in MindSpore is part of the result
                 stored[name] = None
                 print(f"{family}/{name}: {type(e).__name__}: {str(e).splitlines()[0][:200]}", file=sys.stderr)
         os.makedirs(os.path.dirname(path), exist_ok=True)

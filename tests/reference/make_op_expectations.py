@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from formula import mixed, unit
 
-KEEP = 200  # values stored of each tensor, spread over it
+KEEP = 200  # stored values per tensor, spread over it
 DTYPES = {"bool": torch.bool, "uint8": torch.uint8, "int32": torch.int32, "int64": torch.int64, "float16": torch.float16,
           "bfloat16": torch.bfloat16, "float32": torch.float32, "float64": torch.float64}
 
@@ -101,7 +101,7 @@ def pooled(kind):
 
 
 def ctc_loss(t, a):
-    """The gradient by log_probs themselves: PyTorch's has exp(log_probs) added, what a log_softmax before it takes out again."""
+    """Returns the loss with the gradient with respect to log_probs. PyTorch's adds exp(log_probs), which a preceding log_softmax would cancel."""
     y, targets, steps, lengths = t[0], *(v.long() for v in t[1:])
     if (targets == a["blank"]).any():
         raise ValueError("the gradient that PyTorch gives a label that is the blank is not that of its loss")
@@ -142,7 +142,7 @@ def backwards(f, t, a):
 
 
 def linear_scan(t, a):
-    """The recurrence as it is written, place by place."""
+    """The recurrence as defined, one position at a time."""
     def scan(x, b):
         x, b = x.movedim(a["axis"], 0), b.movedim(a["axis"], 0)
         out = []
@@ -230,7 +230,7 @@ def main():
             continue
         try:
             per_op.setdefault(s["op"], []).extend(lines_of(s))
-        except Exception as e:  # a sample PyTorch refuses (zero sizes it has no rule for) is left to the other checks
+        except Exception as e:  # PyTorch rejects the sample (zero sizes it has no rule for); the other checks cover it
             failed.append(f'{s["op"]}/{s["name"]}: {str(e).splitlines()[0]}')
     for op, lines in per_op.items():
         with open(os.path.join(folder, op + ".txt"), "w") as f:

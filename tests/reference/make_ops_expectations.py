@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/python/expectations/ops.json with the real MindSpore (made with 2.10.0, CPU, numpy<2).
 
-An expression of tests/python/ops_cases.py that MindSpore cannot run on the CPU is left out; the reason goes to standard error.
+Expressions of tests/python/ops_cases.py that MindSpore cannot run on the CPU are omitted; the reason is printed to standard error.
 """
 import json
 import os

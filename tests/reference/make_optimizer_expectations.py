@@ -1,10 +1,11 @@
 """Writes tests/optim/expectations/optimizers.txt: every case of optimizer_cases.py over fifty steps.
 
-    python tests/reference/make_optimizer_expectations.py mindspore      # recorded with 2.10.0: all cases that its CPU build can do
-    python tests/reference/make_optimizer_expectations.py formula        # those that it cannot, or computes otherwise than it documents
+    python tests/reference/make_optimizer_expectations.py mindspore      # recorded with 2.10.0: all cases that its CPU build supports
+    python tests/reference/make_optimizer_expectations.py formula        # cases that it lacks, or computes differently from its documentation
 
-Lines: `case NAME OPTIMIZER SOURCE`, then `lr`, `weight_decay`, `set KEY VALUE`, `group PARAMETER lr|weight_decay|grad_centralization VALUE`, and
-what came out: `at STEP PARAMETER VALUES`, and after the last step `state NAME VALUES`."""
+Lines: `case NAME OPTIMIZER SOURCE`, then `lr`, `weight_decay`, `set KEY VALUE`, `group PARAMETER lr|weight_decay|grad_centralization VALUE`, and the
+results: `at STEP PARAMETER VALUES`, and after the last step `state NAME VALUES`.
+"""
 import os
 import sys
 
@@ -54,7 +55,8 @@ def with_mindspore(case):
 
 
 def with_formula(case):
-    """What MindSpore documents (nn.Momentum with use_nesterov, nn.Adagrad, nn.FTRL, nn.Lamb, ops.LARSUpdate with nn.Momentum behind), in float64."""
+    """Computes MindSpore's documented formulas (nn.Momentum with use_nesterov, nn.Adagrad, nn.FTRL, nn.Lamb, ops.LARSUpdate followed by nn.Momentum) in
+    float64."""
     import numpy as np
     s, norm = case["settings"], np.linalg.norm
     params = {n: np.array(v) for n, v in cases.STARTS.items()}

@@ -10,7 +10,7 @@ import PIL
 from mindspore.dataset import transforms, vision
 from PIL import Image
 
-# MindSpore compares this version as text and ignores fill values where it says 10 or more.
+# MindSpore compares this version as text and ignores fill values if it is 10 or higher.
 Image.__version__ = "9"
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

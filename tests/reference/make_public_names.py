@@ -1,6 +1,7 @@
-"""Writes tests/python/expectations/public_names.json: what `from M import *` brings in MindSpore (recorded with 2.10.0), by module.
+"""Writes tests/python/expectations/public_names.json: the names that `from M import *` imports in MindSpore (recorded with 2.10.0), by module.
 
-    python tests/reference/make_public_names.py"""
+    python tests/reference/make_public_names.py
+"""
 import importlib
 import json
 import os
@@ -15,7 +16,7 @@ mindspore.experimental.optim mindspore.experimental.optim.lr_scheduler mindspore
 
 
 def brought(module):
-    """The names; of a module without __all__ those that are no modules themselves. (A star import is not run: some __all__ hold names that fail.)"""
+    """Returns the names; for a module without __all__, its names except modules. (A star import is not executed: some __all__ contain names that fail.)"""
     names = getattr(module, "__all__", None)
     if names is None:
         names = [name for name, value in vars(module).items() if not name.startswith("_") and not isinstance(value, types.ModuleType)]

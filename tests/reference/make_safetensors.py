@@ -1,7 +1,7 @@
-"""A safetensors file written by the safetensors library, for tests/python/test_tools.py. Needs safetensors.
+"""Writes a safetensors file with the safetensors library, for tests/python/test_tools.py. Needs safetensors.
 
 usage: python tests/reference/make_safetensors.py tests/python/expectations/library.safetensors
-       python tests/reference/make_safetensors.py --read FILE      # what the library finds in a file of Sindri's making
+       python tests/reference/make_safetensors.py --read FILE      # prints what the library reads from a file written by Sindri
 """
 import sys
 
@@ -10,7 +10,7 @@ import safetensors
 
 
 def entries():
-    """Name -> (element type by the library's name, shape, bytes): every type, a scalar, an empty tensor, and a name beyond ASCII."""
+    """Returns name -> (element type by the library's name, shape, bytes): every type, a scalar, an empty tensor, and a non-ASCII name."""
     ramp = np.arange(6)
     out = {}
     for name, code in (("bool", "|b1"), ("uint8", "|u1"), ("int8", "|i1"), ("int16", "<i2"), ("uint16", "<u2"), ("int32", "<i4"), ("uint32", "<u4"),
@@ -28,7 +28,7 @@ def main():
         for name, info in safetensors.deserialize(open(sys.argv[2], "rb").read()):
             print(name, info["dtype"], info["shape"], bytes(info["data"]).hex())
         return
-    buffers = {name: np.frombuffer(data, np.uint8) for name, (_, _, data) in entries().items()}  # the library is given addresses
+    buffers = {name: np.frombuffer(data, np.uint8) for name, (_, _, data) in entries().items()}  # the library takes addresses
     tensors = {name: safetensors.TensorSpec(dtype=dtype, shape=shape, data_ptr=buffers[name].ctypes.data, data_len=len(data))
                for name, (dtype, shape, data) in entries().items()}
     with open(sys.argv[1], "wb") as f:

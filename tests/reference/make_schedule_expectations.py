@@ -2,9 +2,10 @@
 
     python tests/reference/make_schedule_expectations.py
 
-Lines: `case schedule NAME`, `case list NAME` or `case loss_scale WHO`, then `set KEY VALUE`, and what came out: `values` of steps 0, 1, … (float32
-of schedules, float64 of lists); of loss scales `overflow FLAGS`, and after each step `scale`, and what was counted: `current` and `last`
-(cell), these and `overflows` (manager), `counter` (scaler)."""
+Lines: `case schedule NAME`, `case list NAME` or `case loss_scale WHO`, then `set KEY VALUE`, and the results: `values` of steps 0, 1, … (float32 for
+schedules, float64 for lists). For loss scales: `overflow FLAGS`, then after each step `scale` and the counters: `current` and `last` (cell), these and
+`overflows` (manager), `counter` (scaler).
+"""
 import os
 import sys
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/python/expectations/special.json: what MindSpore gives for the calls of tests/python/special_cases.py.
+"""Writes tests/python/expectations/special.json: MindSpore's results for the calls of tests/python/special_cases.py.
 
     /path/to/mindspore/bin/python tests/reference/make_special_expectations.py
 """

@@ -1,6 +1,6 @@
 """Writes tests/python/expectations/summary.json: the Summary.Value messages that MindSpore 2.10 (CPU) records for a few arrays.
 
-Tensors are left out: MindSpore stores all of their types as float32.
+Tensors are omitted: MindSpore stores tensors of every type as float32.
 
 usage: make_summary_expectations.py OUTPUT    (in an environment with mindspore==2.10.0)
 """
@@ -32,7 +32,7 @@ def varint(data, i):
 
 
 def fields(data):
-    """(field, bytes or number) of a protobuf message."""
+    """Yields (field, bytes or number) of a protobuf message."""
     i = 0
     while i < len(data):
         key, i = varint(data, i)
@@ -48,7 +48,7 @@ def fields(data):
 
 
 def messages(path):
-    """{tag: message} of the summaries in an event file."""
+    """Returns {tag: message} of the summaries in an event file."""
     with open(path, 'rb') as f:
         data = f.read()
     out, i = {}, 0

@@ -1,10 +1,11 @@
-"""Logits of torchvision's ResNet-18 whose weights a formula gives (formula.py), for tests/python/test_tools.py.
+"""Computes logits of torchvision's ResNet-18 with weights given by a formula (formula.py), for tests/python/test_tools.py.
 
 usage: python tests/reference/make_torchvision_logits.py tests/python/expectations/resnet18_logits.json
 
-Every parameter is `spread * (2 u - 1) + shift` of the counter-based u in [0, 1) keyed by its name; `spread` and `shift` make activations that
-neither die nor grow; the test computes the same values. The file holds names and shapes of the
-state dict, the input's shape, and the logits in evaluation mode, computed in float64.
+Each parameter is `spread * (2 u - 1) + shift`, with the counter-based u in [0, 1) keyed by its name; `spread` and `shift` keep activations from dying and from
+growing. The test computes the same values. The file contains names and shapes of the state dict, the input's shape, and the logits in evaluation mode, computed
+in
+float64.
 """
 
 import json
@@ -18,7 +19,7 @@ INPUT_KEY, INPUT_SHAPE = "input", (2, 3, 64, 64)
 
 
 def value(name, shape):
-    """The formula's value of one entry of the state dict (float32; num_batches_tracked: 0)."""
+    """Returns the formula's value of one entry of the state dict (float32; num_batches_tracked: 0)."""
     if name.endswith("num_batches_tracked"):
         return np.zeros(shape, np.int64)
     n = int(np.prod(shape, dtype=np.int64))

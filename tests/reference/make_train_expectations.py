@@ -1,7 +1,8 @@
 """Writes tests/python/expectations/train.json and mindspore.ckpt with MindSpore (recorded with 2.10.0):
 python tests/reference/make_train_expectations.py
 
-train.json: losses, printed lines and results of Model.fit and Model.train on a small network. mindspore.ckpt: one entry of every kind."""
+train.json: losses, printed lines and results of Model.fit and Model.train on a small network. mindspore.ckpt: one entry of every kind.
+"""
 import json
 import os
 import sys

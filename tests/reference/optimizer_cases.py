@@ -1,7 +1,7 @@
-"""Optimizers of fifty steps: the cases of make_optimizer_expectations.py and of the tests of both languages.
+"""Optimizers over fifty steps: the cases of make_optimizer_expectations.py and of the tests of both languages.
 
-A case: optimizer by its name in settings files, its settings under their names there, learning rate (a number or a table), weight decay,
-groups (per parameter: rate, decay, centralisation). Settings have other names in MindSpore's classes: CLASSES maps them.
+A case has the optimizer by its name in settings files, its settings under their names there, the learning rate (a number or a table), weight decay, and groups
+(per parameter: rate, decay, centralisation). Settings have other names in MindSpore's classes: CLASSES maps them.
 """
 import math
 
@@ -12,7 +12,7 @@ SHOWN = (1, 2, 10, 50)
 
 
 def gradient(step, name):
-    """Of step 1, 2, …: the tests compute the same, in float32."""
+    """Returns the gradient of step 1, 2, …. The tests compute the same, in float32."""
     n = len(STARTS[name])
     return [math.sin(0.7 * step + 1.3 * i + n) for i in range(n)]
 
@@ -35,8 +35,8 @@ CLASSES = {
     "asgd": ("ASGD", {}),
     "proximal_adagrad": ("ProximalAdagrad", {}),
 }
-TABLE = [round(0.05 / (1 + 0.1 * step), 4) for step in range(STEPS)]  # MindSpore reads no further than its end
-# No centralisation: MindSpore leaves shapes alone whose second dimension is no multiple of 16, and has the op for other devices only.
+TABLE = [round(0.05 / (1 + 0.1 * step), 4) for step in range(STEPS)]  # MindSpore does not read past its end
+# No centralisation: MindSpore skips shapes whose second dimension is not a multiple of 16, and has the op for other devices only.
 GROUPS = {"fc.weight": {"lr": 0.02, "weight_decay": 0.1}, "bn.gamma": {"weight_decay": 0.05}, "fc.bias": {}}
 
 
@@ -45,7 +45,8 @@ CASES = [
     dict(name="momentum_decay_scale", optimizer="momentum", settings={"momentum": 0.8, "loss_scale": 8.0}, lr=0.05, weight_decay=0.1),
     dict(name="momentum_table", optimizer="momentum", settings={"momentum": 0.9}, lr=TABLE),
     dict(name="momentum_groups", optimizer="momentum", settings={"momentum": 0.9}, lr=0.05, weight_decay=0.01, groups=GROUPS),
-    dict(name="momentum_nesterov", optimizer="momentum", settings={"momentum": 0.9, "nesterov": True}, lr=0.05, formula=True),  # ignored by MindSpore's CPU kernel
+    # MindSpore's CPU kernel ignores nesterov
+    dict(name="momentum_nesterov", optimizer="momentum", settings={"momentum": 0.9, "nesterov": True}, lr=0.05, formula=True),
     dict(name="sgd", optimizer="sgd", settings={"momentum": 0.0}, lr=0.05),
     dict(name="sgd_dampening", optimizer="sgd", settings={"momentum": 0.9, "dampening": 0.3}, lr=0.05),
     dict(name="sgd_nesterov", optimizer="sgd", settings={"momentum": 0.8, "nesterov": True}, lr=0.05),
@@ -65,9 +66,9 @@ CASES = [
     dict(name="rmsprop_momentum", optimizer="rmsprop", settings={"decay": 0.9, "momentum": 0.5, "loss_scale": 2.0}, lr=0.02),
     dict(name="rmsprop_centered", optimizer="rmsprop", settings={"decay": 0.9, "centered": True, "epsilon": 1e-3}, lr=0.01),
     dict(name="ftrl", optimizer="ftrl", settings={"l2": 0.02}, lr=0.1),
-    dict(name="ftrl_l1", optimizer="ftrl", settings={"l1": 0.01, "l2": 0.02}, lr=0.1, formula=True),  # MindSpore's CPU kernel has the wrong sign of l1
+    dict(name="ftrl_l1", optimizer="ftrl", settings={"l1": 0.01, "l2": 0.02}, lr=0.1, formula=True),  # MindSpore's CPU kernel has the wrong sign for l1
     dict(name="ftrl_power", optimizer="ftrl", settings={"initial_accum": 0.5, "lr_power": -0.7}, lr=0.1, weight_decay=0.01),
-    dict(name="lamb", optimizer="lamb", settings={}, lr=0.02, weight_decay=0.1, formula=True),  # this and LARS have kernels for other devices only
+    dict(name="lamb", optimizer="lamb", settings={}, lr=0.02, weight_decay=0.1, formula=True),  # Lamb and LARS have kernels for other devices only
     dict(name="lars", optimizer="lars", settings={"momentum": 0.9, "coefficient": 0.05, "loss_scale": 4.0}, lr=0.5, weight_decay=0.01, formula=True),
     dict(name="lars_clip", optimizer="lars", settings={"momentum": 0.5, "coefficient": 0.05, "use_clip": True}, lr=TABLE, formula=True),
     dict(name="rprop", optimizer="rprop", settings={"eta_minus": 0.5, "eta_plus": 1.2, "step_min": 1e-6, "step_max": 50.0}, lr=0.02),
@@ -82,13 +83,13 @@ CASES = [
 
 
 def build(nn, params, case):
-    """The optimizer of a case from a package like MindSpore; params by name."""
+    """Creates a case's optimizer with a package that has MindSpore's API; `params` maps names to parameters."""
     class_name, renamed = CLASSES[case["optimizer"]]
     given = {renamed.get(k, k): v for k, v in case["settings"].items() if k != "decay_all"}
     if "weight_decay" in case:
         given["weight_decay"] = case["weight_decay"]
     targets = list(params.values())
-    if case["settings"].get("decay_all"):  # a group's decay holds for all that it names
+    if case["settings"].get("decay_all"):  # a group's decay applies to all its parameters
         targets = [dict(params=targets)]
     if "groups" in case:
         targets = [dict(params=[p], **case["groups"][n]) for n, p in params.items()]
@@ -102,7 +103,7 @@ def build(nn, params, case):
 
 
 def read(path):
-    """{case: {"source": …, "at": {step: {parameter: values}}, "state": {name: values}}} of the file of expectations."""
+    """Reads the expectations: {case: {"source": …, "at": {step: {parameter: values}}, "state": {name: values}}}."""
     out = {}
     with open(path, encoding="utf-8") as f:
         for line in f:

@@ -1,7 +1,8 @@
 """Schedules, lists of rates and loss scales: the cases of make_schedule_expectations.py and of the tests of both languages.
 
-A schedule: class in nn, its arguments, and what the library calls it with which settings. A list: function in nn, arguments, and the same. A loss
-scale: who adapts it, its numbers, and a row of steps that overflow (1) or not (0).
+A schedule has its class in nn, the arguments, and the library's name and settings for it. A list has its function in nn, and the same. A loss scale has the
+object
+that adapts it, its numbers, and a row of steps that overflow (1) or not (0).
 """
 
 STEPS = 30  # 0 … 29; every schedule below has ended by then
@@ -16,7 +17,7 @@ CLASSES = {
     "PolynomialDecayLR": ("poly", ("learning_rate", "end", "decay_steps", "power", "update_decay_steps")),
     "WarmUpLR": ("warm_up", ("learning_rate", "warmup_steps")),
 }
-# function in nn -> the same; total_step and step_per_epoch are the list's own
+# function in nn -> the same; the list provides total_step and step_per_epoch
 FUNCTIONS = {
     "exponential_decay_lr": ("exponential", ("learning_rate", "decay_rate", "total_step", "step_per_epoch", "decay_steps", "is_stair")),
     "natural_exp_decay_lr": ("natural_exp", ("learning_rate", "decay_rate", "total_step", "step_per_epoch", "decay_steps", "is_stair")),
@@ -32,7 +33,7 @@ SCHEDULES = [
       for args in ((0.1, 0.9, 4), (0.1, 0.9, 4, True), (1.5, 0.07, 7, False), (0.003, 0.5, 10, True), (0.2, 1.25, 1, True))),
     *(("CosineDecayLR", args) for args in ((0.01, 0.1, 8), (0.0, 0.5, 13), (1e-5, 3.0, 1))),
     *(("PolynomialDecayLR", args) for args in ((0.1, 0.01, 10, 2.0), (0.1, 0.01, 4, 0.5), (0.05, 0.0, 7, 1.0), (0.1, 0.01, 4, 2.0, True), (0.3, 0.02, 10, 0.5, True),
-                                               (0.01, 0.2, 6, 1.5))),  # the last one grows
+                                               (0.01, 0.2, 6, 1.5))),  # the last one increases
     *(("WarmUpLR", args) for args in ((0.1, 4), (0.0, 3), (2.5, 1), (0.4, 17))),
 ]
 LISTS = [
@@ -51,13 +52,13 @@ SCALES = [  # (who, scale, factor, window, overflows)
 
 
 def named(names, args):
-    """(library name, its settings) of a case."""
+    """Returns (library name, its settings) for a case."""
     rule, keys = names
     return rule, dict(zip(keys, args))
 
 
 def read(path):
-    """The file of expectations: a list of {"kind", "name", "set": {key: text}, row: [numbers]}."""
+    """Reads the file of expectations: a list of {"kind", "name", "set": {key: text}, row: [numbers]}."""
     out = []
     for line in open(path, encoding="utf-8").read().splitlines():
         word, *rest = line.split()

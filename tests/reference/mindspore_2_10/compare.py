@@ -1,4 +1,4 @@
-"""What sets two results of run_cases.py apart."""
+"""Compares two results of run_cases.py."""
 import os
 
 RELATIVE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-5, "float64": 1e-9, "complex64": 2e-5, "complex128": 1e-9}
@@ -22,7 +22,7 @@ def _values(ours, theirs, relative):
 
 
 def difference(ours, theirs):
-    """'' for equal results (two errors are), else the kind of the first difference: 'type', 'dtype', 'shape', 'value', 'error here only',
+    """Returns '' for equal results (two errors are equal), else the kind of the first difference: 'type', 'dtype', 'shape', 'value', 'error here only',
     'error there only'."""
     if ours[0] == "error" or theirs[0] == "error":
         return "" if ours[0] == theirs[0] else "error here only" if ours[0] == "error" else "error there only"
@@ -55,7 +55,7 @@ def difference(ours, theirs):
 
 
 def decided(path=os.path.join(HERE, "differences.txt")):
-    """{case: reason} of the differences that stay: each reason a line behind '## ', its cases the lines below."""
+    """Returns {case: reason} of the accepted differences. In the file, a line that starts with '## ' gives a reason, and the lines below it are its cases."""
     found, reason = {}, None
     with open(path, encoding="utf-8") as file:
         for line in file.read().splitlines():
@@ -69,8 +69,8 @@ def decided(path=os.path.join(HERE, "differences.txt")):
 
 
 def findings(ours, theirs, listed):
-    """What is wrong with a tree: [(case, kind)] of differences that are not listed, and of listed ones that are gone. A reason that starts with 'open:'
-    marks what is being mended: such a case may differ or not."""
+    """Returns a tree's findings: [(case, kind)] of differences that are not listed, and of listed ones that no longer occur. A reason that starts with 'open:'
+    marks a case that is being fixed: it may differ or not."""
     wrong = []
     for case, result in theirs.items():
         kind = difference(ours[case], result)

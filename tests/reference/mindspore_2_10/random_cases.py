@@ -1,6 +1,6 @@
-"""Random calls for run_cases.py: `draw(count, seed)` gives that many different texts.
+"""Generates random calls for run_cases.py: `draw(count, seed)` returns `count` different texts.
 
-Each family below draws one call: a function, arguments it should take (now and then ones it should not), shapes with dimensions of 0 and 1, element
+Each family below draws one call: a function, arguments that it should accept (sometimes ones that it should not), shapes with dimensions of 0 and 1, element
 types, infinities and NaN, and the form of the call (function, method, operator, mint, gradient).
 """
 import random
@@ -28,7 +28,7 @@ MINT = set("abs acos acosh add asin asinh atan atan2 atanh ceil cos cosh div eq 
 
 
 class Draw:
-    """One stream of random arguments, as texts."""
+    """A stream of random arguments, as texts."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -40,7 +40,7 @@ class Draw:
         return self.rng.random() < share
 
     def shape(self, low=0, high=4, empty=0.06, size=60):
-        """Dimensions, most of them 1 to 4; a few of 0."""
+        """Returns dimensions, most of them 1 to 4, a few of them 0."""
         while True:
             dims = [0 if self.chance(empty) else self.rng.choice((1, 2, 2, 3, 3, 4, 5)) for _ in range(self.rng.randint(low, high))]
             total = 1
@@ -55,7 +55,7 @@ class Draw:
         return self.rng.randint(-rank, rank - 1) if rank else self.of(0, -1)
 
     def axes(self, rank):
-        """An axis, several as a tuple, or none."""
+        """Returns an axis, several as a tuple, or none."""
         if rank == 0 or self.chance(0.2):
             return "None" if self.chance(0.6) else "()"
         if self.chance(0.55):
@@ -80,7 +80,7 @@ class Draw:
         return "[" + ", ".join(self.nested(shape[1:], make) for _ in range(shape[0])) + "]"
 
     def tensor(self, shape, dtype="float32", special=0.0, lo=None, hi=None):
-        """A tensor in the letters of names(): numbers in full where it is small or special, X(...) or I(...) else."""
+        """Returns a tensor in the notation of names(): full values if it is small or special, else X(...) or I(...)."""
         total = 1
         for n in shape:
             total *= n
@@ -113,7 +113,7 @@ class Draw:
         return self.tensor(shape, self.dtype(floats), self.special()), shape
 
     def fit(self, shape):
-        """A shape that broadcasts with another one (seldom: does not)."""
+        """Returns a shape that broadcasts with another one (rarely: one that does not)."""
         out = [n if self.chance(0.65) else 1 for n in shape]
         out = out[self.rng.randint(0, len(out)):] if out and self.chance(0.4) else out
         if self.chance(0.15) and len(out) < 4:
@@ -280,7 +280,7 @@ def creation(d):
 
 
 def key(d, shape):
-    """A random key of numpy-style indexing."""
+    """Returns a random key for NumPy-style indexing."""
     parts, dims, advanced = [], list(shape), 0
     mask = None
     while dims and d.chance(0.85):
@@ -462,7 +462,7 @@ def numpy_like(d):
 
 
 def applied(d, layer, x):
-    """What a layer with given weights makes of x, in inference or training mode, or its gradients."""
+    """Returns a layer with given weights applied to x, in inference or training mode, or its gradients."""
     net = f"net = fixed({layer})"
     if d.chance(0.35):
         return f"{net}; net.set_train(); w = X(200, s=9); ms.grad(lambda x: (net(x).reshape(-1) * w[:net(x).size]).sum(), 0{d.of('', ', list(net.trainable_params())')})({x})"
@@ -604,7 +604,7 @@ FAMILIES = ((unary, 10), (binary, 18), (inplace, 4), (reduction, 14), (shapes, 1
 
 
 def draw(count, seed):
-    """That many different calls of a seed, in a fixed order."""
+    """Returns `count` different calls for a seed, in a fixed order."""
     rng = random.Random(seed)
     d = Draw(rng)
     made, cases = [f for f, weight in FAMILIES for _ in range(weight)], {}

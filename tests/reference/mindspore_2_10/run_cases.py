@@ -1,13 +1,13 @@
-"""Runs small calls of `mindspore`, the real one or Sindri under that name, and writes what each gave as one line of JSON.
+"""Runs small calls of `mindspore`, the real one or Sindri under that name, and writes each result as one line of JSON.
 
     python run_cases.py < CASES > RESULTS        (one JSON text a line, in and out)
 
-A case is a piece of Python whose last statement is an expression; the namespace is names()'s. A result is a list whose first element says what it is:
-["T", dtype, shape, values], ["P", ...] for Parameters and ["N", ...] for NumPy arrays (values of more than 40 elements as a sample of them and their
-mean), ["(", items...], ["[", items...], ["{", [key, item]...], a scalar as [its type, value], ["dtype", name], ["~", tolerance, numbers...] for
-statistics of what is random, ["object", class name] and ["error", class name].
+A case is a piece of Python whose last statement is an expression; its namespace is that of names(). A result is a list whose first element gives its kind:
+["T", dtype, shape, values], ["P", ...] for Parameters and ["N", ...] for NumPy arrays (of more than 40 values, a sample and the mean), ["(", items...],
+["[", items...], ["{", [key, item]...], a scalar as [its type, value], ["dtype", name], ["~", tolerance, numbers...] for statistics of random results,
+["object", class name] and ["error", class name].
 
-`isolated` runs the lines in child processes: a call that crashes or hangs costs that call only.
+`isolated` runs the lines in child processes, so a call that crashes or hangs affects only itself.
 """
 import ast
 import json
@@ -25,17 +25,17 @@ DIGITS = {"float16": 5, "bfloat16": 5, "float32": 8, "float64": 13, "complex64":
 
 
 class Stats(list):
-    """Statistics of what is random: a tolerance and numbers."""
+    """Statistics of random values: a tolerance and numbers."""
 
 
 def grid(*shape, s=0, lo=-2.0, hi=2.0, dtype=np.float32):
-    """Numbers between lo and hi that float16 holds exactly, of a seed and a shape."""
+    """Returns numbers between lo and hi that float16 represents exactly, from a seed and a shape."""
     rng = np.random.RandomState(1000 * s + sum((i + 1) * n for i, n in enumerate(shape)) + 7)
     return (np.round(rng.uniform(lo, hi, shape) * 64) / 64).astype(dtype)
 
 
 def names(ms):
-    """The namespace of the cases. f, d, h, bf, i, l, i8, i16, u8 and b make tensors of the type they stand for, X a float32 tensor of a shape."""
+    """Returns the cases' namespace. f, d, h, bf, i, l, i8, i16, u8 and b create tensors of the types they abbreviate, X a float32 tensor of a shape."""
     def make(dtype):
         return lambda values: ms.Tensor(np.asarray(values, dtype))
 
@@ -47,18 +47,18 @@ def names(ms):
         return ms.Tensor(rng.randint(lo, hi, shape).astype(dtype))
 
     def like(value):
-        """Only type, shape and element type of something random."""
+        """Keeps only the type, shape and element type of a random result."""
         if isinstance(value, (tuple, list)):
             return type(value)(like(v) for v in value)
         return ms.ops.zeros_like(value) if isinstance(value, ms.Tensor) else type(value)
 
     def stats(value, tolerance=0.1):
-        """Mean, deviation, least and greatest of a large random array."""
+        """Returns mean, deviation, minimum and maximum of a large random array."""
         a = np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value, np.float64)
         return Stats([tolerance * max(a.std(), 1e-12), a.mean(), a.std(), a.min(), a.max()])
 
     def fixed(net, scale=0.5, seed=5):
-        """The Cell with weights that do not depend on its initialisers."""
+        """Returns the Cell with weights that do not depend on its initialisers."""
         rng = np.random.RandomState(seed)
         for p in net.get_parameters():
             value = np.round(rng.uniform(-scale, scale, p.shape) * 256) / 256
@@ -69,7 +69,7 @@ def names(ms):
         return [(p.name, list(p.shape), p.requires_grad) for p in net.get_parameters()]
 
     def train(make_optimizer, steps=3, shapes=((3, 2), (2,))):
-        """Parameters after some steps with given gradients."""
+        """Returns the parameters after some steps with given gradients."""
         params = [ms.Parameter(tensors(*shape, s=k), name=f"layer{k}.{'bias' if k else 'weight'}") for k, shape in enumerate(shapes)]
         optimizer = make_optimizer(params)
         for step in range(steps):
@@ -87,11 +87,11 @@ def names(ms):
     from mindspore.dataset import text, transforms, vision
 
     def slices(n, **options):
-        """Rows 0 to n - 1 in one column."""
+        """Returns rows 0 to n - 1 in one column."""
         return ds.NumpySlicesDataset(np.arange(n), ["x"], **({} if "sampler" in options else {"shuffle": False}), **options)
 
     def two(n):
-        """Two columns: numbers, and pairs of floats."""
+        """Returns two columns: numbers, and pairs of floats."""
         return ds.NumpySlicesDataset({"a": np.arange(n), "b": np.arange(2 * n, dtype=np.float32).reshape(n, 2)}, shuffle=False)
 
     def ragged(n):
@@ -127,12 +127,12 @@ def names(ms):
             return (np.array(self.i),)
 
     def rows(data):
-        """A pass, as lists."""
+        """Returns one pass, as lists."""
         found = [[column.tolist() for column in row] for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
         return [row[0] if len(row) == 1 else row for row in found]
 
     def head(data):
-        """What a data set says of itself, and its rows."""
+        """Returns a dataset's properties and its rows."""
         return [data.get_dataset_size(), data.get_col_names(), [str(t) for t in data.output_types()], data.output_shapes(), rows(data)]
     result = {name: make(dtype) for name, dtype in (
         ("f", np.float32), ("d", np.float64), ("h", np.float16), ("i", np.int32), ("l", np.int64), ("i8", np.int8), ("i16", np.int16), ("u8", np.uint8),
@@ -168,7 +168,7 @@ def _array(tag, dtype, array):
 
 
 def encode(ms, value):
-    """What is stored of a result."""
+    """Returns the stored form of a result."""
     if isinstance(value, Stats):
         return ["~", *[_number(float(v), 6) for v in value]]
     if isinstance(value, ms.Tensor):
@@ -195,20 +195,20 @@ def encode(ms, value):
 
 
 def _settle(ms):
-    """Takes the errors of calls that still run: the real package raises them in whatever comes next."""
+    """Collects the errors of calls that still run: the real package raises them in a later call."""
     for _ in range(5):
         try:
             (ms.Tensor(np.ones(2, np.float32)) + 1).asnumpy()
             return
-        except Exception:  # of an earlier call
+        except Exception:  # from an earlier call
             pass
 
 
 def run(ms, namespace, case):
-    """The result of one case."""
+    """Returns the result of one case."""
     ms.set_seed(1)
     ms.set_context(mode=ms.PYNATIVE_MODE)
-    scope = dict(namespace, __name__="cases")  # functions without a module cannot be differentiated there
+    scope = dict(namespace, __name__="cases")  # functions without a module cannot be differentiated in MindSpore
     try:
         body = ast.parse(case).body
         exec(compile(ast.Module(body[:-1], []), "case", "exec"), scope)
@@ -219,28 +219,28 @@ def run(ms, namespace, case):
 
 
 def work():
-    """The child: cases from standard input, results to standard output, all else that is printed to nowhere."""
+    """Runs in the child: reads cases from standard input, writes results to standard output, discards all other output."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     import warnings
     warnings.simplefilter("ignore")
     import mindspore as ms
     if hasattr(ms.runtime, "launch_blocking"):
-        ms.runtime.launch_blocking()  # an error belongs to the call that made it
+        ms.runtime.launch_blocking()  # an error is reported by the call that caused it
     namespace = names(ms)
-    print("null", file=out, flush=True)  # ready: what came before was the import
+    print("null", file=out, flush=True)  # ready: the time before was the import
     for line in sys.stdin:
         print(json.dumps(run(ms, namespace, json.loads(line))), file=out, flush=True)
     os._exit(0)
 
 
 def isolated(cases, python=sys.executable, env=None, chunk=400, seconds=30, start=120, report=None):
-    """{case: result} of child processes of `chunk` cases each. What ends a child or takes longer than `seconds` gets ["error", "crash"] or
-    ["error", "timeout"], and the next child goes on behind it."""
+    """Returns {case: result} from child processes with `chunk` cases each. A case that ends its child or takes longer than `seconds` gets ["error", "crash"] or
+    ["error", "timeout"]; the next child continues with the case after it."""
     cases, results = list(dict.fromkeys(cases)), {}
     while len(results) < len(cases):
         todo = cases[len(results):len(results) + chunk]
-        with tempfile.TemporaryFile() as lines:  # a pipe would fill up while the child waits for its own results to be read
+        with tempfile.TemporaryFile() as lines:  # a pipe could fill up while the child waits for its results to be read
             lines.write("".join(json.dumps(c) + "\n" for c in todo).encode())
             lines.seek(0)
             child = subprocess.Popen([python, os.path.abspath(__file__)], stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)

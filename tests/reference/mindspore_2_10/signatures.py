@@ -1,4 +1,4 @@
-"""Names, parameters and defaults of the public interface, as texts that two packages can be compared by."""
+"""Collects names, parameters and defaults of the public interface as texts, so that two packages can be compared."""
 import enum
 import importlib
 import inspect
@@ -12,7 +12,7 @@ MARKS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "
 
 
 def default(value):
-    """A default as a text that does not depend on where its type lives."""
+    """Returns a default as a text that does not depend on the module of its type."""
     if value is inspect.Parameter.empty:
         return ""
     if isinstance(value, enum.Enum):
@@ -28,7 +28,7 @@ def default(value):
 
 
 def _signature():
-    """inspect.signature, or this tree's, which knows the functions of its extension too."""
+    """Returns inspect.signature, or this tree's version, which also knows the extension's functions."""
     try:
         from mindspore._signatures import signature
     except ImportError:
@@ -37,7 +37,7 @@ def _signature():
 
 
 def parameters(function):
-    """[name=default, ...] without self; '*' and '**' as written, 'kw ' before keyword-only ones. None where Python cannot tell."""
+    """Returns [name=default, ...] without self; '*' and '**' as written, 'kw ' before keyword-only ones. None if Python cannot tell."""
     try:
         found = list(_signature()(function).parameters.values())
     except (TypeError, ValueError):
@@ -51,7 +51,7 @@ def _names(module):
 
 
 def collect():
-    """{name: [parameters], or null where Python cannot tell, or the kind of what is no function} of the public names."""
+    """Returns {name: value} of the public names: [parameters] of a function, or null if Python cannot tell; for all other objects, their kind."""
     import mindspore as ms
     table = {}
     for path in MODULES:
@@ -79,8 +79,9 @@ def collect():
 
 
 def findings(ours, theirs, listed):
-    """[(name, kind)] of names in both packages whose parameters, order, kinds or defaults differ and that are not listed, and of listed ones that do not.
-    Names that are here only, or there only, are no findings; neither is what Python cannot tell on one side."""
+    """Returns [(name, kind)] of names in both packages whose parameters, order, kinds or defaults differ and that are not listed, and of listed ones that do
+    not
+    differ. Names in only one of the packages are not findings; neither are those that Python cannot inspect on one side."""
     wrong = []
     for name, parameters_there in theirs.items():
         here = ours.get(name)

@@ -1,7 +1,7 @@
-"""Data sets, samplers and transforms: rows, sizes, types and shapes. Orders that are random are compared sorted."""
+"""Datasets, samplers and transforms: rows, sizes, types and shapes. Random orders are compared sorted."""
 from . import lines
 
-# rows(data): lists of a pass; head(...): size, columns, types and shapes beside them.
+# rows(data): one pass as lists; head(...): size, columns, types and shapes besides the rows.
 PIPELINES = lines("""
     slices(5)
     slices(5).batch(2)

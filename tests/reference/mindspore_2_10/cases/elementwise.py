@@ -1,7 +1,7 @@
-"""Functions of one, two and three tensors, element by element: types, mixed types, scalars, special values, broadcasting, empty and 0-d tensors."""
+"""Elementwise functions of one, two and three tensors: types, mixed types, scalars, special values, broadcasting, empty and 0-d tensors."""
 from . import lines
 
-# name: an expression of float32 inside its domain
+# name: an expression for a float32 input in its domain
 UNARY = {name: "X(2, 3)" for name in (
     "abs absolute arctan atan arcsinh asinh ceil cos cosh deg2rad rad2deg erf erfc exp exp2 expm1 floor frac isfinite isinf isnan isneginf isposinf "
     "neg negative positive relu relu6 round sgn sigmoid sign signbit silu sin sinc sinh square tan tanh tanhshrink trunc logsigmoid "

@@ -1,4 +1,4 @@
-"""Functions that are formulas over others: special functions, square matrices, windows, polynomials, sets; and arguments of methods under both names."""
+"""Functions that are formulas of others: special functions, square matrices, windows, polynomials, sets; and method arguments under both names."""
 from . import lines
 
 REDUCTIONS = "all any argmax argmin sum mean prod median std var max min amax amin nansum nanmean logsumexp norm count_nonzero".split()

@@ -1,7 +1,7 @@
-"""Layers with given weights and small inputs, their parameters' names, training and evaluation, gradients, containers."""
+"""Layers with given weights and small inputs: parameter names, training and evaluation, gradients, containers."""
 from . import lines
 
-# A layer and an input for it.
+# A layer and its input.
 LAYERS = lines("""
 nn.Dense(3, 2) <- X(2, 3)
 nn.Dense(3, 2, has_bias=False) <- X(2, 2, 3)

@@ -1,4 +1,4 @@
-"""Optimizers for three steps, with groups, decay and schedules; schedules and functions that make lists of rates; clipping; loss scaling."""
+"""Optimizers for three steps, with groups, decay and schedules; schedules and functions that return lists of rates; clipping; loss scaling."""
 from . import lines
 
 OPTIMIZERS = {

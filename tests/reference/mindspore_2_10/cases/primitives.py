@@ -1,4 +1,4 @@
-"""Operators (mindspore.ops classes) with their defaults and a few arguments; also applied to what they do not take."""
+"""Operators (mindspore.ops classes) with their defaults and a few arguments, also applied to invalid inputs."""
 from . import lines
 
 SIMPLE = {

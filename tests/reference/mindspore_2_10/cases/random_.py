@@ -1,4 +1,4 @@
-"""Random functions and initialisers: types and shapes exactly, statistics within a tolerance. Fan-in and fan-out of many shapes."""
+"""Random functions and initialisers: exact types and shapes, statistics within a tolerance. Fan-in and fan-out of many shapes."""
 from . import lines
 
 LIKE = lines("""

@@ -1,4 +1,4 @@
-"""Reductions, scans and sorts: every axis form, element types, NaN, empty and 0-d tensors, functions beside methods."""
+"""Reductions, scans and sorts: all forms of axis, element types, NaN, empty and 0-d tensors, functions and methods."""
 from . import lines
 
 REDUCE = "sum mean prod max min all any amax amin std var argmax argmin logsumexp norm median nansum nanmean count_nonzero".split()

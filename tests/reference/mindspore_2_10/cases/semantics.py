@@ -1,14 +1,14 @@
-"""What is easy to get almost right: numbers next to index arrays, 0-d tensors in products, what shares elements, texts of tensors, structures of gradients,
+"""Cases that are easy to get almost right: numbers next to index arrays, 0-d tensors in products, shared elements, texts of tensors, structures of gradients,
 frozen Parameters, centred gradients."""
 from . import lines
 
-# A number, True or None next to an index array, for reading and for changes in place.
+# A number, True or None next to an index array, for reading and for in-place changes.
 MIXED_KEYS = ("1, :, [0, 1]", "1, 0:2, [0, 1]", "1, ..., [0, 1]", "1, None, [0, 1]", ":, 1, [0, 1]", "[0, 1], :, 1", "[0, 1], 1", "1, [0, 1]", "i([1, 0]), :, i([1, 2])",
               "0, :, i([[0, 1], [2, 3]])", "i(1), :, i([0, 1])", "[0, 1], True", "True, [0, 1]", "True, :, [0, 1]", "[0, 1], :, True", "True, True", "True, 1", "1, :, True",
               ":, True", "0, True, :, [0, 1]", "b([True, False]), :, 1", "[True, False], :, 1", "(0, 1), [0, 1]", "..., [0, 1], 0", "None, 1, :, [0, 1]", "0, [0, 1], None, [2, 3]",
               "1, ::2, i([0, 3])")
 
-# f(x) of a tensor x of shape (2, 3), for what shares its elements.
+# f(x) of a tensor x of shape (2, 3), to test which results share its elements.
 ALIASES = lines("""
 +x
 ops.stop_gradient(x)
@@ -257,7 +257,7 @@ def cases():
         yield f"repr({text})"
 
 
-# What random calls found (compare_random.py) and is decided.
+# Findings of random calls (compare_random.py) that have been decided.
 DRAWN = lines("""
 ms.grad(lambda x: nn.LeakyReLU()(x).sum())(f([0, 1, -1, inf]))
 ms.grad(lambda x: nn.Hardtanh()(x).sum())(f([nan, 0.5]))

@@ -1,4 +1,4 @@
-"""Shapes: reshaping, joining, splitting, padding, creating; odd ranks, negative axes, empty tensors, methods beside functions."""
+"""Shapes: reshaping, joining, splitting, padding, creating; odd ranks, negative axes, empty tensors, methods and functions."""
 from . import lines
 
 AXES = ("", "0", "1", "-1", "-3", "2", "3", "axis=0", "(1, 0, 2)", "(0, 2)", "1, 2", "0, -1")

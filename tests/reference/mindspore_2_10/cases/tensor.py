@@ -1,4 +1,4 @@
-"""Creating and converting tensors, attributes, methods that have no function, Parameters, COOTensor and CSRTensor."""
+"""Creating and converting tensors, attributes, methods without a function, Parameters, COOTensor and CSRTensor."""
 from . import lines
 
 MADE = ("1", "1.5", "True", "[1, 2]", "[1.5, 2]", "[True, False]", "(1, 2)", "[[1, 2], [3, 4]]", "[[1, 2], [3]]", "[]", "np.array([1, 2])", "np.array([1.5])", "np.float32(2)",
