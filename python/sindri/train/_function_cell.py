@@ -1,4 +1,4 @@
-"""A function as a Cell, where a Cell is asked for."""
+"""A function wrapped as a Cell."""
 from typing import Any, Callable
 
 from sindri.nn.cell import Cell

@@ -1,12 +1,12 @@
-"""Ctrl-C during training: the running step is finished first, so that parameters and optimizer state belong together."""
+"""Ctrl-C during training: the current step is finished first, so that parameters and optimizer state are consistent."""
 import signal
 import threading
 from typing import Any, Optional
 
 
 class Interrupt:
-    """While this context is entered, the first Ctrl-C is noted and `check` raises KeyboardInterrupt between steps; a second one is raised at
-    once. Does nothing outside the main thread, or when the program has a SIGINT handler of its own."""
+    """While this context is entered, records the first Ctrl-C, and `check` raises KeyboardInterrupt between steps. A second Ctrl-C is raised at
+    once. Does nothing outside the main thread, or if the program has another SIGINT handler."""
 
     def __init__(self) -> None:
         self._noted = False
@@ -29,10 +29,10 @@ class Interrupt:
 
     @property
     def noted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
+        """bool: Whether Ctrl-C was pressed."""
         return self._noted
 
     def check(self) -> None:
-        """Raises KeyboardInterrupt if it was."""
+        """Raises KeyboardInterrupt if Ctrl-C was pressed."""
         if self._noted:
             raise KeyboardInterrupt

@@ -1,6 +1,7 @@
-"""What loss landscapes are drawn of: the parameters at chosen steps or epochs, and train_metadata.json, in `<summary_dir>/ckpt_dir`.
+"""Input of loss landscapes: the parameters at chosen steps or epochs, and train_metadata.json, in `<summary_dir>/ckpt_dir`.
 
-Drawing them is the business of the tool that reads the folder (MindSpore: SummaryLandscape)."""
+The tool that reads the folder draws them (MindSpore: SummaryLandscape).
+"""
 import json
 import os
 import stat
@@ -14,7 +15,7 @@ _KEYS = ('landscape_size', 'unit', 'num_samples', 'create_landscape', 'intervals
 
 
 def check(given: Dict[str, Any]) -> Dict[str, Any]:
-    """The settings with their defaults. ValueError, TypeError."""
+    """Returns the settings with their defaults. Raises ValueError or TypeError."""
     place = 'SummaryCollector'
     for key in given:
         validator.check_string(key, list(_KEYS), "each key of 'collect_landscape'", place)
@@ -38,7 +39,7 @@ def check(given: Dict[str, Any]) -> Dict[str, Any]:
 
 
 class Landscape:
-    """Keeps the parameters at the steps (or epochs) of the intervals, and writes what was kept at the end of training."""
+    """Saves the parameters at the steps (or epochs) of the intervals, and writes their list at the end of training."""
 
     def __init__(self, settings: Dict[str, Any], summary_dir: str):
         self.settings = settings
@@ -48,8 +49,8 @@ class Landscape:
         self._files: Dict[str, str] = {}
 
     def keep(self, number: int, network: Any) -> None:
-        """Saves the parameters of the network when `number` is one of those asked for: of what the training Cell (the one with an
-        optimizer) trains, without the loss. Cells inside that happen to be called 'network' are the user's own."""
+        """Saves the network's parameters if `number` is in an interval: those that the training Cell (the one with an optimizer) trains, without the
+        loss. Inner Cells that happen to be called 'network' are the user's."""
         if number not in self._wanted:
             return
         for _, cell in network.cells_and_names():
@@ -63,7 +64,7 @@ class Landscape:
         self._files[str(number)] = path
 
     def finish(self, steps_per_epoch: int) -> None:
-        """Writes train_metadata.json; warns of numbers that training has not reached."""
+        """Writes train_metadata.json; warns of numbers that training did not reach."""
         from sindri.tools._safetensors import write_whole
         settings = self.settings
         missing = sorted(self._wanted - {int(n) for n in self._files})
@@ -75,5 +76,5 @@ class Landscape:
                 'landscape_size': settings['landscape_size'], 'create_landscape': settings['create_landscape']}
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         path = os.path.join(self._folder, 'train_metadata.json')
-        write_whole(path, [json.dumps(data).encode()])  # in place of an earlier training's, which is read-only
+        write_whole(path, [json.dumps(data).encode()])  # replaces the file of an earlier run, which is read-only
         os.chmod(path, stat.S_IRUSR)

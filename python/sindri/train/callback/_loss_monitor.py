@@ -1,4 +1,4 @@
-"""Prints the loss."""
+"""Prints the loss during training."""
 import math
 from typing import Any, List, Tuple
 
@@ -10,10 +10,32 @@ from sindri.train.callback._callback import Callback, RunContext, _InternalCallb
 
 
 class LossMonitor(Callback):
-    """Prints `epoch: 1 step: 625, loss is 2.302585` whenever at least `per_print_times` steps passed since the last line (0: never), the step
-    counted within the epoch; in `Model.fit` also `Eval result: epoch 1, metrics: {…}`. A loss that is NaN or infinite ends training with
-    ValueError: on the CPU at once, on other devices, which would have to be waited for, with the next line and at the latest at the end of an epoch or
-    behind 100 steps, and before a ModelCheckpoint saves. ValueError unless per_print_times is an int of at least 0."""
+    """Prints the loss during training, and the metrics in `Model.fit`.
+
+    It prints `epoch: 1 step: 625, loss is 2.302585` whenever at least `per_print_times` steps have passed since the last line; the step is counted
+    within the epoch. In `Model.fit` it also prints `Eval result: epoch 1, metrics: {…}`.
+
+    A loss that is NaN or infinite ends training with ValueError. On the CPU this happens at once. Other devices would have to be synchronised; there
+    it happens with the next line, at the latest at the end of an epoch or after 100 steps, and before a ModelCheckpoint saves.
+
+    Args:
+        per_print_times (int): The steps between lines; 0 prints none. Default: 1.
+
+    Raises:
+        ValueError: If `per_print_times` is not an int of at least 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> history = model.train(1, data, callbacks=ms.train.LossMonitor())
+        epoch: 1 step: 1, loss is 4.0
+        epoch: 1 step: 2, loss is 1.0
+    """
 
     _MOST_AHEAD = 100
 
@@ -22,19 +44,19 @@ class LossMonitor(Callback):
             raise ValueError(f"LossMonitor: 'per_print_times' must be an int of at least 0, got {per_print_times!r}")
         self._per_print_times = per_print_times
         self._last_print_time = 0
-        self._unseen: List[Tuple[int, int, Any]] = []  # epoch, step and outputs of steps whose loss was not looked at
+        self._unseen: List[Tuple[int, int, Any]] = []  # epoch, step and outputs of steps whose loss was not read yet
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        # Steps count from 1 anew in each training; an object may serve several.
+        # Steps count from 1 again in each run; one object may serve several.
         self._last_print_time = 0
         self._unseen.clear()
         p = run_context.original_args()
-        if isinstance(p, _InternalCallbackParam):  # of a loop of this library
+        if isinstance(p, _InternalCallbackParam):  # a training loop of this library
             p._look_before_saves(self._look)
         super().on_train_begin(run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """Nothing is printed per batch of an evaluation."""
+        """Does nothing: nothing is printed for batches of an evaluation."""
 
     def step_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
@@ -51,11 +73,11 @@ class LossMonitor(Callback):
 
     @staticmethod
     def _text(loss: Any) -> str:
-        """MindSpore 1 prints the digits of a float32, 2 those of a Python float."""
+        """Returns the digits of a float32, as MindSpore 1 prints, or of a Python float, as MindSpore 2 does."""
         return str(np.float32(loss)) if isinstance(loss, float) and context.era() == 1 else str(loss)
 
     def _look(self) -> Any:
-        """The loss of the last step; ValueError for the first that is not finite."""
+        """Returns the loss of the last step. Raises ValueError for the first loss that is not finite."""
         unseen, self._unseen = self._unseen, []
         loss = None
         for (epoch, step, _), loss in zip(unseen, _loss_numbers([outputs for _, _, outputs in unseen])):

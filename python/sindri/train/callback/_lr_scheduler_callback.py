@@ -8,8 +8,29 @@ from sindri.train.callback._monitored import _Rate
 
 
 class LearningRateScheduler(Callback):
-    """After each step (chunk when sinking) sets the optimizer's learning rate to `learning_rate_function(lr, step)`. The optimizer must have
-    one constant learning rate; otherwise nothing happens, with a warning. TypeError unless the argument is callable."""
+    """Sets the optimizer's learning rate to `learning_rate_function(lr, step)` after each step, or chunk when sinking.
+
+    The optimizer must have one constant learning rate; otherwise the callback only warns.
+
+    Args:
+        learning_rate_function (Callable): Receives the learning rate and the step and returns the new rate.
+
+    Raises:
+        TypeError: If the argument is not callable.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+        >>> optimizer = nn.SGD(net.trainable_params(), 0.25)
+        >>> model = ms.Model(net, nn.MSELoss(), optimizer)
+        >>> history = model.train(1, data, callbacks=ms.train.LearningRateScheduler(lambda lr, step: lr / 2))
+        >>> print(optimizer.learning_rate.asnumpy())
+        0.0625
+    """
 
     def __init__(self, learning_rate_function: Callable[[float, int], float]):
         super().__init__()

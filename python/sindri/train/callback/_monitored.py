@@ -1,4 +1,4 @@
-"""What callbacks that watch a number or set the learning rate share."""
+"""Bases of callbacks that monitor a value or set the learning rate."""
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -12,8 +12,8 @@ from sindri.train.callback._callback import Callback, RunContext
 
 
 class _Watch(Callback):
-    """Watches `monitor`: 'loss' at every epoch, 'eval_loss' or a metric's name at every evaluation of Model.fit. `mode` says whether less or more
-    is better; 'auto' takes more for accuracies."""
+    """Watches `monitor`: 'loss' in every epoch, 'eval_loss' or a metric's name in every evaluation of Model.fit. `mode` says whether smaller or
+    larger is better; 'auto' prefers larger values of accuracies."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, verbose: bool, mode: str):
         super().__init__()
@@ -29,17 +29,17 @@ class _Watch(Callback):
 
     @property
     def wait(self) -> int:
-        """Epochs, or evaluations where an evaluation is watched, without a better number."""
+        """int: Epochs without an improvement; evaluations, if a value of evaluations is watched."""
         return self._rule.wait
 
     @property
     def best(self) -> float:
-        """The best number so far."""
+        """float: The best value so far."""
         return self._rule.best
 
     @property
     def cooldown_counter(self) -> int:
-        """Epochs that are not counted any more."""
+        """int: Epochs left that are not counted."""
         return self._rule.cooldown
 
     def _begin(self) -> None:
@@ -50,15 +50,15 @@ class _Watch(Callback):
         self._begin()
 
     def state_dict(self) -> Dict[str, Any]:
-        """Best number, epochs waited and cooldown."""
+        """Returns the best value, the epochs waited and the cooldown."""
         return {'best': self._rule.best, 'wait': self._rule.wait, 'cooldown': self._rule.cooldown}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Continues counting from `state`."""
+        """Continues counting from a saved state."""
         self._rule.best, self._rule.wait, self._rule.cooldown = float(state['best']), int(state['wait']), int(state['cooldown'])
 
     def _current(self, p: Any) -> Optional[float]:
-        """The watched number. None where there is none: silently in an epoch of Model.fit without an evaluation, else with a warning."""
+        """Returns the watched value, or None if there is none: silently in an epoch of Model.fit without an evaluation, else with a warning."""
         results = p.get('eval_results') or {}
         if self.monitor != 'loss' and not getattr(p, '_evaluated', True):
             return None
@@ -76,7 +76,7 @@ class _Watch(Callback):
 
 
 def rate_held(optimizer: Any) -> Any:
-    """The attribute that holds an optimizer's learning rate: a Parameter, a schedule, or several of them where groups differ. None without one."""
+    """Returns the attribute with an optimizer's learning rate: a Parameter, a schedule, or several if groups differ; None without one."""
     of_groups = getattr(optimizer, 'lrs', None)  # of experimental.optim
     if isinstance(of_groups, ParameterTuple) and of_groups:
         return of_groups[0] if len(of_groups) == 1 else of_groups
@@ -84,7 +84,7 @@ def rate_held(optimizer: Any) -> Any:
 
 
 class _Rate:
-    """The learning rate of the optimizer that a training works with. ValueError without an optimizer."""
+    """The learning rate of a run's optimizer. Raises ValueError without an optimizer."""
 
     def __init__(self, p: Any, place: str):
         optimizer = p.get('optimizer') or getattr(p.train_network, 'optimizer', None)
@@ -94,9 +94,9 @@ class _Rate:
         self.constant = isinstance(self._rate, Parameter)
 
     def get(self) -> float:
-        """Now; only where it is constant."""
+        """Returns the current rate; only if it is constant."""
         return float(self._rate.asnumpy())
 
     def set(self, rate: float) -> None:
-        """From the next step on."""
+        """Sets the rate from the next step on."""
         self._rate.set_data(Tensor(np.array(rate, np.float32)))

@@ -1,4 +1,4 @@
-"""Ends training in order when asked from outside."""
+"""Ends training in an orderly way on an external request."""
 import json
 import os
 import signal
@@ -12,9 +12,27 @@ from sindri.train.serialization import save_checkpoint
 
 
 class OnRequestExit(Callback):
-    """When the signal `sig` comes, or the JSON file `config_file` says `{"GracefulExit": 1}`, the running step is finished, the network is saved
-    as `<directory>/<file_name>_train.ckpt` (`_eval.ckpt` in an evaluation) and training stops. A MindIR file cannot be written yet: with
-    save_mindir, its default, that is said once in the log. SIGINT and SIGTERM are for this; SIGKILL cannot be caught (ValueError)."""
+    """Stops training on a signal or an entry in a file, after saving the network.
+
+    When the signal `sig` arrives, or the JSON file `config_file` contains `{"GracefulExit": 1}`, the current step is finished, the network is saved
+    as `<directory>/<file_name>_train.ckpt` (`_eval.ckpt` in an evaluation) and training stops.
+
+    Args:
+        save_ckpt (bool): Whether a checkpoint is saved. Default: True.
+        save_mindir (bool): MindIR files cannot be written yet; True logs this once. Default: True.
+        file_name (str): The start of the file's name. Default: 'Net'.
+        directory (str): The folder. Default: './'.
+        config_file (str): The JSON file to watch. Default: None.
+        sig (int): The signal, such as SIGINT or SIGTERM. Default: SIGTERM.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `sig` is not a signal, or is SIGKILL, which cannot be caught.
+
+    Examples:
+        >>> import sindri as ms
+        >>> callback = ms.train.OnRequestExit(save_mindir=False, file_name='resnet')
+    """
 
     def __init__(self, save_ckpt: bool = True, save_mindir: bool = True, file_name: str = 'Net', directory: str = './',
                  config_file: Optional[str] = None, sig: int = signal.SIGTERM):
@@ -33,7 +51,7 @@ class OnRequestExit(Callback):
 
     def on_train_begin(self, run_context: RunContext) -> None:
         if self._before is not None:
-            return  # an evaluation within a training
+            return  # an evaluation within a training run
         self.exit = False
         try:
             self._before = signal.signal(self.sig, self._note)
@@ -49,7 +67,7 @@ class OnRequestExit(Callback):
         self._look(run_context, 'eval')
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Nothing is left to do at an epoch's end."""
+        """Does nothing at the end of an epoch."""
 
     def __exit__(self, *err: Any) -> None:
         if self._before is not None:

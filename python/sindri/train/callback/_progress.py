@@ -1,4 +1,4 @@
-"""The live line of a training: on a terminal, in a notebook, in a file."""
+"""The progress line of a training run: on a terminal, in a notebook, in a file."""
 import html
 import os
 import sys
@@ -15,8 +15,8 @@ from sindri.train.callback._callback import Callback, RunContext, _loss_numbers
 from sindri.train.callback._monitored import rate_held
 
 _SWITCH = {'on': True, '1': True, 'off': False, '0': False}
-_MOST_UNSEEN = 100  # steps whose losses are not looked at yet
-_DEVICE_LOOK = 1.0  # seconds between looks at a loss that a device has to be waited for
+_MOST_UNSEEN = 100  # steps whose losses were not read yet
+_DEVICE_LOOK = 1.0  # seconds between reads of a loss that synchronise a device
 _NOTEBOOK_COLUMNS = 100
 _NOTEBOOK_LOOK = 0.25
 
@@ -29,20 +29,29 @@ def _is_terminal(stream: Any) -> bool:
 
 
 def _notebook_display() -> Any:
-    """IPython's display() where this process is the kernel of a notebook, which has loaded it; else None."""
+    """Returns IPython's display() if this process is the kernel of a notebook and has loaded it; else None."""
     shell = getattr(sys.modules.get('IPython'), 'get_ipython', lambda: None)()
     return getattr(sys.modules.get('IPython.display'), 'display', None) if getattr(shell, 'kernel', None) is not None else None
 
 
 class ProgressBar(Callback):
-    """Shows how far a training is: epoch, step, loss, metric, learning rate, samples per second and the time that is left, in one line that is redrawn,
-    and a line for every epoch. `Model.train` and `Model.fit` add one on a terminal and in a notebook, except in a script that says `import mindspore`,
-    whose output is its own, and in a rank of a launched job, where launchers give logs a terminal. The environment variable SINDRI_PROGRESS switches it
-    `off` or `on` everywhere. In the list of callbacks it is always used; where the output is not a terminal, and in a rank, it writes plain lines, one per
-    epoch.
+    """Shows the progress of training in one line: epoch, step, loss, metric, learning rate, samples per second and remaining time.
 
-    The line goes to the standard error stream, or to the standard output if only that is a terminal. What scripts and other callbacks print while it is
-    there takes its place, and it is drawn again below. Only rank 0 shows it. quiet: plain lines even on a terminal."""
+    The line is redrawn, and there is a line for every epoch. `Model.train` and `Model.fit` add a bar on a terminal and in a notebook, with two
+    exceptions: in a script that imports `mindspore`, whose output must not change, and in a rank of a launched job, because launchers connect logs
+    to a terminal. The environment variable SINDRI_PROGRESS switches it `off` or `on` everywhere. A bar in the list of callbacks is always used; if
+    the output is not a terminal, and in a rank, it writes plain lines, one per epoch.
+
+    The line goes to stderr, or to stdout if only that is a terminal. Text that scripts and other callbacks print meanwhile replaces it, and it is
+    drawn again below. Only rank 0 shows it.
+
+    Args:
+        quiet (bool): Whether to write plain lines on a terminal too. Default: False.
+
+    Examples:
+        >>> from sindri.train.callback import ProgressBar
+        >>> callbacks = [ProgressBar(quiet=True)]
+    """
 
     def __init__(self, quiet: bool = False):
         self._quiet = bool(quiet)
@@ -53,7 +62,7 @@ class ProgressBar(Callback):
         self._evaluations = (0, 0)
         self._forget_epoch()
 
-    # --- one training -----------------------------------------------------------------------------------------------------------------
+    # --- one training run ------------------------------------------------------------------------------------------------------------
 
     def on_train_begin(self, run_context: RunContext) -> None:
         p = run_context.original_args()
@@ -112,10 +121,10 @@ class ProgressBar(Callback):
         self._show_in_notebook(now)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
-        """An evaluation is not shown batch by batch."""
+        """Does nothing: batches of an evaluation are not shown."""
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """See on_eval_begin."""
+        """Does nothing: batches of an evaluation are not shown."""
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         if self._bar is None:
@@ -140,14 +149,14 @@ class ProgressBar(Callback):
             self._update_display(self._bar.line(_NOTEBOOK_COLUMNS))
         self._bar = self._display = None
 
-    # --- what Model tells -------------------------------------------------------------------------------------------------------------
+    # --- reports from Model ----------------------------------------------------------------------------------------------------------
 
     def _expect_evaluations(self, every: int, batches: int) -> None:
-        """How many epochs lie between evaluations, 0: none; batches of one."""
+        """Sets the number of epochs between evaluations, 0 for none, and the batches of one."""
         self._evaluations = (every, batches)
 
     def _step_computed(self) -> None:
-        """A step is done, and the callbacks come."""
+        """A step is done; the callbacks follow."""
         self._computed = time.perf_counter()
 
     def _evaluating(self) -> None:
@@ -166,7 +175,7 @@ class ProgressBar(Callback):
         self._loss_sum, self._losses, self._epoch_steps, self._epoch_seconds = 0.0, 0, 0, 0.0
 
     def _look(self) -> None:
-        """Reads the losses of the last steps; a device is waited for once."""
+        """Reads the losses of the last steps; a device is synchronised once."""
         unseen, self._unseen = self._unseen, []
         for loss in _loss_numbers(unseen):
             if isinstance(loss, float):
@@ -180,14 +189,14 @@ class ProgressBar(Callback):
             return float(self._rates[min(self._done - 1, len(self._rates) - 1)])
         return float(self._rates.asnumpy().reshape(-1)[0]) if self._rates is not None else None
 
-    # --- where it is shown ------------------------------------------------------------------------------------------------------------
+    # --- output ----------------------------------------------------------------------------------------------------------------------
 
     def _say(self, line: str) -> None:
         if self._display is not None:
             print(line, flush=True)
         elif self._bar.redraws:
             self._bar.print(line)
-        else:  # through Python's stream, whose order with other prints holds
+        else:  # through Python's stream, which keeps the order with other prints
             print(line, file=self._stream, flush=True)
 
     def _update_display(self, line: str) -> None:
@@ -199,7 +208,7 @@ class ProgressBar(Callback):
             self._update_display(self._bar.line(_NOTEBOOK_COLUMNS))
 
     def _share_streams(self) -> None:
-        """Lets what is printed take the line's place: sys.stdout and sys.stderr, where they are the terminal."""
+        """Lets printed text replace the line: wraps sys.stdout and sys.stderr if they are the terminal."""
         for name in ('stdout', 'stderr'):
             stream = getattr(sys, name)
             if _is_terminal(stream):
@@ -211,18 +220,18 @@ class ProgressBar(Callback):
         while self._streams:
             name, stream, shared = self._streams.pop()
             shared._bar = None
-            if getattr(sys, name) is shared:  # the script may have put its own there
+            if getattr(sys, name) is shared:  # the script may have replaced it
                 setattr(sys, name, stream)
 
 
 class _SharedStream:
-    """A terminal's stream beside the line: the line makes room for what is written, and waits until a line that was begun is ended."""
+    """A terminal's stream shared with the line: the line makes room for written text, and waits until a line that was started is complete."""
 
     def __init__(self, stream: Any, bar: Any):
         self._stream, self._bar = stream, bar
 
     def write(self, text: str) -> int:
-        """Writes at once."""
+        """Writes the text at once."""
         if self._bar is None or not text:
             return int(self._stream.write(text))
         self._bar.hide()
@@ -232,7 +241,7 @@ class _SharedStream:
         return int(written)
 
     def writelines(self, lines: Any) -> None:
-        """Writes each."""
+        """Writes each line."""
         for line in lines:
             self.write(line)
 
@@ -244,7 +253,7 @@ class _SharedStream:
 
 
 def _fileno(stream: Any) -> Optional[int]:
-    """Of a terminal; elsewhere lines go through Python's stream."""
+    """Returns the file number of a terminal; elsewhere lines go through Python's stream."""
     return stream.fileno() if _is_terminal(stream) else None
 
 
@@ -253,7 +262,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _loss_of(outputs: Any) -> Any:
-    """What of a step's outputs is kept until it is looked at."""
+    """Returns the part of a step's outputs that is kept until it is read."""
     return outputs[0] if isinstance(outputs, (tuple, list)) and outputs and isinstance(outputs[0], Tensor) else outputs
 
 
@@ -266,7 +275,7 @@ def _batch_size(dataset: Any) -> int:
 
 
 def _rates_of(optimizer: Any) -> Any:
-    """The Parameter that holds the rate, or the table of rates by step; None where the rate is computed, or each group has its own."""
+    """Returns the Parameter with the rate, or the table of rates by step; None if the rate is computed or differs by group."""
     rate = rate_held(optimizer)
     if isinstance(rate, Parameter):
         return rate
@@ -275,7 +284,7 @@ def _rates_of(optimizer: Any) -> Any:
 
 
 def _switch() -> Optional[bool]:
-    """SINDRI_PROGRESS; None where it is not set. ValueError for another value."""
+    """Returns SINDRI_PROGRESS; None if it is not set. Raises ValueError for another value."""
     value = os.environ.get('SINDRI_PROGRESS', '')
     if value and value not in _SWITCH:
         raise ValueError(f"environment variable SINDRI_PROGRESS must be 'on' or 'off', got {value!r}")
@@ -283,7 +292,7 @@ def _switch() -> Optional[bool]:
 
 
 def _default_bar(callbacks: List[Callback]) -> Optional[ProgressBar]:
-    """The bar among the callbacks, or a new one where somebody watches."""
+    """Returns the bar among the callbacks, or a new one if the output is interactive."""
     for callback in callbacks:
         if isinstance(callback, ProgressBar):
             return callback

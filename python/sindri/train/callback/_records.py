@@ -1,4 +1,4 @@
-"""What a training run came to, epoch by epoch: the record that Model.train and Model.fit return, and callbacks that write it for other tools."""
+"""Results of a training run by epoch: the record that Model.train and Model.fit return, and callbacks that write it for other tools."""
 import csv
 import math
 import os
@@ -15,7 +15,7 @@ from sindri.communication.management import GlobalComm, get_rank
 from sindri.train.callback._callback import Callback, RunContext, _loss_numbers
 from sindri.train.callback._monitored import rate_held
 
-_MOST_UNREAD = 100  # losses that are kept before they are read: a device is waited for once
+_MOST_UNREAD = 100  # losses that are kept before they are read: a device is synchronised once
 
 
 def _is_number(value: Any) -> bool:
@@ -29,13 +29,13 @@ def _number(value: Any) -> float:
 
 
 def _loss_of(outputs: Any) -> Any:
-    """The part of a step's outputs that is kept until it is read; a large one is read at once."""
+    """Returns the part of a step's outputs that is kept until it is read; a large one is read at once."""
     loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
     return _loss_numbers([loss])[0] if isinstance(loss, Tensor) and loss.size > 1 else loss
 
 
 def _rate_of(optimizer: Any, step: int) -> Optional[float]:
-    """The learning rate of step `step`, from 1; None where it is computed, or each group has its own."""
+    """Returns the learning rate of a step, counted from 1; None if it is computed or differs by group."""
     rate = rate_held(optimizer)
     table = rate if isinstance(rate, Parameter) else getattr(rate, 'learning_rate', None)
     if not isinstance(table, Parameter) or len(table.shape) > 1:
@@ -45,8 +45,11 @@ def _rate_of(optimizer: Any, step: int) -> Optional[float]:
 
 
 class _EpochValues(Callback):
-    """Gathers the values of each epoch and hands them to `_epoch`: `loss`, the mean over its steps that were finite, and what Model.fit
-    evaluated at its end: `eval_loss` and the metrics by their names. Values that are no single numbers are kept as they are."""
+    """Collects the values of each epoch and passes them to `_epoch`.
+
+    They are `loss`, the mean over the epoch's steps with a finite loss, and the results of Model.fit's evaluation: `eval_loss` and the metrics by
+    their names. Values that are not single numbers are passed unchanged.
+    """
 
     _sum, _count = 0.0, 0
 
@@ -61,13 +64,13 @@ class _EpochValues(Callback):
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
-        if not self._count and not self._unread:  # of a resumed run that had trained all steps of the epoch before it stopped
+        if not self._count and not self._unread:  # a resumed run had trained all steps of the epoch before it stopped
             self._unread.append(_loss_of(p.net_outputs))
         self._read()
         values: Dict[str, Any] = {'loss': self._sum / self._count if self._count else math.nan}
         if p.get('metrics'):
             results = dict(p.get('eval_results') or {})
-            if 'loss' in results:  # a metric of that name; the training's mean has it here
+            if 'loss' in results:  # a metric of that name; here it is the mean of the training loss
                 results.setdefault('eval_loss', results.pop('loss'))
                 results.pop('loss', None)
             values.update(results)
@@ -75,12 +78,12 @@ class _EpochValues(Callback):
         self._sum, self._count = 0.0, 0
 
     def state_dict(self) -> Dict[str, Any]:
-        """The sum and number of the losses of the epoch so far."""
+        """Returns the sum and number of the epoch's losses so far."""
         self._read()
         return {'sum': self._sum, 'count': self._count}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Continues the mean of an epoch that was cut short."""
+        """Continues the mean of an interrupted epoch."""
         self._sum, self._count = float(state['sum']), int(state['count'])
 
     def _read(self) -> None:
@@ -97,16 +100,26 @@ class _EpochValues(Callback):
 class TrainingHistory(_EpochValues):
     """The values of a training run by epoch; `Model.train` and `Model.fit` return one.
 
-        history = model.fit(10, train_data, valid_data)
-        plt.plot(history.epoch, history['loss'])
+    `history['loss']` is `history.history['loss']`. In MindSpore `train` and `fit` return None, and the callback `History` keeps the last step's output
+    instead of the mean.
 
     Attributes:
-        epoch (list[int]): Numbers of the epochs, from 1.
+        epoch (list[int]): The numbers of the epochs, from 1.
         history (dict[str, list]): Lists as long as `epoch`: `loss`, the mean over the steps of the epoch (in sink mode over the last step of each
-            chunk), and of `fit` `eval_loss` and each metric by its name, with NaN for epochs without an evaluation.
+            chunk); for `fit` also `eval_loss` and each metric by its name, with NaN for epochs without an evaluation.
 
-    `history['loss']` is `history.history['loss']`. MindSpore's `train` and `fit` return None, and its callback `History` keeps the last step's output
-    instead of the mean."""
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25), metrics={'mae'})
+        >>> history = model.fit(2, data, data)
+        >>> history.epoch, history['loss'], history['mae']
+        ([1, 2], [2.5, 0.15625], [0.5, 0.125])
+    """
 
     def __init__(self) -> None:
         self.epoch: List[int] = []
@@ -131,8 +144,8 @@ class TrainingHistory(_EpochValues):
 
 
 class _Logger(_EpochValues):
-    """Base of the callbacks that write for other tools. Rank 0 alone writes. A subclass has `_open(p)`, `_write(step, values)` and `_close(ended)`:
-    ended tells whether the run came to its end."""
+    """Base of callbacks that write for other tools. Only rank 0 writes. A subclass defines `_open(p)`, `_write(step, values)` and `_close(ended)`, where
+    `ended` says whether the run was completed."""
 
     def __init__(self, every_steps: int):
         self._every = validator.check_non_negative_int(every_steps, 'every_steps', type(self).__name__)
@@ -192,17 +205,37 @@ class _Logger(_EpochValues):
 
 
 class CSVLogger(_Logger):
-    """Writes a CSV file with a row per epoch: step, epoch, loss (the mean over its steps), lr, epoch_seconds, and of `Model.fit` eval_loss and the
-    metrics. The header is that of the first row; a column that comes later (the first evaluation at epoch 2) widens it, with empty fields above.
-    The file is whole after each row.
+    """Writes a CSV file with a row per epoch.
+
+    Columns: step, epoch, loss (the mean over its steps), lr, epoch_seconds, and for `Model.fit` eval_loss and the metrics. The header has the columns of
+    the first row; a column that appears later (the first evaluation in epoch 2) widens it, with empty fields above. The file is complete after
+    each row.
 
     Args:
-        path: File to write. Its folder is made.
-        append: Keep the rows of a file that is there, for a run that is resumed: rows from the first new epoch on are replaced. Without it
-            the file is replaced.
-        every_steps: Also a row every so many steps, with `step_loss`; 0: none.
+        path (str): The file to write. Its folder is created.
+        append (bool): Whether to keep the rows of an existing file, for a resumed run: rows from the first new epoch on are replaced. Otherwise
+            the file is replaced. Default: False.
+        every_steps (int): Also write a row with `step_loss` every this number of steps; 0 writes none. Default: 0.
 
-    Raises TypeError, ValueError for bad arguments or an `append` to another file than a CSV file of this class; OSError."""
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, or `append` names a file that is not a CSV file of this class.
+        OSError: If the file cannot be written.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net, path = nn.Dense(1, 1, 'zeros', has_bias=False), os.path.join(tempfile.mkdtemp(), 'run.csv')
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> history = model.train(1, data, callbacks=ms.train.callback.CSVLogger(path))
+        >>> with open(path) as file:
+        ...     print(file.readline().strip())
+        step,epoch,loss,lr,epoch_seconds
+    """
 
     def __init__(self, path: Any, append: bool = False, every_steps: int = 0):
         super().__init__(every_steps)
@@ -228,7 +261,7 @@ class CSVLogger(_Logger):
     def _write(self, p: Any, values: Dict[str, Any]) -> None:
         row = {'step': str(int(p.cur_step_num)), **{name: repr(value) for name, value in values.items()}}
         new = [name for name in row if name not in self._columns]
-        # A run that was stopped between the row and the checkpoint after it ends the epoch once more.
+        # A run stopped between the row and the checkpoint after it ends the epoch once more.
         again = [old for old in self._rows if 'epoch' in row and old.get('epoch') == row['epoch']]
         self._rows = [old for old in self._rows if old not in again] + [row]
         if new or again:
@@ -239,7 +272,7 @@ class CSVLogger(_Logger):
             csv.DictWriter(file, self._columns, restval='', lineterminator='\n').writerow(row)
 
     def _rewrite(self) -> None:
-        """In one step: a reader sees the old file or the new one."""
+        """Replaces the file atomically: a reader sees the old file or the new one."""
         part = self._path + '.part'
         with open_for_writing(part, 'w', newline='', encoding='utf-8') as file:
             if self._columns:

@@ -1,4 +1,4 @@
-"""Lowers the learning rate when nothing gets better."""
+"""Lowers the learning rate when a value stops improving."""
 from typing import Any, Dict, Optional
 
 import numpy as np
@@ -10,9 +10,28 @@ from sindri.train.callback._monitored import _Rate, _Watch
 
 
 class ReduceLROnPlateau(_Watch):
-    """Multiplies the learning rate by `factor` (below 1), not below `min_lr`, once `monitor` has not become better by more than `min_delta` for
-    `patience` epochs, or evaluations where an evaluation is watched, then waits `cooldown` of them. The optimizer must have one constant learning
-    rate. ValueError/TypeError for bad arguments."""
+    """Multiplies the learning rate by a factor once a monitored value has not improved for some epochs.
+
+    Epochs are counted; if a value of evaluations is monitored, evaluations are. The optimizer must have one constant learning rate.
+
+    Args:
+        monitor (str): 'loss', 'eval_loss' or a metric of Model.fit. Default: 'eval_loss'.
+        factor (float): The factor, in (0, 1). Default: 0.1.
+        patience (int): The number of epochs or evaluations without improvement. Default: 10.
+        verbose (bool): Whether a change is printed. Default: False.
+        mode (str): 'min', 'max' or 'auto'. Default: 'auto'.
+        min_delta (float): The smallest change that counts as an improvement. Default: 1e-4.
+        cooldown (int): The number of epochs or evaluations to wait after a change. Default: 0.
+        min_lr (float): The smallest learning rate. Default: 0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> callback = ms.train.ReduceLROnPlateau(monitor='eval_loss', factor=0.5, patience=3)
+    """
 
     def __init__(self, monitor: str = 'eval_loss', factor: float = 0.1, patience: int = 10, verbose: bool = False, mode: str = 'auto',
                  min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0):
@@ -28,12 +47,20 @@ class ReduceLROnPlateau(_Watch):
         self._watched_rate = _Rate(run_context.original_args(), 'ReduceLROnPlateau')
 
     def state_dict(self) -> Dict[str, Any]:
-        """Best number, epochs waited, cooldown, and the learning rate."""
+        """Returns the best value, the epochs waited, the cooldown and the learning rate.
+
+        Returns:
+            Dict.
+        """
         rate = self._watched_rate
         return {**super().state_dict(), 'rate': rate.get() if rate is not None and rate.constant else None}
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
-        """Continues from `state`, with its learning rate."""
+        """Continues from a saved state, with its learning rate.
+
+        Args:
+            state (dict): The state.
+        """
         super().load_state_dict(state)
         if state['rate'] is not None and self._watched_rate is not None and self._watched_rate.constant:
             self._watched_rate.set(state['rate'])

@@ -11,7 +11,7 @@ _MARK = '__tensor__'
 
 
 def _names_of(callbacks: List[Callback]) -> List[str]:
-    """One name for each callback: its class and, from the second of a class on, a number. The order among classes may change between runs."""
+    """Returns a name for each callback: its class and, from the second of a class on, a number. The order among classes may change between runs."""
     seen: Dict[str, int] = {}
     names = []
     for c in callbacks:
@@ -23,7 +23,7 @@ def _names_of(callbacks: List[Callback]) -> List[str]:
 
 
 def states_of(callbacks: List[Callback]) -> Dict[str, Any]:
-    """The states of the callbacks that have one, by name."""
+    """Returns the states of the callbacks that have one, by name."""
     out = {}
     for name, c in zip(_names_of(callbacks), callbacks):
         state = c.state_dict()
@@ -35,7 +35,7 @@ def states_of(callbacks: List[Callback]) -> Dict[str, Any]:
 
 
 def give_states(callbacks: List[Callback], states: Dict[str, Any]) -> None:
-    """Hands every callback its saved state. A state whose callback is missing is reported: the resumed run differs from an uninterrupted one."""
+    """Passes every callback its saved state. A state without its callback is reported: the resumed run differs from an uninterrupted one."""
     names = _names_of(callbacks)
     for name, c in zip(names, callbacks):
         if name in states:
@@ -47,7 +47,7 @@ def give_states(callbacks: List[Callback], states: Dict[str, Any]) -> None:
 
 
 def pack(states: Dict[str, Any]) -> Tuple[str, List[Tuple[str, Tensor]]]:
-    """States as JSON, and the Tensors in them as entries of a checkpoint. TypeError for values that are neither."""
+    """Returns the states as JSON, and their Tensors as entries of a checkpoint. Raises TypeError for other values."""
     tensors: List[Tuple[str, Tensor]] = []
 
     def plain(value: Any, where: str) -> Any:
@@ -66,7 +66,7 @@ def pack(states: Dict[str, Any]) -> Tuple[str, List[Tuple[str, Tensor]]]:
 
 
 def unpack(text: str, values: Dict[str, Tensor]) -> Dict[str, Any]:
-    """The states that `pack` wrote; `values` are the Tensors by entry name."""
+    """Returns the states that `pack` wrote; `values` are the Tensors by entry name."""
     def whole(value: Any) -> Any:
         if isinstance(value, dict):
             return values[f'{TENSOR_PREFIX}{value[_MARK]}'] if set(value) == {_MARK} else {k: whole(v) for k, v in value.items()}

@@ -1,4 +1,4 @@
-"""Collects what is worth seeing of a training into event files."""
+"""Records a training run in event files."""
 import os
 import re
 from typing import Any, Dict, Optional
@@ -16,20 +16,41 @@ from sindri.train.summary.summary_record import SummaryRecord
 _DEFAULTS: Dict[str, Any] = {'collect_metric': True, 'collect_graph': True, 'collect_train_lineage': True, 'collect_eval_lineage': True,
                              'collect_input_data': True, 'collect_dataset_graph': True, 'collect_landscape': None, 'histogram_regular': None}
 _KINDS = {'collect_landscape': [dict, None], 'histogram_regular': [str, None]}  # the others are bools
-_FIRST_PARAMETERS = 5  # recorded when no regular expression chooses
-_TENSOR_STEPS = 20  # TensorSummary values are large: about so many in a training unless a frequency is given
+_FIRST_PARAMETERS = 5  # recorded if no regular expression selects parameters
+_TENSOR_STEPS = 20  # TensorSummary values are large: about this many in a run unless a frequency is given
 
 
 class SummaryCollector(Callback):
-    """Records the loss (`loss/auto`), histograms of parameters (`<name>/auto`), input images (`input_data/auto`), the network, what summary ops
-    hand over, and the lineage of training and evaluation, every `collect_freq` steps (epochs when sinking) and at the first.
+    """Records training and evaluation in event files.
 
-    collect_specified_data: dict of collect_metric, collect_graph, collect_train_lineage, collect_eval_lineage, collect_input_data,
-    collect_dataset_graph (bools) and histogram_regular (chooses parameters by name; default: the first five); missing keys are True when
-    keep_default_action, else False. custom_lineage_data: dict of str to int, float or str. collect_tensor_freq: steps between records of
-    TensorSummary. num_process is kept for scripts' sake. collect_landscape: dict of intervals (lists of three or more step or epoch numbers), unit
-    ('step', 'epoch'), landscape_size, num_samples, create_landscape: at those numbers the parameters are saved for loss landscapes, in
-    `<summary_dir>/ckpt_dir`. ValueError, TypeError."""
+    It records the loss (`loss/auto`), histograms of parameters (`<name>/auto`), input images (`input_data/auto`), the network, the values of summary
+    ops, and the lineage of training and evaluation, every `collect_freq` steps (epochs when sinking) and at the first.
+
+    collect_landscape saves parameters for loss landscapes in `<summary_dir>/ckpt_dir`. Its keys are intervals (lists of three or more step or epoch
+    numbers at which to save), unit ('step', 'epoch'), landscape_size, num_samples and create_landscape.
+
+    Args:
+        summary_dir (str): The folder of the event files.
+        collect_freq (int): The steps between records. Default: 10.
+        num_process (int): Accepted for compatibility. Default: 32.
+        collect_specified_data (dict): collect_metric, collect_graph, collect_train_lineage, collect_eval_lineage, collect_input_data,
+            collect_dataset_graph (bools), histogram_regular (selects parameters by name; default: the first five) and collect_landscape (a dict,
+            see above). Default: None.
+        keep_default_action (bool): The value of missing bools. Default: True.
+        custom_lineage_data (dict): str to int, float or str. Default: None.
+        collect_tensor_freq (int): The steps between records of TensorSummary. Default: None, about 20 records in a run.
+        max_file_size (int): The largest size of a file in bytes. Default: None.
+        export_options (dict): As in SummaryRecord. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range or a key is unknown.
+
+    Examples:
+        >>> import tempfile
+        >>> import sindri as ms
+        >>> callback = ms.train.SummaryCollector(tempfile.mkdtemp(), collect_freq=100)
+    """
 
     def __init__(self, summary_dir: str, collect_freq: int = 10, num_process: int = 32, collect_specified_data: Optional[dict] = None,
                  keep_default_action: bool = True, custom_lineage_data: Optional[dict] = None, collect_tensor_freq: Optional[int] = None,
@@ -91,7 +112,7 @@ class SummaryCollector(Callback):
         self._record.set_mode('train')
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """Nothing is recorded per batch of an evaluation."""
+        """Does nothing: nothing is recorded for batches of an evaluation."""
 
     def step_end(self, run_context: RunContext) -> None:
         p = run_context.original_args()
@@ -175,6 +196,6 @@ class SummaryCollector(Callback):
 
 
 def _rows(dataset: Any) -> int:
-    """Rows of a dataset: batches times batch size."""
+    """Returns the rows of a dataset: batches times batch size."""
     batch = dataset.get_batch_size() if hasattr(dataset, 'get_batch_size') else 1
     return int(dataset.get_dataset_size()) * int(batch or 1)

@@ -1,4 +1,4 @@
-"""Prints how long epochs take."""
+"""Prints the duration of epochs."""
 import time
 from typing import Optional
 
@@ -8,10 +8,24 @@ from sindri.train.callback._callback import Callback, RunContext
 
 
 class TimeMonitor(Callback):
-    """Prints `Train epoch time: 1234.567 ms, per step time: 12.346 ms` (`Eval …` in an evaluation) after an epoch. Steps are the callback
-    parameters' batch_num when that is a positive int, else `data_size`. With `data_time` the line ends in ` (data time: 0.123 ms)`, the time per
-    step that was spent outside steps (waiting for data, callbacks). SINDRI_MINDSPORE_ERA=1 omits the mode, as MindSpore 1 did. ValueError, TypeError
-    for a bad data_size."""
+    """Prints the duration of each epoch and step.
+
+    It prints `Train epoch time: 1234.567 ms, per step time: 12.346 ms` (`Eval …` in an evaluation) after an epoch. With
+    SINDRI_MINDSPORE_ERA=1 the mode is omitted, as in MindSpore 1.
+
+    Args:
+        data_size (int): The number of steps, used if the callback parameters' batch_num is not a positive int. Default: None.
+        data_time (bool): Whether the line ends with ` (data time: 0.123 ms)`, the time per step spent outside steps (waiting for data,
+            callbacks). Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `data_size` is not positive.
+
+    Examples:
+        >>> import sindri as ms
+        >>> callback = ms.train.TimeMonitor(data_time=True)
+    """
 
     def __init__(self, data_size: Optional[int] = None, data_time: bool = False):
         self.data_size = None if data_size is None else validator.check_positive_int(data_size, 'data_size', 'TimeMonitor')

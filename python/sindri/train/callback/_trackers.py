@@ -1,4 +1,4 @@
-"""Callbacks that write a run for experiment trackers: MLflow's folder of files, Weights & Biases through its package."""
+"""Callbacks that record a run for experiment trackers: MLflow's file store, and Weights & Biases through its package."""
 import importlib
 import json
 import math
@@ -17,7 +17,7 @@ _NAME = re.compile(r'[^\w.\- :/]')
 
 
 def _innermost(network: Any) -> Any:
-    """The network within the cells that train it."""
+    """Returns the network inside the cells that train it."""
     while True:
         inner = getattr(network, 'network', None) or getattr(network, '_backbone', None)
         if inner is None:
@@ -26,7 +26,7 @@ def _innermost(network: Any) -> Any:
 
 
 def _params(given: Optional[Dict[str, Any]], p: Any) -> Dict[str, Any]:
-    """What identifies a training, and what the script adds."""
+    """Returns the parameters that identify a run, and those of the script."""
     own: Dict[str, Any] = {'epochs': int(p.epoch_num), 'steps_per_epoch': int(p.batch_num)}
     for name, thing in (('network', _innermost(p.get('network'))), ('optimizer', p.get('optimizer')), ('loss', p.get('loss_fn'))):
         if thing is not None:
@@ -35,7 +35,7 @@ def _params(given: Optional[Dict[str, Any]], p: Any) -> Dict[str, Any]:
 
 
 def _write(path: str, text: str) -> None:
-    """In one step: a reader sees the old file or the new one."""
+    """Replaces the file atomically: a reader sees the old file or the new one."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open_for_writing(path + '.part', encoding='utf-8') as file:
         file.write(text)
@@ -43,12 +43,12 @@ def _write(path: str, text: str) -> None:
 
 
 def _yaml(values: Dict[str, Any]) -> str:
-    """A mapping of numbers, texts, None and empty lists; JSON texts are YAML texts."""
+    """Returns a mapping of numbers, texts, None and empty lists as YAML; JSON texts are YAML texts."""
     return ''.join(f'{name}: {json.dumps(value, ensure_ascii=False)}\n' for name, value in sorted(values.items()))
 
 
 def _read_yaml(path: str) -> Dict[str, str]:
-    """The texts and numbers of a flat mapping, as this module and MLflow write them."""
+    """Returns the texts and numbers of a flat mapping, as this module and MLflow write them."""
     values = {}
     with open(path, encoding='utf-8') as file:
         for line in file:
@@ -65,20 +65,31 @@ def _read_yaml(path: str) -> Dict[str, str]:
 class MLflowLogger(_Logger):
     """Writes the run as MLflow's file store does, without the package: `folder/EXPERIMENT/RUN/` with metrics, params and tags.
 
-    `mlflow ui --backend-store-uri FOLDER` shows it. From MLflow 3.17 on file stores are refused unless MLFLOW_ALLOW_FILE_STORE=true is set; `mlflow migrate-filestore`
-    carries them over into a database.
+    `mlflow ui --backend-store-uri FOLDER` shows it. From version 3.17 on, MLflow rejects file stores unless MLFLOW_ALLOW_FILE_STORE=true is set;
+    `mlflow migrate-filestore` transfers them to a database.
 
-    The metrics are those of CSVLogger, at the number of the step: loss (the mean of the epoch), lr, epoch_seconds, eval_loss and the metrics of `Model.fit`.
+    The metrics are those of CSVLogger, with the number of the step: loss (the mean of the epoch), lr, epoch_seconds, eval_loss and the metrics of
+    `Model.fit`.
 
     Args:
-        folder: The store.
-        experiment: Name of the experiment, which is made where there is none.
-        run_name: Name of the run; None: `run-` and the time.
-        params: More parameters to record, as texts.
-        run_id: A run of this store to continue, such as `logger.run_id` of a run that was stopped; metrics of steps that are trained again are replaced.
-        every_steps: Also `step_loss` every so many steps; 0: not.
+        folder (str): The store. Default: 'mlruns'.
+        experiment (str): The name of the experiment, which is created if it does not exist. Default: 'Default'.
+        run_name (str): The name of the run. Default: None, `run-` and the time.
+        params (dict): Further parameters to record, as texts. Default: None.
+        run_id (str): A run of this store to continue, such as `logger.run_id` of a stopped run; metrics of steps that are trained again are
+            replaced. Default: None.
+        every_steps (int): Also write `step_loss` every this number of steps; 0 writes none. Default: 0.
 
-    Raises TypeError, ValueError for bad arguments or a run that is not there; OSError."""
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, or the run does not exist.
+        OSError: If a file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> from sindri.train.callback import MLflowLogger
+        >>> logger = MLflowLogger(tempfile.mkdtemp(), experiment='resnet')
+    """
 
     def __init__(self, folder: Any = 'mlruns', experiment: str = 'Default', run_name: Optional[str] = None, params: Optional[Dict[str, Any]] = None,
                  run_id: Optional[str] = None, every_steps: int = 0):
@@ -125,7 +136,7 @@ class MLflowLogger(_Logger):
 
     @staticmethod
     def _key(name: str) -> str:
-        """A name that MLflow takes, and that stays within its folder."""
+        """Returns a name that MLflow accepts and that stays within its folder."""
         key = _NAME.sub('_', str(name)).strip('/')
         return '/'.join(part if part.strip('.') else '_' for part in key.split('/') if part) or '_'
 
@@ -134,7 +145,7 @@ class MLflowLogger(_Logger):
         return [name for name in names if os.path.isfile(os.path.join(self._root, name, 'meta.yaml'))]
 
     def _find_experiment(self) -> str:
-        """The folder of the experiment of that name, made where there is none. `Default` is number 0, which MLflow expects in every store."""
+        """Returns the folder of the experiment of that name, created if it does not exist. `Default` is number 0, which MLflow expects in every store."""
         for folder in self._experiments():
             if _read_yaml(os.path.join(self._root, folder, 'meta.yaml')).get('name') == self._experiment:
                 return folder
@@ -187,19 +198,24 @@ class MLflowLogger(_Logger):
 
 
 class WandbLogger(_Logger):
-    """Logs the run with Weights & Biases, through the package `wandb`, which must be installed. WANDB_MODE and the other variables of the package hold; with
-    `mode='offline'` nothing leaves the machine: the run is a folder below `folder/wandb`, which `wandb sync` uploads later.
+    """Logs the run with Weights & Biases through the package `wandb`, which must be installed.
 
-    The values are those of CSVLogger, at the number of the step.
+    WANDB_MODE and the package's other variables apply. With `mode='offline'` nothing leaves the machine: the run is a folder below `folder/wandb`,
+    which `wandb sync` uploads later. The values are those of CSVLogger, with the number of the step.
 
     Args:
-        project, name: Of the run; None: as the package chooses.
-        mode: 'online', 'offline' or 'disabled'; None: that of WANDB_MODE, else 'offline'.
-        folder: Where the run's folder goes.
-        params: More values for the configuration of the run.
-        every_steps: Also `step_loss` every so many steps; 0: not.
+        project (str): The project. Default: None, the package's choice.
+        name (str): The name of the run. Default: None, the package's choice.
+        mode (str): 'online', 'offline' or 'disabled'. Default: None, that of WANDB_MODE, else 'offline'.
+        folder (str): Where the run's folder is created. Default: '.'.
+        params (dict): Further values for the configuration of the run. Default: None.
+        every_steps (int): Also log `step_loss` every this number of steps; 0 logs none. Default: 0.
 
-    Raises ImportError where the package is missing, when the callback is made; TypeError, ValueError."""
+    Raises:
+        ImportError: If the package is missing, when the callback is created.
+        TypeError: If an argument has another type.
+        ValueError: If `mode` is unknown.
+    """
 
     def __init__(self, project: Optional[str] = None, name: Optional[str] = None, mode: Optional[str] = None, folder: Any = '.',
                  params: Optional[Dict[str, Any]] = None, every_steps: int = 0):
