@@ -1,4 +1,4 @@
-"""The learning-rate range test: a few steps with rising rates, and what the loss does."""
+"""The learning-rate range test: a few steps with rising learning rates, and the resulting losses."""
 import math
 from typing import Any, Dict, List, Optional
 
@@ -21,10 +21,11 @@ class LearningRateCurve:
     """The result of `lr_find`; printing it shows the suggestion.
 
     Attributes:
-        rates (list[float]): Learning rates of the steps.
-        losses (list[float]): Loss of each step, computed before its update.
+        rates (list[float]): The learning rates of the steps.
+        losses (list[float]): The loss of each step, computed before its update.
         smoothed (list[float]): Means over neighbouring steps.
-        suggestion (float | None): The rate at which the smoothed loss falls fastest over the logarithm of the rate; None where it does not fall."""
+        suggestion (float | None): The rate at which the smoothed loss falls fastest over the logarithm of the rate; None if it does not fall.
+    """
 
     def __init__(self, test: Any):
         self._csv: str = test.csv()
@@ -34,7 +35,11 @@ class LearningRateCurve:
         self.suggestion: Optional[float] = test.suggestion()
 
     def save(self, path: Any) -> None:
-        """Writes the columns step, lr, loss and smoothed as CSV."""
+        """Writes the columns step, lr, loss and smoothed as CSV.
+
+        Args:
+            path (str): The file.
+        """
         with open_for_writing(path, 'w', encoding='utf-8') as file:
             file.write(self._csv)
 
@@ -46,7 +51,7 @@ class LearningRateCurve:
 
 
 class _Rise(Callback):
-    """Sets the rate before each step, and ends the training when the test is over."""
+    """Sets the rate before each step, and ends training when the test is over."""
 
     def __init__(self, test: Any, rate: Parameter):
         self._test, self._rate, self._step = test, rate, 0
@@ -63,16 +68,39 @@ class _Rise(Callback):
 
 def lr_find(model: Model, train_dataset: Any, lr_min: float = 1e-6, lr_max: float = 10.0, num_steps: int = 100,
             stop_factor: float = 4.0) -> LearningRateCurve:
-    """Trains up to `num_steps` steps with learning rates that rise exponentially from `lr_min` to `lr_max`, and suggests one (Smith 2017).
+    """Trains up to `num_steps` steps with learning rates that rise exponentially, and suggests a rate (Smith 2017).
 
-        curve = train.lr_find(model, data)
-        print(curve)
+    The test ends early if the loss is not finite or its running mean exceeds `stop_factor` times the smallest. Afterwards the parameters, the
+    optimizer's state, the learning rate, the loss scale and the random numbers are restored. The optimizer must have one constant learning rate:
+    create the Model with any rate, and use the suggested rate for the schedule. The test runs step by step, whether or not the Model sinks.
 
-    The test ends early when the loss is not finite or its running mean exceeds `stop_factor` times the least. Afterwards the parameters, the optimizer's state,
-    the learning rate, the loss scale and the random numbers are those of before. The optimizer must have one constant learning rate: make the Model with any, and give
-    the schedule the rate that is found. Sinking does not matter: the test runs step by step.
+    Args:
+        model (Model): The Model, with an optimizer.
+        train_dataset (Dataset): The data.
+        lr_min (float): The first rate. Default: 1e-6.
+        lr_max (float): The last rate. Default: 10.0.
+        num_steps (int): The number of steps. Default: 100.
+        stop_factor (float): The factor of the smallest loss at which the test ends. Default: 4.0.
 
-    ValueError: a Model without optimizer, a rate that follows a schedule or differs by group, bad rates or numbers; TypeError."""
+    Returns:
+        LearningRateCurve.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the Model has no optimizer, its rate follows a schedule or differs by group, or a number is out of range.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> x, y = np.ones((4, 1), np.float32), np.full((4, 1), 2, np.float32)
+        >>> data = ms.dataset.NumpySlicesDataset((x, y), ['data', 'label'], shuffle=False).batch(2)
+        >>> net = nn.Dense(1, 1, 'zeros', has_bias=False)
+        >>> model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+        >>> curve = ms.train.lr_find(model, data, num_steps=10)
+        >>> len(curve.rates), curve.losses[0], net.weight.asnumpy()
+        (10, 4.0, array([[0.]], dtype=float32))
+    """
     validator.check_value_type('model', model, Model, 'lr_find')
     check_dataset(train_dataset, 'train_dataset')
     steps = validator.check_positive_int(num_steps, 'num_steps', 'lr_find')
@@ -87,7 +115,7 @@ def lr_find(model: Model, train_dataset: Any, lr_min: float = 1e-6, lr_max: floa
         raise ValueError("lr_find: the learning rate follows a schedule or differs by group | make the Model with one constant rate for the test")
     size = train_dataset.get_dataset_size()
     kept = _state_of(model)
-    model._position = None  # of a training state that was loaded: the test does not continue it
+    model._position = None  # the test does not continue a loaded training state
     try:
         model.train(max(1, -(-steps // max(1, size))), train_dataset, callbacks=[_Rise(test, rate)], dataset_sink_mode=False)
     finally:

@@ -1,4 +1,4 @@
-"""A training function that pulls its own data."""
+"""A training function that reads its own data."""
 from typing import Any, Callable, Optional
 
 from sindri import _checkparam as validator
@@ -10,8 +10,32 @@ __all__ = ['data_sink']
 
 
 def data_sink(fn: Callable, dataset: Any, sink_size: int = 1, jit_config: Any = None, input_signature: Any = None) -> Callable:
-    """A function without arguments that runs `sink_size` steps `fn(*batch)` on the next batches and returns the last result; at the end of a
-    pass the next begins. In graph mode `fn` is compiled by `jit`. jit_config and input_signature are stored in no way. ValueError, TypeError."""
+    """Returns a function without arguments that runs several steps `fn(*batch)` on the next batches.
+
+    At the end of a pass the next one starts. In graph mode `fn` is compiled by `jit`.
+
+    Args:
+        fn (Callable): The step.
+        dataset (Dataset): The data.
+        sink_size (int): The number of steps of a call. Default: 1.
+        jit_config: Ignored. Default: None.
+        input_signature: Ignored. Default: None.
+
+    Returns:
+        The function, which returns the result of its last step.
+
+    Raises:
+        TypeError: If `dataset` is not a dataset or `sink_size` is not an int.
+        ValueError: If `sink_size` is below 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> data = ms.dataset.NumpySlicesDataset((np.arange(4, dtype=np.float32),), ['x'], shuffle=False).batch(2)
+        >>> step = ms.train.data_sink(lambda x: x * 2, data, sink_size=2)
+        >>> print(step())
+        [4. 6.]
+    """
     check_dataset(dataset)
     validator.check_positive_int(sink_size, 'sink_size', 'data_sink')
     batches = _Batches(dataset, -1)

@@ -1,4 +1,4 @@
-"""How a training loop gets its batches, and how a loop of many steps is run by one call ("sinking")."""
+"""Batches for training loops, and the execution of many steps by one call ("sinking")."""
 import math
 from typing import Any, Iterator, List, Tuple
 
@@ -10,7 +10,7 @@ __all__ = ['DatasetHelper', 'connect_network_with_dataset']
 
 
 def check_dataset(dataset: Any, name: str = 'dataset') -> Any:
-    """TypeError unless `dataset` can be iterated the way the training loop does it."""
+    """Returns `dataset`. Raises TypeError unless it can be iterated as the training loop does."""
     if not hasattr(dataset, 'create_tuple_iterator') or not hasattr(dataset, 'get_dataset_size'):
         raise TypeError(f"'{name}' must be a dataset of sindri.dataset, got {type(dataset).__name__} | "
                         "wrap your own source in dataset.GeneratorDataset(source, column_names=[…])")
@@ -18,35 +18,35 @@ def check_dataset(dataset: Any, name: str = 'dataset') -> Any:
 
 
 def check_sink_size(sink_size: Any, place: str) -> None:
-    """TypeError or ValueError unless it is -1, for a pass, or a number of steps."""
+    """Raises TypeError or ValueError unless `sink_size` is -1, for a pass, or a number of steps."""
     validator.check_is_int(sink_size, 'sink_size', place)
     if sink_size < -1 or sink_size == 0:
         raise ValueError(f"{place}: 'sink_size' must be -1 or positive, got {sink_size}")
 
 
 class _Batches:
-    """Batches of a dataset, pass after pass. `next_batch` goes on into the next pass at the end of one, so that loops whose length is no
-    divisor of the dataset's see every batch."""
+    """Batches of a dataset, pass after pass. `next_batch` continues with the next pass at the end of one, so that loops whose length does not divide
+    the dataset's size see every batch."""
 
     def __init__(self, dataset: Any, epoch_num: int):
         self._dataset = dataset
         self._epoch_num = epoch_num
         self._source: Any = None
         self._pass: Any = None
-        self.given = 0  # batches of the pass that is under way
-        self._start: Any = None  # where to go on from
+        self.given = 0  # batches of the current pass
+        self._start: Any = None  # the position to continue from
 
     def go_on_from(self, state: str, batches: int, num_epochs: int) -> None:
-        """The next batch is the one behind `state`, which state() gave; without one, the one behind `batches` of the first pass. num_epochs: of the
-        whole training."""
+        """Continues after the position `state`, as returned by state(); if it is empty, after `batches` of the first pass. num_epochs counts the
+        whole run."""
         self._start = {'position': state, 'done': batches, 'num_epochs': num_epochs}
 
     def state(self) -> str:
-        """Where the source stands, as text; '' where it cannot say."""
+        """Returns the position of the source as text; '' if it has none."""
         return position_text(self._source, self.given)
 
     def _next_pass(self, num_epochs: int) -> Any:
-        """The source, at the begin of its next pass or where it goes on. num_epochs -1: epochs have a length of their own, across passes."""
+        """Returns the source, at the start of its next pass or at the position to continue from. num_epochs -1: an epoch is independent of passes."""
         start, self._start, self.given = self._start, None, 0
         if start is not None:
             self._source, self.given = go_on_at(self._dataset, in_passes=num_epochs > 0, **start)
@@ -76,19 +76,39 @@ class _Batches:
 
 
 def sinks_in_chunks() -> bool:
-    """Whether sinking runs many steps per call now: in graph mode, but on a CPU target of era 2, where scripts print and save after every step."""
+    """Returns whether sinking runs many steps per call: in graph mode, except on a CPU target in era 2, where scripts print and save in every step."""
     return context.get_context('mode') == context.GRAPH_MODE and (context.get_context('device_target') != 'CPU' or context.era() == 1)
 
 
 class DatasetHelper:
     """Batches for a training loop.
 
-    Not sinking, iterating gives one tuple of Tensors per step; each `iter()` is one pass. Sinking in graph mode, iterating gives one empty tuple
-    per chunk of `sink_size()` steps, and the network returned by `connect_network_with_dataset` runs the chunk. Sinking in PyNative mode, or with
-    device_target 'CPU' (era 2), gives one tuple per step, `sink_size` of them.
+    - Without sinking, iteration yields one tuple of Tensors per step; each `iter()` is one pass.
+    - When sinking in graph mode, iteration yields one empty tuple per chunk of `sink_size()` steps, and the network returned by
+      `connect_network_with_dataset` runs the chunk.
+    - When sinking in PyNative mode, or with device_target 'CPU' (era 2), iteration yields one tuple per step, `sink_size` of them.
 
-    sink_size -1: a chunk is one pass. `dataset.__loop_size__`, when a script has set it, is the chunk's length, and iterating gives as many
-    chunks as make a pass. epoch_num is how many passes will be asked for. TypeError for arguments of other types."""
+    If a script has set `dataset.__loop_size__`, it is the chunk's length, and iteration yields as many chunks as a pass has.
+
+    Args:
+        dataset (Dataset): The data.
+        dataset_sink_mode (bool): Whether to sink. Default: True.
+        sink_size (int): The steps of a chunk; -1 is a pass. Default: -1.
+        epoch_num (int): The number of passes that will be read. Default: 1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `sink_size` is 0 or below -1.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> data = ms.dataset.NumpySlicesDataset((np.arange(4, dtype=np.float32),), ['x'], shuffle=False).batch(2)
+        >>> for batch in ms.train.DatasetHelper(data, dataset_sink_mode=False):
+        ...     print(batch[0])
+        [0. 1.]
+        [2. 3.]
+    """
 
     def __init__(self, dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1):
         check_dataset(dataset)
@@ -100,26 +120,36 @@ class DatasetHelper:
         self._loop = getattr(dataset, '__loop_size__', None)
         self._sink_size = sink_size
         self.iter = _Batches(dataset, -1 if dataset_sink_mode and sink_size > 0 else epoch_num)
-        self.counts_passes = dataset_sink_mode and sink_size > 0  # an epoch is no pass of the data: it goes on across them
-        self._done = 0  # steps of the first epoch that an earlier training has done
+        self.counts_passes = dataset_sink_mode and sink_size > 0  # an epoch is not a pass of the data and spans passes
+        self._done = 0  # steps of the first epoch that an earlier run has done
 
     def go_on_from(self, state: str, done: int, num_epochs: int) -> None:
-        """Begins behind `done` steps of an epoch, at the place in the data that `state` tells (iter.state()), in a training of num_epochs in all."""
+        """Starts after `done` steps of an epoch, at a position in the data.
+
+        Args:
+            state (str): The position, as `iter.state()` returned it.
+            done (int): The steps of the epoch that are done.
+            num_epochs (int): The epochs of the whole run.
+        """
         self.iter.go_on_from(state, done, num_epochs)
         self._done = done
 
     def take_done(self) -> int:
-        """Steps to leave out of the epoch that begins: asked for once."""
+        """Returns the number of steps to skip in the current epoch, and resets it.
+
+        Returns:
+            int.
+        """
         done, self._done = self._done, 0
         return done
 
     @property
     def runs_chunks(self) -> bool:
-        """Whether one step of the iteration stands for a chunk of steps."""
+        """bool: Whether one iteration runs a chunk of steps."""
         return self._sinks and self._in_chunks
 
     def sink_size(self) -> int:
-        """Steps per chunk; 1 when not sinking."""
+        """Returns the steps per chunk; 1 without sinking."""
         return self._chunk() if self.runs_chunks else 1
 
     def _chunk(self) -> int:
@@ -143,34 +173,34 @@ class DatasetHelper:
         return self.iter.one_pass()
 
     def types_shapes(self) -> Tuple[List[Any], List[Any]]:
-        """Types and shapes of the columns of a batch."""
+        """Returns the types and shapes of a batch's columns."""
         return self.dataset.output_types(), self.dataset.output_shapes()
 
     get_data_info = types_shapes
 
     def release(self) -> None:
-        """Drops the iterator and what it has read ahead; the next `iter()` starts a new one."""
+        """Drops the iterator and the batches it has prefetched; the next `iter()` starts a new one."""
         self.iter.release()
 
     stop_send = release
 
     def continue_send(self) -> None:
-        """Nothing to do: batches are produced when they are asked for."""
+        """Does nothing: batches are produced on demand."""
 
     def dynamic_min_max_shapes(self) -> Tuple[List[Any], List[Any]]:
-        """Smallest and largest shapes of the columns: the same, shapes are taken from each batch."""
+        """Returns the smallest and largest shapes of the columns. They are equal, because shapes are read from each batch."""
         return self.dataset.output_shapes(), self.dataset.output_shapes()
 
 
 class _SunkNetwork:
-    """Runs a chunk of steps per call, pulling batches itself. Attributes are the network's."""
+    """Runs a chunk of steps per call and reads the batches itself. Attributes are the network's."""
 
     def __init__(self, network: Any, helper: DatasetHelper):
         self._network = network
         self._helper = helper
         self.last_batch: Tuple[Any, ...] = ()
         self.steps_done = 0
-        self.interrupt: Any = None  # ends the chunk early when it says so
+        self.interrupt: Any = None  # ends the chunk early on Ctrl-C
         self.before_step: Any = None  # called before every step
 
     def __getattr__(self, name: str) -> Any:
@@ -191,9 +221,20 @@ class _SunkNetwork:
 
 
 def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) -> Any:
-    """A callable that runs one chunk per call and returns the last step's outputs; the network itself where steps come back one by one (see
+    """Returns a callable that runs one chunk per call and returns the last step's outputs; if steps run one by one, the network itself (see
     DatasetHelper).
-    RuntimeError when the helper does not sink."""
+
+    Args:
+        network (Cell): The network.
+        dataset_helper (DatasetHelper): The batches.
+
+    Returns:
+        The callable.
+
+    Raises:
+        TypeError: If `dataset_helper` has another type.
+        RuntimeError: If the helper does not sink.
+    """
     if not isinstance(dataset_helper, DatasetHelper):
         raise TypeError(f"connect_network_with_dataset: 'dataset_helper' must be a DatasetHelper, got {type(dataset_helper).__name__}")
     if not dataset_helper._sinks:

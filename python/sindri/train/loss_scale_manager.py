@@ -1,4 +1,4 @@
-"""Loss-scale managers: which scale the loss is multiplied by, and what happens when gradients overflow."""
+"""Loss-scale managers: the scale by which the loss is multiplied, and the reaction to overflow."""
 from typing import Any
 
 from sindri import _checkparam as validator
@@ -14,32 +14,63 @@ def _number(tensor: Any) -> float:
 
 
 class LossScaleManager:
-    """Base class; a subclass defines the three methods below."""
+    """Base class of loss-scale managers; a subclass defines `get_loss_scale`, `update_loss_scale` and `get_update_cell`."""
 
     def get_loss_scale(self) -> float:
-        """The scale of the next step."""
+        """Returns the scale of the next step.
+
+        Returns:
+            float.
+        """
         raise NotImplementedError(f'{type(self).__name__}.get_loss_scale is not defined')
 
     def update_loss_scale(self, overflow: bool) -> None:
-        """Takes note of whether a step's gradients overflowed."""
+        """Records whether a step's gradients overflowed.
+
+        Args:
+            overflow (bool): Whether they did.
+        """
         raise NotImplementedError(f'{type(self).__name__}.update_loss_scale is not defined')
 
     def get_update_cell(self) -> Any:
-        """The Cell that keeps the scale inside the training step, or None when no check takes place."""
+        """Returns the Cell that updates the scale inside the training step, or None if gradients are not checked.
+
+        Returns:
+            Cell or None.
+        """
         raise NotImplementedError(f'{type(self).__name__}.get_update_cell is not defined')
 
     def get_drop_overflow_update(self) -> bool:
-        """Whether a step with overflow is left out."""
+        """Returns whether a step with overflow is skipped.
+
+        Returns:
+            bool.
+        """
         return False
 
     def _follow(self, step: Any) -> None:
-        """Takes over the state of the training cell, which decides, after something other than one step may have changed it."""
+        """Copies the state of the training cell, which decides, after something other than one step may have changed it."""
 
 
 class FixedLossScaleManager(LossScaleManager):
-    """One scale. With drop_overflow_update=False gradients are not checked, and the optimizer must be given the same `loss_scale`, by which it
-    divides; otherwise the step divides, and the optimizer's must be 1 (Model and build_train_network raise ValueError). ValueError unless
-    loss_scale is positive."""
+    """A constant loss scale.
+
+    With `drop_overflow_update=False` gradients are not checked, and the optimizer must have the same `loss_scale`, by which it divides. Otherwise the
+    step divides, and the optimizer's must be 1 (Model and build_train_network raise ValueError).
+
+    Args:
+        loss_scale (float): The scale, above 0. Default: 128.0.
+        drop_overflow_update (bool): Whether steps with overflow are skipped. Default: True.
+
+    Raises:
+        TypeError: If `drop_overflow_update` is not a bool.
+        ValueError: If `loss_scale` is not a positive number of at most 2^126.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.train.FixedLossScaleManager(1024.0).get_loss_scale()
+        1024.0
+    """
 
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True):
         if not is_number(loss_scale) or not 0 < loss_scale <= LARGEST_SCALE:
@@ -54,18 +85,40 @@ class FixedLossScaleManager(LossScaleManager):
         return self._drop_overflow_update
 
     def update_loss_scale(self, overflow: bool) -> None:
-        """The scale stays."""
+        """Does nothing: the scale is constant.
+
+        Args:
+            overflow (bool): Ignored.
+        """
 
     def _follow(self, step: Any) -> None:
-        self._loss_scale = _number(step.scale_sense)  # a checkpoint may hold another
+        self._loss_scale = _number(step.scale_sense)  # a checkpoint may contain another
 
     def get_update_cell(self) -> Any:
         return FixedLossScaleUpdateCell(self._loss_scale) if self._drop_overflow_update else None
 
 
 class DynamicLossScaleManager(LossScaleManager):
-    """Halves (divides by scale_factor) the scale on overflow, not below 1, and multiplies it after scale_window clean steps.
-    ValueError: init_loss_scale below 1, scale_factor or scale_window not positive."""
+    """A loss scale that adapts to overflow.
+
+    An overflow divides the scale by `scale_factor`, not below 1; `scale_window` steps without overflow multiply it.
+
+    Args:
+        init_loss_scale (float): The initial scale, from 1 to 2^126. Default: 2**24.
+        scale_factor (int): The factor. Default: 2.
+        scale_window (int): The number of steps. Default: 2000.
+
+    Raises:
+        TypeError: If `scale_window` is not an int.
+        ValueError: If `init_loss_scale` is below 1, or `scale_factor` or `scale_window` is not positive.
+
+    Examples:
+        >>> import sindri as ms
+        >>> manager = ms.train.DynamicLossScaleManager(1024, scale_factor=2, scale_window=2000)
+        >>> manager.update_loss_scale(True)
+        >>> manager.get_loss_scale()
+        512.0
+    """
 
     def __init__(self, init_loss_scale: float = 2 ** 24, scale_factor: int = 2, scale_window: int = 2000):
         if not is_number(init_loss_scale) or not 1.0 <= init_loss_scale <= LARGEST_SCALE:
@@ -80,8 +133,15 @@ class DynamicLossScaleManager(LossScaleManager):
         return self.loss_scale
 
     def update_loss_scale(self, overflow: bool) -> None:
-        """Takes note of one step. RuntimeError after 1000 overflows in a row: such a network does not train at any scale."""
-        whole = isinstance(self.loss_scale, int) and isinstance(self.increase_ratio, int) and not overflow  # stays so until it is divided
+        """Records one step.
+
+        Args:
+            overflow (bool): Whether its gradients overflowed.
+
+        Raises:
+            RuntimeError: After 1000 consecutive overflows: such a network does not train at any scale.
+        """
+        whole = isinstance(self.loss_scale, int) and isinstance(self.increase_ratio, int) and not overflow  # an int stays one until it is divided
         scale, self.cur_iter, self.last_overflow_iter, self.bad_step = _core.next_loss_scale_count(
             self.loss_scale, self.cur_iter, self.last_overflow_iter, self.bad_step, bool(overflow), self.increase_ratio, self.decrease_ratio,
             self.scale_window)

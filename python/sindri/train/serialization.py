@@ -1,7 +1,8 @@
-"""Saving and loading of parameters in MindSpore's .ckpt form and as safetensors.
+"""Saving and loading of parameters in MindSpore's .ckpt format and as safetensors.
 
-The file form, encryption and the matching with a network are the engine's (`_core.save_checkpoint`, `load_checkpoint`, `fit_checkpoint`); here
-names, kinds of values and what the arguments ask for."""
+The engine implements the file format, encryption and the matching with a network (`_core.save_checkpoint`, `load_checkpoint`, `fit_checkpoint`).
+This module handles names, kinds of values and the arguments.
+"""
 import atexit
 import difflib
 import os
@@ -27,11 +28,11 @@ __all__ = ['save_checkpoint', 'load_checkpoint', 'load_param_into_net', 'export'
 
 _FORMATS = ('AIR', 'ONNX', 'MINDIR')
 _FILE_FORMATS = ('ckpt', 'safetensors')
-# Element types that files have and Tensors do not: a Parameter read from such an entry holds the next wider type and remembers this one.
+# Element types of files that Tensors do not have: a Parameter read from such an entry has the next wider type and records the original one.
 _NARROW = {'int8': 'Int8', 'int16': 'Int16', 'uint16': 'UInt16', 'uint32': 'UInt32', 'uint64': 'UInt64'}
 _STORED = '_stored_type'
 _RANDOM = 'random_op'
-_BLOCK_BYTES = 64 << 20  # of an encrypted file
+_BLOCK_BYTES = 64 << 20  # blocks of an encrypted file
 
 # --- saving ---------------------------------------------------------------------------------------------------------------------
 
@@ -40,13 +41,17 @@ _save_errors: List[BaseException] = []
 
 
 def async_ckpt_thread_status() -> bool:
-    """Whether a checkpoint is still being written by a thread."""
+    """Returns whether a thread is still writing a checkpoint.
+
+    Returns:
+        bool.
+    """
     _saving[:] = [t for t in _saving if t.is_alive()]
     return bool(_saving)
 
 
 def wait_for_async_saves() -> None:
-    """Waits for checkpoints that are being written by threads; raises what went wrong in one."""
+    """Waits for checkpoints that threads are writing; raises the first error of one."""
     for thread in list(_saving):
         thread.join()
     _saving.clear()
@@ -58,7 +63,7 @@ def wait_for_async_saves() -> None:
 
 @atexit.register
 def _report_lost_saves() -> None:
-    """A script that ends has no next save to raise this."""
+    """Logs errors of saves at exit: no later save can raise them."""
     for thread in list(_saving):
         thread.join()
     for error in _save_errors:
@@ -66,7 +71,7 @@ def _report_lost_saves() -> None:
 
 
 def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
-    """(name, value) pairs, names unique."""
+    """Returns (name, value) pairs with unique names."""
     if isinstance(save_obj, Cell):
         return [(p.name, p) for p in save_obj.get_parameters()]
     if isinstance(save_obj, dict):
@@ -77,12 +82,12 @@ def entries_of(save_obj: Any) -> List[Tuple[str, Any]]:
 
 
 def _random_state() -> bytes:
-    """The state of the random ops: opaque bytes."""
+    """Returns the state of the random ops as opaque bytes."""
     return _core.rng_state().asnumpy().tobytes()
 
 
 def _set_random_state(data: bytes) -> None:
-    """Goes on from a saved state; one that another program wrote is left alone, with a warning."""
+    """Restores a saved state; a state that another program wrote is ignored, with a warning."""
     now = _core.rng_state().asnumpy()
     if len(data) != now.nbytes:
         logger.warning("the checkpoint's 'random_op' was not written by Sindri and is left out: random numbers go on from the present seed")
@@ -91,8 +96,8 @@ def _set_random_state(data: bytes) -> None:
 
 
 def _plain(name: Any, value: Any) -> Tuple[Any, ...]:
-    """A copy of one value as the file holds it: Tensor, str or bytes. Numbers become scalar Tensors (int64, float32, bool). A third member is the
-    narrower integer type that the file is to have."""
+    """Returns a copy of a value in the form of the file: Tensor, str or bytes. Numbers become scalar Tensors (int64, float32, bool). A third member is
+    the narrower integer type to write."""
     if not isinstance(name, str):
         raise TypeError(f"save_checkpoint: names must be str, got {name!r}")
     try:
@@ -102,7 +107,7 @@ def _plain(name: Any, value: Any) -> Tuple[Any, ...]:
     if isinstance(value, (str, bytes)):
         return name, value
     stored = None
-    if isinstance(value, Tensor):  # a Parameter too; copied, for training may go on while a thread writes
+    if isinstance(value, Tensor):  # a Parameter too; copied, because training may continue while a thread writes
         stored = getattr(value, _STORED, None) if isinstance(value, Parameter) else None
     elif isinstance(value, (np.ndarray, np.generic)):
         value = np.asarray(value)
@@ -119,14 +124,38 @@ def _plain(name: Any, value: Any) -> Tuple[Any, ...]:
 def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = True, async_save: Union[bool, str] = False,
                     append_dict: Optional[dict] = None, enc_key: Any = None, enc_mode: str = 'AES-GCM', choice_func: Optional[Callable] = None,
                     crc_check: bool = False, format: str = 'ckpt', compat_mindspore1: bool = False, **kwargs: Any) -> None:
-    """Writes the parameters of a Cell (in definition order), a list of {'name', 'data'} or a dict to a file; `append_dict` adds entries.
+    """Writes parameters to a file.
 
-    format is 'ckpt' or 'safetensors' (there texts stand in the metadata; no encryption). ckpt_file_name gets that ending when it lacks it; its folder must exist. The file appears whole or not at all, and is read-only. async_save
-    writes in a thread. choice_func(name) -> bool chooses entries. compat_mindspore1 writes without checksums, for MindSpore up to 2.0; else the
-    file always carries them, whatever crc_check says. integrated_save is stored in no way: there are no split parameters. enc_key (16, 24 or 32
-    bytes; SM4: 16) encrypts the file by enc_mode: 'AES-GCM', 'AES-CBC' or 'SM4-CBC', in the form of MindSpore 2; that needs OpenSSL's libcrypto,
-    else RuntimeError. TypeError: save_obj, names, values; IsADirectoryError; ValueError: folder, format, key, mode, enc_key beside
-    compat_mindspore1."""
+    The file appears completely or not at all, and is read-only.
+
+    Args:
+        save_obj (Cell, list, dict): A Cell (its Parameters in definition order), a list of {'name', 'data'}, or a dict.
+        ckpt_file_name (str): The file; its folder must exist. The ending of `format` is added if it is missing.
+        integrated_save (bool): Ignored: there are no split parameters. Default: True.
+        async_save (bool, str): Whether a thread writes the file. Default: False.
+        append_dict (dict): Further entries. Default: None.
+        enc_key (bytes): The key, of 16, 24 or 32 bytes (SM4: 16), with which the file is encrypted in the format of MindSpore 2. This needs
+            OpenSSL's libcrypto. Default: None.
+        enc_mode (str): 'AES-GCM', 'AES-CBC' or 'SM4-CBC'. Default: 'AES-GCM'.
+        choice_func (Callable): `choice_func(name)` returns whether an entry is written. Default: None.
+        crc_check (bool): Ignored: files always contain checksums, except with `compat_mindspore1`. Default: False.
+        format (str): 'ckpt', or 'safetensors', which stores texts in the metadata and has no encryption. Default: 'ckpt'.
+        compat_mindspore1 (bool): Whether to write without checksums, for MindSpore up to 2.0. Default: False.
+
+    Raises:
+        TypeError: If `save_obj`, a name, a value or an argument has another type.
+        ValueError: If the folder does not exist, `format`, key or mode is unknown, or `enc_key` is combined with `compat_mindspore1`.
+        IsADirectoryError: If the file is a folder.
+        RuntimeError: If encryption is not available.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> path = os.path.join(tempfile.mkdtemp(), 'dense.ckpt')
+        >>> ms.save_checkpoint(ms.nn.Dense(2, 3), path, append_dict={'epoch': 5})
+        >>> list(ms.load_checkpoint(path))
+        ['weight', 'bias', 'epoch']
+    """
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'save_checkpoint')
     validator.check_bool(integrated_save, 'integrated_save', 'save_checkpoint')
     validator.check_bool(crc_check, 'crc_check', 'save_checkpoint')
@@ -157,7 +186,7 @@ def save_checkpoint(save_obj: Any, ckpt_file_name: str, integrated_save: bool = 
 
 def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[bool, str] = False, enc_key: Optional[bytes] = None,
                   enc_mode: str = 'AES-GCM', compat_mindspore1: bool = False, written: Optional[Callable[[], None]] = None) -> None:
-    """The file of these entries; written() is called once it is whole on disk, with async_save in the thread that wrote it."""
+    """Writes a file with these entries. `written()` is called once it is complete on disk, with async_save in the writing thread."""
     entries = [_plain(name, _random_state() if name == _RANDOM and not isinstance(value, bytes) else value) for name, value in pairs]
     wait_for_async_saves()  # one at a time, in order
 
@@ -178,12 +207,12 @@ def write_entries(pairs: List[Tuple[str, Any]], path: str, async_save: Union[boo
     def write() -> None:
         try:
             save()
-        except BaseException as e:  # handed to the next save or wait, which may be far
+        except BaseException as e:  # raised by the next save or wait, which may be much later
             _save_errors.append(e)
             logger.error(f"save_checkpoint: '{path}' was not written: {e}")
 
     thread = threading.Thread(target=write, name='checkpoint')
-    thread.start()  # before it is listed: a thread that does not run is taken for one that is done
+    thread.start()  # before it is listed: a thread that does not run is considered finished
     _saving.append(thread)
 
 
@@ -203,15 +232,41 @@ def _as_prefixes(value: Any, name: str) -> Tuple[str, ...]:
 def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = False, filter_prefix: Any = None, dec_key: Any = None,
                     dec_mode: str = 'AES-GCM', specify_prefix: Any = None, choice_func: Optional[Callable] = None, crc_check: bool = False,
                     remove_redundancy: bool = False, format: str = 'ckpt') -> Dict[str, Any]:
-    """Reads a file into a dict from name to Parameter (str for text entries), and into `net` if given. format is 'ckpt' or 'safetensors', and so is
-    the file's ending. Integers narrower than Tensors have (int8, int16, uint16, uint32, uint64) are read in the next wider type, with a warning that
-    names them; saved again, they have the file's type.
+    """Reads a file into a dict, and into `net` if given.
 
-    filter_prefix leaves names out, specify_prefix and choice_func(name) choose them; without these, the training state that Model.load_training_state
-    reads (names that begin with 'sindri.') is left out. Checksums are always checked when the file has them.
-    dec_key and dec_mode: those the file was encrypted with (reading it takes twice its size in memory). remove_redundancy concerns split
-    parameters and changes nothing. ValueError: not a .ckpt file, missing, empty or broken, encrypted with another key, or nothing left;
-    TypeError: arguments."""
+    Integers narrower than Tensors have (int8, int16, uint16, uint32, uint64) are read in the next wider type, with a warning that names them; saved
+    again, they have the file's type. Without `specify_prefix` and `choice_func`, the training state that Model.load_training_state reads (names that
+    begin with 'sindri.') is omitted. Checksums are always checked if the file has them.
+
+    Args:
+        ckpt_file_name (str): The file, which ends in `format`.
+        net (Cell): The network to load into. Default: None.
+        strict_load (bool): As in `load_param_into_net`. Default: False.
+        filter_prefix (str, list): Omits names with these prefixes. Default: None.
+        dec_key (bytes): The key of an encrypted file; reading it takes twice its size in memory. Default: None.
+        dec_mode (str): The encryption. Default: 'AES-GCM'.
+        specify_prefix (str, list): Selects names with these prefixes. Default: None.
+        choice_func (Callable): `choice_func(name)` returns whether an entry is selected. Default: None.
+        crc_check (bool): Has no effect, see above. Default: False.
+        remove_redundancy (bool): Concerns split parameters; has no effect. Default: False.
+        format (str): 'ckpt' or 'safetensors'. Default: 'ckpt'.
+
+    Returns:
+        Dict of name to Parameter (str for text entries).
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the file has another ending, is missing, empty, corrupt or encrypted with another key, or no entry is selected.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> path = os.path.join(tempfile.mkdtemp(), 'dense.ckpt')
+        >>> ms.save_checkpoint(ms.nn.Dense(2, 3), path)
+        >>> values = ms.load_checkpoint(path, filter_prefix='bias')
+        >>> [(name, value.shape) for name, value in values.items()]
+        [('weight', (3, 2))]
+    """
     validator.check_value_type('ckpt_file_name', ckpt_file_name, str, 'load_checkpoint')
     for flag in ('strict_load', 'crc_check', 'remove_redundancy'):
         validator.check_bool(locals()[flag], flag, 'load_checkpoint')
@@ -236,8 +291,8 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
     widened: List[str] = []
     entries.reverse()
     while entries:
-        name, value, *stored = entries.pop()  # each is let go before the next is copied: a file needs its size in memory, not twice
-        wanted = name.startswith(chosen) if chosen else choice_func is not None or not name.startswith('sindri.')  # those are of a training's state
+        name, value, *stored = entries.pop()  # each entry is released before the next is copied: a file needs its size in memory, not twice
+        wanted = name.startswith(chosen) if chosen else choice_func is not None or not name.startswith('sindri.')  # 'sindri.' marks the training state
         if not wanted or left_out and name.startswith(left_out) or choice_func is not None and not choice_func(name):
             continue
         found[name] = value if isinstance(value, (str, bytes)) else Parameter(value, name=name)
@@ -256,7 +311,7 @@ def load_checkpoint(ckpt_file_name: str, net: Any = None, strict_load: bool = Fa
 
 
 def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
-    """The entries of a safetensors file. ValueError for a broken one."""
+    """Returns the entries of a safetensors file. Raises ValueError for a corrupt one."""
     from sindri.tools import convert
     try:
         return convert.entries(convert.read(path))
@@ -267,7 +322,7 @@ def _read_safetensors(path: str) -> List[Tuple[Any, ...]]:
 
 
 def _neighbours(path: str) -> str:
-    """What to try instead of a missing file."""
+    """Returns a suggestion for a missing file."""
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         return f"its folder '{folder}' does not exist"
@@ -278,7 +333,21 @@ def _neighbours(path: str) -> str:
 
 def load_checkpoint_async(ckpt_file_name: str, net: Any = None, strict_load: bool = False, filter_prefix: Any = None, dec_key: Any = None,
                           dec_mode: str = 'AES-GCM', specify_prefix: Any = None, choice_func: Optional[Callable] = None) -> Any:
-    """load_checkpoint in a thread: a concurrent.futures.Future whose result() is the dict."""
+    """Runs `load_checkpoint` in a thread.
+
+    Args:
+        ckpt_file_name (str): As in `load_checkpoint`.
+        net (Cell): As in `load_checkpoint`. Default: None.
+        strict_load (bool): As in `load_checkpoint`. Default: False.
+        filter_prefix (str, list): As in `load_checkpoint`. Default: None.
+        dec_key (bytes): As in `load_checkpoint`. Default: None.
+        dec_mode (str): As in `load_checkpoint`. Default: 'AES-GCM'.
+        specify_prefix (str, list): As in `load_checkpoint`. Default: None.
+        choice_func (Callable): As in `load_checkpoint`. Default: None.
+
+    Returns:
+        concurrent.futures.Future, whose result() is the dict.
+    """
     from concurrent.futures import ThreadPoolExecutor
     pool = ThreadPoolExecutor(max_workers=1)
     try:
@@ -288,10 +357,11 @@ def load_checkpoint_async(ckpt_file_name: str, net: Any = None, strict_load: boo
 
 
 class LoadResult(tuple):
-    """What load_param_into_net leaves over, for scripts of both eras.
+    """The names that load_param_into_net did not match, in a form for scripts of both eras.
 
-    As of 2.x it is a pair (names of the network that were not loaded, names of the checkpoint that were not used): it unpacks, iterates and
-    indexes so. As the list of 1.x it prints, compares, counts (`len`, truth) and tests membership like the first of them."""
+    As in 2.x it is a pair (names of the network that were not loaded, names of the checkpoint that were not used): it unpacks, iterates and indexes
+    as such. Like the list of 1.x it prints, compares, counts (`len`, truth) and tests membership as the first of them.
+    """
 
     __slots__ = ()
 
@@ -300,12 +370,12 @@ class LoadResult(tuple):
 
     @property
     def param_not_load(self) -> List[str]:
-        """Names of the network that were not loaded."""
+        """list: Names of the network that were not loaded."""
         return self[0]
 
     @property
     def ckpt_not_load(self) -> List[str]:
-        """Names of the checkpoint that were not used."""
+        """list: Names of the checkpoint that were not used."""
         return self[1]
 
     def __len__(self) -> int:
@@ -330,12 +400,32 @@ class LoadResult(tuple):
 
 
 def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False) -> LoadResult:
-    """Puts the values of a dict from load_checkpoint into the parameters of a network, by name.
+    """Copies the values of a dict from `load_checkpoint` into the parameters of a network, by name.
 
-    Names that only one side has are left alone, with a warning. Unless strict_load, float (and int) widths are cast. Shapes must agree, except
-    that those of the dict may have further trailing ones. When no name fits, one common dotted prefix is taken off the dict's names and matching is tried again.
-    The second list then has all names of the dict. Returns a LoadResult (with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded).
-    TypeError: net is no Cell, the dict no dict of Parameters; RuntimeError: shape or type does not fit."""
+    Names that only one side has are skipped, with a warning. Shapes must agree, except that those of the dict may have additional trailing ones. If no
+    name matches, one common dotted prefix is removed from the dict's names and matching is repeated; the second list of the result then contains all
+    names of the dict.
+
+    Args:
+        net (Cell): The network.
+        parameter_dict (dict): Name to Parameter.
+        strict_load (bool): Whether types must be equal; otherwise float (and int) widths are cast. Default: False.
+        remove_redundancy (bool): Has no effect. Default: False.
+
+    Returns:
+        LoadResult; with SINDRI_MINDSPORE_ERA=1 a plain list of the network's names that were not loaded.
+
+    Raises:
+        TypeError: If `net` is not a Cell, or `parameter_dict` not a dict of Parameters.
+        RuntimeError: If a shape or type does not match; nothing is loaded then.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net, other = ms.nn.Dense(2, 3), ms.nn.Dense(2, 3)
+        >>> missing, unused = ms.load_param_into_net(net, other.parameters_dict())
+        >>> missing, unused
+        ([], [])
+    """
     place = 'load_param_into_net'
     validator.check_value_type('net', net, Cell, place)
     validator.check_value_type('parameter_dict', parameter_dict, dict, place)
@@ -351,19 +441,19 @@ def load_param_into_net(net: Any, parameter_dict: Dict[str, Any], strict_load: b
     fitting, misfits, stripped = _core.fit_checkpoint([(n, p.dtype, p.shape) for n, p in params.items()], values, strict_load)
     if stripped:
         logger.warning("load_param_into_net: no name fitted; they do without the prefix '%s' that names of the checkpoint have", stripped)
-    # Only what is loaded may have further dimensions of 1.
+    # Only the values to load may have further dimensions of 1.
     longer = [n for n in fitting if len(params[n].shape) > len(values[n if n in values else stripped + n].shape)]
     for name in [*misfits, *longer]:
         param, value = params[name], values.get(name, values.get(stripped + name))
         found = f'{value.dtype} {tuple(value.shape)}' if isinstance(value, Tensor) else type(value).__name__
         raise RuntimeError(f"{place}: '{name}' is {param.dtype} {tuple(param.shape)} in the network and {found} in the checkpoint | load a checkpoint of "
                            "this network, or leave the name out with filter_prefix; strict_load=False casts widths")
-    for name, value in fitting.items():  # all or nothing: a net with weights of two trainings is worse than an error
+    for name, value in fitting.items():  # all or nothing: a network with weights of two runs is worse than an error
         params[name].set_data(value)
     if isinstance(random, bytes):
         _set_random_state(random)
     missing = [n for n in params if n not in fitting]
-    unused = [n for n in values if stripped or n not in fitting]  # with a prefix none was used as it is called
+    unused = [n for n in values if stripped or n not in fitting]  # with a prefix, no entry was used under its own name
     if missing:
         logger.warning('For \'load_param_into_net\', %d parameters in the \'net\' are not loaded, because they are not in the \'parameter_dict\', '
                        'please check whether the network structure is consistent when training and loading checkpoint.', len(missing))
@@ -377,54 +467,106 @@ def _hint(name: str, candidates: Iterable[str]) -> str:
     return f" The checkpoint has '{near[0]}'." if near else ''
 
 
-# --- what comes later -------------------------------------------------------------------------------------------------------------
+# --- not available yet ------------------------------------------------------------------------------------------------------------
 
 def export(net: Any, *inputs: Any, file_name: str, file_format: str = 'AIR', **kwargs: Any) -> None:
-    """Not yet there: raises NotYetError, after ValueError for a format other than AIR, ONNX and MINDIR."""
+    """Would export a network; not available yet.
+
+    Args:
+        net (Cell): The network.
+        *inputs: Its inputs.
+        file_name (str): The file.
+        file_format (str): 'AIR', 'ONNX' or 'MINDIR'. Default: 'AIR'.
+        **kwargs: Ignored.
+
+    Raises:
+        ValueError: If the format is another one.
+        NotYetError: Otherwise.
+    """
     if file_format not in _FORMATS:
         raise ValueError(f"export: 'file_format' must be one of {', '.join(_FORMATS)}, got {file_format!r}")
     not_yet('export', 'export')
 
 
 def load(file_name: str, **kwargs: Any) -> Any:
-    """Not yet there (MindIR): raises NotYetError, after ValueError for a file that does not end in .mindir."""
+    """Would load a MindIR file; not available yet.
+
+    Args:
+        file_name (str): The file.
+        **kwargs: Ignored.
+
+    Raises:
+        ValueError: If the file does not end in .mindir.
+        NotYetError: Otherwise.
+    """
     if not isinstance(file_name, str) or not file_name.endswith('.mindir'):
         raise ValueError(f"load: 'file_name' must end in .mindir, got {file_name!r}")
     not_yet('load', 'export')
 
 
 def export_split_mindir(file_name: str, *args: Any, **kwargs: Any) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('export_split_mindir', 'export')
 
 
 def obfuscate_model(obf_config: dict, **kwargs: Any) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('obfuscate_model', 'export')
 
 
 def parse_print(print_file_name: str) -> list:
-    """Tensors of a file that `set_context(print_file_path=…)` would make; nothing writes such files: raises NotYetError."""
+    """Would return the tensors of a file that `set_context(print_file_path=…)` makes; nothing writes such files yet.
+
+    Args:
+        print_file_name (str): The file.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('parse_print', 'devices')
     return []
 
 
 def load_distributed_checkpoint(network: Any, checkpoint_filenames: Any = None, predict_strategy: Any = None, train_strategy_filename: Any = None,
                                 strict_load: bool = False, dec_key: Any = None, dec_mode: str = 'AES-GCM', **kwargs: Any) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('load_distributed_checkpoint', 'model parallel')
 
 
 def merge_sliced_parameter(sliced_parameters: Any, strategy: Any = None) -> Any:
-    """Not yet there: raises NotYetError."""
+    """Not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('merge_sliced_parameter', 'model parallel')
 
 
 def build_searched_strategy(strategy_filename: str) -> Any:
-    """Not yet there: raises NotYetError."""
+    """Not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('build_searched_strategy', 'model parallel')
 
 
 def restore_group_info_list(group_info_file_name: str) -> Any:
-    """Not yet there: raises NotYetError."""
+    """Not available yet.
+
+    Raises:
+        NotYetError: Always.
+    """
     not_yet('restore_group_info_list', 'model parallel')

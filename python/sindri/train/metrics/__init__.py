@@ -1,4 +1,4 @@
-"""Metrics, their registered names, and how `Model(metrics=…)` finds them."""
+"""Metrics, their registered names, and their lookup for `Model(metrics=…)`."""
 from typing import Any, Dict, List, Optional
 
 from sindri.train.metrics.accuracy import Accuracy
@@ -34,19 +34,56 @@ _REGISTRY: Dict[str, Any] = {
 
 
 def names() -> List[str]:
-    """All registered names, sorted."""
+    """Returns all registered names, sorted.
+
+    Returns:
+        List of str.
+
+    Examples:
+        >>> from sindri.train import metrics
+        >>> metrics.names()[:3]
+        ['F1', 'acc', 'accuracy']
+    """
     return sorted(_REGISTRY)
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
-    """The metric registered under `name`, made with the given arguments (`auc` is a function and is called). KeyError for unknown names."""
+    """Returns a new metric by its registered name.
+
+    Args:
+        name (str): The name.
+        *args: The arguments of the metric; `auc` is a function and is called with them.
+        **kwargs: The keyword arguments.
+
+    Returns:
+        Metric.
+
+    Raises:
+        KeyError: If the name is unknown.
+
+    Examples:
+        >>> from sindri import nn
+        >>> nn.get_metric_fn('topk', k=3).k
+        3
+    """
     if name not in _REGISTRY:
         raise KeyError(f"get_metric_fn: no metric is called {name!r} | known are {', '.join(names())}")
     return _REGISTRY[name](*args, **kwargs)
 
 
 def get_metrics(metrics: Any) -> Optional[Dict[str, Metric]]:
-    """Metric objects by name, out of None, a dict of them, or a set, list or tuple of registered names. TypeError otherwise."""
+    """Returns metrics by name.
+
+    Args:
+        metrics (dict, set, list, tuple): A dict of name to Metric, or registered names; or None.
+
+    Returns:
+        Dict of name to Metric; None for None.
+
+    Raises:
+        TypeError: If `metrics` has another type.
+        KeyError: If a name is unknown.
+    """
     if metrics is None:
         return None
     if isinstance(metrics, dict):
@@ -55,6 +92,6 @@ def get_metrics(metrics: Any) -> Optional[Dict[str, Metric]]:
                 raise TypeError(f"'metrics' must map str to Metric, got {name!r}: {type(metric).__name__}")
         return metrics
     if isinstance(metrics, (set, list, tuple)):
-        # A set has no order of its own; sorted, results print the same in every run.
+        # A set has no order; sorted, results print the same in every run.
         return {name: get_metric_fn(name) for name in (sorted(metrics) if isinstance(metrics, set) else metrics)}
     raise TypeError(f"'metrics' must be None, a dict, or a set or list of names, got {type(metrics).__name__}")

@@ -1,4 +1,4 @@
-"""Agreement of a translation with reference translations."""
+"""BLEU: agreement of a translation with reference translations."""
 from typing import Any
 
 from sindri import _checkparam as validator
@@ -7,8 +7,21 @@ from sindri.train.metrics.metric import CountedMetric, rearrange_inputs
 
 
 class BleuScore(CountedMetric):
-    """BLEU with uniform weights over 1..n_gram grams and a brevity penalty. `smooth` adds one to hits and counts.
-    ValueError unless n_gram is 1 to 4."""
+    """BLEU score with uniform weights over 1..n_gram grams and a brevity penalty.
+
+    Args:
+        n_gram (int): The largest length of a gram, 1 to 4. Default: 4.
+        smooth (bool): Whether one is added to hits and counts. Default: False.
+
+    Raises:
+        TypeError: If `smooth` is not a bool.
+        ValueError: If `n_gram` is not 1 to 4.
+
+    Examples:
+        >>> from sindri import nn
+        >>> nn.BleuScore(n_gram=2)([['the', 'cat', 'sat']], [[['the', 'cat', 'sat']]])
+        1.0
+    """
 
     def __init__(self, n_gram: int = 4, smooth: bool = False):
         super().__init__()
@@ -18,6 +31,10 @@ class BleuScore(CountedMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Takes (candidates, references): a list of word lists, and for each of them a list of reference word lists."""
+        """Adds translations.
+
+        Args:
+            *inputs: (candidates, references): a list of word lists, and for each of them a list of reference word lists.
+        """
         self._count(inputs, 2, 'candidates, references')
         self._counter.update(*inputs)

@@ -1,4 +1,4 @@
-"""Confusion matrix, and the many rates that derive from one."""
+"""Confusion matrix, and the rates derived from it."""
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,26 @@ from sindri.train.metrics.metric import CountedMetric
 
 
 class ConfusionMatrix(CountedMetric):
-    """[num_classes, num_classes] counts, rows are true classes. Prediction [N, C, ...] (arg-max is taken), or like the truth: classes, or
-    scores that `threshold` cuts. `normalize`: 'no_norm', 'target' (rows), 'prediction' (columns), 'all'."""
+    """Counts of predictions per true class, [num_classes, num_classes]; rows are true classes.
+
+    Inputs: prediction [N, C, ...] (the arg-max is used), or of the truth's shape: classes, or scores that `threshold` cuts.
+
+    Args:
+        num_classes (int): The number of classes.
+        normalize (str): 'no_norm', 'target' (by rows), 'prediction' (by columns) or 'all'. Default: 'no_norm'.
+        threshold (float): The threshold of scores. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `normalize` is another value.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> print(nn.ConfusionMatrix(2)(np.array([1, 0]), np.array([1, 1])))
+        [[0. 0.]
+         [1. 1.]]
+    """
 
     def __init__(self, num_classes: int, normalize: str = 'no_norm', threshold: float = 0.5):
         super().__init__()
@@ -20,20 +38,43 @@ class ConfusionMatrix(CountedMetric):
 
     @property
     def confusion_matrix(self) -> np.ndarray:
-        """The counts so far, as float64."""
+        """numpy.ndarray: The counts so far, as float64."""
         return np.array(self._counter.counts()['confusion_matrix']).reshape(self.num_classes, -1)
 
     def eval(self) -> np.ndarray:
-        """The matrix as float64; rows or columns without samples are 0. RuntimeError before update."""
+        """Returns the matrix as float64; rows or columns without samples are 0.
+
+        Returns:
+            numpy.ndarray.
+
+        Raises:
+            RuntimeError: Before `update`.
+        """
         self._check_counted()
         return np.array(self._counter.eval()).reshape(self.num_classes, -1)
 
 
 class ConfusionMatrixMetric(CountedMetric):
-    """One rate of the confusion matrix (names and synonyms: sensitivity/recall/tpr, specificity/tnr, precision/ppv, f1_score/f1, mcc, …).
-    Prediction and truth are one-hot [N, C, ...]. calculation_method False: counts of all samples are summed first; True: the rate is taken
-    per sample and class, reduced by `decrease`. skip_channel False leaves class 0 out (the name is MindSpore's, and so is the sense).
-    NotImplementedError for an unknown metric_name."""
+    """One rate of the confusion matrix of one-hot predictions and truth [N, C, ...].
+
+    Args:
+        skip_channel (bool): False omits class 0 (name and meaning are MindSpore's). Default: True.
+        metric_name (str): A name or synonym: sensitivity/recall/tpr, specificity/tnr, precision/ppv, f1_score/f1, mcc, … Default: 'sensitivity'.
+        calculation_method (bool): False sums the counts of all samples first; True computes the rate per sample and class and reduces it by
+            `decrease`. Default: False.
+        decrease (str): 'none', 'mean', 'sum', 'mean_batch', 'sum_batch', 'mean_channel' or 'sum_channel'. Default: 'mean'.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `decrease` is another value.
+        NotImplementedError: If `metric_name` is unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.train.metrics import ConfusionMatrixMetric
+        >>> ConfusionMatrixMetric()(np.array([[0, 1], [1, 0]]), np.array([[0, 1], [0, 1]]))
+        array([0.5])
+    """
 
     def __init__(self, skip_channel: bool = True, metric_name: str = 'sensitivity', calculation_method: bool = False, decrease: str = 'mean'):
         super().__init__()
@@ -50,7 +91,14 @@ class ConfusionMatrixMetric(CountedMetric):
             raise NotImplementedError(f"ConfusionMatrixMetric: {error}") from None
 
     def eval(self) -> Any:
-        """An array [1] of the rate of all counts, or the mean of the rates; RuntimeError without rates."""
+        """Returns an array [1] with the rate of all counts, or the mean of the rates.
+
+        Returns:
+            numpy.ndarray or float.
+
+        Raises:
+            RuntimeError: If there are no rates.
+        """
         if self.calculation_method:
             return super().eval()
         return np.array(self._counter.eval())

@@ -8,8 +8,24 @@ from sindri.train.metrics.metric import Metric, rearrange_inputs
 
 
 class CosineSimilarity(Metric):
-    """[N, N] products of the rows of the last [N, D] input, normalised when similarity='cosine'; `reduction` over the last axis;
-    `zero_diagonal` sets a row's similarity with itself to 0."""
+    """Products [N, N] of the rows of the last input [N, D].
+
+    Args:
+        similarity (str): 'cosine' normalises the rows, 'dot' does not. Default: 'cosine'.
+        reduction (str): 'none', 'sum' or 'mean' over the last axis. Default: 'none'.
+        zero_diagonal (bool): Whether a row's similarity with itself is set to 0. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a choice is unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.train.metrics import CosineSimilarity
+        >>> print(CosineSimilarity()(np.array([[3.0, 4.0], [4.0, 3.0]])))
+        [[0.   0.96]
+         [0.96 0.  ]]
+    """
 
     def __init__(self, similarity: str = 'cosine', reduction: str = 'none', zero_diagonal: bool = True):
         super().__init__()
@@ -24,7 +40,11 @@ class CosineSimilarity(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Takes one matrix [N, D]."""
+        """Sets the matrix.
+
+        Args:
+            *inputs: One matrix [N, D].
+        """
         self._count(inputs, 1, 'matrix')
         x = self._convert_data(inputs[0])
         if self.similarity == 'cosine':
@@ -33,7 +53,14 @@ class CosineSimilarity(Metric):
         self._is_update = True
 
     def eval(self) -> np.ndarray:
-        """[N, N], or [N] when reduced; RuntimeError before update."""
+        """Returns the products, [N, N], or [N] if reduced.
+
+        Returns:
+            numpy.ndarray.
+
+        Raises:
+            RuntimeError: Before `update`.
+        """
         if not self._is_update:
             raise self._no_samples()
         result = np.array(self.sqr_mtx_res)

@@ -1,9 +1,16 @@
-"""Mean absolute and mean squared error, per sample."""
+"""Mean absolute and mean squared error per sample."""
 from sindri.train.metrics.metric import CountedMetric
 
 
 class MAE(CountedMetric):
-    """Sum of |truth - prediction| / number of samples (rows). Takes (prediction, truth) of equal shapes."""
+    """Mean absolute error: the sum of |truth - prediction| divided by the number of samples (rows). Prediction and truth have equal shapes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> nn.MAE()(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+        0.5
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -11,7 +18,14 @@ class MAE(CountedMetric):
 
 
 class MSE(CountedMetric):
-    """Sum of (truth - prediction)^2 / number of samples (rows). Takes (prediction, truth) of equal shapes."""
+    """Mean squared error: the sum of (truth - prediction)² divided by the number of samples (rows). Prediction and truth have equal shapes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> nn.MSE()(np.array([0.0, 1.0]), np.array([2.0, 1.0]))
+        2.0
+    """
 
     def __init__(self) -> None:
         super().__init__()

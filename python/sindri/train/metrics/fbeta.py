@@ -3,7 +3,22 @@ from sindri.train.metrics.metric import PerClassMetric
 
 
 class Fbeta(PerClassMetric):
-    """(1 + b^2) tp / (b^2 actual + predicted) per class. Prediction [N, C], truth [N] or one-hot [N, C]; ValueError unless beta > 0."""
+    """F-beta score (1 + beta²)·tp/(beta²·actual + predicted) per class.
+
+    Inputs: prediction [N, C], truth [N] or one-hot [N, C].
+
+    Args:
+        beta (float): The weight of recall, above 0.
+
+    Raises:
+        ValueError: If `beta` is not above 0.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> nn.Fbeta(2.0)(np.array([[0.2, 0.8], [0.7, 0.3]]), np.array([1, 0]))
+        array([1., 1.])
+    """
 
     def __init__(self, beta: float):
         super().__init__()
@@ -14,7 +29,14 @@ class Fbeta(PerClassMetric):
 
 
 class F1(Fbeta):
-    """Fbeta with beta 1."""
+    """F-beta score with beta 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> nn.F1()(np.array([[0.2, 0.8], [0.7, 0.3]]), np.array([1, 1])).round(4)
+        array([0.    , 0.6667])
+    """
 
     def __init__(self) -> None:
         super().__init__(1.0)

@@ -1,12 +1,23 @@
-"""Mean of the losses of the batches."""
+"""Mean of the losses of batches."""
 from typing import Any, Optional
 
 from sindri.train.metrics.metric import CountedMetric
 
 
 class Loss(CountedMetric):
-    """Mean of losses, each one number or a vector, which counts as its mean. update() counts each call once, as MindSpore does. Model.eval weighs
-    each batch with its samples, and adds up losses that are sums, so that the result does not depend on the batch size."""
+    """Mean of losses; a vector counts as its mean.
+
+    `update` counts each call once, as MindSpore does. Model.eval weights each batch by its samples, and sums losses that are sums, so that the result
+    does not depend on the batch size.
+
+    Examples:
+        >>> import sindri as ms
+        >>> metric = ms.nn.Loss()
+        >>> metric.update(ms.Tensor(2.0)), metric.update(ms.Tensor(4.0))
+        (None, None)
+        >>> metric.eval()
+        3.0
+    """
 
     _takes = 'loss'
 
@@ -15,5 +26,5 @@ class Loss(CountedMetric):
         self._count_by('loss')
 
     def _add(self, loss: Any, weight: Optional[float]) -> None:
-        """A batch whose loss counts `weight` times; None: the loss is a sum."""
+        """Adds a batch whose loss counts `weight` times; None: the loss is a sum."""
         self._counter.add_loss(self._convert_data(loss), weight)

@@ -1,4 +1,4 @@
-"""The base class of metrics and what several of them share."""
+"""The base class of metrics, and bases shared by several of them."""
 import functools
 from abc import ABCMeta, abstractmethod
 from typing import Any, Callable, List, Optional, Tuple, TypeVar, Union, cast
@@ -13,7 +13,14 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def rearrange_inputs(func: _F) -> _F:
-    """Decorator for `update`: hands it only the inputs that `set_indexes` chose, in that order."""
+    """Decorates `update` so that it receives only the inputs selected by `set_indexes`, in that order.
+
+    Args:
+        func (Callable): The `update` method.
+
+    Returns:
+        The decorated method.
+    """
 
     @functools.wraps(func)
     def update(self: Any, *inputs: Any) -> Any:
@@ -23,14 +30,31 @@ def rearrange_inputs(func: _F) -> _F:
 
 
 class Metric(metaclass=ABCMeta):
-    """Base class. `clear()` starts anew, `update(*inputs)` takes one batch, `eval()` gives the result; all three are the subclass's.
-    Everything is computed on the host."""
+    """Base class of metrics. A subclass defines `clear`, `update` and `eval`. Everything is computed on the host.
+
+    Calling a metric with one batch runs `clear`, `update` and `eval`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> class Largest(nn.Metric):
+        ...     def clear(self):
+        ...         self.value = 0.0
+        ...
+        ...     def update(self, *inputs):
+        ...         self.value = max(self.value, float(np.max(self._convert_data(inputs[0]))))
+        ...
+        ...     def eval(self):
+        ...         return self.value
+        >>> Largest()(np.array([1.0, 3.0]))
+        3.0
+    """
 
     def __init__(self) -> None:
         self._indexes: Optional[List[int]] = None
 
     def _convert_data(self, data: Any) -> np.ndarray:
-        """The NumPy array of a Tensor, list or array; TypeError for anything else."""
+        """Returns a Tensor, list or array as a NumPy array. Raises TypeError for anything else."""
         if isinstance(data, Tensor):
             return data.asnumpy()
         if isinstance(data, list):
@@ -40,7 +64,7 @@ class Metric(metaclass=ABCMeta):
         raise TypeError(f"{type(self).__name__}: input must be a Tensor, list or numpy.ndarray, got {type(data).__name__}")
 
     def _pair(self, inputs: Tuple[Any, ...]) -> Tuple[np.ndarray, np.ndarray]:
-        """Prediction and truth as arrays; ValueError unless there are exactly these two."""
+        """Returns prediction and truth as arrays. Raises ValueError unless there are exactly these two."""
         self._count(inputs, 2, 'prediction, truth')
         return self._convert_data(inputs[0]), self._convert_data(inputs[1])
 
@@ -54,35 +78,49 @@ class Metric(metaclass=ABCMeta):
 
     @property
     def indexes(self) -> Optional[List[int]]:
-        """Which of the inputs of `update` are used, in order; None: all of them."""
+        """list: The inputs of `update` that are used, in order; None for all."""
         return getattr(self, '_indexes', None)
 
     def set_indexes(self, indexes: List[int]) -> 'Metric':
-        """Chooses and orders the inputs of `update`: with (label0, label1, logits) and [2, 1], update gets (logits, label1)."""
+        """Selects and orders the inputs of `update`: with (label0, label1, logits) and [2, 1], update gets (logits, label1).
+
+        Args:
+            indexes (list): The positions of the inputs.
+
+        Returns:
+            The metric itself.
+
+        Raises:
+            ValueError: If `indexes` is not a list of int.
+        """
         if not isinstance(indexes, list) or not all(isinstance(i, int) for i in indexes):
             raise ValueError(f"Metric.set_indexes: 'indexes' must be a list of int, got {indexes!r}")
         self._indexes = indexes
         return self
 
     def __call__(self, *inputs: Any) -> Any:
-        """The metric of one batch: clear, update, eval."""
+        """Returns the metric of one batch: clear, update, eval."""
         self.clear()
         self.update(*inputs)
         return self.eval()
 
     @abstractmethod
     def clear(self) -> None:
-        """Forgets everything seen so far."""
+        """Clears all results."""
         raise NotImplementedError('Metric.clear must be defined by the subclass')
 
     @abstractmethod
     def eval(self) -> Any:
-        """Result over everything since `clear`."""
+        """Returns the result of all batches since `clear`."""
         raise NotImplementedError('Metric.eval must be defined by the subclass')
 
     @abstractmethod
     def update(self, *inputs: Any) -> None:
-        """Takes one batch."""
+        """Adds one batch.
+
+        Args:
+            *inputs: The outputs of the evaluation network.
+        """
         raise NotImplementedError('Metric.update must be defined by the subclass')
 
 
@@ -96,13 +134,13 @@ class EvaluationBase(Metric):
         self._type = eval_type
 
     def _rule(self, name: str) -> str:
-        """The name of what the C++ library counts by."""
+        """Returns the name of the C++ library's rule."""
         return name if self._type == 'classification' else 'multilabel_' + name
 
 
 class CountedMetric(Metric):
-    """A metric that the C++ library counts (include/sindri/nn/metric.h). Its counts are attributes by MindSpore's names: `_correct_num`,
-    `_total_num`, `_true_positives`, …; to count otherwise, override clear, update and eval together."""
+    """A metric computed by the C++ library (include/sindri/nn/metric.h). Its counts are attributes with MindSpore's names: `_correct_num`,
+    `_total_num`, `_true_positives`, …; to count differently, override clear, update and eval together."""
 
     _takes = 'prediction, truth'
     _counter: Any
@@ -124,7 +162,14 @@ class CountedMetric(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Takes one batch of what the class names; ValueError for shapes and values that do not fit."""
+        """Adds one batch.
+
+        Args:
+            *inputs: The inputs that the class names.
+
+        Raises:
+            ValueError: If shapes or values do not match.
+        """
         self._count(inputs, self._takes.count(',') + 1, self._takes)
         self._counter.update(*[self._convert_data(x) for x in inputs])
 
@@ -133,7 +178,14 @@ class CountedMetric(Metric):
             raise self._no_samples()
 
     def eval(self) -> Any:
-        """A float; RuntimeError without samples."""
+        """Returns the result.
+
+        Returns:
+            float.
+
+        Raises:
+            RuntimeError: If there are no samples.
+        """
         self._check_counted()
         return self._counter.value()
 
@@ -142,7 +194,18 @@ class PerClassMetric(CountedMetric):
     """A counted metric with a result per class (per sample for 'multilabel')."""
 
     def eval(self, average: bool = False) -> Union[np.ndarray, float]:
-        """An array, or its mean when `average`; RuntimeError without samples."""
+        """Returns the result per class.
+
+        Args:
+            average (bool): Whether to return its mean. Default: False.
+
+        Returns:
+            numpy.ndarray, or float if `average`.
+
+        Raises:
+            TypeError: If `average` is not a bool.
+            RuntimeError: If there are no samples.
+        """
         self._check_counted()
         validator.check_value_type('average', average, [bool], type(self).__name__)
         return self._counter.value() if average else np.array(self._counter.eval())

@@ -1,4 +1,4 @@
-"""Which parts of an image a classification rests on."""
+"""Occlusion sensitivity: the parts of an image on which a classification depends."""
 from typing import Any, List, Optional
 
 import numpy as np
@@ -10,8 +10,27 @@ from sindri.train.metrics.metric import Metric, rearrange_inputs
 
 
 class OcclusionSensitivity(Metric):
-    """Fall of a class's score when the surroundings (`margin` on each side) of each point of one image are covered with `pad_val`.
-    `b_box` [min1, max1, min2, max2, …] restricts the points; `n_batch` covered images go through the network at a time."""
+    """Decrease of a class's score when the surroundings of each point of an image are covered.
+
+    Args:
+        pad_val (float): The value of covered pixels. Default: 0.0.
+        margin (int, list, tuple): The pixels covered on each side of a point. Default: 2.
+        n_batch (int): The number of covered images in a batch. Default: 128.
+        b_box (list): [min1, max1, min2, max2, …], the box of the points. Default: None, the whole image.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `n_batch` is below 1.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> net = nn.SequentialCell(nn.Flatten(), nn.Dense(4, 2, 'ones', 'zeros'))
+        >>> metric = nn.OcclusionSensitivity(margin=1)
+        >>> print(metric(net, np.ones((1, 2, 2), np.float32), 0))
+        [[1. 2.]
+         [2. 4.]]
+    """
 
     def __init__(self, pad_val: float = 0.0, margin: Any = 2, n_batch: int = 128, b_box: Optional[List[int]] = None):
         super().__init__()
@@ -28,7 +47,7 @@ class OcclusionSensitivity(Metric):
         self._is_update = False
 
     def _box(self, shape: tuple) -> tuple:
-        """First and one-past-last point per axis."""
+        """Returns the first and the one-past-last point per axis."""
         if self.b_box is None:
             return np.zeros(len(shape), int), np.array(shape)
         if len(self.b_box) != 2 * len(shape):
@@ -42,7 +61,16 @@ class OcclusionSensitivity(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Takes (network, images [1, ...], label)."""
+        """Computes the sensitivity of one image.
+
+        Args:
+            *inputs: (network, image [1, ...], label).
+
+        Raises:
+            TypeError: If `network` is not a Cell.
+            ValueError: If the box does not lie inside the image.
+            RuntimeError: If there is not exactly one image and label.
+        """
         self._count(inputs, 3, 'network, image, label')
         network = validator.check_value_type('network', inputs[0], [Cell], 'OcclusionSensitivity')
         image = self._convert_data(inputs[1])
@@ -69,7 +97,14 @@ class OcclusionSensitivity(Metric):
         self._is_update = True
 
     def eval(self) -> np.ndarray:
-        """Array of the box's shape, axes of length 1 left out; RuntimeError before update."""
+        """Returns the sensitivity of the points in the box, without axes of length 1.
+
+        Returns:
+            numpy.ndarray.
+
+        Raises:
+            RuntimeError: Before `update`.
+        """
         if not self._is_update:
             raise self._no_samples()
         return self._baseline - np.squeeze(self._sensitivity_im)

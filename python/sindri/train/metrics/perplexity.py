@@ -6,7 +6,22 @@ from sindri.train.metrics.metric import CountedMetric, rearrange_inputs
 
 
 class Perplexity(CountedMetric):
-    """exp of the mean negative log probability of the true classes. Probabilities [..., C], truth [...]; `ignore_label` leaves one class out."""
+    """Perplexity: exp of the mean negative log probability of the true classes.
+
+    Inputs: probabilities [..., C], truth [...].
+
+    Args:
+        ignore_label (int): A class that is omitted. Default: None.
+
+    Raises:
+        TypeError: If `ignore_label` is not an int.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> round(nn.Perplexity()(np.array([[0.5, 0.5]]), np.array([0])), 4)
+        2.0
+    """
 
     def __init__(self, ignore_label: Optional[int] = None):
         super().__init__()
@@ -15,7 +30,14 @@ class Perplexity(CountedMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Takes (probabilities, truth); RuntimeError when their shapes do not fit."""
+        """Adds one batch.
+
+        Args:
+            *inputs: (probabilities, truth).
+
+        Raises:
+            RuntimeError: If their shapes do not match.
+        """
         probability, label = self._pair(inputs)
         if label.size != probability.size // probability.shape[-1]:
             raise RuntimeError("Perplexity.update: truth must have the probabilities' shape without the last axis, "

@@ -1,4 +1,4 @@
-"""Recall (defined beside Precision)."""
+"""Recall (defined next to Precision)."""
 from sindri.train.metrics.precision import Recall
 
 __all__ = ['Recall']

@@ -10,8 +10,8 @@ _METRICS = ['euclidean', 'chessboard', 'taxicab']
 
 
 class _SurfaceMetric(CountedMetric):
-    """update takes (prediction, truth, label): the masks are where the arrays equal `label`. The result, infinity when a surface is empty, is of the
-    last update."""
+    """Base of surface metrics. `update` receives (prediction, truth, label); the masks are where the arrays equal `label`. The result is that of the
+    last update, infinity if a surface is empty."""
 
     _takes = 'prediction, truth, label'
 
@@ -21,7 +21,14 @@ class _SurfaceMetric(CountedMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Takes (prediction, truth, label)."""
+        """Sets the masks.
+
+        Args:
+            *inputs: (prediction, truth, label).
+
+        Raises:
+            TypeError: If `label` is not a number.
+        """
         self._count(inputs, 3, self._takes)
         if not isinstance(inputs[2], (int, float)):
             raise TypeError(f'{type(self).__name__}.update: label must be int or float, got {type(inputs[2]).__name__}')
@@ -29,8 +36,26 @@ class _SurfaceMetric(CountedMetric):
 
 
 class HausdorffDistance(_SurfaceMetric):
-    """Largest distance (or its `percentile`) of a surface point of the prediction to the truth's surface; unless `directed`, the larger of
-    both directions. `crop` looks only at the box around both masks."""
+    """Hausdorff distance: the largest distance of a surface point of the prediction to the truth's surface; called with (prediction, truth, label).
+
+    Args:
+        distance_metric (str): 'euclidean', 'chessboard' or 'taxicab'. Default: 'euclidean'.
+        percentile (float): A percentile of the distances instead of the largest. Default: None.
+        directed (bool): Whether to return this direction only instead of the larger of both. Default: False.
+        crop (bool): Whether to process only the box around both masks. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `distance_metric` is unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> a, b = np.zeros((5, 5)), np.zeros((5, 5))
+        >>> a[1, 1] = b[1, 4] = 1
+        >>> nn.HausdorffDistance()(a, b, 1)
+        3.0
+    """
 
     def __init__(self, distance_metric: str = 'euclidean', percentile: Optional[float] = None, directed: bool = False, crop: bool = True):
         super().__init__()
@@ -42,7 +67,24 @@ class HausdorffDistance(_SurfaceMetric):
 
 
 class MeanSurfaceDistance(_SurfaceMetric):
-    """Mean distance of the prediction's surface points to the truth's surface; `symmetric`: mean of both directions."""
+    """Mean distance of the prediction's surface points to the truth's surface; called with (prediction, truth, label).
+
+    Args:
+        symmetric (bool): Whether to return the mean of both directions. Default: False.
+        distance_metric (str): 'euclidean', 'chessboard' or 'taxicab'. Default: 'euclidean'.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `distance_metric` is unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> a, b = np.zeros((5, 5)), np.zeros((5, 5))
+        >>> a[1, 1] = b[1, 4] = 1
+        >>> nn.MeanSurfaceDistance()(a, b, 1)
+        3.0
+    """
 
     _rule = 'mean_surface_distance'
 
@@ -53,7 +95,25 @@ class MeanSurfaceDistance(_SurfaceMetric):
 
 
 class RootMeanSquareDistance(MeanSurfaceDistance):
-    """Root mean square distance between the surfaces. As in MindSpore the root is taken only when `symmetric`; otherwise the mean square of
-    one direction is returned."""
+    """Root mean square distance between surfaces; called with (prediction, truth, label).
+
+    As in MindSpore, the root is taken only if `symmetric`; otherwise the mean square of one direction is returned.
+
+    Args:
+        symmetric (bool): Whether to use both directions. Default: False.
+        distance_metric (str): 'euclidean', 'chessboard' or 'taxicab'. Default: 'euclidean'.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `distance_metric` is unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> a, b = np.zeros((5, 5)), np.zeros((5, 5))
+        >>> a[1, 1] = b[1, 4] = 1
+        >>> nn.RootMeanSquareDistance(symmetric=True)(a, b, 1)
+        3.0
+    """
 
     _rule = 'root_mean_square_distance'
