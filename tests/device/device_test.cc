@@ -1,4 +1,4 @@
-// Tensors, memory and streams on a device that is not the CPU: the simulated one.
+// Tensors, memory and streams on a device other than the CPU: the simulated accelerator.
 #include "sindri/device/device.h"
 
 #include <fmt/format.h>
@@ -120,12 +120,12 @@ TEST_F(OnDevice, ATargetIsChosenByItsName) {
   EXPECT_THAT(message_of([] { (void)set_device_target("sim", 2); }), HasSubstr("there is no device sim 2 | found: cpu"));
   EXPECT_THAT(message_of([] { (void)set_device_target("Sim"); }), HasSubstr("CPU, GPU, Ascend, Davinci, SIM, sim, got 'Sim' | did you mean 'SIM'"));
   EXPECT_THAT(message_of([] { (void)set_device_target("CPU", 4096); }), HasSubstr("device_id must be from 0 to 4095"));
-  EXPECT_EQ(current_device(), kSecond) << "what fails changes nothing";
+  EXPECT_EQ(current_device(), kSecond) << "a failed call changes nothing";
   EXPECT_EQ(set_device_target("CPU", 3), Device{});
   EXPECT_EQ(current_device(), Device{});
 }
 
-// One line in a process, however often targets are named that are not there.
+// One line per process, however often an unavailable target is named.
 TEST_F(OnDevice, TheCpuComputesForTargetsOfOtherMachines) {
   ::testing::internal::CaptureStderr();
   for (const char* target : {"GPU", "Ascend", "Davinci", "GPU"}) EXPECT_EQ(set_device_target(target, 7), Device{});
@@ -230,7 +230,7 @@ TEST_F(OnDevice, TheTimelineShowsWaits) {
   EXPECT_THAT(waits.names, ::testing::ElementsAre("read", "to(cpu)", "synchronize"));
 }
 
-// By what waited; a host that computes alone waits for nobody, and so does one that puts work on a device and goes on.
+// Spans are named by the waiting call. A host that only computes on the CPU does not wait, and neither does one that submits work to a device and continues.
 TEST_F(OnDevice, ATimelineHasASpanForEachWait) {
   struct Waits : WaitObserver {
     int count = 0;
@@ -245,7 +245,7 @@ TEST_F(OnDevice, ATimelineHasASpanForEachWait) {
     EXPECT_EQ(timeline.events(), 1) << "a kernel of the CPU";
     simulator.set_lane_delay(Lane::kCopy, 0);
     const Tensor t = Tensor::scalar(1).to(kDevice);
-    EXPECT_EQ(timeline.events(), 1) << "the host goes on";
+    EXPECT_EQ(timeline.events(), 1) << "the host continues";
     simulator.set_lane_delay(Lane::kCompute, 2000);
     (void)t.item();
     simulator.set_lane_delay(Lane::kCompute, 0);
@@ -255,8 +255,8 @@ TEST_F(OnDevice, ATimelineHasASpanForEachWait) {
     synchronize(kDevice);
     (void)t.to(kSecond).to(Device{});
   }
-  (void)Tensor::scalar(3).to(kDevice).item();  // nobody observes
-  EXPECT_EQ(others.count, 7) << "who heard of waits before still does";
+  (void)Tensor::scalar(3).to(kDevice).item();  // without an observer
+  EXPECT_EQ(others.count, 7) << "an observer set earlier is still notified";
   EXPECT_EQ(set_wait_observer(previous), &others);
   timeline.write(file.string());
   const nlohmann::json events = nlohmann::json::parse(std::ifstream(file))["traceEvents"];
@@ -288,7 +288,7 @@ TEST_F(OnDevice, AKernelIsTimedByItsWork) {
   EXPECT_GT(times.seconds, 0.003);
 }
 
-// Those of a device are asked for a few samples and timed there, as those of the CPU are.
+// A device's kernels run on a few samples and are timed there, like the CPU's.
 TEST_F(OnDevice, AKernelIsChosenByTime) {
   const std::filesystem::path cache = std::filesystem::temp_directory_path() / fmt::format("sindri-kernels-{}", getpid());
   const char* const before = std::getenv("SINDRI_CACHE_DIR");
@@ -311,7 +311,7 @@ TEST_F(OnDevice, AKernelIsChosenByTime) {
   std::filesystem::remove_all(cache);
 }
 
-// A kernel that takes long to make, and none for 13 elements.
+// A kernel that takes long to make and does not support 13 elements.
 struct Makers {
   std::mutex mutex;
   std::set<std::thread::id> threads;
@@ -361,12 +361,12 @@ TEST_F(OnDevice, PlansOfAGraphAreMadeOnSeveralThreads) {
   EXPECT_GT(makers().threads.size(), 1U);
   EXPECT_LE(makers().threads.size(), 3U) << "one less than the cores";
   EXPECT_FALSE(makers().threads.contains(std::this_thread::get_id()));
-  // What cannot be planned is the same error as without threads.
+  // If a call cannot be planned, the error is the same as without threads.
   in.push_back(Tensor::zeros({13}).to(kDevice));
   EXPECT_THAT(message_of([&] { (void)f(in); }), HasSubstr("no kernel can compute it on sim:0"));
 }
 
-// The Cells of a compiled function, and who holds the memory that is in use.
+// The Cells of a compiled function, and the holders of the memory in use.
 TEST_F(OnDevice, AnArenaThatDoesNotFitNamesItsLargestCells) {
   const Tensor held = Tensor::zeros({100'000}).to(kDevice);
   CompiledFn f = compile(
@@ -403,7 +403,7 @@ TEST_F(OnDevice, TheRandomKeyGoesWhereNumbersAreDrawn) {
   for (const std::vector<double>& numbers : moving) EXPECT_EQ(draw({}), numbers);
 }
 
-// What a compiled part of a step draws depends on the key, which is not waited for.
+// The random numbers of a compiled part of a step depend on the key, which the host does not wait for.
 TEST_F(OnDevice, APartOfAStepBeginsWithoutAWait) {
   const DeviceScope here(kDevice);
   ops::reset_rng(17, 9, 4);
@@ -417,7 +417,7 @@ TEST_F(OnDevice, APartOfAStepBeginsWithoutAWait) {
     drawn = ops::rng_state().stored().to_vector<double>();
     part.end(2);
   }
-  EXPECT_NE(drawn, (std::vector<double>{17, 9, 4})) << "it says where the part begins";
+  EXPECT_NE(drawn, (std::vector<double>{17, 9, 4})) << "the key identifies the start of the part";
   EXPECT_EQ(ops::rng_state().stored().to_vector<double>(), (std::vector<double>{17, 9, 4}));
   simulator.lose(0, 1);
   EXPECT_THROW((void)ops::random_uniform({8}).to_vector<float>(), DeviceError);
@@ -427,7 +427,7 @@ TEST_F(OnDevice, APartOfAStepBeginsWithoutAWait) {
     simulator.lose(0, 1);
     (void)ops::relu(Tensor::zeros({2}));
   };
-  EXPECT_THROW(lost_meanwhile(), DeviceError) << "and the end of the part adds nothing to that";
+  EXPECT_THROW(lost_meanwhile(), DeviceError) << "and the end of the part adds no second error";
   simulator.repair();
   ops::reset_rng(1);
   ops::set_rng_instance(0);
@@ -443,7 +443,7 @@ TEST_F(OnDevice, AFreedBlockServesTheSameStreamAtOnce) {
   EXPECT_GE(s.peak, s.in_use);
 }
 
-// The copy lane gets a block of the compute lane only behind an event.
+// The copy lane gets a block of the compute lane only after an event.
 TEST_F(OnDevice, ABlockInUseElsewhereWaits) {
   Stream& copies = device_stream(kDevice, Lane::kCopy);
   simulator.set_delays(1, 0);
@@ -477,7 +477,7 @@ TEST_F(OnDevice, ALimitIsKeptAndSaid) {
   try {
     (void)Tensor::empty(TensorMeta{{1 << 20}, DType::kFloat32, Layout::kContiguous, kDevice});
   } catch (const DeviceError& e) { EXPECT_EQ(e.exit_code(), 5); }
-  // What others freed goes back to the device before a request fails.
+  // Blocks cached by other streams are released to the device before a request fails.
   { const Tensor gone = Tensor::empty(TensorMeta{{1 << 18}, DType::kFloat32, Layout::kContiguous, kDevice}); }
   EXPECT_NO_THROW((void)Tensor::empty(TensorMeta{{400'000}, DType::kFloat32, Layout::kContiguous, kDevice}));
   EXPECT_THROW(set_device_memory_limit(kDevice, -1), ValueError);
@@ -500,7 +500,7 @@ TEST_F(OnDevice, PeaksBeginAnew) {
   }
 }
 
-// What is given back takes nothing of its neighbours with it.
+// Releasing a block does not affect its neighbours.
 TEST_F(OnDevice, SmallBlocksAreApart) {
   std::vector<Tensor> kept, gone;
   for (int i = 0; i < 64; ++i) (i % 3 == 0 ? kept : gone).push_back(Tensor::full({8}, i + 1).to(kDevice));
@@ -513,7 +513,7 @@ TEST_F(OnDevice, AFailedAllocationIsTriedAgainOnce) {
   release_cached_device_memory(kDevice);
   simulator.fail_allocation(1);
   EXPECT_NO_THROW((void)Tensor::zeros({4096}).to(kDevice));
-  EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2) << "and all goes on";
+  EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2) << "and everything continues";
 }
 
 TEST_F(OnDevice, ABlockThatAnotherStreamUsesIsWaitedForWhenNoMemoryIsLeft) {
@@ -537,7 +537,7 @@ TEST_F(OnDevice, WorkThatFailsIsToldWhereTheHostWaits) {
   EXPECT_EQ(Tensor::scalar(2).to(kDevice).item(), 2);
 }
 
-// Host memory for copies is scarce: what a read that failed had of it serves the next.
+// Host memory for copies is scarce: the block of a failed read serves the next one.
 TEST_F(OnDevice, AFailedReadKeepsNoPinnedMemory) {
   const Tensor t = Tensor::zeros({1 << 18}).to(kDevice);
   (void)t.to_vector<float>();
@@ -548,7 +548,7 @@ TEST_F(OnDevice, AFailedReadKeepsNoPinnedMemory) {
     EXPECT_THROW((void)t.to_vector<float>(), DeviceError);
   }
   EXPECT_EQ(t.to_vector<float>(), std::vector<float>(1 << 18));
-  EXPECT_LE(simulator.pinned_bytes(), before + (4 << 20)) << "one block more, where the last was not free yet";
+  EXPECT_LE(simulator.pinned_bytes(), before + (4 << 20)) << "one more block, in case the last was not free yet";
 }
 
 TEST_F(OnDevice, ALostDeviceSaysSoEveryTime) {
@@ -557,7 +557,7 @@ TEST_F(OnDevice, ALostDeviceSaysSoEveryTime) {
   EXPECT_THAT(message_of([&] { (void)ops::relu(t).item(); }), HasSubstr("device sim:0 is lost"));
   EXPECT_THAT(message_of([&] { (void)t.item(); }), HasSubstr("device sim:0 is lost"));
   EXPECT_THAT(message_of([&] { (void)Tensor::scalar(1).to(kDevice); }), HasSubstr("device sim:0 is lost"));
-  EXPECT_EQ(Tensor::scalar(2).to(kSecond).item(), 2) << "the other is there";
+  EXPECT_EQ(Tensor::scalar(2).to(kSecond).item(), 2) << "the other device works";
 }
 
 TEST_F(OnDevice, AForgottenWaitGivesOtherNumbers) {

@@ -1,4 +1,4 @@
-// What of devices belongs to a runtime: which one is current, and how often its threads waited.
+// Device state of a runtime: the current device, and the number of its threads' waits.
 #include "sindri/core/runtime.h"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ std::array<Simulator*, 2> g_simulators{};  // get() and machine(), once they are
 
 struct sigaction g_previous;
 
-// Says which op the thread put on a stream last, and leaves the rest to whoever was there before.
+// Reports the op that the thread submitted to a stream last, and leaves the rest to the previous signal handler.
 void on_fault(int signal, siginfo_t* info, void*) {
   const char* const at = static_cast<const char*>(info->si_addr);
   const bool fenced = std::any_of(g_simulators.begin(), g_simulators.end(), [at](const Simulator* s) { return s != nullptr && s->is_inside(at); });
@@ -89,7 +89,7 @@ class SimEvent final : public Event {
   bool done_ = false;
 };
 
-// One thing a stream does: run something, reach an event, or wait for one.
+// One item of a stream's work: runs a function, reaches an event, or waits for one.
 struct Work {
   std::string what;
   std::function<void()> run;
@@ -122,12 +122,12 @@ class SimStream final : public Stream {
   }
   void run(std::string what, std::function<void()> f) {
     throw_if_lost();
-    put({std::move(what), in_this_runtime(std::move(f)), nullptr, nullptr});  // with the threads and choices of who puts it there
+    put({std::move(what), in_this_runtime(std::move(f)), nullptr, nullptr});  // with the threads and kernel choices of the submitting thread
   }
   std::shared_ptr<Event> record() override {
     throw_if_lost();
     auto event = std::make_shared<SimEvent>(board(), lane(), sim_);
-    if (!noted() && idle()) event->set();  // nothing is before it
+    if (!noted() && idle()) event->set();  // no earlier work
     else put({"event", nullptr, event, nullptr});
     return event;
   }
@@ -160,7 +160,7 @@ class SimStream final : public Stream {
   bool noted() const { return t_recording != nullptr && t_recording->takes(this); }
   void replay(Recording& recording) override {
     throw_if_lost();
-    std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay reaches events of its own
+    std::map<SimEvent*, std::shared_ptr<SimEvent>> events;  // each replay has its own events
     for (const SimRecording::Item& i : static_cast<SimRecording&>(recording).items) {
       Work w = i.work;
       if (w.reach != nullptr) w.reach = events[i.work.reach.get()] = std::make_shared<SimEvent>(board(), i.work.reach->lane(), sim_);
@@ -209,7 +209,7 @@ class SimStream final : public Stream {
         run_one(w);
         sim_.end_work(w.what);
       }
-      w.run = nullptr;  // what it holds is gone before somebody hears that it is done
+      w.run = nullptr;  // its captures are released before anyone learns that it is done
       if (w.reach != nullptr) w.reach->set();
     }
   }
@@ -236,7 +236,7 @@ class SimStream final : public Stream {
   std::thread thread_;
 };
 
-// ----- kernels: the CPU's, put on the stream, at the addresses inside -----
+// ----- kernels: the CPU's, run on the stream, at the addresses inside -----
 
 namespace {
 
@@ -275,7 +275,7 @@ class SimKernel final : public Kernel {
   }
 
  private:
-  // Work that waits in a stream keeps it: the plan of a call may be gone by then.
+  // Work that waits in a stream holds a reference: the plan of a call may be gone by then.
   struct Shared {
     std::vector<TensorMeta> in, out;
     Attrs attrs;
@@ -351,7 +351,7 @@ Simulator::Simulator() : present_(std::getenv("SINDRI_TEST_NO_SIMULATED_DEVICE")
     place = this;
     break;
   }
-  if (g_simulators[1] == this) return;  // the handler is there
+  if (g_simulators[1] == this) return;  // the handler is installed
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO;
@@ -384,7 +384,7 @@ int64_t pages(int64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 int64_t in_lines(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 }  // namespace
 
-// The end of the allocation, up to 16 bytes, is the end of its last page; the page after that belongs to nobody.
+// Ends the allocation, up to 16 bytes, at the end of its last page; the page after that is inaccessible.
 void* Simulator::allocate_guarded(int index, int64_t bytes) {
   const int64_t own = pages(bytes);
   char* const p = static_cast<char*>(take(index, own + kPage));
@@ -419,7 +419,7 @@ void Simulator::release(int index, void* p, int64_t bytes) noexcept {
   }
   const std::lock_guard lock(mutex_);
   auto& gaps = free_[static_cast<size_t>(index)];
-  // Pages that are free as a whole; neighbours have the others.
+  // Pages that are entirely free; neighbouring allocations use the others.
   const int64_t first = (at + kPage - 1) / kPage * kPage, last = (at + bytes) / kPage * kPage;
   if (first < last) madvise(shadow_ + index * kMemory + first, static_cast<size_t>(last - first), MADV_DONTNEED);
   const auto next = gaps.lower_bound(at);
@@ -507,8 +507,8 @@ std::map<std::string, int64_t> Simulator::take_waits() {
   return std::exchange(kinds_, {});
 }
 
-// Kernels are the CPU's, whose libraries take down what they have made when the process ends, in the reverse order of its making: each time something
-// has run that never ran before, the end of the streams is put in front of that.
+// Kernels are the CPU's. When the process ends, their libraries destroy their objects in reverse order of creation. Each time something runs for the first
+// time, the end of the streams is registered to come before that.
 bool Simulator::begin_work() {
   ++running_;
   if (!ended_) return true;

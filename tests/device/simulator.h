@@ -1,13 +1,13 @@
-// A simulated accelerator: what a backend promises, with as little of its own as possible, and hostile where a promise leaves room.
+// A simulated accelerator: exactly what a backend guarantees, with as little else as possible, and hostile where a guarantee leaves room.
 //
-//   - Device addresses lie in pages that nobody may touch. Kernels and copies see the same bytes at another address, which only they know. A host
-//     thread that follows a device address is stopped there and then, with the op it last put on a stream. (Memory protection keys would leave
-//     the page open to whichever threads hold the key, the helpers of a kernel's parallel loops among them, which serve the host's own loops in
-//     between; with two addresses no thread has to be trusted, and no processor has to have keys.)
-//   - Each stream is a thread that runs its work in order, with random pauses. Whoever forgets to wait computes with old numbers.
-//   - Memory has a limit, and what is handed out is full of NaN. Copies to and from the host take pinned memory only, until they are done.
-//   - Faults: an allocation that fails, memory that is all taken from some moment on, a copy that fails, a device that is lost. Waits can be left
-//     out, to see that somebody notices.
+//   - Device addresses lie in inaccessible pages. Kernels and copies see the same bytes at another address, which only they know. A host
+//     thread that dereferences a device address is stopped at once, with the op it last submitted to a stream. (Memory protection keys would leave
+//     the page accessible to all threads that hold the key, including a kernel's parallel helper threads, which also serve the host's loops in
+//     between. With two addresses no thread has to be trusted, and the processor needs no keys.)
+//   - Each stream is a thread that runs its work in order, with random pauses. Code that forgets to wait computes with old values.
+//   - Memory has a limit, and new allocations are full of NaN. Copies to and from the host accept only pinned memory, until they are done.
+//   - Faults: an allocation that fails, memory that is exhausted from some moment on, a copy that fails, a device that is lost. Waits can be
+//     omitted, to check that the tests notice.
 //
 // Its kernels are the CPU's, by name and priority. It uses public headers only, as a backend of another library would.
 #pragma once
@@ -35,8 +35,8 @@ class SimStream;
 /// The state the streams of one device share.
 struct Board {
   std::mutex mutex;
-  std::exception_ptr error;  // of the first work that failed since someone waited
-  std::string failed;  // what that was
+  std::exception_ptr error;  // of the first work that failed since the last wait
+  std::string failed;  // name of that work
   bool lost = false;
   bool broken() {
     const std::lock_guard lock(mutex);
@@ -46,38 +46,38 @@ struct Board {
 
 class Simulator final : public Backend {
  public:
-  /// The one of this process, registered with a kernel for each of the CPU's at the first call.
+  /// The instance of this process, registered with a kernel for each of the CPU's at the first call.
   static Simulator& get();
-  /// Another, which no table knows: memory and streams for a stand-in of a device library (tests/cuda_host).
+  /// Another instance, which is not registered: memory and streams for a stand-in for a device library (tests/cuda_host).
   static Simulator& machine();
   ~Simulator() override;
 
-  // ----- what tests set -----
-  /// Pauses of up to `longest` microseconds in front of a share of all work, from this seed; 0: none.
+  // ----- settings for tests -----
+  /// Pauses of up to `longest` microseconds before a share of all work, from this seed; 0: none.
   void set_delays(uint64_t seed, int longest, double share = 0.25);
-  /// A pause in front of all work of a lane.
+  /// Pauses before all work of a lane.
   void set_lane_delay(Lane lane, int microseconds) { lane_delay_[static_cast<size_t>(lane)] = microseconds; }
-  /// The n-th from now on fails, 1 for the next; 0: none. Once.
+  /// Makes the n-th call from now on fail, 1 for the next; 0: none. Once.
   void fail_allocation(int64_t n) { fail_allocation_ = n; }
   void fail_copy(int64_t n) { fail_copy_ = n; }
-  /// The device is lost at the n-th piece of work from now on.
+  /// Makes the device lost at the n-th piece of work from now on.
   void lose(int index, int64_t n);
-  /// It is lost at the n-th copy to the host from now on.
+  /// Makes it lost at the n-th copy to the host from now on.
   void lose_at_read(int index, int64_t n) { lose_read_[static_cast<size_t>(index)] = n; }
-  /// Another program takes what is left of the memory at the n-th piece of work from now on.
+  /// Another program takes the remaining memory at the n-th piece of work from now on.
   void exhaust(int index, int64_t n) { exhaust_[static_cast<size_t>(index)] = n; }
-  /// Allocations end where their last page ends, up to 16 bytes, and a page that nobody may touch follows. Before the first allocation.
+  /// Ends each allocation where its last page ends, up to 16 bytes; an inaccessible page follows. Call before the first allocation.
   void set_guards(bool on) { guards_ = on; }
-  /// As after the machine was started anew: what waited is dropped, nothing of it runs later.
+  /// Acts as after a restart of the machine: waiting work is dropped and never runs.
   void repair();
-  /// Leaves out the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute",
-  /// "asks for copy" (somebody asks whether an event is reached, and is told too early that it is); "": of whichever kind, but for the last.
+  /// Omits the n-th wait of a kind from now on, 1 for the next: "compute for copy" (a stream for an event of another lane), "host for compute", "asks for copy"
+  /// (a query whether an event is reached, which returns true too early); "": any kind except the last.
   void drop_wait(int64_t n, const std::string& kind = "");
   int64_t waits() const { return waits_; }  ///< of streams for events and of the host, so far
-  /// How often each kind was there since the last call.
+  /// The number of waits of each kind since the last call.
   std::map<std::string, int64_t> take_waits();
-  int64_t pinned_bytes();  ///< of host memory handed out
-  int64_t work() const { return work_; }  ///< kernels and copies put on streams, so far
+  int64_t pinned_bytes();  ///< of allocated host memory
+  int64_t work() const { return work_; }  ///< kernels and copies submitted to streams, so far
 
   // ----- Backend -----
   const char* name() const override { return "sim"; }
@@ -92,13 +92,13 @@ class Simulator final : public Backend {
   std::unique_ptr<Stream> make_stream(Device device, Lane lane) override;
 
   // ----- for its streams and kernels -----
-  static constexpr int kDevices = 4;  ///< there is room for
-  static constexpr int kOffered = 2;  ///< by the simulated accelerator, and by stand-ins on machine() unless they are told otherwise
+  static constexpr int kDevices = 4;  ///< maximum number of devices
+  static constexpr int kOffered = 2;  ///< by the simulated accelerator, and by default by stand-ins on machine()
   static constexpr int64_t kMemory = int64_t{2} << 30;
-  /// What is at a device address, for work that runs on the device. Throws DeviceError for an address of the host.
+  /// The bytes at a device address, for work that runs on the device. Throws DeviceError for an address of the host.
   void* inside(const void* address, const char* who) const;
   bool is_inside(const void* address) const;
-  bool is_shadow(const void* address) const;  ///< where work sees the bytes
+  bool is_shadow(const void* address) const;  ///< address at which work sees the bytes
   Board& board(int index) { return boards_[static_cast<size_t>(index)]; }
   void pause(Lane lane);
   bool drop_this_wait(const std::string& kind);
@@ -108,10 +108,10 @@ class Simulator final : public Backend {
   }
   bool copy_fails() { return counted_down(&fail_copy_); }
   void count_work(int index, const std::string& what);
-  /// Work runs between these two. False where the process is ending: what still waits is dropped, as a device drops it.
+  /// Work runs between these two. Returns false if the process is ending: waiting work is dropped, as on a device.
   bool begin_work();
   void end_work(const std::string& what);
-  /// Throws DeviceError where host memory of a copy is not of allocate_pinned.
+  /// Throws DeviceError if the host memory of a copy is not from allocate_pinned.
   void check_pinned(const void* p, int64_t bytes);
 
  private:
@@ -144,13 +144,13 @@ class Simulator final : public Backend {
   double share_ = 0;
 };
 
-// For who builds on machine().
-/// Puts work on one of its streams, as a kernel does.
+// For code that builds on machine().
+/// Submits work to one of its streams, as a kernel does.
 void run_on(Stream& stream, std::string what, std::function<void()> work);
-/// Of a recording under way on this thread: only work of the streams named so is noted, that of others runs at once.
+/// For a recording in progress on this thread: only work of the streams marked here is recorded, other work runs at once.
 void note_only(Stream& stream);
 bool is_noted(const Stream& stream);
-/// Whether the stream has nothing more to do.
+/// Whether the stream has no pending work.
 bool is_idle(Stream& stream);
 
 }  // namespace sindri::sim

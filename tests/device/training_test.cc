@@ -1,4 +1,4 @@
-// ResNet-18 trained on the simulated accelerator: every loss and the whole state have the bits of a training on the CPU, in strict mode.
+// ResNet-18 trained on the simulated accelerator: every loss and the whole state are bitwise identical to a run on the CPU, in strict mode.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using sim::Simulator;
 constexpr int64_t kEpochs = 5, kRows = 20, kBatch = 2, kSide = 32, kSteps = kEpochs * kRows / kBatch;
 static_assert(kSteps == 50);
 
-// Images with a wave in the frequency of their class.
+// Images with a wave whose frequency depends on the class.
 dataset::Dataset::Ptr images() {
   dataset::GeneratorDataset::Options o;
   o.column_names = {"image", "label"};
@@ -46,7 +46,7 @@ dataset::Dataset::Ptr images() {
 
 struct Outcome {
   std::vector<double> losses;
-  std::vector<std::pair<std::string, Tensor>> state;  // weights, moving averages, momenta, on the host
+  std::vector<std::pair<std::string, Tensor>> state;  // weights, moving statistics, momenta, on the host
 };
 
 Outcome train_on(Device device, Mode mode) {
@@ -85,7 +85,7 @@ class DeviceTraining : public ::testing::TestWithParam<Mode> {
 TEST_P(DeviceTraining, ResNet18HasTheBitsOfTheCpu) {
   const Outcome cpu = train_on({}, GetParam());
   ASSERT_EQ(cpu.losses.size(), static_cast<size_t>(kSteps));
-  EXPECT_GT(std::set<double>(cpu.losses.begin(), cpu.losses.end()).size(), 45u) << "it moves";
+  EXPECT_GT(std::set<double>(cpu.losses.begin(), cpu.losses.end()).size(), 45u) << "it trains";
   for (const double loss : cpu.losses) EXPECT_TRUE(std::isfinite(loss));
   Simulator::get().set_delays(GetParam() == Mode::kGraph ? 1 : 2, 100, 0.1);
   const Outcome sim = train_on(kDevice, GetParam());

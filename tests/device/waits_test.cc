@@ -1,4 +1,4 @@
-// A training on a device that is not the CPU: how often the host waits, what it hears and when, and that every wait and event that is there is needed.
+// Training on a device other than the CPU: how often the host waits, which values it reads and when, and that every existing wait and event is needed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ using sim::kDevice;
 using sim::Simulator;
 using ::testing::HasSubstr;
 
-// What a collective would be: the same numbers, on the lane of communication.
+// A substitute for a collective: the same values, on the communication lane.
 const OpDef& kOnComm = register_op({.name = "test_on_comm",
                                     .doc = "x -> x on the lane of communication",
                                     .traits = {.lane = Lane::kComm},
@@ -64,7 +64,7 @@ dataset::Dataset::Ptr batches(int64_t count, int64_t bad = -1) {
   return dataset::GeneratorDataset::make(o)->batch(kBatch, {.drop_remainder = true});
 }
 
-// What a callback heard, step by step.
+// The values that a callback read, step by step.
 struct Heard : train::Callback {
   void step_begin(train::TrainState&) override { waits_before = host_waits(); }
   void steps_known(train::TrainState& s, const train::KnownSteps& known) override {
@@ -79,7 +79,7 @@ struct Heard : train::Callback {
     waits.push_back(host_waits() - waits_before);
     behind.push_back(s.cur_step_num - s.known_step);
   }
-  void epoch_end(train::TrainState& s) override { EXPECT_TRUE(quiet || s.known_step == s.cur_step_num) << "an epoch ends with all that is known of it"; }
+  void epoch_end(train::TrainState& s) override { EXPECT_TRUE(quiet || s.known_step == s.cur_step_num) << "an epoch ends with all its values known"; }
   bool quiet = false;
   std::vector<float> losses;
   std::vector<double> seconds;
@@ -91,7 +91,7 @@ struct Training {
   Device device = kDevice;
   Mode mode = Mode::kGraph;
   bool sink = true, on_comm = false;
-  bool quiet = false;  // where wrong numbers are what is looked for
+  bool quiet = false;  // if wrong results are the expected outcome
   int64_t steps = 20, epochs = 1, bad = -1, seed = 3;
   train::NanPolicy nan_policy = train::NanPolicy::kStop;
   std::vector<train::CallbackPtr> callbacks = {};
@@ -184,7 +184,7 @@ TEST_F(DeviceTraining, IsThatOfTheCpuBitForBit) {
 }
 
 TEST_F(DeviceTraining, AChunkOfTwentyStepsWaitsOnce) {
-  simulator.set_lane_delay(Lane::kCompute, 50);  // nothing is there when the host asks for it
+  simulator.set_lane_delay(Lane::kCompute, 50);  // nothing is ready when the host reads it
   const Outcome o = run({.epochs = 3});
   EXPECT_THAT(o.heard->waits, ::testing::ElementsAre(1, 1, 1));
   EXPECT_THAT(o.heard->units, ::testing::ElementsAre(20, 20, 20));
@@ -200,7 +200,7 @@ TEST_F(DeviceTraining, StepsThatNobodyAsksAboutAreNotWaitedFor) {
   }
 }
 
-// The host does not run away from a slow device: it waits for the oldest step then, and what it keeps is bounded.
+// The host does not run ahead of a slow device indefinitely: it waits for the oldest step, and the memory it keeps is bounded.
 TEST_F(DeviceTraining, TheHostIsAtMostSixtyFourStepsAhead) {
   simulator.set_lane_delay(Lane::kCompute, 200);
   const Outcome o = run({.sink = false, .steps = 150});
@@ -234,7 +234,7 @@ TEST_F(DeviceTraining, LossMonitorPrintsTheSameLines) {
   EXPECT_EQ(there, lines({}));
 }
 
-// Found late, and named exactly; nothing that was trained on it is saved.
+// Detected late, but reported exactly; no checkpoint contains an update made after it.
 TEST_F(DeviceTraining, AStepThatIsNotFiniteIsNamedAndNothingBehindItIsSaved) {
   simulator.set_lane_delay(Lane::kCompute, 300);
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
@@ -251,7 +251,7 @@ TEST_F(DeviceTraining, AStepThatIsNotFiniteIsNamedAndNothingBehindItIsSaved) {
         EXPECT_LE(std::atoi(f.path().filename().c_str() + strlen("net-1_")), 6) << f.path();
         ++files;
       }
-      EXPECT_EQ(files, sink && mode == Mode::kGraph ? 0 : 3) << "a sunk graph saves behind its chunk";
+      EXPECT_EQ(files, sink && mode == Mode::kGraph ? 0 : 3) << "a sink-mode graph saves after its chunk";
       std::filesystem::remove_all(folder);
     }
   }
@@ -296,20 +296,20 @@ TEST_F(DeviceTraining, EvaluationWaitsOnceForManyBatches) {
 
 // ----- every wait and every event is needed -----
 
-// One of them less gives other numbers, or an error: the tests above would see it. A busy machine may be as slow as the lane is told to be, so
-// there are a few tries.
+// Without one of them the results differ, or there is an error: the tests above would notice. On a busy machine the other lanes may be as slow as the delayed
+// one, so there are a few attempts.
 template <class F> bool is_seen(F&& differs) {
   for (int i = 0; i < 5; ++i) {
-    release_cached_device_memory(kDevice);  // a block that is handed out again would hold what the last call has made
+    release_cached_device_memory(kDevice);  // a reused block would hold the last call's values
     if (differs()) return true;
   }
   return false;
 }
 
 struct Place {
-  const char* kind;  // of the wait that is left out (Simulator::drop_wait)
+  const char* kind;  // of the omitted wait (Simulator::drop_wait)
   int64_t n;
-  Lane slow;  // whose work somebody should have waited for
+  Lane slow;  // the lane whose work should have been waited for
   Mode mode;
   const char* name;
 };
@@ -331,7 +331,7 @@ TEST_P(LeftOut, IsSeenInATraining) {
   const std::map<std::string, int64_t> waits = simulator.take_waits();
   ASSERT_GE(waits.at(p.kind), p.n);
   EXPECT_TRUE(is_seen([&] {
-    (void)run(other);  // memory and pinned blocks hold numbers of another training
+    (void)run(other);  // memory and pinned blocks hold values of another run
     simulator.drop_wait(p.n, p.kind);
     const Outcome wrong = run(t);
     synchronize_quietly();
@@ -352,7 +352,7 @@ INSTANTIATE_TEST_SUITE_P(Places, LeftOut,
                                            Place{"compute for comm", 2, Lane::kComm, Mode::kGraph, "WhatIsReceivedInTheRecording"}),
                          [](const auto& place) { return std::string(place.param.name); });
 
-// Of no common size, so that no block of another test serves it.
+// An unusual size, so that no block of another test serves it.
 Tensor odd_tensor(double value, int64_t n) { return Tensor::full({n}, value); }
 
 TEST_F(DeviceTraining, APinnedBlockServesTheNextCopyWhenItsOwnIsDone) {
@@ -370,7 +370,7 @@ TEST_F(DeviceTraining, APinnedBlockServesTheNextCopyWhenItsOwnIsDone) {
   };
   const std::vector<double> right = {1, 2, 3};
   EXPECT_EQ(both(30'000), right);
-  int64_t n = 35'000;  // of a size that no other test has made blocks of
+  int64_t n = 35'000;  // a size of which no other test has made blocks
   EXPECT_TRUE(is_seen([&] {
     simulator.drop_wait(1, "asks for copy");
     return both(n *= 2) != right;
@@ -411,7 +411,7 @@ TEST_F(DeviceTraining, ACopyBetweenDevicesWaitsForItsSource) {
   }));
 }
 
-// A thread whose work goes elsewhere calls a compiled function: that waits for what the thread has put there, and the thread for its results.
+// A thread that submits work to another stream calls a compiled function: the function waits for the thread's work, and the thread for its results.
 TEST_F(DeviceTraining, ACompiledFunctionIsEnteredAndLeftBehindWaits) {
   simulator.set_delays(0, 0);
   simulator.set_lane_delay(Lane::kCopy, 5000);

@@ -1,4 +1,5 @@
-// Adasum between ranks: exact values, the tree, any cut of the tensors, groups of several ranks, folded ones; and as a part of a training step.
+// Adasum between ranks: exact values, the tree, any split of the tensors, groups of several ranks, a number of groups that is not a power of two; and as part
+// of a training step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ Vector tree_of(std::vector<Vector> v) {
   return v[0];
 }
 
-// tensors[group][tensor]: what every rank ends with, which must be the same bits.
+// tensors[group][tensor]: the result that every rank must get, bitwise identical.
 std::vector<Vector> summed(const std::vector<std::vector<Vector>>& tensors, int64_t members, bool fold, DType dtype, Vector* norms = nullptr) {
   const int ranks = static_cast<int>(tensors.size()) * static_cast<int>(members);
   std::vector<std::vector<Vector>> all(static_cast<size_t>(ranks));
@@ -87,7 +88,7 @@ TEST(Adasum, FourVectors) {
   EXPECT_EQ(one({{1}, {2}, {3}, {6}}), (Vector{3}));
 }
 
-// Each tensor by itself, whatever lies beside it in the buffer.
+// Each tensor separately, whatever lies next to it in the buffer.
 TEST(Adasum, TensorsDoNotMix) {
   Vector norms;
   const auto sum = summed({{{1, 0}, {2}}, {{0, 1}, {2}}}, 1, false, DType::kFloat64, &norms);
@@ -170,7 +171,7 @@ TEST(Adasum, Properties) {
   }
 }
 
-// Training: four ranks, of which two by two are a group.
+// Training with four ranks in two groups of two.
 Job job(const char* on, int64_t device_number, int ranks = 4) {
   Job s;
   s.ranks = ranks, s.steps = 12, s.norm = false, s.dropout = false;
@@ -205,7 +206,7 @@ TEST(AdasumTraining, GroupsThatSeeTheSameAreOne) {
   }
 }
 
-// The gradients of the other groups are good, and an adaptive sum would carry what is not finite to them.
+// The gradients of the other groups are finite, and an adaptive sum would spread the non-finite values to them.
 TEST(AdasumTraining, AnOverflowOfOneGroupIsLeftOutByAll) {
   for (const char* on : {"delta", "gradient"}) {
     Job s = job(on, 1, 2);

@@ -65,7 +65,7 @@ TEST(CommOps, AllToAll) {
   expect_values(f, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, {{1, 4, 7}, {2, 5, 8}, {3, 6, 9}}, {{1, 4, 7}, {2, 5, 8}, {3, 6, 9}});
 }
 
-// Around the ring: the value comes from the rank before, the gradient from the one behind.
+// Around the ring: the value comes from the previous rank, the gradient from the next.
 TEST(CommOps, NeighborExchangeAroundARing) {
   const auto f = [](Span<const Tensor> in) -> TensorList {
     const int me = comm::world().rank();
@@ -74,7 +74,7 @@ TEST(CommOps, NeighborExchangeAroundARing) {
   expect_values(f, {{1, 2}, {10, 20}, {100, 200}}, {{1, 2}, {3, 4}, {5, 6}}, {{100, 200}, {1, 2}, {10, 20}}, {{3, 4}, {5, 6}, {1, 2}});
 }
 
-// Every pair in both directions at once, and a part that stays, with lists in different orders.
+// Every pair in both directions at once, and a part that stays local, with lists in different orders.
 TEST(CommOps, NeighborExchangeOfAll) {
   const auto f = [](Span<const Tensor> in) -> TensorList {
     const int me = comm::world().rank();
@@ -90,8 +90,8 @@ TEST(CommOps, NeighborExchangeOfAll) {
                 {{2 + 2 * 20 + 3 * 200}, {3 + 2 * 30 + 3 * 300}, {1 + 2 * 10 + 3 * 100}});
 }
 
-// A chain of three stages: rank 0 sends to 1, that to 2, whose loss it is. What is asked for on each is the gradient of its own number; the messages of the
-// backward pass go on their own, also from ranks whose received tensor depends on nothing that a gradient is asked of.
+// A chain of three stages: rank 0 sends to 1, 1 to 2, which has the loss. Each rank differentiates its own output. The backward pass exchanges its messages
+// automatically, also from ranks whose received tensor does not contribute to any requested gradient.
 TEST(CommOps, SendAndRecvCarryGradientsThroughStages) {
   comm::run_ranks(kRanks, [](int rank) {
     const TensorFn stage = [rank](Span<const Tensor> in) -> TensorList {
@@ -147,11 +147,11 @@ TEST(CommOps, AWireOfSixteenBits) {
     EXPECT_EQ(bf[0], 2.5);
     EXPECT_NEAR(bf[1], 1e-3, 1e-5);
     const auto half = ops::all_reduce({x}, {.op = "mean", .wire = "float16"})[0].to_vector<double>();
-    EXPECT_EQ(half[2], 65504);  // the sum would be beyond the type
+    EXPECT_EQ(half[2], 65504);  // the sum would overflow the type
   });
 }
 
-// Beside what computes, and what they read and write is not used for anything else meanwhile: many in flight, in the order of the program.
+// Collectives overlap with computation, and their operands and results are not reused meanwhile: many in flight, in program order.
 TEST(CommOps, ManyOnTheLane) {
   comm::run_ranks(2, [](int rank) {
     const TensorFn f = [](Span<const Tensor> in) -> TensorList {
@@ -206,7 +206,7 @@ TEST(CommOps, Refused) {
   EXPECT_THROW(ops::all_gather(Tensor::scalar(1)), ShapeError);
   EXPECT_THROW(ops::broadcast({x}, 1), ValueError);
   comm::run_ranks(2, [&](int) { EXPECT_THROW(ops::reduce_scatter(of({1, 2, 3})), ShapeError); });
-  EXPECT_THROW(ops::send(x, 0), ValueError) << "nobody receives it";
+  EXPECT_THROW(ops::send(x, 0), ValueError) << "no rank receives it";
   EXPECT_THROW(ops::recv({3}, DType::kFloat32, 1), ValueError);
   EXPECT_THROW(ops::neighbor_exchange({}, {}, {}, {}, DType::kFloat32), ValueError);
   EXPECT_THROW(ops::neighbor_exchange({x, x}, {0, 0}, {0}, std::vector<Shape>{Shape{3}}, DType::kFloat32), ValueError);

@@ -1,4 +1,4 @@
-// The data-parallel step: any layout gives the bits of one rank with as many virtual ranks, whatever the buckets and the overlap.
+// The data-parallel step: any layout is bitwise identical to one rank with as many virtual ranks, whatever the buckets and the overlap.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -45,7 +45,7 @@ TEST_P(Layouts, RanksAreLikeVirtualRanksOfOne) {
 INSTANTIATE_TEST_SUITE_P(DataParallel, Layouts,
                          ::testing::Combine(::testing::Values(2, 4, 8), ::testing::Bool(), ::testing::Values(Mode::kGraph, Mode::kPynative)));
 
-// Curvature is the mean over all virtual ranks, added up in the order of gradients; refreshes at steps 0, 3, 6, …
+// Curvature is the mean over all virtual ranks, summed in the order of gradients; refreshes at steps 0, 3, 6, …
 TEST(DataParallel, SecondOrderStepsDoNotDependOnTheLayout) {
   for (const int ranks : {1, 2, 4, 8}) {
     for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
@@ -56,7 +56,7 @@ TEST(DataParallel, SecondOrderStepsDoNotDependOnTheLayout) {
   }
 }
 
-// Each rank inverts a share of the blocks, or all: the same bits; so with eigenvectors, with refreshes in pieces, and however factors are bucketed.
+// Each rank inverts a share of the blocks, or all: bitwise identical. The same holds for eigenvectors, refreshes in pieces, and any bucketing of factors.
 TEST(DataParallel, SecondOrderInversionsAreSharedOutWithoutATrace) {
   using Change = std::function<void(optim::ThorOptions&)>;
   const std::pair<const char*, Change> cases[] = {
@@ -85,7 +85,7 @@ TEST(DataParallel, SecondOrderInversionsAreSharedOutWithoutATrace) {
   }
 }
 
-// A factor that cannot be inverted keeps its old inverse on all ranks, whoever had to invert it: inputs of zero, without damping.
+// A factor that cannot be inverted keeps its old inverse on all ranks, whichever rank had to invert it: inputs of zero, without damping.
 TEST(DataParallel, SecondOrderFailuresOfAShareAreSeenByAll) {
   Job s;
   s.ranks = 4, s.steps = 7, s.thor = true;
@@ -104,7 +104,7 @@ TEST(DataParallel, SecondOrderFailuresOfAShareAreSeenByAll) {
   for (const Outcome& shared : run("shard")) expect_same(shared, replicated, "shared out");
 }
 
-// MindSpore's way gives every part its own inverses: they do not depend on the layout either.
+// MindSpore's method gives every part its own inverses: they do not depend on the layout either.
 TEST(DataParallel, SecondOrderMeansOfInverses) {
   Job s;
   s.ranks = 2, s.virtual_ranks = 4, s.steps = 8, s.thor = true;
@@ -112,7 +112,7 @@ TEST(DataParallel, SecondOrderMeansOfInverses) {
   expect_like_one_rank(s, "means of inverses");
 }
 
-// Eight virtual ranks of four rows and one batch of 32, without batch norm and dropout: the same curvature, and so the same training.
+// Eight virtual ranks of four rows and one batch of 32, without batch norm and dropout: the same curvature, and so the same run.
 TEST(DataParallel, SecondOrderStepsAreThoseOfOneLargeBatch) {
   Job s;
   s.ranks = 4, s.virtual_ranks = 8, s.steps = 10, s.thor = true, s.norm = false, s.dropout = false;
@@ -132,7 +132,7 @@ TEST(DataParallel, SecondOrderStepsAreThoseOfOneLargeBatch) {
   for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(one.losses[i], several.losses[i], 2e-4 * std::abs(one.losses[i])) << i;
 }
 
-// Gradients of frozen parameters are not there to be put together.
+// Gradients of frozen parameters do not exist and are not reduced.
 TEST(DataParallel, FrozenParametersAreLeftOutOfTheBuckets) {
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
     for (const int ranks : {2, 4}) {
@@ -173,7 +173,7 @@ TEST(DataParallel, BucketsOverlapAndHostsDoNotChangeBits) {
   }
 }
 
-// A program may watch reductions of its own, which are none of the step's buckets.
+// A program may watch its own reductions, which are not buckets of the step.
 TEST(DataParallel, WatchedCallsBesideTheBuckets) {
   Job s;
   s.ranks = 2, s.steps = 3;
@@ -279,7 +279,7 @@ TEST(DataParallel, Accumulation) {
   expect_like_one_rank(s, "accumulation, eager");
 }
 
-// Nobody could put together what a checkpoint does not know of.
+// An algorithm that accumulates state without declaring it is refused: a checkpoint could not merge it over ranks.
 TEST(DataParallel, WhoCollectsSaysWhat) {
   const nn::CellPtr net = net_with_loss(true, false);
   optim::Momentum optimizer(net->trainable_params(), {.learning_rate = 0.05});
@@ -297,7 +297,7 @@ TEST(DataParallel, MicroBatchesStayInAVirtualRank) {
   expect_like_one_rank(s, "micro batches");
 }
 
-// Two ranks that see the same samples drop other units of them.
+// Two ranks that see the same samples drop different units of them.
 TEST(DataParallel, VirtualRanksDrawNumbersOfTheirOwn) {
   Job s;
   s.steps = 1, s.norm = false;
@@ -311,7 +311,7 @@ TEST(DataParallel, VirtualRanksDrawNumbersOfTheirOwn) {
   EXPECT_EQ(train_all(s)[0].losses[0], same);
 }
 
-// In a world of one with one virtual rank a step is what it was.
+// In a world of one with one virtual rank a step is unchanged.
 TEST(DataParallel, OneRankIsAPlainTraining) {
   Job s;
   s.steps = 5;
@@ -337,7 +337,7 @@ TEST(DataParallel, ReplicasAreCompared) {
   s.ranks = 4, s.steps = 6;
   s.parallel.replica_check_steps = 2;
   (void)train_all(s);
-  s.between = [](const std::vector<Parameter*>& parameters, int rank, int64_t step) {  // what a stray write would do
+  s.between = [](const std::vector<Parameter*>& parameters, int rank, int64_t step) {  // simulates a stray write
     if (rank == 2 && step == 2) parameters[3]->store(Tensor::zeros(parameters[3]->shape()));
   };
   for (const int64_t every : {2, 0}) {  // a hash every other step; one at the end
@@ -423,7 +423,7 @@ TEST(DataParallel, Buckets) {
   mixed.resize(5);
   mixed[3].dtype = DType::kFloat64;
   EXPECT_EQ(ranges(mixed, {.all_reduce_fusion_config = std::vector<int64_t>{}}), (Ranges{{4, 4}, {3, 3}, {0, 2}}));
-  // By size: 1 MiB first, then 4, the last at most 2; one that is larger alone.
+  // By size: 1 MiB first, then 4, the last at most 2; a larger gradient gets a bucket alone.
   const TensorMeta half = Tensor::zeros({1 << 17}).meta(), large = Tensor::zeros({5 << 18}).meta();  // 0.5 MiB, 5 MiB
   std::vector<TensorMeta> sizes(14, half);
   sizes[9] = large;
@@ -433,7 +433,7 @@ TEST(DataParallel, Buckets) {
   EXPECT_EQ(ranges(std::vector<TensorMeta>{large}, {}), (Ranges{{0, 0}}));
 }
 
-// What is collected has a list of gradients for each virtual rank, and a frozen step leaves some of each out.
+// Accumulation keeps a list of gradients for each virtual rank, and a frozen step omits some gradients in each.
 TEST(DataParallel, FrozenStepsThatAreCollected) {
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
     Job s;
@@ -444,7 +444,7 @@ TEST(DataParallel, FrozenStepsThatAreCollected) {
   }
 }
 
-// A step that refreshes measures all layers: none may keep the curvature of a step long ago because it was frozen then.
+// A step that refreshes measures all layers: otherwise a layer frozen in that step would keep the curvature of a much earlier one.
 TEST(DataParallel, ARefreshIsNeverFrozen) {
   Job s;
   s.steps = 7, s.thor = true;

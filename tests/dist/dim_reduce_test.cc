@@ -1,4 +1,4 @@
-// Dimension reduction on several ranks: the parts of a batch on ranks are one batch, wherever the components lie.
+// Dimension reduction on several ranks: the ranks' parts of a batch act as one batch, wherever the components are stored.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST(DimReduceOnRanks, AreOneRankWithTheWholeBatch) {
   }
 }
 
-// The sum of the ranks' gradients is another gradient than that of the loss which is searched: the steps are those of the mean.
+// The sum of the ranks' gradients is not the gradient of the searched loss: the steps are those of the mean.
 TEST(DimReduceOnRanks, SumsOfGradientsAreSearchedAsMeans) {
   const TempFolder temp;
   write_snapshots(temp.path(), false, 8);
@@ -74,7 +74,7 @@ TEST(DimReduceOnRanks, FewComponentsOnManyRanks) {
   for (const float loss : all[0].losses) EXPECT_TRUE(std::isfinite(loss));
 }
 
-// What rank 0 finds wrong is every rank's error.
+// An error that rank 0 detects is every rank's error.
 TEST(DimReduceOnRanks, ErrorsOfTheFirstReachAll) {
   const TempFolder temp;
   write_snapshots(temp.path(), false, 3);
@@ -84,7 +84,7 @@ TEST(DimReduceOnRanks, ErrorsOfTheFirstReachAll) {
   try {
     train_all(s);
     ADD_FAILURE();
-  } catch (const Error& e) {  // rank 0's own, or what another was told of it
+  } catch (const Error& e) {  // rank 0's own error, or the one that it sent to another rank
     EXPECT_THAT(e.what(), testing::HasSubstr("3 snapshots are fewer than 5 components"));
   }
 }

@@ -56,7 +56,7 @@ struct ModelJob {
   std::function<bool(int rank)> stop = nullptr;
   std::function<void(train::ModelOptions&, int rank)> change = nullptr;
   int64_t rows = 64;
-  int trainings = 1;  // of one Model, one behind the other
+  int trainings = 1;  // calls of Model.train, one after the other
 };
 
 class KeepLosses final : public train::Callback {
@@ -135,7 +135,7 @@ TEST(ModelOnRanks, AllBeginWithRankZerosWeights) {
   for (const Trained& t : run_models(2, job)) expect_equal(t, one);
 }
 
-// What a checkpoint of every step puts together is taken apart again.
+// Merging state for a checkpoint at every step is undone afterwards.
 TEST(ModelOnRanks, SavingChangesNothing) {
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
     ModelJob job;
@@ -155,12 +155,12 @@ TEST(ModelOnRanks, SavingChangesNothing) {
   }
 }
 
-// Whoever asks, all end behind the same step.
+// Whichever rank asks, all end after the same step.
 TEST(ModelOnRanks, AStopOfOneRankIsOneOfAll) {
   for (const int asks : {0, 3}) {
     std::array<std::atomic<int>, 4> asked{};
     ModelJob job;
-    job.stop = [&](int rank) { return ++asked[static_cast<size_t>(rank)] >= 6 && rank == asks; };  // in front of step 6
+    job.stop = [&](int rank) { return ++asked[static_cast<size_t>(rank)] >= 6 && rank == asks; };  // before step 6
     for (const Trained& t : run_models(4, job)) EXPECT_EQ(t.steps, 6);
   }
 }
@@ -178,7 +178,7 @@ TEST(ModelOnRanks, AStopOfACallbackIsOneOfAll) {
   ModelJob job;
   job.sink = false;
   job.callback = stops_at(5, false);
-  for (const Trained& t : run_models(2, job)) EXPECT_EQ(t.steps, 6);  // the next step takes it to the others
+  for (const Trained& t : run_models(2, job)) EXPECT_EQ(t.steps, 6);  // the next step transmits it to the others
   job.callback = stops_at(8, false);  // … or the end of the epoch
   for (const Trained& t : run_models(2, job)) EXPECT_EQ(t.steps, 8);
   job.callback = stops_at(4, true);
@@ -188,7 +188,7 @@ TEST(ModelOnRanks, AStopOfACallbackIsOneOfAll) {
   for (const Trained& t : run_models(2, job)) EXPECT_EQ(t.steps, 7);
 }
 
-// Four steps a training, groups of three: the second training begins behind the first step of a group, with what all ranks have collected.
+// Four steps per call, groups of three: the second call starts after the first step of a group, with the gradients that all ranks have accumulated.
 TEST(ModelOnRanks, ASecondTrainingGoesOnInTheGroup) {
   ModelJob job;
   job.epochs = 1, job.trainings = 2;
@@ -196,7 +196,7 @@ TEST(ModelOnRanks, ASecondTrainingGoesOnInTheGroup) {
   const Trained one = run_models(1, job)[0];
   for (const int ranks : {2, 4})
     for (const Trained& t : run_models(ranks, job)) expect_equal(t, one);
-  job.epochs = 2, job.trainings = 1;  // nowhere put together: the same but for rounding
+  job.epochs = 2, job.trainings = 1;  // never merged: the same up to rounding
   const Trained at_once = run_models(4, job)[0];
   ASSERT_EQ(at_once.losses.size(), one.losses.size());
   for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(at_once.losses[i], one.losses[i], 1e-5) << i;
@@ -221,7 +221,7 @@ TEST(ModelOnRanks, WhatRanksMustAgreeIn) {
   EXPECT_NE(error_of(2, job, ErrorCode::kLayout).find("dist.strict_order=false"), std::string::npos);
 }
 
-// The same parameters in another network: what the plan cannot tell, the graphs do.
+// The same parameters in another network: the plans are equal, but the graphs differ.
 TEST(ModelOnRanks, AnotherGraphIsRefused) {
   ModelJob job;
   job.pool = [](int rank) -> nn::CellPtr {
@@ -234,7 +234,7 @@ TEST(ModelOnRanks, AnotherGraphIsRefused) {
   EXPECT_NE(error.find("on ranks 0 2 3"), std::string::npos) << error;
 }
 
-// A number that is not finite ends the training of all at the same step, by the same error.
+// A value that is not finite ends the run on all ranks at the same step, with the same error.
 TEST(ModelOnRanks, ALossThatIsNotFiniteEndsAll) {
   ModelJob job;
   std::atomic<int> ended = 0;
@@ -242,7 +242,7 @@ TEST(ModelOnRanks, ALossThatIsNotFiniteEndsAll) {
     ModelJob mine = job;
     mine.callback = [](int r) -> train::CallbackPtr {
       return std::make_shared<train::LambdaCallback>(nullptr, [r](train::TrainState& s) {
-        // Behind the first epoch: through batch norm's shift on one rank, which replicas are not compared for before the next step.
+        // After the first epoch: through batch norm's shift on one rank; replicas are not compared again before the next step.
         if (r == 2 && s.cur_step_num == 4) s.network->get_parameters()[2]->store(Tensor::full({8}, HUGE_VAL));
       });
     };
@@ -268,7 +268,7 @@ TEST(ModelOnRanks, AnOverflowOfOneRankIsOneOfAll) {
   std::atomic<int> overflows = 0;
   job.callback = [&](int rank) -> train::CallbackPtr {
     const auto watch = [&overflows, rank](train::TrainState& s) {
-      // Between two steps rank 1 alone spoils its batch norm's input: for one step, which changes nothing, as it is left out.
+      // Between two steps rank 1 alone spoils its batch norm's input: for one step, which changes nothing because it is skipped.
       Parameter& shift = *s.network->get_parameters()[2];
       static thread_local Tensor good;
       if (rank == 1 && s.cur_step_num == 4) {
@@ -291,7 +291,8 @@ TEST(ModelOnRanks, AnOverflowOfOneRankIsOneOfAll) {
   for (const Trained& t : all) EXPECT_EQ(t.state, all[0].state);
 }
 
-// From the next step on every rank's are: the error names the one that began, and the parameter, also where a step leaves the first ones out.
+// From the next step on, every rank's gradients are affected: the error names the rank that started it and the parameter, also if a step omits the first
+// parameters.
 class ModelOnRanksFrozen : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Steps, ModelOnRanksFrozen, testing::Bool());
 TEST_P(ModelOnRanksFrozen, TheRankWhoseGradientsWereFirstNotFinite) {
@@ -302,7 +303,7 @@ TEST_P(ModelOnRanksFrozen, TheRankWhoseGradientsWereFirstNotFinite) {
     job.sink = false;
     job.change = [](train::ModelOptions& o, int r) {
       if (r != 2) return;
-      // A gradient that is not finite beside a loss that is: an algorithm of this rank spoils one.
+      // A gradient that is not finite although the loss is: an algorithm of this rank spoils one.
       class Spoil final : public train::BoostAlgorithm {
        public:
         std::string name() const override { return "spoil"; }
@@ -338,7 +339,7 @@ TEST_P(ModelOnRanksFrozen, TheRankWhoseGradientsWereFirstNotFinite) {
   EXPECT_EQ(ended, 4);
 }
 
-// More than the allowed share is left out: the same error everywhere.
+// More than the allowed share is skipped: the same error everywhere.
 TEST(ModelOnRanks, TooManyStepsLeftOutEndAll) {
   ModelJob job;
   job.epochs = 6;
@@ -364,7 +365,7 @@ TEST(ModelOnRanks, TooManyStepsLeftOutEndAll) {
   EXPECT_EQ(ended, 2);
 }
 
-// However many may be left out in all, so many one behind the other end the training; one that counts begins the count again.
+// However many steps may be skipped in total, this number of consecutive ones ends the run; a step that is not skipped restarts the count.
 TEST(ModelOnRanks, TooManyStepsInARowLeftOutEndAll) {
   for (const bool mended : {false, true}) {
     ModelJob job;
@@ -403,7 +404,7 @@ TEST(ModelOnRanks, TooManyStepsInARowLeftOutEndAll) {
   }
 }
 
-// Ranks whose batches have their statistics in common are like one rank with all of them: output, gradient, moving averages; uneven batches, too.
+// Ranks whose batches share statistics act like one rank with all of them: output, gradient, moving statistics; uneven batches, too.
 TEST(ModelOnRanks, BatchNormOfAllRanks) {
   const TensorList batch = small_batch(8, 3);
   const auto gradients = [](const nn::CellPtr& net, double share, bool sum) {
@@ -429,7 +430,7 @@ TEST(ModelOnRanks, BatchNormOfAllRanks) {
   };
   const nn::CellPtr whole = net_with_loss(true, false);
   const TensorList expected = gradients(whole, 1, false)(batch);
-  const std::vector<double> expected_averages = moving(whole);  // not on the ranks' threads: a Cell gives its parameters names when they are asked for
+  const std::vector<double> expected_averages = moving(whole);  // not on the ranks' threads: a Cell gives its parameters names when they are first requested
   for (const bool compiled : {false, true}) {
     comm::run_ranks(2, [&](int rank) {
       const nn::CellPtr net = net_with_loss(true, false);
@@ -466,7 +467,7 @@ TEST(ModelOnRanks, MovingAveragesOfRankZero) {
   for (const Trained& t : run_models(4, job)) expect_equal(t, one);
 }
 
-// What the evaluation in training judges is what rank 0 saves.
+// Rank 0 saves the weights that the evaluation during training has measured.
 TEST(ModelOnRanks, AveragesOfMovingAveragesAreThoseOfRankZero) {
   for (const Mode mode : {Mode::kGraph, Mode::kPynative}) {
     ModelJob job;

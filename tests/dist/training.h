@@ -1,4 +1,4 @@
-// Small trainings on ranks that are threads: each has a runtime of its own and its part of every batch.
+// Small training runs on ranks that are threads: each has its own runtime and its part of every batch.
 #pragma once
 
 #include <cstring>
@@ -25,7 +25,7 @@ namespace sindri::dist_test {
 
 using test::small_batch;
 
-/// Convolution, batch norm (on demand), dropout, dense.
+/// Convolution, batch norm (optional), dropout, dense.
 inline nn::CellPtr net_with_loss(bool norm = true, bool dropout = true) {
   set_seed(11);
   std::vector<nn::CellPtr> cells = {nn::Conv2d::make({.in_channels = 1, .out_channels = 8, .kernel_size = 3, .weight_init = "he_normal"})};
@@ -57,11 +57,11 @@ struct Job {
   std::function<void(const std::vector<Parameter*>& parameters, int rank, int64_t step)> between = nullptr;
 };
 
-/// What one rank has at the end.
+/// The results of one rank.
 struct Outcome {
   std::vector<float> losses;
   std::vector<bool> finite;
-  std::vector<std::vector<char>> state;  // parameters, moving averages (merged), optimizer
+  std::vector<std::vector<char>> state;  // parameters, moving statistics (merged), optimizer
   std::vector<double> weights;
 };
 

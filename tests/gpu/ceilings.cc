@@ -1,4 +1,4 @@
-// What this GPU does at best, measured in the same run as everything else: device copies of 1 GiB (bytes read and written) and products of two 8192 x 8192
+// The best throughput of this GPU, measured in the same run as everything else: device copies of 1 GiB (bytes read and written) and products of two 8192 x 8192
 // bfloat16 matrices of random values (power, and so clocks, depend on the values). Prints one JSON object.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ void must(cublasStatus_t s, const char* doing) {
   if (s != CUBLAS_STATUS_SUCCESS) throw DeviceError(fmt::format("{}: {}", doing, cublaslt_api().GetStatusString(s)));
 }
 
-// Milliseconds of one run: the median of 11 windows of `each` runs, after 3 that do not count.
+// Milliseconds of one run: the median of 11 windows of `each` runs, after 3 warm-up windows.
 double median_ms(cudaStream_t stream, int each, const std::function<void()>& run) {
   cudaEvent_t begin = nullptr, end = nullptr;
   must(cudaEventCreate(&begin), "making an event");

@@ -28,7 +28,7 @@ if [[ $rehearse -eq 1 ]]; then
   export SINDRI_CUDA_PLUGIN=$here/libsindri_cuda_host.so
 fi
 export LD_LIBRARY_PATH=$here/sindri/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# NVIDIA's libraries of the machine's Python packages (PyTorch brings them).
+# NVIDIA's libraries in the machine's Python packages (PyTorch installs them).
 if libraries=$(python3 - 2>/dev/null <<'PYTHON'
 import glob, os, site, sys
 places = site.getsitepackages() + [site.getusersitepackages()]
@@ -37,7 +37,7 @@ PYTHON
 ); then export SINDRI_CUDA_LIBRARY_PATH=${SINDRI_CUDA_LIBRARY_PATH:-$libraries}; fi
 
 failed=0
-# part NAME SECONDS COMMAND...: what the command prints last in braces is what it measured.
+# part NAME SECONDS COMMAND...: the text in braces that the command prints last is its measurement.
 part() {
   local name=$1 limit=$2 begin status measured
   shift 2
@@ -59,7 +59,7 @@ PYTHON
   [[ $status -eq 0 ]] || failed=$((failed + 1))
 }
 
-# The suite in shards side by side: the host prepares samples while the GPU is hardly busy.
+# The suite in parallel shards: the host prepares samples while the GPU is mostly idle.
 suite() {
   local shards=$1 filter=$2 folder passed=0 bad=0 status=0 pids=()
   folder=$(mktemp -d)
@@ -77,7 +77,7 @@ suite() {
   return $status
 }
 
-# A training twice, as captured graphs and kernel by kernel: the same losses to the last digit.
+# Two runs, as captured graphs and kernel by kernel: all digits of the losses agree.
 captured_equals_plain() {
   local settings=("$@") status=0
   rm -rf "$out/captured" "$out/plain"
@@ -94,7 +94,7 @@ PYTHON
   return $status
 }
 
-# Sindri and PyTorch in turns on the same GPU. Without PyTorch Sindri alone.
+# Sindri and PyTorch alternate on the same GPU. Without PyTorch, Sindri alone.
 beside_pytorch() {
   local compare=()
   if python3 -c 'import torch' 2>/dev/null; then

@@ -1,4 +1,4 @@
-// With SINDRI_TEST_DEVICE=cuda, gpu_ops_tests puts everything on the machine's first GPU.
+// With SINDRI_TEST_DEVICE=cuda, gpu_ops_tests runs everything on the machine's first GPU.
 #include <cstdint>
 
 #include "src/device/cuda/backend.h"

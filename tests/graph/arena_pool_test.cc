@@ -1,4 +1,4 @@
-// Arenas that executables borrow: how many there are, how large, and that no two runs, and no result, ever share one.
+// Arenas that executables borrow: their number and size, and that no two runs, and no result, ever share one.
 #include "src/graph/arena_pool.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using namespace test;
 
 using Lease = ArenaClaim::Lease;
 
-// Beyond what other tests of this process keep alive.
+// In addition to the arenas that other tests of this process keep alive.
 struct Before {
   ArenaStats at = arena_stats();
   int64_t bytes() const { return arena_stats().bytes - at.bytes; }
@@ -39,9 +39,9 @@ TEST(ArenaPool, RunsOneAfterTheOtherShareTheLargest) {
   const void* at = Lease(*claims.back()).data();
   for (const auto& c : claims) EXPECT_EQ(Lease(*c).data(), at);
   claims.pop_back();
-  EXPECT_EQ(before.bytes(), 0) << "larger than anybody needs now";
+  EXPECT_EQ(before.bytes(), 0) << "larger than any executable needs now";
   { const Lease lease(*claims[0]); }
-  EXPECT_EQ(before.bytes(), 10 * kMB) << "and only what is used is made again";
+  EXPECT_EQ(before.bytes(), 10 * kMB) << "and only an arena in use is made again";
   claims.clear();
   EXPECT_EQ(before.bytes(), 0);
 }
@@ -60,14 +60,14 @@ TEST(ArenaPool, RunsAtOneTimeHaveOneEach) {
     EXPECT_EQ(static_cast<char*>(a.data())[0], 1);
     EXPECT_EQ(static_cast<char*>(a.data())[kMB - 1], 1);
   }
-  // The small one first takes the small arena, though the large one would do.
+  // The smaller executable first takes the small arena, though the large one would do.
   {
     const Lease a(*small), b(*large);
     EXPECT_EQ(before.bytes(), 4 * kMB);
   }
   large.reset();
   EXPECT_EQ(before.bytes(), kMB);
-  // The other way round: the large arena is lent to the small claim, and what the large one then gets is too much for two.
+  // The other way round: the small executable borrows the large arena, and with the arena that the larger one then gets there are too many.
   large.emplace(3 * kMB);
   small.reset();
   { const Lease b(*large); }
@@ -76,7 +76,7 @@ TEST(ArenaPool, RunsAtOneTimeHaveOneEach) {
     const Lease a(*small), b(*large);
     EXPECT_EQ(before.bytes(), 6 * kMB);
   }
-  EXPECT_EQ(before.bytes(), 3 * kMB) << "never more than as if each had its own";
+  EXPECT_EQ(before.bytes(), 3 * kMB) << "never more than if each had its own";
 }
 
 TEST(ArenaPool, OneThatIsTooLargeGoesWhenItComesBack) {
@@ -92,7 +92,7 @@ TEST(ArenaPool, OneThatIsTooLargeGoesWhenItComesBack) {
   EXPECT_EQ(before.bytes(), 0);
 }
 
-// y = 3·(x+x) summed over rows of ever larger inputs: values between ops lie in the arena.
+// y = 3·(x+x) summed over rows of ever larger inputs: intermediate values lie in the arena.
 TEST(ArenaPool, GrowingShapesKeepOneArena) {
   const Before before;
   CompiledFn f = compile([](Span<const Tensor> in) -> TensorList { return {call1("test_sum", {scale(add(in[0], in[0]), 3)})}; });
@@ -103,8 +103,8 @@ TEST(ArenaPool, GrowingShapesKeepOneArena) {
     EXPECT_LE(before.arenas(), 1);
     EXPECT_LE(before.bytes(), f.info().arena_bytes + 4096) << n;
   }
-  EXPECT_GT(before.bytes(), 0) << "the test looks at nothing";
-  for (size_t i = 0; i < held.size(); ++i) EXPECT_EQ(held[i].item(), 3.0 * (1000 + 500 * static_cast<double>(i))) << "a result is no arena's memory";
+  EXPECT_GT(before.bytes(), 0) << "the test checks nothing";
+  for (size_t i = 0; i < held.size(); ++i) EXPECT_EQ(held[i].item(), 3.0 * (1000 + 500 * static_cast<double>(i))) << "a result does not lie in an arena";
   f = CompiledFn();
   EXPECT_EQ(before.bytes(), 0);
 }

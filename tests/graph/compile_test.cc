@@ -1,4 +1,4 @@
-// The cache of executables, what a compiled function tells about itself, and the switches.
+// The cache of executables, the information that a compiled function gives, and the switches.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -52,7 +52,7 @@ TEST(Compile, ConditionsLeadToPathsOfTheirOwn) {
     out = f(std::vector<Tensor>{vec({2, 0})});
     EXPECT_EQ(values(out[0]), (std::vector<double>{0, 0}));
     EXPECT_EQ(values(out[1]), (std::vector<double>{-4, 0}));
-    EXPECT_EQ(calls, 3 + pass);  // a path that is left is not kept
+    EXPECT_EQ(calls, 3 + pass);  // an abandoned executable is not kept
   }
   EXPECT_GE(f.info().segments, 4);
 }
@@ -147,7 +147,7 @@ TEST(Compile, VariantsAreFunctionsOfTheirOwn) {
   EXPECT_EQ(f.num_signatures(), 2);
 }
 
-// A state whose layout changes behind the function's back needs another executable, even when the graph does not read it.
+// If a state's layout changes outside the function, another executable is needed, even if the graph does not read the state.
 TEST(Compile, StateMetasArePartOfTheSignature) {
   Parameter p(Tensor::full({1, 2, 2, 2}, 1), "p");
   CompiledFn f = compile([&](Span<const Tensor>) -> TensorList { return {relu(p.value())}; });
@@ -188,7 +188,7 @@ TEST(SignatureHistory, EighthSignatureWarnsOnceNamingWhatChanges) {
   EXPECT_EQ(h.add("step", batch_of(9)), "");
 }
 
-// Who asks for twenty variants by their numbers knows of them.
+// A caller that requests twenty variants by their attributes expects them, so there is no warning.
 TEST(SignatureHistory, VariantsAloneAreNoSurprise) {
   SignatureHistory h;
   for (int variant = 0; variant < 20; ++variant) {
@@ -250,7 +250,7 @@ TEST(Compile, UnderATapeTheOpsAreRecorded) {
   EXPECT_EQ(square.num_signatures(), 0);
   CompiledFn outer = compile([&](Span<const Tensor> in) -> TensorList { return {ops::sum(square(in)[0])}; });
   EXPECT_EQ(outer(x)[0].item(), 13);
-  EXPECT_EQ(square.num_signatures(), 0);  // became part of the outer graph
+  EXPECT_EQ(square.num_signatures(), 0);  // it became part of the outer graph
 }
 
 TEST(Compile, CallsFromSeveralThreadsRunOneAfterTheOther) {

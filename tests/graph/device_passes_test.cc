@@ -1,4 +1,4 @@
-// Passes that rewrite graphs of CUDA devices. They ask no kernel, so no device is needed: the graphs are made by hand.
+// Passes that rewrite graphs of CUDA devices. They query no kernel, so no device is needed: the graphs are made by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class DevicePasses : public ::testing::Test {
   int64_t count(const std::string& op) const {
     return std::count_if(g_.order().begin(), g_.order().end(), [&](NodeId n) { return op == g_.node(n).op->name; });
   }
-  // Whether a group's program is there, with these layouts.
+  // Whether the graph has a group with these layouts.
   bool has_group(const std::string& program, const std::string& layouts) const {
     return g_.text().find("group_cluster(") != std::string::npos && g_.text().find("program=\"" + program + "\"") != std::string::npos &&
         g_.text().find("layouts=\"" + layouts + "\"") != std::string::npos;
@@ -50,7 +50,7 @@ TEST_F(DevicePasses, WeightsAreTurnedOnceForAllTheirReaders) {
   EXPECT_EQ(count("to_layout"), before + 1) << g_.text();
 }
 
-// A small operand of rank 4 is turned in place of the large result; one of another rank cannot be.
+// A small operand of rank 4 is transposed instead of the large result; one of another rank cannot be.
 TEST_F(DevicePasses, SmallOperandsAreTurned) {
   const ValueId dy = input({2, 8, 1, 1}), row = input({6});
   const ValueId pooled = one("adaptive_avg_pool2d_grad", {dy}, {{"h", int64_t{6}}, {"w", int64_t{6}}});
@@ -79,7 +79,7 @@ TEST_F(DevicePasses, CastsAndTurnsOfStatesAreOneGroup) {
   EXPECT_EQ(count("cast") + count("to_layout"), 0) << g_.text();
 }
 
-// Averages wait for the last of them, and what reads a result closes the group before it.
+// Averages are grouped at the last of them, and an op that reads a result closes the group before it.
 TEST_F(DevicePasses, EqualOpsThatCanWaitAreOneGroup) {
   const ValueId keep = input({}), x = input({5}), y = input({9}), z = input({3});
   const ValueId a = one("mul", {one("relu", {x}), keep}), b = one("mul", {one("relu", {y}), keep});
@@ -91,7 +91,7 @@ TEST_F(DevicePasses, EqualOpsThatCanWaitAreOneGroup) {
   EXPECT_EQ(count("mul"), 1) << g_.text();
 }
 
-// A group's result may be what another group reads.
+// A group may read another group's result.
 TEST_F(DevicePasses, GroupsReadGroups) {
   const AttrFields half = {{"dtype", DType::kFloat16}};
   std::vector<ValueId> out;
@@ -102,7 +102,7 @@ TEST_F(DevicePasses, GroupsReadGroups) {
   EXPECT_EQ(g_.order().size(), 2U) << g_.text();
 }
 
-// What travels to other ranks does not wait for what others make later.
+// Tensors sent to other ranks do not wait for results computed later.
 TEST_F(DevicePasses, GradientsThatTravelStayAlone) {
   const AttrFields wide = {{"dtype", DType::kFloat32}};
   std::vector<ValueId> out;
@@ -117,7 +117,7 @@ TEST_F(DevicePasses, GradientsThatTravelStayAlone) {
   EXPECT_TRUE(has_group("cast(i0) {dtype=f32}; out t0", "==")) << g_.text();
 }
 
-// Both layouts of [N, C, 1, 1] are the same memory: such a turn starts no kernel, and would as a part of a group.
+// Both layouts of [N, C, 1, 1] are the same memory: such a transposition starts no kernel, but as part of a group it would.
 TEST_F(DevicePasses, TurnsThatMoveNothingStayAlone) {
   std::vector<ValueId> out;
   for (const char* const name : {"a", "b"}) out.push_back(one("to_layout", {state(name, {4, 8, 1, 1})}, {{"layout", std::string("channels_last")}}));
@@ -150,10 +150,10 @@ TEST_F(DevicePasses, UpdatesAndChecksReadHalfGradients) {
   run(make_group_updates());
   run(make_dce());
   EXPECT_EQ(count("cast"), 0) << g_.text();
-  EXPECT_EQ(count("to_layout"), 1) << "one turn for the check and the update\n" << g_.text();
+  EXPECT_EQ(count("to_layout"), 1) << "one transposition for the check and the update\n" << g_.text();
 }
 
-// The cotangent of a block may be the block's own result.
+// The block's cotangent may be its own result.
 TEST_F(DevicePasses, AMaskReplacesTheResultThatIsItsOwnGradient) {
   const ValueId x = input({2, 8, 3, 3}, DType::kFloat16, Layout::kChannelsLast), r = input({2, 8, 3, 3}, DType::kFloat16, Layout::kChannelsLast);
   const ValueId gamma = state("gamma", {8}), beta = state("beta", {8});
@@ -251,7 +251,8 @@ TEST_F(Stems, WithAnotherReaderOfTheImagesGradientStayAsTheyAre) {
   EXPECT_EQ(count("batch_norm_pool") + count("batch_norm_pool_grad"), 0) << g_.text();
 }
 
-// Squeeze-and-excitation: the gradient of the means is added to the gated gradient where it is made. A product that another op reads stays.
+// Squeeze-and-excitation: the gradient of the means is added to the gated gradient at the place where that is computed. A product that another op reads is
+// kept.
 TEST_F(DevicePasses, AnAveragesGradientTakesOverItsSum) {
   const Layout last = Layout::kChannelsLast;
   const ValueId dy = input({2, 8, 6, 6}, DType::kFloat16, last), gate = input({2, 8, 1, 1}, DType::kFloat16), d = input({2, 8, 1, 1}, DType::kFloat16, last);
@@ -276,7 +277,7 @@ TEST_F(DevicePasses, FloatProductsStayOutOfAnAveragesGradient) {
   EXPECT_EQ(count("add"), 0) << g_.text();
 }
 
-// A number of as many bytes as a result is read for every element: no result may lie on it.
+// A scalar of as many bytes as a result is read for every element: no result may be stored in its memory.
 TEST_F(DevicePasses, ResultsDoNotLieOnNumbersThatAreReadAgain) {
   const OpDef& op = find_op("group_cluster");
   const Attrs attrs = op.attrs.make({{"program", std::string("less(i0, i1); out t0")}, {"tensors", int64_t{1}}, {"layouts", std::string("=")}});

@@ -1,5 +1,5 @@
-// Who shares memory with whom when a compiled function runs: states, inputs, outputs, constants and handles users keep.
-// Each test compares a compiled function with the same function run eagerly on parameters of its own.
+// Memory shared between states, inputs, outputs, constants and handles that users keep when a compiled function runs. Each test compares a compiled function
+// with the same function run eagerly on separate parameters.
 #include <gtest/gtest.h>
 
 #include "sindri/core/error.h"
@@ -23,7 +23,7 @@ TEST(Aliasing, StateIsUpdatedInPlaceAndKeepsItsStorage) {
     v.assign(out[1]);
     return {call1("test_sum", {out[0]})};
   });
-  EXPECT_EQ(run1(f, {vec({1, 1, 1})}).item(), 3);  // the first run gives the slots memory of their own
+  EXPECT_EQ(run1(f, {vec({1, 1, 1})}).item(), 3);  // the first run gives the slots separate memory
   const void *pp = p.stored().raw_data(), *vp = v.stored().raw_data();
   EXPECT_EQ(run1(f, {vec({1, 1, 1})}).item(), -1.5);
   EXPECT_EQ(p.stored().raw_data(), pp);
@@ -214,7 +214,7 @@ TEST(Aliasing, AReshapedHandleKeepsItsValueWhenTheStateIsUpdated) {
     p.assign(scale(p.value(), 2));
     return {};
   });
-  run(f, {});  // the slot has memory of its own now
+  run(f, {});  // now the slot has separate memory
   const Tensor view = ops::reshape(p.value(), {2, 2});
   EXPECT_EQ(view.raw_data(), p.stored().raw_data());
   run(f, {});
@@ -235,7 +235,7 @@ TEST(Aliasing, OutputsReturnedTwiceConstantAndFromTheSameInput) {
   EXPECT_EQ(values(a[2]), (std::vector<double>{7, 7}));
   EXPECT_EQ(values(a[3]), (std::vector<double>{-1, 1}));
   EXPECT_EQ(values(b[1]), (std::vector<double>{2, 3}));
-  EXPECT_NE(a[2].raw_data(), b[2].raw_data());  // memory of its own
+  EXPECT_NE(a[2].raw_data(), b[2].raw_data());  // separate memory
 }
 
 TEST(Aliasing, ConstantHoldsTheValueAStateHadWhileTracing) {
@@ -310,7 +310,7 @@ TEST(Executable, ErrorOfAKernelNamesOpFunctionAndCell) {
     EXPECT_EQ(std::string(e.what()), "test_positive: found a negative value | test_positive in compiled function 'checked' | in Net/check");
   }
   EXPECT_EQ(values(run1(f, {vec({3})})), (std::vector<double>{3}));  // usable after an error
-  EXPECT_EQ(values(p.value()), (std::vector<double>{8, 16}));  // the failing run had written its state already, as eager mode does
+  EXPECT_EQ(values(p.value()), (std::vector<double>{8, 16}));  // the failing run had already written its state, as eager mode does
 }
 
 }  // namespace

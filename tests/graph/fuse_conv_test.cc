@@ -1,4 +1,4 @@
-// Inference graphs with batch norms folded into convolutions: near the eager values, and true to weights that change later.
+// Inference graphs with batch norms folded into convolutions: close to the eager values, and correct for weights that change later.
 #include <gtest/gtest.h>
 
 #include <cmath>

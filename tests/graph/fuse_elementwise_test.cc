@@ -1,4 +1,4 @@
-// Chains of elementwise ops with and without clusters: the same bits for every type, layout, broadcast and number of threads.
+// Chains of elementwise ops with and without clusters: bitwise identical for every type, layout, broadcast and number of threads.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Residual blocks with and without the fusion of batch norm, addition and relu: the same bits in values and gradients.
+// Residual blocks with and without the fusion of batch norm, addition and relu: bitwise identical values and gradients.
 #include <gtest/gtest.h>
 
 #include <cmath>

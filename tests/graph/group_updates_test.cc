@@ -1,4 +1,4 @@
-// Optimizer updates with and without grouping: the same bits, the same memory, states still written in place.
+// Optimizer updates with and without grouping: bitwise identical, the same memory, states still written in place.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ using test::same_bits;
 using test::Threads;
 using test::wave;
 
-// Shapes whose borders fall between and into the shares of threads; one empty.
+// Shapes whose borders fall between and within the shares of threads; one empty.
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> list = {{7}, {64, 33, 3, 3}, {1}, {0, 4}, {40000}, {129}, {16, 3, 5, 5}};
   return list;
@@ -31,7 +31,7 @@ const std::vector<Shape>& shapes() {
 using Rule = std::vector<Tensor> (*)(const std::vector<Tensor>& state, const Tensor& grad, const Tensor& lr);
 struct Optimizer {
   const char* name;
-  size_t states;  // the parameter included
+  size_t states;  // including the parameter
   Rule rule;
 };
 const Optimizer kOptimizers[] = {

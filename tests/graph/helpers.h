@@ -1,4 +1,4 @@
-// What several tests of the graph need: values without a pattern, a number of threads for a while, words counted in a printed graph.
+// Shared by several tests of the graph: values without a pattern, a temporary number of threads, and word counts in a printed graph.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ inline Tensor wave(const Shape& shape, double phase, DType dtype = DType::kFloat
   return Tensor::from_values(shape, v, dtype);
 }
 
-/// Kernels use n threads while it lives.
+/// Sets the number of kernels' threads to n during its lifetime.
 struct Threads {
   explicit Threads(int n) : before(num_threads()) { set_num_threads(n); }
   ~Threads() { set_num_threads(before); }
@@ -26,7 +26,7 @@ struct Threads {
   int before;
 };
 
-/// How often `what` stands in `text`.
+/// Counts the occurrences of `what` in `text`.
 inline size_t count(const std::string& text, const std::string& what) {
   size_t n = 0;
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;

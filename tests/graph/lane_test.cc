@@ -1,4 +1,4 @@
-// The communication lane of the CPU, and memory that collective ops ask for: with an op that shows where and when it runs.
+// The communication lane of the CPU, and memory that collective ops request: with an op that shows where and when it runs.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace test;
 
-// What the ops below have seen and are to do.
+// What the ops below have recorded, and their instructions.
 struct Board {
   std::atomic<bool> open{true}, running{false}, fails{false}, flat{false};
   std::mutex mutex;
@@ -107,7 +107,7 @@ TEST_F(HostLaneTest, RunsBesideWhatFollows) {
     return {add(bind_one(kOpen, {}, {in[0]}), y)};
   });
   for (int i = 0; i < 3; ++i) {
-    board().open = false;  // the probe waits for the op behind it
+    board().open = false;  // the probe waits for the following op
     const Tensor x[] = {vec({1, 2})};
     EXPECT_EQ(values(f(x)[0]), (std::vector<double>{4, 7}));
   }
@@ -118,7 +118,7 @@ TEST_F(HostLaneTest, RunsBesideWhatFollows) {
   for (const uint64_t id : board().runtimes) EXPECT_EQ(id, Runtime::current().id());
 }
 
-// What a lane does beside the program costs it nothing; what it must wait for does.
+// Work of a lane that overlaps the program costs the program nothing; work that the program must wait for counts.
 TEST_F(HostLaneTest, OnlyWaitsAreCounted) {
   HostLane lane;
   const auto sleep = [](int ms) { return [ms] { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }; };
@@ -159,12 +159,12 @@ TEST_F(HostLaneTest, ItsErrorsReachTheCaller) {
     EXPECT_EQ(e.message(), "the probe was told to fail");
     EXPECT_NE(e.where().find("lane_probe in compiled function 'faulty'"), std::string::npos) << e.where();
   }
-  EXPECT_EQ(board().order.size(), 1u);  // behind it nothing was begun
+  EXPECT_EQ(board().order.size(), 1u);  // no later op was started
   board().fails = false;
   EXPECT_EQ(values(f(x)[0])[0], 9);
 }
 
-// An error of another op is thrown when the lane is at nobody's memory any more.
+// Another op's error is thrown only after the lane has stopped accessing memory.
 TEST_F(HostLaneTest, AnErrorBesideItWaitsForIt) {
   CompiledFn f = compile([](Span<const Tensor> in) -> TensorList {
     const Tensor y = probe_all({scale(in[0], 2)})[0];
@@ -206,7 +206,7 @@ TEST_F(HostLaneTest, OperandsLieInTheMemoryAskedFor) {
   check(f);
   check(f);
   EXPECT_EQ(board().flat_taken, (std::vector<int64_t>{192}));  // once
-  board().owner = std::make_shared<int>();  // what it was part of has ended
+  board().owner = std::make_shared<int>();  // its owner no longer exists
   check(f);
   EXPECT_EQ(board().flat_taken, (std::vector<int64_t>{192, 192}));
 }

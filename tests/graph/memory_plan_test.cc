@@ -1,5 +1,5 @@
-// The memory plan: no two living values share bytes, memory is reused, states are donated where that is safe. Random graphs are
-// planned, checked by brute force, and run against eager mode with every pass on.
+// The memory plan: no two live values share bytes, memory is reused, states are donated if that is safe. Random graphs are planned, checked by brute force, and
+// run against eager mode with every pass on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,7 +103,7 @@ class Donation : public ::testing::TestWithParam<DonationCase> {};
 TEST_P(Donation, OnlyWhereNothingReadsTheOldValueAfterwards) { EXPECT_EQ(plan_of(wrap(GetParam().body)).donated[0], GetParam().donated); }
 INSTANTIATE_TEST_SUITE_P(All, Donation, ::testing::ValuesIn(kDonation), [](const auto& test_case) { return std::string(test_case.param.name); });
 
-// Runs the program order on symbolic memory: every arena byte remembers which value wrote it, every read must find its value.
+// Runs the program order on symbolic memory: every arena byte records which value wrote it, and every read must find its value.
 void check_by_brute_force(const Graph& g) {
   const MemoryPlan p = plan_memory(g);
   std::vector<ValueId> owner(static_cast<size_t>(p.arena_bytes / kArenaAlign), kNoId);
@@ -137,7 +137,7 @@ void check_by_brute_force(const Graph& g) {
   for (const StateBinding& s : g.states()) ASSERT_TRUE(s.written == kNoId || readable(s.written));
 }
 
-// A random program over vectors of one size, three parameters and one input; the same function for every way of running it.
+// A random program over vectors of one size, three parameters and one input; the same function for every execution mode.
 class RandomProgram {
  public:
   explicit RandomProgram(unsigned seed) {
@@ -182,7 +182,7 @@ class RandomProgram {
     int kind;
     size_t a, b, c;
   };
-  // [1, 3] back to [3] by an op that takes any meta: reshape of the library.
+  // [1, 3] back to [3] by an op that accepts any meta: reshape of the library.
   static void flatten(Tensor* t) {
     *t = call1("test_sum", {*t}), *t = call1("test_outer", {*t, vec({1, 0.25, -1})}), *t = call1("reshape", {*t}, {{"shape", Shape{3}}});
   }
@@ -210,7 +210,7 @@ TEST_P(RandomGraphs, PlanIsSoundAndEveryRunEqualsEager) {
         "f", [&](Span<const Tensor> in) { return program(in, plain); }, meta));
     CompiledFn f = compile([&](Span<const Tensor> in) { return program(in, compiled); });
     CompiledFn g = compile([&](Span<const Tensor> in) { return program(in, plain); }, {.disable_passes = {"all"}});
-    std::vector<std::pair<Tensor, Tensor>> held;  // handles users keep: they must not change
+    std::vector<std::pair<Tensor, Tensor>> held;  // handles that users keep must not change
     for (int step = 0; step < 4; ++step) {
       const Tensor x[] = {vec({0.5 + step, -1, 1})};
       const TensorList want = program(x, eager), got = f(x), bare = g(x);

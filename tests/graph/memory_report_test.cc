@@ -1,4 +1,4 @@
-// Explaining a memory plan: what is alive at the peak, to the byte.
+// Explaining a memory plan: the values that are alive at the peak, to the byte.
 #include <gtest/gtest.h>
 
 #include "sindri/core/error.h"
@@ -18,7 +18,7 @@ MemoryReport explain(const std::string& body) {
 }
 
 TEST(MemoryReport, PeakNamesTheValuesAliveThere) {
-  // %1 and %2 are alive together where %2 is made; %3 takes over the slice of one of them.
+  // %1 and %2 are alive together when %2 is made; %3 reuses the slice of one of them.
   const MemoryReport r = explain(
       "%0 = input : f32[16]\n%1 = test_relu(%0) : f32[16] @ \"Net/a\"\n%2 = test_scale(%1) {factor=2.0} : f32[16] @ \"Net/b\"\n"
       "%3 = test_mul(%1, %2) : f32[16] @ \"Net/c\"\n%4 = test_sum(%3) : f32[]\nreturn %4\n");

@@ -1,4 +1,4 @@
-// Kernel observers and the timeline: both interpreters report what they run, and only while somebody watches.
+// Kernel observers and the timeline: both interpreters report their kernels, and only while there is an observer.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ TEST(KernelObserver, SeesEagerOpsWithTheirScope) {
     const NameScope scope("Net/fc");
     ops::relu(x);
   }
-  ops::relu(x);  // nobody watches any more
+  ops::relu(x);  // the observer has been removed
   ASSERT_EQ(log.lines.size(), 1u);
   EXPECT_EQ(log.lines[0].op, "relu");
   EXPECT_FALSE(log.lines[0].kernel.empty());

@@ -1,5 +1,5 @@
-// Each pass against golden text: tests/graph/golden/<pass>/<case>.before.ir goes through the pass and must come out as .after.ir.
-// SINDRI_UPDATE_GOLDEN=1 writes the .after.ir files instead; read what changed before committing them.
+// Each pass against golden text: tests/graph/golden/<pass>/<case>.before.ir goes through the pass and must come out as .after.ir. SINDRI_UPDATE_GOLDEN=1 writes
+// the .after.ir files instead; read what changed before committing them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_P(GoldenPass, GivesTheExpectedGraph) {
   const fs::path after = kGolden / (GetParam() + ".after.ir");
   if (std::getenv("SINDRI_UPDATE_GOLDEN") != nullptr) std::ofstream(after) << g.text();
   EXPECT_EQ(g.text(), read_text(after));
-  EXPECT_FALSE((*pass)->run(g, {}));  // once is enough
+  EXPECT_FALSE((*pass)->run(g, {}));  // a second run changes nothing
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, GoldenPass, ::testing::ValuesIn(cases()), [](const auto& test_case) {
@@ -106,7 +106,7 @@ TEST(PassManager, PassesAreDisabledByName) {
   EXPECT_EQ(count(compiled_text({.disable_passes = {"all"}}), "test_scale"), 3u);
 }
 
-// Dead elementwise steps that stay become no cluster without results.
+// Dead elementwise steps that remain do not become a cluster without results.
 TEST(PassManager, DeadStepsWithoutDce) {
   CompiledFn f = compile(
       [](Span<const Tensor> in) {
@@ -179,7 +179,7 @@ TEST(PassManager, DumpIntoAFileIsAnIoError) {
   fs::remove(file);
 }
 
-// A pass that breaks the graph: reads a value before it is made.
+// A pass that breaks the graph: it reads a value before the value is made.
 class Broken final : public Pass {
  public:
   const char* name() const override { return "broken"; }

@@ -1,4 +1,4 @@
-// Cells whose inner values are computed again for the gradient: the same bits as without, less memory.
+// Cells whose inner values are recomputed for the gradient: bitwise identical to no recomputation, with less memory.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -33,7 +33,7 @@ class Block final : public Cell {
 };
 
 struct Outcome {
-  TensorList values;  // loss, gradients, parameters and moving averages behind the step
+  TensorList values;  // loss, gradients, parameters and moving statistics after the step
   int64_t arena = 0;
 };
 
@@ -86,7 +86,7 @@ TEST_P(Recompute, KeepsEveryBitAndState) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, Recompute, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
-// x twice, a tensor and a Parameter that f holds besides: every gradient as if nothing were computed again.
+// x twice, and a tensor and a Parameter that f captures: every gradient as if nothing were recomputed.
 TEST_P(Recompute, GradientsOfRepeatedAndHeldValues) {
   const bool graph = std::get<0>(GetParam()), twice = std::get<1>(GetParam());
   const Tensor x = Tensor::from_vector<float>({3}, {1, 2, 3}), k = Tensor::from_vector<float>({3}, {4, 5, 6});
@@ -117,7 +117,7 @@ TEST_P(Recompute, GradientsOfRepeatedAndHeldValues) {
   }
 }
 
-// A Cell that is given one of its own Parameters.
+// A Cell that gets one of its own Parameters as an argument.
 TEST(Recompute, AnArgumentThatIsAParameter) {
   Parameter p(Tensor::from_vector<float>({1}, {3}), "p");
   const auto f = [&](Span<const Tensor> a) { return TensorList{a[0] * p.value() * a[1]}; };
@@ -134,7 +134,7 @@ TEST(Recompute, AnArgumentThatIsAParameter) {
   EXPECT_EQ(g.of_params[0].item(), 30);
 }
 
-// Two ops of a graph draw different numbers, also when another thread begins a step of its own while the graph is traced.
+// Two ops of a graph draw different numbers, even if another thread begins its own step while the graph is traced.
 TEST(RandomOpsOfAGraph, AreNumberedApartFromOtherThreads) {
   CompiledFn f = compile([](Span<const Tensor>) {
     ops::begin_rng_step();

@@ -118,7 +118,7 @@ const bool kDefined[] = {
            }),
 };
 
-// Every graph of this program is checked behind every pass.
+// Every graph of this program is checked after every pass.
 const bool kVerify = setenv("SINDRI_VERIFY_GRAPH", "1", 1) == 0;
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Ops of this test program, so that tests of the graph do not depend on the op library: elementwise ones, an update op with two
-// outputs, ops of either layout rule, a random one and one with a host effect. All float32.
+// Ops of this test program, so that tests of the graph do not depend on the op library: elementwise ones, an update op with two outputs, ops of either layout
+// rule, a random one and one with a host effect. All float32.
 //
 //   test_add(a, b), test_mul(a, b), test_relu(x), test_scale(x) {factor}, test_full() {shape, value}, test_sum(x) -> [],
-//   test_update(p, v, g) -> {p - v', v' = v / 2 + g}, test_nhwc(x), test_nchw(x) (identities that take one layout),
+//   test_update(p, v, g) -> {p - v', v' = v / 2 + g}, test_nhwc(x), test_nchw(x) (identities that accept one layout),
 //   test_random(key) {instance}, test_effect(x) (counts its runs), test_log(x) (not finite for x <= 0), test_outer(a, b),
-//   test_positive(x) (throws when the first element is negative)
+//   test_positive(x) (throws if the first element is negative)
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ inline Tensor mul(const Tensor& a, const Tensor& b) { return call1("test_mul", {
 inline Tensor relu(const Tensor& x) { return call1("test_relu", {x}); }
 inline Tensor scale(const Tensor& x, double factor) { return call1("test_scale", {x}, {{"factor", factor}}); }
 
-/// How often test_effect has run.
+/// The number of runs of test_effect.
 int effect_runs();
 
 inline Tensor vec(const std::vector<double>& v) { return Tensor::from_values({static_cast<int64_t>(v.size())}, v); }

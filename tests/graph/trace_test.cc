@@ -1,4 +1,4 @@
-// What tracing a function makes of tensors, parameters, constants and mistakes.
+// How tracing a function handles tensors, parameters, constants and mistakes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST(Trace, ConcreteTensorsBecomeOneConstantEach) {
 )");
 }
 
-// What a traced run gives beside its result lets a graph of its own, or eager code, take the gradients of each run.
+// The extra outputs of a traced run let another graph, or eager code, compute the gradients of each run.
 TEST(Trace, TapesServeTheRunsOfTheirGraph) {
   Parameter w(vec({2, -3}), "w");
   Tape form;
@@ -189,7 +189,7 @@ TEST(Trace, ValueOfAFinishedTraceIsRefusedEverywhere) {
   EXPECT_NE(error_of<ValueError>([&] { p.assign(kept); }).find(advice), std::string::npos);
   const Tensor stale[] = {kept};
   EXPECT_NE(error_of<ValueError>([&] { f(stale); }).find(advice), std::string::npos);
-  // A later trace may put its graph where the finished one was.
+  // A later trace may allocate its graph at the finished one's address.
   for (int i = 0; i < 4; ++i) {
     CompiledFn g = compile([&](Span<const Tensor> in) -> TensorList { return {add(in[0], kept)}; }, {.name = "later"});
     const std::string message = error_of<ValueError>([&] { g(x); });

@@ -1,5 +1,5 @@
-// Whole training steps (forward, gradients, update) compiled and eager, from equal weights: the same bits in every output and
-// parameter after every step, with and without passes.
+// Whole training steps (forward, gradients, update) compiled and eager, from equal weights: bitwise identical outputs and parameters after every step, with and
+// without passes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,7 +73,7 @@ struct Mlp final : Net {
   }
 };
 
-// Convolution, batch norm with running statistics, a skip connection, pooling; Adam with its step counters as states.
+// Convolution, batch norm with moving statistics, a skip connection, pooling; Adam with its step counters as states.
 struct ConvNet final : Net {
   ConvNet() {
     add("conv1.weight", wave({8, 3, 3, 3}, 0, 0.4));
@@ -165,7 +165,7 @@ TEST(TrainStep, StatesKeepTheirMemory) {
     for (const auto& q : *list) EXPECT_EQ(q->stored().raw_data(), before[i++]) << q->name();
 }
 
-// Dropout draws anew in every replay, the same numbers as eager mode: the key is a state and the step advances it.
+// Dropout draws new numbers in every replay, the same as eager mode: the key is a state and the step advances it.
 TEST(TrainStep, DropoutDrawsWhatEagerDraws) {
   Parameter a(Tensor::full({64}, 1), "a"), b(Tensor::full({64}, 1), "b");
   const auto step = [](Parameter& p, Span<const Tensor> in) -> TensorList {
