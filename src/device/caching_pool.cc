@@ -31,7 +31,7 @@ void* CachingPool::take_cached(const Key& key) {
   return p;
 }
 
-// Blocks other streams are done with go to their own stream's list.
+// Moves blocks that other streams have finished using to the list of their home stream.
 void CachingPool::collect_waiting() {
   std::erase_if(waiting_, [&](Waiting& w) {
     std::erase_if(w.events, [](const std::shared_ptr<Event>& e) { return e->done(); });
@@ -48,7 +48,7 @@ void* CachingPool::allocate(int64_t bytes, Stream& stream) {
   void* p = take_cached({&stream, size});
   if (p == nullptr && fits(size)) p = backend_.allocate(device_.index, size);
   if (p == nullptr && !waiting_.empty()) {
-    // Blocks that other streams are still using will do, too; given back to the device, they could be taken by another program.
+    // Blocks that other streams still use will do as well. Freed to the device instead, they could be taken by another program.
     wait_for_device(lock);
     p = take_cached({&stream, size});
   }
@@ -67,7 +67,7 @@ void* CachingPool::allocate(int64_t bytes, Stream& stream) {
   return p;
 }
 
-// "; largest holders: Net/layer1.conv 12.5 MB in 3 blocks, …"; empty if nothing is in use. Under the mutex.
+// Returns "; largest holders: Net/layer1.conv 12.5 MB in 3 blocks, …"; empty if nothing is in use. Call with the mutex held.
 std::string CachingPool::largest_holders() const {
   constexpr size_t kNamed = 5;
   struct Sum {
@@ -105,7 +105,7 @@ void CachingPool::release(void* p) noexcept {
   try {
     for (Stream* s : block.users) w.events.push_back(s->record());
   } catch (const std::exception& e) {
-    // The device is lost or its work failed: nothing runs any more, and the block is not used again.
+    // The device is lost or its work failed: nothing runs any more, and the block is not reused.
     log::debug("device", e.what());
     return;
   }
@@ -125,7 +125,7 @@ void CachingPool::wait_for_device(std::unique_lock<std::mutex>& lock) {
   collect_waiting();
 }
 
-// Work that still waits in a stream may use a kept block: the device has to be done before it goes back.
+// Work that still waits in a stream may use a cached block: the device must finish before the block is freed.
 void CachingPool::release_cached(std::unique_lock<std::mutex>& lock) {
   wait_for_device(lock);
   for (auto& [key, blocks] : free_) {

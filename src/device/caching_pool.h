@@ -1,7 +1,7 @@
-// Memory of one device. Freed blocks are kept by stream and size and handed out again.
+// A caching allocator for one device's memory. Freed blocks are kept by stream and size and reused.
 //
-// A block is freed by the host while work that uses it may still wait in a stream. Its next holder gets it for work of the same stream, which
-// runs behind that, so nobody waits. Where other streams used the block too (use), an event on each of them has to be done first.
+// The host frees a block while work that uses it may still wait in a stream. The block's next user is work of the same stream,
+// which runs after that, so nobody waits. If other streams used the block too (use), an event on each of them must complete first.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ namespace sindri {
 class CachingPool {
  public:
   CachingPool(Device device, Backend& backend) : device_(device), backend_(backend) {}
-  /// For work of `stream`. Throws DeviceError(kMemory), which names the largest holders, when neither the limit nor the device has room, kept blocks
-  /// given back.
+  /// Allocates for work of `stream`. If neither the limit nor the device has room, even after cached blocks were freed,
+  /// throws DeviceError(kMemory) that names the largest holders.
   void* allocate(int64_t bytes, Stream& stream);
   void release(void* p) noexcept;
   void use(void* p, Stream& stream);
@@ -36,7 +36,7 @@ class CachingPool {
   struct Block {
     int64_t bytes;
     Stream* home;
-    std::set<Stream*> users;  // beside home
+    std::set<Stream*> users;  // besides home
     Holder holder;
   };
   struct Waiting {
@@ -64,7 +64,7 @@ class CachingPool {
   DeviceMemoryStats stats_;
 };
 
-/// Host memory for copies: a block is used again once the copy it served is done.
+/// Host memory for copies: a block is reused once the copy it served is done.
 class PinnedPool {
  public:
   explicit PinnedPool(Backend& backend) : backend_(backend) {}
@@ -73,7 +73,7 @@ class PinnedPool {
     SizeClass size{};
   };
   Block take(int64_t bytes);
-  /// `used`: behind the last copy that reads or writes it; null when none is under way.
+  /// `used`: an event after the last copy that reads or writes the block; null if none is in flight.
   void give_back(Block block, std::shared_ptr<Event> used);
 
  private:

@@ -44,13 +44,13 @@ State& state() {
   return *s;
 }
 
-// What the driver's kernel module shows to every program; a file's name costs nothing to ask for, loading libcuda does.
+// Checks the kernel module's files, which every program can see: testing for a file costs nothing, loading libcuda does.
 bool has_driver() {
   constexpr std::array<const char*, 3> kSigns = {"/proc/driver/nvidia/version", "/dev/nvidiactl", "/dev/dxg"};
   return std::any_of(kSigns.begin(), kSigns.end(), [](const char* path) { return access(path, F_OK) == 0; });
 }
 
-// A plugin registers itself with libsindri.so. In a program that the library's objects are linked into it would find, and load, another copy.
+// A plugin registers itself with libsindri.so. In a program that contains the library's objects it would find, and load, another copy.
 bool is_shared_library() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&load_cuda_backend), &info) == 0 || info.dli_fname == nullptr) return false;
@@ -64,7 +64,7 @@ MissingPart other_version(const std::string& path, const std::string& version) {
                       SINDRI_VERSION_STRING, SINDRI_VERSION_STRING)};
 }
 
-// Why the backend is missing, or the file that it was loaded from.
+// Returns why the backend is missing, or sets the file that it was loaded from.
 std::optional<MissingPart> open_plugin(std::string* loaded) {
   const char* const given = std::getenv("SINDRI_CUDA_PLUGIN");
   const std::string file = given != nullptr && *given != '\0' ? given : kFile;

@@ -1,4 +1,4 @@
-// The CUDA backend is a separate library, libsindri_cuda.so (src/device/cuda), which is opened when a GPU may be present or is requested.
+// The CUDA backend is a separate library, libsindri_cuda.so (src/device/cuda), which is opened if a GPU may be present or is requested.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,22 @@
 
 namespace sindri {
 
-/// Opens the plugin and lets it register its backend and kernels, once in a process. Without `asked` only if the machine has an NVIDIA driver: other programs
-/// do not pay for looking. SINDRI_CUDA_PLUGIN names another file, or with "0" none. Never throws for a plugin that is missing or does not fit.
+/// Opens the plugin, which registers its backend and kernels; once per process. Without `asked`, only if the machine
+/// has an NVIDIA driver: other programs do not pay for the search. SINDRI_CUDA_PLUGIN names another file, or with "0"
+/// none. Never throws for a plugin that is missing or of another version.
 void load_cuda_backend(bool asked);
-/// Why there is no CUDA backend after that; nothing where there is one (which then says itself what it lacks).
+/// Returns why there is no CUDA backend after that; nothing if there is one (which reports missing parts itself).
 std::optional<MissingPart> missing_cuda_backend();
 
-/// The file that the backend was loaded from; empty if none was.
+/// Returns the file that the backend was loaded from; empty if none was.
 std::string cuda_backend_file();
-/// The version that a file of the plugin holds (its sindri_cuda_mark), read without loading it; empty if there is none.
+/// Returns the version stored in a plugin file (its sindri_cuda_mark), read without loading it; empty if there is none.
 std::string cuda_plugin_version(const std::string& file);
 
 }  // namespace sindri
 
-// A plugin refers to a variable of libsindri that has the version in its name. The dynamic loader thus refuses a plugin of another version before code of it
-// runs: kernels register themselves in constructors, with structs that may have changed.
+// A plugin refers to a variable of libsindri that has the version in its name. So the dynamic loader rejects a plugin of
+// another version before any of its code runs: kernels register themselves in constructors, with structs that may have changed.
 #define SINDRI_CUDA_FITS_NAME(major, minor, patch) sindri_takes_plugins_of_##major##_##minor##_##patch
 #define SINDRI_CUDA_FITS_OF(major, minor, patch) SINDRI_CUDA_FITS_NAME(major, minor, patch)
 #define SINDRI_CUDA_FITS SINDRI_CUDA_FITS_OF(SINDRI_VERSION_MAJOR, SINDRI_VERSION_MINOR, SINDRI_VERSION_PATCH)

@@ -1,4 +1,4 @@
-// Times of work by a device's own clock.
+// Times work by a device's own clock.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,12 @@
 
 namespace sindri {
 
-/// Runs `work`, which puts something on the stream, waits for it and returns the seconds it took there, without the time the host took to put it there.
+/// Runs `work`, which enqueues work on the stream, waits for it and returns its duration there in seconds, without the
+/// time the host needed to enqueue it.
 using DeviceTimer = double (*)(Stream& stream, const std::function<void()>& work);
-/// A backend's way to do that, for its kind of device. Before other threads use the devices.
+/// Sets a backend's timer for its kind of device. Call before other threads use the devices.
 SINDRI_API void set_device_timer(Device::Kind kind, DeviceTimer timer);
-/// By the stream's device, or, if its backend has no timer, by the host's clock from an idle stream until the work is done.
+/// Uses the timer of the stream's device or, if its backend has none, the host's clock from an idle stream until the work is done.
 SINDRI_API double seconds_on_device(Stream& stream, const std::function<void()>& work);
 
 }  // namespace sindri

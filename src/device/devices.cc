@@ -52,7 +52,7 @@ template <class F> void host_wait(const char* what, F&& wait) {
   if (observer != nullptr) observer->on_wait(what, begin, now());
 }
 
-// A device in use: its memory, its streams as they are asked for.
+// A device in use: its memory, and its streams, which are created on request.
 class OpenDevice {
  public:
   OpenDevice(Device device, Backend& backend) : device_(device), backend_(backend), memory(device, backend) {}
@@ -99,7 +99,7 @@ class Devices final : public DeviceMemory {
     return all;
   }
 
-  // A device that is there, opened on first use and never closed: streams and blocks are referred to by address.
+  // Returns an existing device, opened on first use and never closed: streams and blocks are referred to by address.
   OpenDevice& open(Device device) {
     const std::lock_guard lock(mutex_);
     Kind& k = find(device);
@@ -153,7 +153,7 @@ class Devices final : public DeviceMemory {
 
   void copy(Device to_device, void* to, Device from_device, const void* from, int64_t bytes) override {
     if (to_device == from_device) return current_stream(to_device).copy(to, from, bytes, CopyKind::kWithin);
-    // By way of the host, piece by piece; the streams wait for each other where they are of one kind.
+    // Through the host, piece by piece; the streams wait for each other if they are of one kind.
     Stream &source = current_stream(from_device), &target = current_stream(to_device);
     PinnedPool& blocks = pinned(from_device);
     for (int64_t at = 0; at < bytes; at += kLargestPiece) {
@@ -188,7 +188,7 @@ class Devices final : public DeviceMemory {
     PinnedPool::Block block;
   };
 
-  // Under the mutex.
+  // Call with the mutex held.
   Kind& find(Device device) {
     const auto at = backends_.find(device.kind);
     const int count = at != backends_.end() ? at->second.backend->count() : 0;
@@ -200,8 +200,8 @@ class Devices final : public DeviceMemory {
     const std::string kind = at != backends_.end() ? at->second.backend->name() : device.kind == Device::kCuda ? "cuda" : "other";
     throw DeviceError(fmt::format("there is no device {}:{}", kind, device.index), "", "found: " + found);
   }
-  // All copies are under way before the first wait; one wait where they are of one device. Where something fails, blocks go back behind what may
-  // still be copied into them.
+  // All copies are in flight before the first wait; copies from one device need a single wait. On an error, blocks are
+  // returned with an event after the copies that may still write to them.
   void fetch(std::vector<Piece>* pieces, const char* what) {
     std::map<Stream*, std::shared_ptr<Event>> streams;
     const auto give_back = [&](bool finished) {
@@ -239,7 +239,7 @@ const bool kInstalled = [] {
   return true;
 }();
 
-// A number of /proc/meminfo, in bytes. MemAvailable counts what the system would give up, such as cached files.
+// Returns a number of /proc/meminfo in bytes. MemAvailable includes memory that the system would free, such as cached files.
 int64_t host_memory(const std::string& name) {
   std::ifstream f("/proc/meminfo");
   std::string key, unit;
@@ -350,7 +350,7 @@ std::vector<Tensor> copy_ahead(std::span<const Tensor> tensors, Device device) {
   return out;
 }
 
-// Of each tensor the host's copy, or where it will be.
+// For each tensor its host copy, or the memory for it.
 struct PendingValues::Pieces {
   struct Piece {
     Tensor host;  // filled by get()
@@ -359,11 +359,11 @@ struct PendingValues::Pieces {
     Stream* stream = nullptr;
   };
   std::vector<Piece> list;
-  std::map<Stream*, std::shared_ptr<Event>> behind;  // by stream, the last of its copies
+  std::map<Stream*, std::shared_ptr<Event>> behind;  // by stream: an event after the last of its copies
   bool fetched = false;
 
   void add(const Tensor& t) {
-    if (!t.has_data()) (void)t.raw_data();  // says why
+    if (!t.has_data()) (void)t.raw_data();  // throws with the reason
     Piece& p = list.emplace_back();
     p.host = t;
     if (t.device().is_cpu()) return;
@@ -398,7 +398,7 @@ std::vector<double> PendingValues::get(const char* what) const {
   std::vector<double> all;
   if (pieces_ == nullptr) return all;
   const auto finish = [&] {
-    for (const auto& [stream, event] : pieces_->behind) event->synchronize();  // also where it is done: it throws what failed
+    for (const auto& [stream, event] : pieces_->behind) event->synchronize();  // also if already done: it throws the error of failed work
   };
   if (pieces_->done()) finish();
   else host_wait(what, finish);

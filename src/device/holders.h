@@ -1,4 +1,4 @@
-// Who holds a device's memory: each block keeps a name, which errors tell when there is none left.
+// The holders of a device's memory: each block keeps a name, which is shown when memory runs out.
 #pragma once
 
 #include <memory>
@@ -6,16 +6,16 @@
 
 namespace sindri {
 
-/// A name that is made into text only when somebody asks; null: none.
+/// A name that is formatted only on request; null: none.
 using HolderLink = std::shared_ptr<const void>;
 struct HolderNames {
-  HolderLink (*current)();  ///< of the calling thread; the Cell path
+  HolderLink (*current)();  ///< returns the calling thread's; the Cell path
   std::string (*text)(const HolderLink& link);
 };
-/// By the layer that knows Cells, at start-up.
+/// Called at start-up by the layer that knows Cells.
 void set_holder_names(HolderNames names);
 
-/// While it lives, blocks that this thread allocates are held by `name`, whatever Cell it is in. `name` is a literal.
+/// During its life, blocks that this thread allocates are held by `name`, whatever Cell it is in. `name` is a literal.
 class HoldFor {
  public:
   explicit HoldFor(const char* name);
@@ -32,7 +32,7 @@ struct Holder {
   HolderLink link;
   std::string text() const;
 };
-/// Of what the calling thread allocates now.
+/// Returns the holder of the calling thread's next allocations.
 Holder current_holder();
 
 }  // namespace sindri

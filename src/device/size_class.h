@@ -1,5 +1,5 @@
-// Sizes that allocators round requests up to, so that a freed block serves the next request of about its size: powers of two below 4 KiB, then
-// steps of 1/8 of the next lower power of two, which wastes 12 % at most. Classes are numbered without gaps.
+// Sizes that allocators round requests up to, so that a freed block serves the next request of about its size: powers of two
+// below 4 KiB, then steps of 1/8 of the next lower power of two, which wastes 12 % at most. Classes are numbered without gaps.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct SizeClass {
 
 inline SizeClass size_class(int64_t bytes) {
   constexpr int kSmallest = SizeClass::kSmallest, kSteps = SizeClass::kSteps;
-  const auto rest = static_cast<uint64_t>(std::max<int64_t>(bytes, 1) - 1);  // so that a power of two is in the class it ends
+  const auto rest = static_cast<uint64_t>(std::max<int64_t>(bytes, 1) - 1);  // so that a power of two belongs to the class that it ends
   const int log = std::bit_width(rest);  // 2^log >= bytes > 2^(log - 1)
   if (log <= kSteps) {
     const int power = std::max(log, kSmallest);

@@ -1,4 +1,4 @@
-// Devices by the names that people use.
+// Devices by their user-visible names.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

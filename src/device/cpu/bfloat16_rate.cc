@@ -13,10 +13,10 @@ namespace sindri {
 
 namespace {
 
-constexpr int64_t kRounds = 2000;  // about 10 us: shorter than a time slice, long beside the clock
+constexpr int64_t kRounds = 2000;  // about 10 us: shorter than a time slice, long compared with the clock's resolution
 constexpr int kTries = 20;
 
-// 16 sums, more than the latency of either instruction. The empty assembly keeps the compiler from folding the rounds.
+// 16 sums, more than the latency of either instruction. The empty assembly keeps the compiler from folding the iterations.
 __attribute__((target("avx512f,avx512bf16"))) void dot_products() {
   __m512 sums[16];
   for (__m512& s : sums) s = _mm512_setzero_ps();
@@ -30,7 +30,7 @@ __attribute__((target("avx512f,avx512bf16"))) void dot_products() {
   for (__m512& s : sums) asm volatile("" : "+v"(s));
 }
 
-// Two of them do the work of a dot product.
+// Twice the iterations: two multiply-adds do the work of one dot product.
 __attribute__((target("avx512f"))) void multiply_adds() {
   __m512 sums[16];
   for (__m512& s : sums) s = _mm512_setzero_ps();
@@ -49,7 +49,8 @@ double seconds(void (*f)()) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The least times of turns. Processors differ by a factor of two or more either way, so a busy machine does not decide.
+// Compares minimum times of alternating runs. Processors differ by a factor of two or more either way, so a busy
+// machine does not change the result.
 bool measure() {
   double dot = 1e30, multiply = 1e30;
   for (int i = 0; i < kTries; ++i) {

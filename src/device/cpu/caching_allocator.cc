@@ -1,5 +1,5 @@
-// Host memory cache: freed blocks are kept by size class and handed out again, because a fresh 25 MB activation costs
-// more in page faults than in arithmetic. Bounded: in use and cached together stay near the peak that was in use.
+// Host memory cache: freed blocks are kept by size class and reused, because a new 25 MB activation costs more in page
+// faults than in arithmetic. Bounded: memory in use and cached together stays near the peak that was in use.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -20,15 +20,15 @@ namespace sindri {
 
 namespace {
 
-constexpr int64_t kHugeBlock = 4 << 20;  // from here on blocks ask for huge pages
+constexpr int64_t kHugeBlock = 4 << 20;  // blocks of at least this size use huge pages
 constexpr size_t kHugePage = 2u << 20;
-constexpr int64_t kSlack = 64 << 20;  // kept beyond the peak, for sizes that come and go
+constexpr int64_t kSlack = 64 << 20;  // kept beyond the peak, for sizes that vary
 
 void* fresh_block(int64_t size) {
   if (size < kHugeBlock) return std::aligned_alloc(64, static_cast<size_t>(size));
   const size_t rounded = (static_cast<size_t>(size) + kHugePage - 1) / kHugePage * kHugePage;
   void* p = std::aligned_alloc(kHugePage, rounded);
-  if (p != nullptr) madvise(p, rounded, MADV_HUGEPAGE);  // a hint: a kernel without it uses small pages
+  if (p != nullptr) madvise(p, rounded, MADV_HUGEPAGE);  // only a hint: a kernel without it uses small pages
   return p;
 }
 
@@ -50,7 +50,7 @@ class CachingAllocator final : public HostAllocator {
     }
     const std::lock_guard lock(mutex_);
     if (p != nullptr) {
-      count(size);  // not before: a request that fails must not raise the peak that bounds the cache
+      count(size);  // not earlier: a failed request must not raise the peak that bounds the cache
       stats_.peak_reserved = std::max(stats_.peak_reserved, stats_.in_use + stats_.cached);
       return p;
     }
@@ -67,7 +67,7 @@ class CachingAllocator final : public HostAllocator {
     list.blocks.push_back(p);
     list.last_use = ++clock_;
     stats_.cached += size;
-    // What the program needed once it may need again; beyond that the sizes unused for longest go back to the system.
+    // The program may need its peak again. Beyond the peak, the sizes that were unused for longest are freed to the system.
     while (stats_.in_use + stats_.cached > most_ + kSlack) evict_oldest();
   }
 
@@ -125,7 +125,7 @@ class CachingAllocator final : public HostAllocator {
   std::array<FreeList, SizeClass::kCount> free_;
   uint64_t clock_ = 0;
   HostMemoryStats stats_;
-  int64_t most_ = 0;  // largest in_use ever: it bounds what is kept, whoever begins the peaks anew
+  int64_t most_ = 0;  // largest in_use ever: bounds the cache, even if the peak statistics are reset
 };
 
 CachingAllocator& instance() {
@@ -133,7 +133,7 @@ CachingAllocator& instance() {
   return *a;
 }
 const bool kInstalled = [] {
-#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer must see every block come and go
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer must see every allocation and free
   set_host_allocator(&instance());
 #endif
   return true;
@@ -146,7 +146,7 @@ void reset_host_memory_peaks(bool in_use, bool reserved) { instance().reset_peak
 void release_cached_host_memory() {
   instance().trim();
 #ifdef __GLIBC__
-  malloc_trim(0);  // smaller blocks go back to the C library, which keeps them too
+  malloc_trim(0);  // smaller blocks belong to the C library, which caches them too
 #endif
 }
 

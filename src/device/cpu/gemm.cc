@@ -13,7 +13,7 @@ namespace sindri {
 
 namespace {
 
-// One per thread, made at its first product.
+// One per thread, allocated at its first product.
 void* pack_buffer() {
   struct Free {
     void operator()(void* p) const { std::free(p); }
@@ -30,9 +30,9 @@ void tile(int64_t m, int64_t n, int64_t k, MatrixView<double> a, MatrixView<doub
   SINDRI_SIMD_CALL(gemm_tile_f64)(m, n, k, a.data, a.row, a.col, b.data, b.row, b.col, c, ldc, accumulate, pack_buffer());
 }
 
-constexpr int64_t kWorkPerThread = 200'000;  // operations; for less, waking another thread costs more than it does
+constexpr int64_t kWorkPerThread = 200'000;  // operations; for less, waking another thread costs more than it saves
 
-// The length of `pieces` nearly equal pieces, in whole units.
+// Returns the length of `pieces` nearly equal pieces, in whole units.
 int64_t even_pieces(int64_t extent, int64_t pieces, int64_t unit) { return fixed_chunks(fixed_chunks(extent, pieces), unit) * unit; }
 
 template <class T> void gemm_tiles(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b, T* c, int64_t ldc, bool accumulate) {
@@ -43,8 +43,8 @@ template <class T> void gemm_tiles(int64_t m, int64_t n, int64_t k, MatrixView<T
   }
   constexpr int64_t unit_n = kGemmColumnBytesUnit / static_cast<int64_t>(sizeof(T)), most_n = kGemmTileBytesN / static_cast<int64_t>(sizeof(T));
   constexpr int64_t least_m = kGemmTileM / 4;
-  // Tiles are shared out evenly: by rows where there are many, else by cutting columns further. Which tile an element lies in does not
-  // change how it is summed.
+  // Tiles are distributed evenly: by rows if there are many, else by cutting columns further. The tile of an element
+  // does not change the order in which it is summed.
   const int64_t threads = std::clamp<int64_t>(2 * m * n * k / kWorkPerThread, 1, num_threads());
   int64_t rows = fixed_chunks(m, kGemmTileM), cols = fixed_chunks(n, most_n);
   if (m >= threads * least_m && rows > 1) rows = fixed_chunks(rows, threads) * threads;

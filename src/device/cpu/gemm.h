@@ -1,6 +1,6 @@
-// General matrix product on strided views, for element types and cases oneDNN leaves out (float64, float16 through float, strict mode)
-// and for float32 where it measures faster. Every element of the result is summed over k in one order, whatever tile it lies in, so the
-// bits do not depend on the number of threads.
+// General matrix product on strided views, for element types and cases that oneDNN does not cover (float64, float16
+// through float, strict mode), and for float32 where measurements favour it. Every element of the result is summed over
+// k in one order, whatever its tile, so results are bitwise identical for any number of threads.
 #pragma once
 
 #include <cstdint>

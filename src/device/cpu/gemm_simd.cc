@@ -32,7 +32,7 @@ template <class T> static inline __attribute__((always_inline)) V<T> load(const 
 }
 template <class T> static inline __attribute__((always_inline)) void store(T* p, V<T> v) { __builtin_memcpy(p, &v, sizeof v); }
 
-// Contraction is off for the whole build, so fused multiply-add is asked for by name.
+// Contraction is disabled for the whole build, so fused multiply-add is called explicitly.
 static inline __attribute__((always_inline)) V<float> multiply_add(V<float> a, V<float> b, V<float> c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<V<float>>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
@@ -65,9 +65,10 @@ template <class T, size_t s, size_t... lane> static inline __attribute__((always
   if constexpr (2 * s < n) exchange<T, 2 * s>(rows, std::index_sequence<lane...>{});
 }
 
-// A panel of `count` <= width lines that are contiguous along the depth, `line_stride` apart, a square of one vector at a time. A square
-// with more lines than are left stores past its row of the panel, into what is written after it: the rows behind, the next panel, B behind A.
-// Lines from `count` on repeat the last one: what comes of them is not written to C.
+// Packs a panel of `count` <= width lines that are contiguous along the depth, `line_stride` apart, one square of a
+// vector's size at a time. A square with more lines than remain writes past its row of the panel, over data that is
+// written later: the following rows, the next panel, B after A. Lines from `count` on repeat the last one; their
+// results are not written to C.
 template <class T, int width> static inline __attribute__((always_inline)) void pack_transposed(const T* __restrict src, int64_t count, int64_t depth,
                                                                                                 int64_t line_stride, T* __restrict out) {
   constexpr int lanes = kLanes<T>, last_square = (width - 1) / lanes * lanes;
@@ -84,7 +85,7 @@ template <class T, int width> static inline __attribute__((always_inline)) void 
     for (int i = 0; i < width; ++i) out[d * width + i] = src[(i < count ? i : count - 1) * line_stride + d];
 }
 
-// Panels of `width` lines of a strided matrix: out[panel][depth][width]. Lines that are missing from the last one hold anything.
+// Packs panels of `width` lines of a strided matrix: out[panel][depth][width]. Lines missing from the last panel are undefined.
 template <class T, int width> static inline __attribute__((always_inline)) void pack_panels(const T* __restrict src, int64_t lines, int64_t depth,
                                                                                             int64_t line_stride, int64_t depth_stride, T* __restrict out) {
   for (int64_t first = 0; first < lines; first += width, out += depth * width) {
@@ -155,7 +156,7 @@ template <class T> static inline __attribute__((always_inline)) void tile(int64_
   }
 }
 
-// `rows` rows of C by `vectors` vectors of columns, A and B as they lie in memory.
+// Computes `rows` rows of C by `vectors` vectors of columns, reading A and B in place, without packing.
 template <int rows, int vectors> void block_in_place(int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c) {
   V<float> block[rows][vectors] = {};
   for (int64_t d = 0; d < k; ++d) {
@@ -171,7 +172,7 @@ template <int rows, int vectors> void block_in_place(int64_t n, int64_t k, const
     for (int v = 0; v < vectors; ++v) store<float>(c + r * n + v * kLanes<float>, block[r][v]);
 }
 
-// The last rows, fewer than a full block.
+// Computes the last rows, fewer than a full block.
 template <int rows, int vectors> void rest_in_place(int64_t m, int64_t n, int64_t k, const float* a, int64_t a_row, int64_t a_col, const float* b, float* c) {
   if (m == rows) return block_in_place<rows, vectors>(n, k, a, a_row, a_col, b, c);
   if constexpr (rows > 1) rest_in_place<rows - 1, vectors>(m, n, k, a, a_row, a_col, b, c);

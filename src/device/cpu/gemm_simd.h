@@ -6,16 +6,16 @@
 #include "src/device/cpu/simd.h"
 
 namespace sindri {
-// A tile's packed operands (kGemmTileM x kGemmBlockK and kGemmBlockK x tile columns) stay in a 1 MB L2. Multiples of every
-// register block below.
+// A tile's packed operands (kGemmTileM x kGemmBlockK and kGemmBlockK x tile columns) fit into a 1 MB L2 cache.
+// Multiples of every register block below.
 inline constexpr int64_t kGemmTileM = 192, kGemmBlockK = 256, kGemmTileBytesN = 1024;
 inline constexpr int64_t kGemmRowUnit = 12, kGemmColumnBytesUnit = 128;  // of the largest register block; they divide the smaller ones
 inline constexpr int64_t kGemmInPlaceColumns = 16;
 inline constexpr int64_t kGemmPackBytes = kGemmBlockK * (kGemmTileM * 8 + kGemmTileBytesN);
 }  // namespace sindri
 
-// gemm_in_place_f32 reads A and B where they are: for products whose operands stay in the cache, where packing would cost a good part of the
-// time. B [k, n] and C [m, n] are row-major, n is a multiple of kGemmInPlaceColumns.
+// gemm_in_place_f32 reads A and B without packing: for products whose operands stay in the cache, for which packing would
+// take a large part of the time. B [k, n] and C [m, n] are row-major, n is a multiple of kGemmInPlaceColumns.
 // The others: m <= kGemmTileM, n * sizeof(element) <= kGemmTileBytesN; pack: kGemmPackBytes, 64-byte aligned.
 // clang-format off
 SINDRI_SIMD_DECLARE(

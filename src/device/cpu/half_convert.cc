@@ -7,7 +7,7 @@
 namespace sindri {
 
 namespace {
-constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kGrain = 16384;  // elements worth another thread
 }
 
 void half_to_float(DType half, const void* from, float* to, int64_t n) {

@@ -7,9 +7,9 @@
 
 namespace sindri {
 
-/// `n` elements of a half type, widened. Exact.
+/// Widens `n` elements of a half type. Exact.
 void half_to_float(DType half, const void* from, float* to, int64_t n);
-/// `n` elements rounded to nearest even.
+/// Rounds `n` elements to nearest even.
 void float_to_half(DType half, const float* from, void* to, int64_t n);
 
 }  // namespace sindri

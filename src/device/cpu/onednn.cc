@@ -21,7 +21,7 @@ namespace {
 
 using dnnl::memory;
 
-// SINDRI_CPU_ISA also caps what oneDNN generates. Must come before oneDNN makes its first primitive.
+// SINDRI_CPU_ISA also limits the code that oneDNN generates. Must run before oneDNN makes its first primitive.
 void limit_isa() {
   switch (cpu_isa()) {
     case CpuIsa::kScalar: dnnl::set_max_cpu_isa(dnnl::cpu_isa::sse41); return;
@@ -37,7 +37,7 @@ void limit_isa() {
 dnnl::engine& engine() {
   static dnnl::engine e = [] {
     limit_isa();
-    dnnl::set_primitive_cache_capacity(64);  // plans and graphs keep what is in use; the library's own 1024 would pile up over changing shapes
+    dnnl::set_primitive_cache_capacity(64);  // plans and graphs hold the primitives in use; the library's default of 1024 would accumulate over changing shapes
     return dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return e;
@@ -54,7 +54,8 @@ std::string unavailable([[maybe_unused]] DType dtype) {
 #else
   if (dtype == DType::kFloat32) return "";
   if (dtype != DType::kBFloat16) return fmt::format("oneDNN has no CPU kernels for {}", dtype_name(dtype));
-  // On plain AVX-512 it emulates the instructions: measured 2.6 times as slow as widening to float32 (1 core, 3x3 convolution, matmul).
+  // On plain AVX-512 oneDNN emulates the instructions: measured 2.6 times as slow as widening to float32 (1 core, 3x3
+  // convolution, matmul).
   if (cpu_isa() < CpuIsa::kAvx512Bf16)
     return fmt::format("oneDNN has bfloat16 instructions on avx512_bf16 and above only, instruction set in use: {}", cpu_isa_name(cpu_isa()));
   return bfloat16_slower_than_float32() ? "this processor's bfloat16 instructions are slower than widening to float32" : "";
@@ -122,7 +123,7 @@ void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> a
   const int threads = omp_get_max_threads();
   if (threads == 1) return execute_here(primitive, arguments);
   openmp::run([&] {
-    const ThreadScope same(threads);  // there, too
+    const ThreadScope same(threads);  // on this thread too
     execute_here(primitive, arguments);
   });
 #endif

@@ -1,4 +1,4 @@
-// What kernels that call oneDNN share: engine, stream, descriptors of our tensors, thread count, errors. Include from kernel files only.
+// Shared by kernels that call oneDNN: engine, stream, descriptors of our tensors, thread count, errors. Include from kernel files only.
 #pragma once
 
 #include <dnnl.hpp>
@@ -12,17 +12,18 @@
 namespace sindri::onednn {
 
 dnnl::engine& engine();
-/// One per thread: streams are not promised to be safe to share.
+/// One per thread: oneDNN does not promise that streams can be shared.
 dnnl::stream& stream();
 
-/// Empty when oneDNN can compute in `dtype` on this CPU; else the reason. float16 and float64 have no CPU kernels in oneDNN.
+/// Returns an empty string if oneDNN can compute in `dtype` on this CPU, else the reason. oneDNN has no CPU kernels for
+/// float16 and float64.
 std::string unavailable(DType dtype);
 dnnl::memory::data_type data_type(DType dtype);
-/// Rank-4 tensor in its layout, or any row-major tensor.
+/// Describes a rank-4 tensor in its layout, or any row-major tensor.
 dnnl::memory::desc descriptor(const TensorMeta& m);
 
-/// Threads oneDNN uses on this thread while the scope lives: both where primitives are made (they plan for a number of threads)
-/// and where they run.
+/// Sets the number of threads that oneDNN uses on this thread during the scope's life, both when primitives are made
+/// (they plan for a number of threads) and when they run.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -42,11 +43,12 @@ struct Argument {
 /// Runs the primitive on this thread's stream and waits.
 void execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments);
 
-/// Throws DeviceError(kMemory) when a limit of address space leaves too little for the code that oneDNN generates: it does not look whether
-/// it got memory for that, and crashes.
+/// Throws DeviceError(kMemory) if a limit of address space leaves too little for the code that oneDNN generates: it
+/// does not check that allocation, and crashes.
 void require_code_memory();
 
-/// Makes a primitive descriptor; false with the reason when oneDNN has no optimised implementation (its plain loops count as none).
+/// Makes a primitive descriptor; returns false with the reason if oneDNN has no optimised implementation (its plain
+/// loops do not count).
 template <class PrimitiveDesc, class Make> bool try_make(Make&& make, PrimitiveDesc* pd, std::string* why) {
   require_code_memory();
   try {
@@ -61,10 +63,10 @@ template <class PrimitiveDesc, class Make> bool try_make(Make&& make, PrimitiveD
   return false;
 }
 
-/// A matrix product made from its descriptor, for as many threads as it was made with.
+/// A matrix product made from its descriptor; runs on as many threads as it was made for.
 class Product {
  public:
-  /// Under a ThreadScope of `threads`.
+  /// Call under a ThreadScope of `threads`.
   Product(const dnnl::matmul::primitive_desc& pd, int threads)
       : threads_(threads), primitive_(pd), a_(pd.src_desc()), b_(pd.weights_desc()), c_(pd.dst_desc()), scratchpad_(pd.scratchpad_desc()) {}
   int64_t workspace_bytes() const { return static_cast<int64_t>(scratchpad_.get_size()); }

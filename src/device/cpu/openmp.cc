@@ -24,10 +24,10 @@ namespace sindri::openmp {
 
 namespace {
 
-// As the runtime found them when it was loaded, with us at the latest.
+// The variables as the runtime read them when it was loaded, at the latest with this library.
 const bool kSpinIsChosen = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr;
 
-// Signals go to the program's threads.
+// Blocks signals, which belong to the program's threads.
 class NoSignals {
  public:
   NoSignals() {
@@ -50,7 +50,7 @@ void keep_a_team(int size) {
   while (true) pause();
 }
 
-// A thread that works for the one that forked.
+// A thread that works in place of the thread that forked.
 class Deputy {
  public:
   Deputy() {
@@ -89,9 +89,10 @@ class Deputy {
 
 }  // namespace
 
-// GNU's runtime lets threads that wait at a barrier spin for milliseconds: beside other programs that want the cores a step takes several
-// times as long. How long is read from the environment when the runtime is loaded, out of a library's reach. But it spins for a microsecond
-// only while its teams hold more threads than there are cores, so a team that does nothing is kept beside those that work.
+// GNU's runtime lets threads that wait at a barrier spin for milliseconds; if other programs need the cores, a step
+// then takes several times as long. The runtime reads the spin time from the environment when it is loaded, which a
+// library cannot change. But it spins only for a microsecond while its teams have more threads than there are cores, so
+// an idle team is kept in addition to those that work.
 void rest_when_idle() {
   static std::atomic<bool> done{kSpinIsChosen};
   if (done.load(std::memory_order_relaxed) || done.exchange(true)) return;
@@ -99,14 +100,14 @@ void rest_when_idle() {
   try {
     const NoSignals none;
     std::thread([size] { keep_a_team(size); }).detach();
-  } catch (const std::system_error&) {  // no thread to be had: then they spin
+  } catch (const std::system_error&) {  // without a thread, they spin
   }
 }
 
 void run_elsewhere(const std::function<void()>& f) {
   thread_local Deputy* deputy = nullptr;
   thread_local int generation = -1;
-  if (generation != fork_generation()) {  // an earlier one stayed in the parent
+  if (generation != fork_generation()) {  // an earlier one remained in the parent
     try {
       deputy = new Deputy;  // never ends
     } catch (const std::system_error& e) {

@@ -1,5 +1,5 @@
-// parallel_tasks on OpenMP (one pool with oneDNN), or on plain threads where OpenMP is compiled out: ThreadSanitizer does
-// not see OpenMP's barriers.
+// parallel_tasks on OpenMP (sharing its pool with oneDNN), or on plain threads if OpenMP is compiled out:
+// ThreadSanitizer does not see OpenMP's barriers.
 #include "src/device/cpu/parallel.h"
 
 #include <atomic>
@@ -59,7 +59,7 @@ void parallel_tasks(int64_t tasks, const std::function<void(int64_t)>& body) {
     return;
   }
   FirstError error;
-  const ThreadPlace place = t_place;  // the team's threads worked for others before
+  const ThreadPlace place = t_place;  // the team's threads may have worked for other callers before
 #ifdef SINDRI_PLAIN_THREADS
   std::atomic<int64_t> next{0};
   std::vector<std::thread> pool;

@@ -1,7 +1,8 @@
-// parallel_for: splits a range over the threads kernels may use.
+// parallel_for: splits a range over the threads that kernels may use.
 //
-// Partitions never decide a result: a kernel that reduces must cut its range into pieces of fixed size (fixed_chunks),
-// give each piece its own partial result and add those in order, so that any number of threads gives the same bits.
+// Partitions must not change a result. A kernel that reduces must cut its range into pieces of fixed size
+// (fixed_chunks), store a partial result for each piece and add those in order; then any number of threads gives
+// bitwise identical results.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +13,11 @@
 
 namespace sindri {
 
-/// Runs body(0) … body(tasks - 1), each once, on at most num_threads() threads. Exceptions reach the caller (the first one).
-/// Inside another parallel region it runs in order on the calling thread.
+/// Runs body(0) … body(tasks - 1), each once, on at most num_threads() threads. Rethrows the first exception. Inside
+/// another parallel region it runs in order on the calling thread.
 void parallel_tasks(int64_t tasks, const std::function<void(int64_t)>& body);
 
-/// Calls f(begin, end) on disjoint ranges that cover [0, n); ranges hold at least `grain` items, so small work stays on one thread.
+/// Calls f(begin, end) on disjoint ranges that cover [0, n). Ranges have at least `grain` items, so small work stays on one thread.
 template <class F> void parallel_for(int64_t n, int64_t grain, F&& f) {
   if (n <= 0) return;
   const int64_t pieces = std::min<int64_t>(num_threads(), std::max<int64_t>(1, n / std::max<int64_t>(1, grain)));

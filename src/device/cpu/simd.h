@@ -1,14 +1,14 @@
-// Run-time choice between the builds of a *_simd.cc file.
+// Selects among the builds of a *_simd.cc file at run time.
 //
-//   // relu_simd.h
-//   SINDRI_SIMD_DECLARE(void relu_f32(const float* x, float* y, int64_t n);)
-//   // relu_simd.cc, compiled three times
-//   namespace sindri::SINDRI_SIMD_NS { void relu_f32(const float* x, float* y, int64_t n) { … } }
-//   // relu_cpu.cc
-//   SINDRI_SIMD_CALL(relu_f32)(x, y, n);
+//    // relu_simd.h
+//    SINDRI_SIMD_DECLARE(void relu_f32(const float* x, float* y, int64_t n);)
+//    // relu_simd.cc, compiled three times
+//    namespace sindri::SINDRI_SIMD_NS { void relu_f32(const float* x, float* y, int64_t n) { … } }
+//    // relu_cpu.cc
+//    SINDRI_SIMD_CALL(relu_f32)(x, y, n);
 //
-// A *_simd.cc file must not instantiate inline or template functions that other files use too (std::vector, std::sort, …): the
-// linker keeps one copy of each, and it could be the AVX-512 one. Put helpers into an anonymous namespace.
+// A *_simd.cc file must not instantiate inline or template functions that other files use too (std::vector, std::sort,
+// …): the linker keeps one copy of each, and it could be the AVX-512 one. Put helpers into an anonymous namespace.
 #pragma once
 
 #include "sindri/core/context.h"

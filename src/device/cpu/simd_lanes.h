@@ -1,6 +1,6 @@
-// Reads and writes elements of any floating type as vectors of what they are computed in, for loops of *_simd.cc files that are written once for a
-// vector and for the elements behind the last whole one: with V a vector or a single number, arithmetic, comparisons and c ? a : b read the same.
-// All have internal linkage (simd.h).
+// Reads and writes elements of any floating type as vectors of the type they are computed in. Loops of *_simd.cc files
+// are written once for full vectors and for the remaining elements: with V a vector or a single number, arithmetic,
+// comparisons and c ? a : b are written the same way. All have internal linkage (simd.h).
 #pragma once
 
 #include "src/device/cpu/simd_vector.h"
@@ -17,7 +17,7 @@ typedef double VecDouble __attribute__((vector_size(sizeof(Vec))));
 typedef uint32_t VecBits __attribute__((vector_size(sizeof(Vec))));
 typedef uint16_t VecHalf __attribute__((vector_size(sizeof(Vec) / 2)));
 
-/// What elements of T are computed in: a number, a vector of them, and the largest number that rounds to zero in T.
+/// The types for computing with elements of T: a number, a vector of them, and the largest number that rounds to zero in T.
 template <class T> struct Computed {
   using One = float;
   using Many = Vec;
@@ -30,7 +30,7 @@ template <class T> constexpr float kRoundsToZero = 0.0f;
 template <> constexpr float kRoundsToZero<Bf16> = 0x1p-134f;
 template <> constexpr float kRoundsToZero<F16> = 0x1p-25f;
 
-/// Elements of T in a V.
+/// Number of elements of T in a V.
 template <class T, class V> constexpr int kLanesIn = static_cast<int>(sizeof(V) / sizeof(typename Computed<T>::One));
 
 SINDRI_SIMD_INLINE VecBits rounded_bits(Vec v) {
@@ -55,7 +55,7 @@ template <class V, class T> SINDRI_SIMD_INLINE V read(const T* p) {
 }
 template <> SINDRI_SIMD_MEMBER Vec read<Vec, Bf16>(const Bf16* p) {
 #if defined(__AVX512F__)
-  // maskz: gcc 12 warns of the undefined operand of the form without.
+  // maskz: gcc 12 warns about the undefined operand of the form without it.
   return reinterpret_cast<Vec>(reinterpret_cast<VecBits>(_mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))) << 16);
 #elif defined(__AVX2__)
   return reinterpret_cast<Vec>(reinterpret_cast<VecBits>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))) << 16);
@@ -101,7 +101,7 @@ template <> SINDRI_SIMD_MEMBER void write<Vec, F16>(F16* p, Vec v) {
 }
 #endif
 
-/// v rounded to T.
+/// Returns v rounded to T.
 template <class T, class V> SINDRI_SIMD_INLINE V rounded(V v) {
   if constexpr (sizeof(T) == sizeof(typename Computed<T>::One)) {
     return v;
@@ -113,7 +113,7 @@ template <class T, class V> SINDRI_SIMD_INLINE V rounded(V v) {
 }
 template <> SINDRI_SIMD_MEMBER Vec rounded<Bf16, Vec>(Vec v) { return reinterpret_cast<Vec>(rounded_bits(v) & 0xffff0000u); }
 
-/// The numbers at p, rounded, as a V.
+/// Returns the rounded numbers at p as a V.
 template <class T, class V> SINDRI_SIMD_INLINE V from_double(const double* p) {
   typename Computed<T>::One lanes[kLanesIn<T, V>];
   for (int i = 0; i < kLanesIn<T, V>; ++i) lanes[i] = static_cast<typename Computed<T>::One>(p[i]);
@@ -128,7 +128,7 @@ SINDRI_SIMD_INLINE void add_vector(double* p, VecDouble v) {
   sum += v;
   __builtin_memcpy(p, &sum, sizeof sum);
 }
-/// p[i] += v[i]. The halves of a vector are taken in registers: through memory they took longer than the rows they are sums of.
+/// p[i] += v[i]. A vector is split into halves in registers: through memory this took longer than the rows being summed.
 SINDRI_SIMD_INLINE void add_to_double(double* p, float v) { *p += v; }
 SINDRI_SIMD_INLINE void add_to_double(double* p, double v) { *p += v; }
 SINDRI_SIMD_INLINE void add_to_double(double* p, VecDouble v) { add_vector(p, v); }
@@ -150,7 +150,7 @@ SINDRI_SIMD_INLINE void add_to_double(double* p, Vec v) {
 #endif
 }
 
-/// Calls f(i, V) for every vector V of elements of [0, n), then for each number behind them; the V that f gets says the type and no more.
+/// Calls f(i, V) for every full vector V of elements of [0, n), then for each remaining number; the V passed to f only conveys the type.
 template <class T, class F> SINDRI_SIMD_INLINE void for_each_lanes(int64_t n, const F& f) {
   using Many = typename Computed<T>::Many;
   using One = typename Computed<T>::One;

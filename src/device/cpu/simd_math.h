@@ -1,12 +1,13 @@
-// Elementary functions for *_simd.cc files: float versions are branch-free polynomials that gcc vectorises, within 2 units in the
-// last place or so; double versions call libm. All have internal linkage, as files compiled per instruction set require.
+// Elementary functions for *_simd.cc files. Float versions are branch-free polynomials that gcc vectorises, within
+// about 2 units in the last place; double versions call libm. All have internal linkage, as files compiled per
+// instruction set require.
 #pragma once
 
 #include <stdint.h>
 
 #define SINDRI_SIMD_MEMBER inline __attribute__((always_inline, unused))
 #define SINDRI_SIMD_INLINE static SINDRI_SIMD_MEMBER
-/// Before a loop whose turns may run in any order and together: what it writes overlaps what it reads at most at the same element.
+/// Place before a loop whose iterations may run in any order and together: its outputs overlap its inputs at most at the same element.
 #ifdef __clang__
 #define SINDRI_SIMD_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -65,7 +66,7 @@ SINDRI_SIMD_INLINE float expm1(float x) {
 SINDRI_SIMD_INLINE float log(float x) {
   const bool tiny = x < 1.17549435e-38f;
   const uint32_t u = bits(tiny ? x * 8388608.0f : x);
-  const uint32_t at_half = u - 0x3f3504f3u;  // so that the exponent field counts from sqrt(1/2)
+  const uint32_t at_half = u - 0x3f3504f3u;  // the exponent field then counts from sqrt(1/2)
   const int32_t n = static_cast<int32_t>(at_half) >> 23;
   const float f = from_bits((at_half & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
   const float e = static_cast<float>(n) - (tiny ? 23.0f : 0.0f);
@@ -80,7 +81,7 @@ SINDRI_SIMD_INLINE float log(float x) {
   p = p * f + 3.33333312e-1f;
   const float f2 = f * f;
   const float y = (p * f * f2 + (e * -2.12194440e-4f - 0.5f * f2) + f) + e * 0.693359375f;
-  const float special = x == 0.0f ? -__builtin_inff() : x < 0.0f ? __builtin_nanf("") : x;  // +inf and NaN stay themselves
+  const float special = x == 0.0f ? -__builtin_inff() : x < 0.0f ? __builtin_nanf("") : x;  // +inf and NaN pass unchanged
   return x > 0.0f && x < __builtin_inff() ? y : special;
 }
 
@@ -141,7 +142,7 @@ SINDRI_SIMD_INLINE double tanh(double x) { return __builtin_tanh(x); }
 SINDRI_SIMD_INLINE double erf(double x) { return __builtin_erf(x); }
 SINDRI_SIMD_INLINE double sigmoid(double x) { return 1.0 / (1.0 + __builtin_exp(-x)); }
 
-/// bfloat16 and float16 as their bits; conversions round to nearest even, as the classes in dtype.h do.
+/// bfloat16 and float16 as 16-bit patterns; conversions round to nearest even, as the classes in dtype.h do.
 struct Bf16 {
   uint16_t u;
 };

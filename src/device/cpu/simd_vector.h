@@ -25,7 +25,7 @@ SINDRI_SIMD_INLINE Vec load(const float* p) {
 }
 SINDRI_SIMD_INLINE void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
 SINDRI_SIMD_INLINE Vec broadcast(float x) { return x - Vec{}; }
-// Contraction is off for the whole build, so fused multiply-add is asked for by name.
+// Contraction is disabled for the whole build, so fused multiply-add is called explicitly.
 SINDRI_SIMD_INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Vec>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));

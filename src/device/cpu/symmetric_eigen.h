@@ -8,8 +8,9 @@ namespace sindri {
 
 using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Of symmetric, finite a: eigenvalues, ascending, and eigenvectors in columns, of which the component of largest magnitude is positive. By Eigen's
-/// tridiagonal QR, or, `plain`, by cyclic Jacobi rotations. False where the iteration did not converge.
+/// For a symmetric, finite a, computes the eigenvalues, ascending, and the eigenvectors as columns, with a positive
+/// component of largest magnitude. Uses Eigen's tridiagonal QR or, if `plain`, cyclic Jacobi rotations. Returns false
+/// if the iteration did not converge.
 bool symmetric_eigen(const RowMajorMatrix& a, bool plain, Eigen::VectorXd* w, RowMajorMatrix* v);
 
 }  // namespace sindri

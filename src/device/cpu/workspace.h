@@ -1,4 +1,4 @@
-// How a kernel divides the one workspace it is given.
+// Divides the single workspace of a kernel.
 #pragma once
 
 #include <cstdint>

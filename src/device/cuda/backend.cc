@@ -1,4 +1,4 @@
-// The CUDA backend: devices, their memory, pinned memory of the host. Registered by plugin.cc.
+// The CUDA backend: devices, their memory, and pinned memory of the host. Registered by plugin.cc.
 #include "src/device/cuda/backend.h"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ class CudaBackend final : public Backend {
   void make_current(int index) override { check(cudaSetDevice(index), "choosing the device", {Device::kCuda, index}); }
 
  private:
-  // Once: a driver does not come while a program runs, and asking again costs milliseconds.
+  // Only once: a driver does not appear while a program runs, and asking again costs milliseconds.
   void ask() {
     once_.call([this] {
       error_ = cudaGetDeviceCount(&count_);

@@ -1,4 +1,4 @@
-// The CUDA backend's own Backend.
+// Declares the CUDA backend.
 #pragma once
 
 #include <memory>

@@ -25,12 +25,12 @@ namespace sindri::cuda {
 namespace {
 
 constexpr size_t kQuickCandidates = 4, kFullCandidates = 16;
-constexpr double kClear = 0.97;  // of the earlier choice's time: faster than that
+constexpr double kClear = 0.97;  // of the earlier choice's time: only a shorter time replaces it
 constexpr double kQuickSeconds = 20;
 
-// Time that quick tuning has taken in this process.
+// Total time of quick tuning in this process.
 std::atomic<int64_t> g_quick_ns{0};
-// One measurement at a time. Nothing inside waits for another lock that is held while something is measured.
+// Allows one measurement at a time. Nothing inside waits for another lock that may be held during a measurement.
 std::mutex& measuring() {
   static auto* const m = new std::mutex;
   return *m;
@@ -67,7 +67,7 @@ Chosen recorded(const Request& r) {
   return c;
 }
 
-// What plans.json says; null: nothing, or nothing that can be used. `entry` gets it all the same.
+// Returns the choice in plans.json; null: none, or none that can be used. `entry` is set in either case.
 Chosen cached(const Request& r, std::optional<CachedChoice>* entry) {
   *entry = cached_choice(r.owner, r.key);
   if (!entry->has_value()) return nullptr;
@@ -80,14 +80,14 @@ Chosen cached(const Request& r, std::optional<CachedChoice>* entry) {
   return c;
 }
 
-// The fastest of the candidates; null: none was timed. `earlier` may be null.
+// Returns the fastest of the candidates; null: none was timed. `earlier` may be null.
 Chosen measured(const Request& r, const Chosen& earlier, std::string* why_none) {
   const bool full = r.effort == Tuning::kFull;
-  current_stream({Device::kCuda, r.device}).synchronize();  // what waits there is not the tuning's time
+  current_stream({Device::kCuda, r.device}).synchronize();  // earlier work of the stream must not count as tuning time
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Chosen> list = r.problem.candidates(full ? kFullCandidates : kQuickCandidates, full, why_none);
   if (list.empty()) return nullptr;
-  size_t first = 0;  // that another has to beat clearly
+  size_t first = 0;  // the one that another must beat clearly
   if (earlier != nullptr) {
     const auto at = std::find_if(list.begin(), list.end(), [&](const Chosen& c) { return c->choice() == earlier->choice(); });
     first = static_cast<size_t>(at - list.begin());

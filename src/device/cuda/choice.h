@@ -1,4 +1,5 @@
-// Choosing among a library's ways to compute the same (cuDNN's engines, cuBLASLt's algorithms): recorded, remembered or measured. docs/design/cuda.md, Choosing.
+// Chooses among a library's implementations of the same computation (cuDNN's engines, cuBLASLt's algorithms): recorded,
+// remembered or measured. docs/design/cuda.md, Choosing.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@
 
 namespace sindri::cuda {
 
-/// One way to compute the problem.
+/// One implementation of the problem.
 class Candidate {
  public:
   virtual ~Candidate() = default;
-  /// Names it in files, in one line.
+  /// Returns its name for files, one line.
   virtual std::string choice() const = 0;
   virtual int64_t workspace() const = 0;
-  /// Puts its work on the stream, for measuring. `operands`: of Problem::operands, in their order.
+  /// Enqueues its work on the stream, for measuring. `operands`: those of Problem::operands, in order.
   virtual void run(CudaStream& stream, std::span<void* const> operands, void* workspace) const = 0;
 };
 
@@ -34,28 +35,29 @@ class Problem {
  public:
   virtual ~Problem() = default;
   virtual Library library() const = 0;
-  /// Device-independent text of one line; equal problems have equal keys.
+  /// Returns a device-independent text of one line; equal problems have equal keys.
   virtual std::string key() const = 0;
-  /// The candidate of that name; null, with the reason, if it does not exist here or is not allowed.
+  /// Returns the candidate of that name; null, with the reason, if it does not exist here or is not allowed.
   virtual std::shared_ptr<const Candidate> remembered(const std::string& choice, std::string* why) = 0;
-  /// At most `most`, the library's first choice first. `all`: also those that take long to build.
+  /// Returns at most `most` candidates, the library's first choice first. `all`: include those that take long to build.
   virtual std::vector<std::shared_ptr<const Candidate>> candidates(size_t most, bool all, std::string* why_none) = 0;
   virtual std::vector<TrialOperand> operands() const = 0;
 };
 
-/// The candidate to use for a problem on a device of this process. Null: there is none, `why_none` has the reason. In this order:
-///   1. a choice that was recorded: of the run that is resumed, of rank 0, of SINDRI_KERNEL_CHOICES, or made before in this runtime;
-///   2. if tuning is on, that of plans.json;
-///   3. if tuning is on, and no capture is under way, the fastest of 4 (SINDRI_TUNE=full: 16), by the median of 5 runs. One that was chosen earlier, else the
-///      library's first choice, is replaced only by one that is 3 % faster;
-///   4. the library's first choice, in strict mode always.
-/// Measuring without SINDRI_TUNE=full takes 20 seconds of a process at most.
+/// Returns the candidate to use for a problem on a device of this process. Null: there is none, and `why_none` has the
+/// reason. In this order:
+///    1. a recorded choice: of the run that is resumed, of rank 0, of SINDRI_KERNEL_CHOICES, or made before in this runtime;
+///    2. if tuning is on, the choice in plans.json;
+///    3. if tuning is on and no capture is in progress, the fastest of 4 (SINDRI_TUNE=full: 16), by the median of 5 runs. An earlier
+///       choice, else the library's first choice, is replaced only by one that is 3 % faster;
+///    4. the library's first choice; in strict mode always this one.
+/// Without SINDRI_TUNE=full, a process spends at most 20 seconds on measuring.
 std::shared_ptr<const Candidate> choose(Problem& problem, int device, std::string* why_none);
 
-/// Which of the measured times is chosen: that of `earlier`, unless another is 3 % shorter.
+/// Returns the index of the measured time to choose: `earlier`, unless another is 3 % shorter.
 size_t clearly_fastest(std::span<const double> us, size_t earlier);
 
-/// "cuDNN 9.19.0, NVIDIA H200, 132 SMs": whose choices they are.
+/// Returns "cuDNN 9.19.0, NVIDIA H200, 132 SMs": the library and GPU to which choices apply.
 std::string choice_owner(Library library, int device);
 
 }  // namespace sindri::cuda

@@ -1,13 +1,13 @@
-// Cholesky's factor of one matrix by one block of threads. Used by *_cuda.cu files of several op families, in both worlds of language.h. All threads of the block
-// must call these functions; blocks are whole warps. w may be shared or global memory.
+// Cholesky's factor of one matrix by one thread block. Used by *_cuda.cu files of several op families, on both platforms of
+// language.h. All threads of the block must call these functions; blocks are whole warps. w may be shared or global memory.
 #pragma once
 
 #include "src/device/cuda/language.h"
 
 namespace sindri::cuda {
 
-/// The upper triangle of w [n, n], rows ld apart, which holds that of a symmetric matrix, becomes Lᵀ. Returns -1, or the pivot that is not above 0 (or, `finite`,
-/// not finite). Begins and ends with a barrier.
+/// Replaces the upper triangle of w [n, n], whose rows are ld apart and which holds that of a symmetric matrix, by Lᵀ.
+/// Returns -1, or the index of the pivot that is not above 0 (or, with `finite`, not finite). Starts and ends with a barrier.
 template <class T, class M> SINDRI_DEVICE int64_t cholesky_upper(M&& w, int64_t ld, int64_t n, bool finite = false) {
   const int64_t thread = threadIdx.x, threads = blockDim.x, lane = thread % 32, warp = thread / 32, warps = threads / 32;
   for (int64_t k = 0; k < n; ++k) {
@@ -27,12 +27,13 @@ template <class T, class M> SINDRI_DEVICE int64_t cholesky_upper(M&& w, int64_t 
   return -1;
 }
 
-/// Where the upper triangle of w holds Lᵀ and what is below the diagonal is 0, the lower triangle, diagonal included, becomes L⁻¹. Begins and ends with a barrier.
+/// Given Lᵀ in the upper triangle of w and 0 below the diagonal, computes L⁻¹ in the lower triangle including the
+/// diagonal. Starts and ends with a barrier.
 template <class T, class M> SINDRI_DEVICE void invert_factor(M&& w, int64_t ld, int64_t n) {
   const int64_t thread = threadIdx.x, threads = blockDim.x, lane = thread % 32, warp = thread / 32, warps = threads / 32;
   __syncthreads();
   for (int64_t i = thread; i < n; i += threads) w[i * ld + i] = T(1) / w[i * ld + i];
-  for (int64_t k = 0; k < n; ++k) {  // row k is what the rows above have left of it, over the diagonal
+  for (int64_t k = 0; k < n; ++k) {  // row k, after the rows above were subtracted, is divided by its diagonal element
     __syncthreads();
     const T scale = w[k * ld + k];
     for (int64_t j = thread; j < k; j += threads) w[k * ld + j] *= scale;

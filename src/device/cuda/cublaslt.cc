@@ -1,5 +1,5 @@
-// See cublaslt.h. cuBLASLt's matrices are column-major, so it is given C^T = op(B)^T op(A)^T: each row-major matrix is a column-major one of its transpose as
-// it lies, and B comes first.
+// See cublaslt.h. cuBLASLt's matrices are column-major, so it computes C^T = op(B)^T op(A)^T: in memory a row-major
+// matrix is the column-major form of its transpose, and B comes first.
 #include "src/device/cuda/cublaslt.h"
 
 #include <fmt/format.h>
@@ -86,8 +86,8 @@ CublasLtPlan::~CublasLtPlan() {
   if (desc_ != nullptr) (void)api.MatmulDescDestroy(desc_);
 }
 
-// The library's first choices. Sums that are split are added up in the order of the parts and in the sum's type: equal bits in every run, and no rounding to
-// half types in between.
+// Returns the library's first choices. Split sums are added in the order of the parts and in the sum's type, so results
+// are bitwise reproducible, and intermediate results are not rounded to half types.
 cublasStatus_t CublasLtPlan::heuristics(int64_t alignment, int64_t workspace, int most, std::vector<cublasLtMatmulHeuristicResult_t>* out) const {
   const CublasLtApi& api = cublaslt_api();
   cublasLtMatmulPreference_t preference = nullptr;
@@ -118,7 +118,7 @@ cublasStatus_t CublasLtPlan::heuristics(int64_t alignment, int64_t workspace, in
 class CublasLtPlan::Algorithm final : public Candidate {
  public:
   Algorithm(const CublasLtPlan& plan, const cublasLtMatmulHeuristicResult_t& r) : plan_(plan), result(r) {}
-  // The library's own words, which hold for its version: "algorithm 0000001b00000002 …".
+  // The library's own description, valid for its version: "algorithm 0000001b00000002 …".
   std::string choice() const override {
     std::string text = "algorithm";
     for (const uint64_t word : result.algo.data) text += fmt::format(" {:x}", word);

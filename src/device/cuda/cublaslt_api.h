@@ -1,4 +1,4 @@
-// cuBLASLt's functions that are used (libcublasLt.so.13), under their names less "cublasLt".
+// The functions of cuBLASLt that are used (libcublasLt.so.13), named without "cublasLt".
 #pragma once
 
 #include <cublasLt.h>

@@ -1,4 +1,5 @@
-// cuDNN's functions that are used (libcudnn.so.9), under their names less "cudnn": handles and the graph interface. cudnn_graph.h wraps them.
+// The functions of cuDNN that are used (libcudnn.so.9), named without "cudnn": handles and the graph interface.
+// cudnn_graph.h wraps them.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -27,7 +28,8 @@ struct CudnnApi {
 #undef X
 };
 
-/// Opens the library at first use, and before it the driver, NVRTC and cuBLASLt: cuDNN opens these by their names, and shall find the same files. Throws DeviceError (libraries.h, require).
+/// Opens the library at first use, after the driver, NVRTC and cuBLASLt: cuDNN opens these by name and must find the
+/// same files. Throws DeviceError (libraries.h, require).
 const CudnnApi& cudnn_api();
 
 }  // namespace sindri::cuda

@@ -1,4 +1,4 @@
-// See cudnn_graph.h: the description of a graph. What cuDNN makes of it is in cudnn_plan.cc.
+// See cudnn_graph.h: the description of a graph. cudnn_plan.cc builds plans from it.
 #include "src/device/cuda/cudnn_graph.h"
 
 #include <fmt/format.h>
@@ -75,7 +75,7 @@ template <class T> CudnnGraph::Setting CudnnGraph::setting(cudnnBackendAttribute
   return setting(attribute, type, std::vector<T>{value});
 }
 
-// A factor, in the type of the arithmetic.
+// A factor in the compute type.
 CudnnGraph::Setting CudnnGraph::real(cudnnBackendAttributeName_t attribute, double value) const {
   if (compute_ == CUDNN_DATA_DOUBLE) return setting(attribute, CUDNN_TYPE_DOUBLE, value);
   return setting(attribute, CUDNN_TYPE_FLOAT, static_cast<float>(value));
@@ -92,7 +92,7 @@ std::vector<CudnnGraph::Setting> CudnnGraph::settings(const ConvGeometry& g) con
 }
 
 std::vector<CudnnGraph::Setting> CudnnGraph::settings(const PoolGeometry& g) const {
-  // Padding never wins a maximum, nor does it count in a mean unless the mode says so.
+  // Padding never wins a maximum, and it does not count in a mean unless the mode says so.
   const cudnnPaddingMode_t padding = g.mode == CUDNN_RESAMPLE_MAXPOOL ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD;
   return {setting(CUDNN_ATTR_RESAMPLE_MODE, CUDNN_TYPE_RESAMPLE_MODE, g.mode),
           setting(CUDNN_ATTR_RESAMPLE_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, compute_),
@@ -313,7 +313,8 @@ const char* type_text(cudnnDataType_t type) {
 
 }  // namespace
 
-// "conv[704=1,703=2,705=3 …] 1=f16:256x64x56x56/200704,1,3584,64@16in …": attributes by their numbers in cuDNN's interface, which stay.
+// "conv[704=1,703=2,705=3 …] 1=f16:256x64x56x56/200704,1,3584,64@16in …": attributes by their numbers in cuDNN's
+// interface, which do not change.
 std::string CudnnGraph::key() const {
   std::map<TensorId, int> numbers;
   std::string ops, tensors;

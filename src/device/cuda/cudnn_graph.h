@@ -1,5 +1,5 @@
-// cuDNN's graph interface: describe tensors and ops, choose an engine, build a plan, run it on a stream. Building needs no GPU where the device is
-// described by text. docs/design/cuda.md says why this stands on the C interface.
+// cuDNN's graph interface: describe tensors and ops, choose an engine, build a plan, run it on a stream. Building needs
+// no GPU if the device is described by text. docs/design/cuda.md says why this uses the C interface.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -16,7 +16,7 @@
 
 namespace sindri::cuda {
 
-/// Of a tensor in one graph; from 1 in the order in which they were added.
+/// The id of a tensor in one graph; from 1 in the order in which tensors were added.
 using TensorId = int64_t;
 
 enum class Role : uint8_t {
@@ -33,11 +33,12 @@ struct GraphTensor {
   int64_t alignment = 16;  ///< bytes that divide the address
 };
 
-/// kBool is not there: cuDNN's boolean has one bit per value. Throws DTypeError for it.
+/// Returns cuDNN's type. Throws DTypeError for kBool: cuDNN's boolean has one bit per value.
 cudnnDataType_t cudnn_type(DType type);
-/// Strides of a packed tensor whose channels lie together, from dims alone. With C = 1 or H = W = 1 strides are ambiguous, and cuDNN takes the layout from them.
+/// Returns the strides of a packed channels-last tensor, from dims alone. With C = 1 or H = W = 1 strides are
+/// ambiguous, and cuDNN derives the layout from them.
 std::vector<int64_t> channels_last_strides(std::span<const int64_t> nchw);
-/// Strides of a packed row-major tensor.
+/// Returns the strides of a packed row-major tensor.
 std::vector<int64_t> row_major_strides(std::span<const int64_t> dims);
 
 /// Spatial sizes, H and W.
@@ -50,15 +51,15 @@ struct PoolGeometry {
   std::vector<int64_t> window, pad_before{0, 0}, pad_after{0, 0}, strides{1, 1};
 };
 
-/// What a norm's forward reads and writes. Batch norm: all but x and y are [1, C, 1, 1]. Layer norm: scale and bias are [1, C, H, W], mean and
-/// inverse_deviation [N, 1, 1, 1]. In training mean and inverse_deviation are outputs; without it inputs, and there are no epsilon and running statistics.
-/// 0: not there.
+/// The tensors of a norm's forward pass. Batch norm: all but x and y are [1, C, 1, 1]. Layer norm: scale and bias are
+/// [1, C, H, W], mean and inverse_deviation [N, 1, 1, 1]. In training, mean and inverse_deviation are outputs;
+/// otherwise they are inputs, and there are no epsilon and running statistics. 0: absent.
 struct NormForward {
   cudnnBackendNormMode_t mode = CUDNN_BATCH_NORM;
   bool training = true;
   TensorId x = 0, scale = 0, bias = 0, epsilon = 0;
   TensorId y = 0, mean = 0, inverse_deviation = 0;
-  /// The share taken from this batch (PyTorch's momentum; one less MindSpore's), a scalar; in and out may be one address.
+  /// The fraction contributed by this batch (PyTorch's momentum; one minus MindSpore's), a scalar; in and out may be one address.
   TensorId factor = 0, running_mean = 0, running_variance = 0, new_running_mean = 0, new_running_variance = 0;
 };
 struct NormBackward {
@@ -66,43 +67,46 @@ struct NormBackward {
   TensorId dy = 0, x = 0, scale = 0, mean = 0, inverse_deviation = 0;
   TensorId dx = 0, dscale = 0, dbias = 0;
 };
-/// From sums over M = count values per channel: mean, deviation, and the factors of y = eq_scale x + eq_bias. All [1, C, 1, 1]; running statistics as above.
+/// Inputs: sums over M = count values per channel. Outputs: mean, deviation, and the factors of y = eq_scale x +
+/// eq_bias. All [1, C, 1, 1]; running statistics as above.
 struct BatchNormFinalize {
   TensorId sum = 0, square_sum = 0, scale = 0, bias = 0, epsilon = 0, count = 0;
   TensorId mean = 0, inverse_deviation = 0, eq_scale = 0, eq_bias = 0;
   TensorId factor = 0, running_mean = 0, running_variance = 0, new_running_mean = 0, new_running_variance = 0;
 };
-/// Sums of batch norm's backward: dscale, dbias and the factors of dx = eq_dy dy + eq_x x + eq_bias. All [1, C, 1, 1] but x and dy.
+/// Sums of batch norm's backward pass: dscale, dbias and the factors of dx = eq_dy dy + eq_x x + eq_bias. All [1, C, 1, 1] except x and dy.
 struct BatchNormSums {
   TensorId x = 0, dy = 0, mean = 0, inverse_deviation = 0, scale = 0;
   TensorId dscale = 0, dbias = 0, eq_dy = 0, eq_x = 0, eq_bias = 0;
 };
 
-/// A graph of ops. Tensors first, then ops over them in the order of computation; every op accumulates in `compute`. What does not fit together is refused
-/// when a plan is built, with cuDNN's reason.
+/// A graph of ops. Add tensors first, then ops over them in the order of computation; every op accumulates in
+/// `compute`. Inconsistencies are rejected when a plan is built, with cuDNN's reason.
 class CudnnGraph {
  public:
   explicit CudnnGraph(cudnnDataType_t compute = CUDNN_DATA_FLOAT) : compute_(compute) {}
 
   TensorId tensor(GraphTensor t);
-  /// Packed N, C, H, W with channels together.
+  /// Adds a packed channels-last tensor N, C, H, W.
   TensorId channels_last(cudnnDataType_t type, std::vector<int64_t> nchw, Role role);
   /// [1, C, 1, 1]
   TensorId per_channel(cudnnDataType_t type, int64_t channels, Role role);
-  /// A constant that the host gives with each run, of `rank` dimensions of size 1; part of the key. Types: float, double, int64.
+  /// Adds a constant that the host passes with each run, with `rank` dimensions of size 1; part of the key. Types:
+  /// float, double, int64.
   TensorId scalar(double value, cudnnDataType_t type = CUDNN_DATA_FLOAT, int rank = 4);
-  /// Like `like`, but between two ops. The input of a convolution has to have the type of the tensors in memory, others are float.
+  /// Adds a tensor shaped like `like` that exists only between two ops. The input of a convolution must have the type
+  /// of the tensors in memory; others are float.
   TensorId between(TensorId like, cudnnDataType_t type);
 
   /// y = x * w. x [N, C, H, W], w [K, C/groups, R, S], y [N, K, P, Q].
   void conv(TensorId x, TensorId w, TensorId y, const ConvGeometry& g);
   void conv_dgrad(TensorId dy, TensorId w, TensorId dx, const ConvGeometry& g);
   void conv_wgrad(TensorId x, TensorId dy, TensorId dw, const ConvGeometry& g);
-  /// y = f(a), f(a, b); operands of size 1 are repeated. CUDNN_POINTWISE_BINARY_SELECT: t chooses a or b.
+  /// y = f(a) or f(a, b); operands of size 1 are broadcast. CUDNN_POINTWISE_BINARY_SELECT: t selects a or b.
   void pointwise(cudnnPointwiseMode_t mode, TensorId a, TensorId b, TensorId y, TensorId t = 0);
-  /// dx = dy f'(x), of the ..._BWD modes; x is f's input, for ReLU its result as well.
+  /// dx = dy f'(x), for the ..._BWD modes; x is f's input; for ReLU it may also be its result.
   void pointwise_backward(cudnnPointwiseMode_t mode, TensorId dy, TensorId x, TensorId dx);
-  /// Over the dimensions in which y has size 1.
+  /// Reduces over the dimensions in which y has size 1.
   void reduce(cudnnReduceTensorOp_t op, TensorId x, TensorId y);
   /// Per channel: sum of x, sum of x².
   void generate_stats(TensorId x, TensorId sum, TensorId square_sum);
@@ -110,15 +114,16 @@ class CudnnGraph {
   void bn_sums(const BatchNormSums& t);
   void norm_forward(const NormForward& t);
   void norm_backward(const NormBackward& t);
-  /// `index` (0: none): int8, where in its window the maximum was.
+  /// `index` (0: none): int8, position of the maximum in its window.
   void pool(TensorId x, TensorId y, TensorId index, const PoolGeometry& g);
   void pool_backward(TensorId dy, TensorId index, TensorId dx, const PoolGeometry& g);
-  /// c = a b, of [batch, m, k], [batch, k, n].
+  /// c = a b, for [batch, m, k] and [batch, k, n].
   void matmul(TensorId a, TensorId b, TensorId c);
 
-  /// Ops, shapes, strides, types, alignments, constants: equal graphs have equal text, in whatever order their tensors were added. For plan files.
+  /// Ops, shapes, strides, types, alignments, constants: equal graphs have equal text, in whatever order their tensors
+  /// were added. For plan files.
   std::string key() const;
-  /// Of the inputs and outputs (not virtual, no constants) in the order they were added: what CudnnPlan::run gets addresses for.
+  /// The inputs and outputs (neither virtual nor constants) in the order they were added: CudnnPlan::run expects their addresses.
   const std::vector<TensorId>& arguments() const { return arguments_; }
   const GraphTensor& operator[](TensorId id) const { return tensors_[static_cast<size_t>(id) - 1]; }
 
@@ -160,12 +165,12 @@ class CudnnGraph {
   std::vector<Op> ops_;
 };
 
-/// The device that plans are for: one that is there, or one that a text describes.
+/// The device that plans are made for: one that is present, or one described by text.
 class CudnnDevice {
  public:
-  /// A device of this process, by its number in the CUDA runtime.
+  /// Returns a device of this process, by its number in the CUDA runtime.
   static CudnnDevice present(int index);
-  /// From cuDNN's own form of the text (described_device.h makes it). No driver is needed.
+  /// Returns a device from cuDNN's own form of the text (described_device.h makes it). Needs no driver.
   static CudnnDevice described(const std::string& json);
   bool is_described() const;
 
@@ -180,19 +185,19 @@ struct Knob {
   bool operator==(const Knob&) const = default;
 };
 
-/// An implementation of a graph and its settings: with the key and cuDNN's version enough to build the same plan again.
+/// An implementation of a graph and its settings. Together with the key and cuDNN's version they suffice to build the same plan again.
 struct Engine {
   int64_t id = 0;
   std::vector<Knob> knobs;
   bool runtime_compiled = false;  ///< NVRTC compiles it when the plan is built, 0.3 to 3.5 s
-  bool deterministic = true;  ///< equal bits in every run
+  bool deterministic = true;  ///< bitwise identical in every run
   bool tensor_cores = false;
   int64_t workspace = 0;  ///< bytes
   /// "engine 47, runtime-compiled, workspace 1500 bytes, knobs 2=1 27=3"
   std::string str() const;
-  /// "engine 47 knobs 2=1 27=3": what rebuild_plan needs, for files.
+  /// "engine 47 knobs 2=1 27=3": the part that rebuild_plan needs, for files.
   std::string choice() const;
-  /// Of such a text; nullopt: it is none.
+  /// Parses such a text; nullopt: it is malformed.
   static std::optional<Engine> from_choice(const std::string& text);
 };
 
@@ -203,11 +208,12 @@ struct EngineFilter {
   bool allow_tf32 = false;  ///< float operands of convolutions and products may be rounded to TF32
 };
 
-/// Candidates in the order of preference: cuDNN's heuristics (mode A, then its fallback list; of each, for a single convolution or product of 16-bit operands,
-/// engines that use tensor cores first), then every other engine with its first settings. They need not build. `why_none`, where the list is empty, gets cuDNN's reason.
+/// Returns candidates in the order of preference: cuDNN's heuristics (mode A, then its fallback list; in each, for a
+/// single convolution or product of 16-bit operands, engines that use tensor cores first), then every other engine with
+/// its default settings. They need not build. If the list is empty, `why_none` gets cuDNN's reason.
 std::vector<Engine> engines(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {}, std::string* why_none = nullptr);
 
-/// A plan runs on any stream of its device, from any thread. It refers to nothing of the graph it was made from.
+/// A plan runs on any stream of its device, from any thread. It does not refer to the graph it was made from.
 class CudnnPlan {
  public:
   struct State;
@@ -218,15 +224,16 @@ class CudnnPlan {
 
   const Engine& engine() const;
   int64_t workspace() const { return engine().workspace; }
-  /// Puts the work on the handle's stream. `addresses`: of the graph's arguments(), in their order. `workspace`: workspace() bytes, aligned to 256, whose
-  /// contents do not matter. Allocates nothing when addresses are those of the run before. Throws DeviceError.
+  /// Enqueues the work on the handle's stream. `addresses`: those of the graph's arguments(), in order. `workspace`:
+  /// workspace() bytes, aligned to 256, with arbitrary contents. Allocates nothing if the addresses are those of the
+  /// previous run. Throws DeviceError.
   void run(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const;
 
  private:
   std::unique_ptr<State> state_;
 };
 
-/// A candidate that was not taken.
+/// A candidate that was rejected.
 struct RejectedEngine {
   Engine engine;
   std::string reason;  ///< cuDNN's text
@@ -234,19 +241,22 @@ struct RejectedEngine {
 
 struct PlanOutcome {
   std::unique_ptr<CudnnPlan> plan;  ///< null if nothing was built
-  /// Of the plan. For a described device also an engine whose kernel was generated and compiled, and could not be loaded since there is no GPU.
+  /// The plan's engine. For a described device also an engine whose kernel was generated and compiled but could not be
+  /// loaded, since there is no GPU.
   std::optional<Engine> engine;
-  std::vector<RejectedEngine> rejected;  ///< before that one
-  std::string why_none;  ///< the rules that the graph breaks, each with the engines that name it
+  std::vector<RejectedEngine> rejected;  ///< before the accepted one
+  std::string why_none;  ///< the rules that the graph breaks, each with the engines that report it
   bool supported() const { return engine.has_value(); }
 };
 
-/// The first candidate that builds.
+/// Builds the first candidate that can be built.
 PlanOutcome build_plan(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter = {});
-/// The plan of a remembered engine. The outcome has no engine if this cuDNN or device does not take it, or if it does not pass the filter.
+/// Builds the plan of a remembered engine. The outcome has no engine if this cuDNN or device rejects it, or if it does
+/// not pass the filter.
 PlanOutcome rebuild_plan(const CudnnGraph& graph, const CudnnDevice& device, const Engine& engine, const std::optional<EngineFilter>& filter = {});
-/// Plans of the first `most` candidates that build, in order of preference, each of another engine or with other knobs. `all`: also engines that heuristics do
-/// not name, and those that NVRTC compiles; without it these only where no other builds. `why_none`, if none can be built, gets cuDNN's reason.
+/// Builds the first `most` candidates that can be built, in order of preference, each with another engine or other
+/// knobs. `all`: also engines that heuristics do not name, and those that NVRTC compiles; without it, these only if no
+/// other builds. If none can be built, `why_none` gets cuDNN's reason.
 std::vector<std::unique_ptr<CudnnPlan>> build_plans(const CudnnGraph& graph, const CudnnDevice& device, const EngineFilter& filter, size_t most, bool all,
                                                     std::string* why_none);
 

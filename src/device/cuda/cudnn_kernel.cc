@@ -15,10 +15,10 @@ namespace sindri::cuda {
 
 namespace {
 
-// Plans of a graph on a device, by choice. They are kept as long as a kernel has them, and the last one of each thread: a kernel that has been asked whether it
-// can run is made next.
+// The plans of a graph on a device, by choice. A plan lives as long as a kernel holds it, and the last one of each
+// thread longer: a kernel is made right after it was asked whether it can run.
 struct Known {
-  std::mutex mutex;  // of one graph: others are built meanwhile
+  std::mutex mutex;  // for one graph: others can be built meanwhile
   std::map<std::string, std::weak_ptr<const CudnnPlan>> by_choice;
   std::string first;  // cuDNN's first choice, once it is known
   std::string why_none;
@@ -40,7 +40,7 @@ std::shared_ptr<Known> known_plans(int device, const std::string& key) {
 }
 thread_local std::shared_ptr<const CudnnPlan> t_last;
 
-// cuDNN's handles are for one thread at a time.
+// A cuDNN handle may be used by one thread at a time.
 struct StreamHandle {
   explicit StreamHandle(cudaStream_t stream) : handle(stream) {}
   std::mutex mutex;

@@ -21,7 +21,7 @@ namespace sindri::cuda {
 
 namespace {
 
-// Inside this file: a call that cuDNN refused, with the rule it names, if it does.
+// Thrown within this file: a call that cuDNN rejected, with the rule it names, if any.
 struct Refused {
   cudnnStatus_t status;
   std::string rule;
@@ -31,7 +31,8 @@ struct Refused {
   }
 };
 
-// What cuDNN has noted since it was asked last, also of calls that succeed: heuristics try every engine, and note why each does not fit.
+// Returns cuDNN's messages since the last call, including those of calls that succeed: heuristics try every engine, and
+// record why each one cannot run.
 std::string take_notes() {
   std::string text(65536, 0);
   cudnn_api().GetLastErrorString(text.data(), text.size());
@@ -39,7 +40,7 @@ std::string take_notes() {
   return text;
 }
 
-// The rule that was broken first; later lines say which functions that came through.
+// Returns the rule that was broken first; later lines list the functions that it passed through.
 std::string first_reason(std::string_view notes) {
   static constexpr std::string_view kMark = "Reason: ";
   const size_t at = notes.find(kMark);
@@ -79,7 +80,7 @@ class Descriptor {
     check(cudnn_api().BackendGetAttribute(raw_, name, type, 0, &n, nullptr));
     return n;
   }
-  // At most `room` of them; how many were written.
+  // Gets at most `room` values; returns how many were written.
   int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t room, void* values) const {
     int64_t n = 0;
     check(cudnn_api().BackendGetAttribute(raw_, name, type, room, &n, values));
@@ -90,7 +91,7 @@ class Descriptor {
     get(name, CUDNN_TYPE_INT64, 1, &value);
     return value;
   }
-  // Attributes that are descriptors are copied into descriptors of the caller.
+  // Copies an attribute that is a descriptor into the caller's descriptor.
   Descriptor part(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t kind) const {
     Descriptor d(kind);
     get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &d.raw_);
@@ -184,7 +185,7 @@ class GraphDescriptors {
   };
   std::shared_ptr<const CudnnDevice::State> device;
   Descriptor graph{CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR};
-  bool half_products = false, float_products = false;  // convolutions or matrix products of such operands
+  bool half_products = false, float_products = false;  // convolutions or matrix products with such operands
   size_t op_count = 0;
   std::vector<int64_t> ids;  // of the arguments
   std::vector<Constant> constants;
@@ -231,7 +232,7 @@ struct CudnnPlan::State {
       std::vector<void*> all = addresses;
       for (const GraphDescriptors::Constant& c : g.constants) {
         ids.push_back(c.id);
-        all.push_back(const_cast<char*>(c.bytes.data()));  // cuDNN reads it while it executes
+        all.push_back(const_cast<char*>(c.bytes.data()));  // cuDNN reads it during execution
       }
       descriptor.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, static_cast<int64_t>(ids.size()), ids.data());
       descriptor.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, static_cast<int64_t>(all.size()), all.data());
@@ -284,7 +285,7 @@ Candidate from_heuristics(Descriptor config) {
   return c;
 }
 
-// With `knobs`; without any, cuDNN's own choice.
+// With `knobs`; if empty, with cuDNN's defaults.
 Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>& knobs) {
   Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, g.graph);
@@ -310,7 +311,7 @@ Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>
   return c;
 }
 
-// Workspace from the configuration: known before a plan is built, and equal to the plan's.
+// The workspace comes from the configuration: it is known before a plan is built, and equals the plan's.
 bool passes(const Engine& e, const GraphDescriptors& g, const EngineFilter& filter, std::string* reason) {
   if (filter.only_deterministic && !e.deterministic) *reason = "its results differ from run to run, and equal bits are asked for";
   else if (!filter.runtime_compilation && e.runtime_compiled) *reason = "it is compiled at run time, which is switched off";
@@ -329,7 +330,7 @@ std::vector<Descriptor> ask_heuristics(const GraphDescriptors& g, cudnnBackendHe
   return h.parts(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, h.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR));
 }
 
-// Rules by engine, from notes: a line {"engineId":9,…}, then what was wrong with it.
+// Extracts the broken rules by engine from the messages: a line {"engineId":9,…}, then the rule.
 std::map<int64_t, std::string> rules_by_engine(std::string_view notes) {
   static constexpr std::string_view kMark = "{\"engineId\":";
   std::map<int64_t, std::string> rules;
@@ -343,7 +344,7 @@ std::map<int64_t, std::string> rules_by_engine(std::string_view notes) {
   return rules;
 }
 
-// Goes through the candidates in order of preference until `take` returns true. `rejected` gets those that fail before they are one.
+// Visits the candidates in order of preference until `take` returns true. `rejected` gets those that fail before they become candidates.
 template <class Take> void each_candidate(const GraphDescriptors& g, const EngineFilter& filter, std::vector<RejectedEngine>* rejected, Take&& take) {
   std::vector<int64_t> seen;
   const auto offer = [&](Candidate c) {
@@ -361,12 +362,12 @@ template <class Take> void each_candidate(const GraphDescriptors& g, const Engin
     try {
       configs = ask_heuristics(g, mode);
     } catch (const Refused&) {
-      continue;  // the engines themselves say it better, below
+      continue;  // the engines below report the reason more precisely
     }
     std::vector<Candidate> candidates;
     for (Descriptor& config : configs) candidates.push_back(from_heuristics(std::move(config)));
-    // For a 1x1 convolution of stride 2 the heuristics of 9.19 begin with engines that copy both tensors into another layout (154 MB of workspace at batch
-    // 256). Engines of fused graphs do not all have the note about tensor cores.
+    // For a 1x1 convolution of stride 2 the heuristics of 9.19 start with engines that copy both tensors into another
+    // layout (154 MB of workspace at batch 256). Not all engines of fused graphs have the note about tensor cores.
     if (g.half_products && g.op_count == 1)
       std::stable_partition(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.engine.tensor_cores; });
     for (Candidate& c : candidates) {
@@ -374,7 +375,7 @@ template <class Take> void each_candidate(const GraphDescriptors& g, const Engin
       if (offer(std::move(c))) return;
     }
   }
-  // Heuristics do not know every engine of a fused pattern. What they noted is not noted again.
+  // Heuristics do not know every engine of a fused pattern. Rules they have already reported are not reported again.
   const std::map<int64_t, std::string> rules = rules_by_engine(take_notes());
   const int64_t count = g.graph.get_int(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
   for (int64_t id = 0; id < count; ++id) {
@@ -406,12 +407,12 @@ std::string all_reasons(const std::vector<RejectedEngine>& rejected) {
   return text.empty() ? "cuDNN has no engine for such a graph" : text;
 }
 
-// Where a described device's engine has been compiled and its module cannot be loaded, everything that needs no GPU has succeeded.
+// If a described device's engine was compiled and only loading its module failed, everything that needs no GPU has succeeded.
 bool only_lacks_device(const GraphDescriptors& g, const Engine& e, const Refused& r) {
   return g.device->described && e.runtime_compiled && r.status == CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER;
 }
 
-// True where the search is over.
+// Returns true if the search is over.
 bool try_candidate(const std::shared_ptr<const GraphDescriptors>& g, const Candidate& c, PlanOutcome* out) {
   auto state = std::make_unique<CudnnPlan::State>();
   try {

@@ -1,4 +1,5 @@
-// cuSOLVER's functions that are used (libcusolver.so.12), under their names less "cusolver": Cholesky factors and inverses of damped curvature blocks.
+// The functions of cuSOLVER that are used (libcusolver.so.12), named without "cusolver": Cholesky factors and inverses
+// of damped curvature blocks.
 #pragma once
 
 #include <cusolverDn.h>

@@ -5,7 +5,7 @@
 
 namespace sindri::cuda {
 
-// SXM modules. An H200 is an H100 with other memory.
+// SXM modules. An H200 is an H100 with different memory.
 DeviceFacts h100_facts() { return {.name = "NVIDIA H100 80GB HBM3", .memory = 85'045'870'592, .l2_bytes = 52'428'800, .memory_clock_khz = 2'619'000}; }
 DeviceFacts h200_facts() { return {.name = "NVIDIA H200", .memory = 150'109'880'320, .l2_bytes = 62'914'560, .memory_clock_khz = 3'201'000}; }
 

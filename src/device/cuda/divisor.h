@@ -8,15 +8,16 @@
 
 namespace sindri::cuda {
 
-/// Quotients of numbers from 0 to a bound by `value`: for bounds below 2^31 one multiplication in place of some twenty instructions (Granlund and Montgomery 1994,
-/// "Division by invariant integers using multiplication"), with 64-bit division otherwise.
+/// Computes quotients of numbers from 0 to a bound by `value`: for bounds below 2^31, by one multiplication instead of
+/// about twenty instructions (Granlund and Montgomery 1994, "Division by invariant integers using multiplication");
+/// otherwise by 64-bit division.
 struct Divisor {
   int64_t value = 1;
   uint32_t multiplier = 0;
   int shift = -1;  // negative: divide
 
   Divisor() = default;
-  /// `divisor` >= 1 (0 counts as 1: an empty tensor is never walked); what is divided is below `bound`.
+  /// `divisor` >= 1 (0 counts as 1: an empty tensor is never traversed); dividends are below `bound`.
   Divisor(int64_t divisor, int64_t bound) : value(divisor > 0 ? divisor : 1) {
     if (bound > INT32_MAX || value > INT32_MAX) return;
     // ceil(2^(32 + shift) / value) - 2^32 with 2^shift >= value: quotient = (mulhi(n, m) + n) >> shift, exact for n < 2^31.

@@ -1,4 +1,4 @@
-// The driver's functions that are used (libcuda.so.1), under their names less "cu". Devices, memory and streams go through the CUDA runtime.
+// The functions of the driver that are used (libcuda.so.1), named without "cu". Devices, memory and streams use the CUDA runtime.
 #pragma once
 
 #include <cuda.h>

@@ -1,10 +1,11 @@
-// Errors that kernels find in their operands: a label outside the classes, an index outside a dimension. A kernel cannot throw, so it writes the first such
-// error into a record in pinned memory; the host looks at the record wherever it has waited for work of the device, and throws what the CPU's kernel would have
-// thrown. Of several errors in flight one is kept, not necessarily that of the lowest row.
+// Errors that kernels find in their operands: a label outside the classes, an index outside a dimension. A kernel
+// cannot throw, so it writes the first such error into a record in pinned memory. The host checks the record whenever
+// it has waited for work of the device, and throws what the CPU's kernel would have thrown. Of several errors in flight
+// one is kept, not necessarily that of the lowest row.
 //
-//   [[noreturn]] void throw_bad_label(const ErrorFound& e) { throw DataError(…, e.op, e.found[0], …); }
-//   launch(call, grid, kernel, …, error_site(call, throw_bad_label, {classes}));
-//   in the kernel:  if (label >= classes) report(site, label, row);
+//    [[noreturn]] void throw_bad_label(const ErrorFound& e) { throw DataError(…, e.op, e.found[0], …); }
+//    launch(call, grid, kernel, …, error_site(call, throw_bad_label, {classes}));
+//    in the kernel:  if (label >= classes) report(site, label, row);
 //
 // The kernel continues: it must not use the invalid value, and writes NaN or 0 instead of a result.
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace sindri::cuda {
 
-/// An argument of kernels that may report: where to, and what the host knew when it launched them.
+/// An argument of kernels that may report an error: the record, and values known to the host at the launch.
 struct ErrorSite {
   ErrorRecord* record;
   uint64_t op, thrower;
@@ -32,7 +33,7 @@ inline ErrorSite error_site(const Call& call, ErrorThrower thrower, const std::a
   return s;
 }
 
-/// Called by the thread that found `a` at `b`. Nothing happens while another error waits for the host.
+/// Reports that the calling thread found `a` at `b`. Does nothing while another error is pending.
 SINDRI_DEVICE void report(const ErrorSite& site, int64_t a, int64_t b) {
   ErrorRecord* const r = site.record;
   if (atomicCAS(&r->state, ErrorRecord::kFree, ErrorRecord::kTaken) != ErrorRecord::kFree) return;
@@ -41,7 +42,7 @@ SINDRI_DEVICE void report(const ErrorSite& site, int64_t a, int64_t b) {
   for (int i = 0; i < ErrorFound::kKnown; ++i) r->known[i] = site.known[i];
   r->found[0] = a;
   r->found[1] = b;
-  __threadfence_system();  // the host sees the rest before it sees the state
+  __threadfence_system();  // the host must see the rest before the state
   (void)atomicExch(&r->state, ErrorRecord::kWritten);
 }
 

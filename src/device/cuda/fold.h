@@ -1,18 +1,20 @@
-// Reductions over any dimensions on CUDA devices: the walk over the input, shared by the ops that differ in how they combine (a policy).
+// Reductions over any dimensions on CUDA devices: the traversal of the input, shared by ops that differ in how they
+// combine elements (a policy).
 //
-// The input is walked in its physical order, its dimensions joined into groups that are reduced or kept. Where the innermost group is reduced, each output
-// belongs to a team of 1 to 32 lanes or a block, which read the row together; where it is kept, threads of a block lie side by side over columns and
-// below each other over rows. Both read 16 bytes a thread where addresses allow, and each element once. Few long outputs are split over blocks, whose
-// results a second kernel combines. Which thread combines what depends on the shape alone.
+// The input is traversed in its physical order, its dimensions merged into groups that are reduced or kept. If the
+// innermost group is reduced, each output belongs to a team of 1 to 32 lanes or a block, which read the row together.
+// If it is kept, the threads of a block are arranged side by side over columns and one below the other over rows. Both
+// read 16 bytes per thread if addresses allow, and each element once. A few long outputs are split over blocks, whose
+// results a second kernel combines. The order of combination depends on the shape alone.
 //
 // A policy is trivially copyable and has
-//   Element                          the type whose vectors are read
-//   Part, Acc                        what one thread adds up, and what threads combine; numbers or plain structs
-//   Fixed, fixed(o)                  what adding to output o needs to know
-//   nothing(), widen(part), identity(), combine(a, b)      of Part and Acc; combine commutative
-//   fetch<V>(at)                     reads V elements at this offset
-//   add<V>(part[V], fixed[V or 1], fetched, r, step)       part[j] takes in the fetched element j, which is element r + j·step of what its output reduces
-//   store(acc, o, at)                writes the result of output o, whose offset is `at`
+//    Element                          the type whose vectors are read
+//    Part, Acc                        a thread's partial result, and the type in which threads combine; numbers or plain structs
+//    Fixed, fixed(o)                  the data needed for adding to output o
+//    nothing(), widen(part), identity(), combine(a, b)      of Part and Acc; combine commutative
+//    fetch<V>(at)                     reads V elements at this offset
+//    add<V>(part[V], fixed[V or 1], fetched, r, step)       adds fetched element j, element r + j·step of its output's input, to part[j]
+//    store(acc, o, at)                writes the result of output o, whose offset is `at`
 #pragma once
 
 #include <algorithm>
@@ -28,7 +30,7 @@
 
 namespace sindri::cuda {
 
-/// For policies of one operand x that need to know nothing about an output and combine as they add.
+/// For policies with one operand x that need no data about an output and combine as they add.
 template <class E, class A> struct FoldOf {
   using Element = E;
   using Part = A;
@@ -40,10 +42,10 @@ template <class E, class A> struct FoldOf {
   template <int V> SINDRI_DEVICE ElementVector<E, V> fetch(int64_t at) const { return load_vector<V>(x + at); }
 };
 
-/// Where elements and outputs are. Outputs and reduced elements are numbered in row-major order of their groups.
+/// The positions of elements and outputs. Outputs and reduced elements are numbered in row-major order of their groups.
 struct FoldWalk {
   int64_t outputs = 0, count = 0;  // elements of each output
-  int kept = 0, reduced = 0;  // groups
+  int kept = 0, reduced = 0;  // numbers of groups
   Divisor kept_size[Shape::kMaxRank], reduced_size[Shape::kMaxRank];
   int64_t kept_stride[Shape::kMaxRank] = {}, out_stride[Shape::kMaxRank] = {}, reduced_stride[Shape::kMaxRank] = {};
 };
@@ -71,20 +73,20 @@ SINDRI_DEVICE int64_t offset_of_reduced(const FoldWalk& w, int64_t r) {
   return at + r * w.reduced_stride[0];
 }
 
-/// How a shape is worked on.
+/// How the work on a shape is divided.
 struct FoldPlan {
   FoldWalk walk;
   bool columns = false;
   int width = 1;  // threads of a team; for columns: threads side by side
-  int64_t chunk = 1, split = 1;  // elements of one team's or block's part of an output, parts
+  int64_t chunk = 1, split = 1;  // elements of an output that one team or block reduces; number of such parts
   bool vectors = false;  // strides allow accesses of kVector elements
   int vector = 1;
 };
 
-/// Which dimensions are reduced.
+/// The dimensions that are reduced.
 using DimSet = std::array<bool, Shape::kMaxRank>;
 
-/// Elements of in's `reduced` dimensions fold into out's elements.
+/// Plans the reduction of in's `reduced` dimensions into out's elements.
 inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const DimSet& reduced, int vector) {
   struct Group {
     int64_t size, stride, out_stride;
@@ -137,10 +139,10 @@ inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const Dim
   p.vectors = !inner.empty() && inner.back().stride == 1;
   for (const std::vector<Group>* list : {&kept, &folded})
     for (const Group& g : *list) p.vectors = p.vectors && (&g == &inner.back() || g.stride % vector == 0);
-  // A single reduced group may end in elements that fill no vector; others may not.
+  // A single reduced group may end in elements that do not fill a vector; others may not.
   if (p.columns || folded.size() > 1) p.vectors = p.vectors && inner.back().size % vector == 0;
 
-  constexpr int64_t kBlocks = 132 * 8;  // enough for any device; not the device's own number, so that results are the same on all
+  constexpr int64_t kBlocks = 132 * 8;  // enough for any device; a constant, so that results are the same on all devices
   const auto power = [](int64_t n, int64_t most) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(n, 1, most)))); };
   int64_t tasks = w.outputs, least = 1, most = w.count;
   if (p.columns) {
@@ -149,7 +151,7 @@ inline FoldPlan plan_fold(const TensorMeta& in, const TensorMeta& out, const Dim
     const int64_t down = kThreads / p.width;
     tasks = outer * ceil_div(across, p.width);
     least = down * 16;
-    most = down * 1024;  // a thread adds up so many one by one at most
+    most = down * 1024;  // one thread adds at most this many elements in sequence
     if (std::min(across, int64_t{p.width}) * std::min(down, w.count) < 64 && w.count < 1024) p.columns = false, p.width = 1, p.vectors = false;
   } else {
     p.width = w.count > 1024 ? kThreads : power(ceil_div(w.count, 4), 32);
@@ -171,7 +173,7 @@ template <int V, int F, class Policy> SINDRI_DEVICE void fold_range(const FoldWa
                                                                     int64_t index_step, const typename Policy::Fixed (&fixed)[F],
                                                                     typename Policy::Part (&part)[V]) {
   for (int64_t r = begin; r < end; r += 2 * step) {
-    const bool two = r + step < end;  // under way before the first is used
+    const bool two = r + step < end;  // both loads are in flight before the first is used
     const auto v = p.template fetch<V>(base + offset_of_reduced(w, r));
     auto next = v;
     if (two) next = p.template fetch<V>(base + offset_of_reduced(w, r + step));
@@ -180,7 +182,7 @@ template <int V, int F, class Policy> SINDRI_DEVICE void fold_range(const FoldWa
   }
 }
 
-// Teams of `width` threads, a part of an output each: task t is part t % split of output t / split.
+// Teams of `width` threads, each on a part of an output: task t is part t % split of output t / split.
 template <class Policy> __global__ void fold_rows(FoldWalk w, Policy p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool vectors) {
   using Acc = typename Policy::Acc;
   constexpr int V = kVector<typename Policy::Element>;
@@ -215,7 +217,7 @@ template <class Policy> __global__ void fold_rows(FoldWalk w, Policy p, typename
   }
 }
 
-// Blocks of `width` threads side by side, V columns each, and the others below them.
+// Blocks with `width` threads side by side, V columns each, and the other threads below them.
 template <int V, class Policy>
 SINDRI_DEVICE void fold_columns_by(const FoldWalk& w, const Policy& p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split) {
   using Acc = typename Policy::Acc;
@@ -260,7 +262,7 @@ template <class Policy> __global__ void fold_columns(FoldWalk w, Policy p, typen
   else fold_columns_by<1>(w, p, parts, width, chunk, split);
 }
 
-// A warp for each output combines its parts.
+// One warp per output combines its parts.
 template <class Policy> SINDRI_DEVICE void combine_parts(const FoldWalk& w, const Policy& p, const typename Policy::Acc* parts, int64_t split) {
   using Acc = typename Policy::Acc;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -280,16 +282,17 @@ template <class Policy> int64_t fold_workspace(const Policy&, const FoldPlan& pl
   return plan.split > 1 ? plan.walk.outputs * plan.split * static_cast<int64_t>(sizeof(typename Policy::Acc)) : 0;
 }
 
-/// Kernels that run_fold starts.
+/// Number of kernels that run_fold launches.
 inline int fold_launches(const FoldPlan& plan) { return plan.walk.outputs == 0 ? 0 : plan.split > 1 ? 2 : 1; }
 
-/// Blocks that share the work of a plan by columns.
+/// Number of blocks that share the work of a plan by columns.
 inline int64_t column_tasks(const FoldPlan& plan, int vector) {
   const int64_t columns = plan.walk.kept_size[plan.walk.kept - 1].value;
   return plan.walk.outputs / columns * ceil_div(columns, int64_t{plan.width} * vector) * plan.split;
 }
 
-/// Puts the reduction on the call's stream. `aligned`: all operands of the policy may be read in vectors. `workspace`: fold_workspace bytes, 16-byte aligned.
+/// Enqueues the reduction on the call's stream. `aligned`: all operands of the policy may be read in vectors.
+/// `workspace`: fold_workspace bytes, 16-byte aligned.
 template <class Policy> void run_fold(const Call& call, const FoldPlan& plan, const Policy& policy, bool aligned, void* workspace) {
   using Acc = typename Policy::Acc;
   const FoldWalk& w = plan.walk;

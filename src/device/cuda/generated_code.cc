@@ -1,4 +1,5 @@
-// See generated_code.h. A file of the cache: a line with its form and key, a line with the size and the hash of the cubin, the cubin.
+// See generated_code.h. A cache file contains a line with its form and key, a line with the size and the hash of the
+// cubin, and the cubin.
 #include "src/device/cuda/generated_code.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ std::atomic<int64_t> g_compilations{0};
 enum Switch { kAsLimited, kOff, kOn };
 std::atomic<Switch> g_switch{kAsLimited};
 
-// What NVRTC has no files for: the few names that the headers take from the standard library.
+// NVRTC has no standard library: these are the few names that the headers use from it.
 constexpr const char* kCstdint =
     "#pragma once\ntypedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long long int64_t;\n"
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long long uint64_t;\n"
@@ -46,10 +47,10 @@ constexpr const char* kTypeTraits =
     "SINDRI_INTEGRAL(unsigned short) SINDRI_INTEGRAL(int) SINDRI_INTEGRAL(unsigned) SINDRI_INTEGRAL(long) SINDRI_INTEGRAL(unsigned long)\n"
     "SINDRI_INTEGRAL(long long) SINDRI_INTEGRAL(unsigned long long)\n#undef SINDRI_INTEGRAL\n}\n";
 
-// -fmad=false: a step's result is rounded before the next step, as by the interpreter, which is compiled with the same.
+// -fmad=false: a step's result is rounded before the next step, as in the interpreter, which is compiled with the same option.
 constexpr const char* kOptions[] = {"-std=c++20", "-fmad=false", "-default-device"};
 
-// FNV-1a, from two starting values.
+// FNV-1a, with two different initial values.
 uint64_t hash(std::string_view text, uint64_t h) {
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return h;
@@ -67,7 +68,7 @@ struct Program {
   }
 };
 
-// Everything that decides the cubin.
+// Contains everything that determines the cubin.
 std::string key_of(const std::string& text, int capability) {
   std::string all = fmt::format("NVRTC {} sm_{}", library_state(Library::kNvrtc).version, capability);
   for (const char* o : kOptions) all += fmt::format(" {}", o);
@@ -79,7 +80,7 @@ std::string header_of(const std::string& key, const std::string& cubin) {
   return fmt::format("sindri generated 1 {}\n{} {}\n", key, cubin.size(), hash_text(cubin));
 }
 
-// Empty if the file is missing or damaged; the text is then compiled and the file replaced.
+// Returns an empty string if the file is missing or damaged; the text is then compiled and the file replaced.
 std::string read_cubin(const std::string& file, const std::string& key) {
   std::ifstream f(file, std::ios::binary);
   if (!f) return "";
@@ -89,14 +90,14 @@ std::string read_cubin(const std::string& file, const std::string& key) {
   std::string cubin{std::istreambuf_iterator<char>(f), std::istreambuf_iterator<char>()};
   if (!cubin.empty() && header_of(key, cubin) == first + "\n" + second + "\n") {
     std::error_code ignored;
-    fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);  // bound_folder keeps what was used last
+    fs::last_write_time(file, fs::file_time_type::clock::now(), ignored);  // bound_folder keeps the most recently used files
     return cubin;
   }
   log::info("dispatch", fmt::format("{} is damaged: its kernel is compiled again", file));
   return "";
 }
 
-// Of the folder's files those that were used last stay.
+// Deletes the folder's least recently used files.
 void bound_folder(const fs::path& folder) {
   std::error_code error;
   std::multimap<fs::file_time_type, fs::path> by_age;
@@ -119,7 +120,7 @@ void keep_cubin(const std::string& file, const std::string& key, const std::stri
   bound_folder(fs::path(file).parent_path());
 }
 
-// Once per process in a warning: texts of one network fail for one reason.
+// Warns once per process: the texts of one network fail for one reason.
 void tell_failure(const std::string& why) {
   static std::atomic<bool> told{false};
   log::write(told.exchange(true) ? log::Level::kDebug : log::Level::kWarn, "dispatch",
@@ -146,7 +147,7 @@ GeneratedFunction load(const std::string& text, const char* name, int capability
   cudaLibrary_t library = nullptr;
   cudaError_t error = cudaLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (error == cudaSuccess) error = cudaLibraryGetKernel(&out.kernel, library, name);
-  // The runtime may load code at its first use: that is here, where the interpreter can still take over, and not within a step.
+  // The runtime may load code at its first use. Load it here, where the interpreter can still take over, and not within a step.
   cudaFuncAttributes loaded{};
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&loaded, reinterpret_cast<const void*>(out.kernel));
   if (error != cudaSuccess) {

@@ -1,5 +1,6 @@
-// Jacobi rotations of one matrix by one block of threads, in an order that depends on the size alone. Used by *_cuda.cu files of several op families, in both
-// worlds of language.h. All threads of the block must call these functions; blocks are whole warps.
+// Jacobi rotations of one matrix by one thread block, in an order that depends on the size alone. Used by *_cuda.cu
+// files of several op families, on both platforms of language.h. All threads of the block must call these functions;
+// blocks are whole warps.
 #pragma once
 
 #include "src/device/cuda/reduce.h"
@@ -9,8 +10,8 @@ namespace sindri::cuda {
 struct IndexPair {
   int64_t p, q;  ///< p < q
 };
-/// Pair k (0 … players/2 - 1) of round 0 … players - 2 of a tournament in which each two of `players` (an even number) meet once. The pairs of a round have no
-/// player in common.
+/// Returns pair k (0 … players/2 - 1) of round 0 … players - 2 of a tournament in which each two of `players` (an even
+/// number) meet once. The pairs of a round have no player in common.
 SINDRI_DEVICE IndexPair tournament_pair(int64_t players, int64_t round, int64_t k) {
   const int64_t ring = players - 1, a = k == 0 ? ring : (round + k) % ring, b = k == 0 ? round : (round - k + ring) % ring;
   return a < b ? IndexPair{a, b} : IndexPair{b, a};
@@ -25,12 +26,14 @@ struct Rotation {
     *y = s * old + c * *y;
   }
 };
-/// tan of the rotation that makes the element off the diagonal 0: `twice` is (y - x)/(that element)/2 (Golub and Van Loan, section 8.5.2).
+/// Returns tan of the rotation that makes the off-diagonal element 0: `twice` is (y - x)/(that element)/2 (Golub and
+/// Van Loan, section 8.5.2).
 SINDRI_DEVICE double jacobi_tangent(double twice) { return (twice >= 0 ? 1 : -1) / (abs(twice) + sqrt(twice * twice + 1)); }
 
-/// Symmetric a [n, n], rows lda apart, becomes diagonal; row i of v [n, n], which begins as the identity, becomes the eigenvector of a's diagonal element i.
-/// rotations: memory of n + 1 doubles that all threads reach; partial: shared memory of a double a warp. A round rotates n/2 disjoint pairs: a is made of 2x2
-/// blocks then, each of which one thread computes once and writes to both sides of the diagonal. False where 60 sweeps were not enough.
+/// Makes symmetric a [n, n], rows lda apart, diagonal. Row i of v [n, n], initially the identity, becomes the
+/// eigenvector of a's diagonal element i. rotations: memory of n + 1 doubles that all threads can access; partial:
+/// shared memory of one double per warp. A round rotates n/2 disjoint pairs: a then consists of 2x2 blocks, each
+/// computed once by one thread and written to both sides of the diagonal. Returns false if 60 sweeps did not suffice.
 template <class A, class Partial> SINDRI_DEVICE bool jacobi_eigen(A&& a, int64_t lda, double* v, int64_t n, double* rotations, Partial&& partial) {
   const int64_t half = (n + 1) / 2, players = 2 * half, thread = threadIdx.x, threads = blockDim.x;
   double squares = 0;
@@ -66,7 +69,7 @@ template <class A, class Partial> SINDRI_DEVICE bool jacobi_eigen(A&& a, int64_t
         const Rotation left{rotations[2 * i], rotations[2 * i + 1]}, right{rotations[2 * j], rotations[2 * j + 1]};
         if (left.s == 0 && right.s == 0) continue;
         const bool two_rows = row.q < n, two_columns = column.q < n;
-        if (i == j) {  // s is not 0, so the pair is whole
+        if (i == j) {  // s is not 0, so neither index is padding
           const double apq = a[row.q * lda + row.p], t = left.s / left.c;
           a[row.p * lda + row.p] = a[row.p * lda + row.p] - t * apq;
           a[row.q * lda + row.q] = a[row.q * lda + row.q] + t * apq;
@@ -99,7 +102,8 @@ template <class A, class Partial> SINDRI_DEVICE bool jacobi_eigen(A&& a, int64_t
   return false;
 }
 
-/// What a vector of n elements is multiplied by so that its first component of largest magnitude (to 1 part in 10^9) is positive: 1 or -1. By one warp.
+/// Returns the factor, 1 or -1, that makes a vector's first component of largest magnitude (to 1 part in 10^9)
+/// positive. Computed by one warp.
 SINDRI_DEVICE double positive_largest(const double* x, int64_t n) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   double largest = 0;
@@ -112,7 +116,7 @@ SINDRI_DEVICE double positive_largest(const double* x, int64_t n) {
   return first < n && x[first] < 0 ? -1 : 1;
 }
 
-/// Where value i of n comes in order: the number of values before it. Equal values keep their order.
+/// Returns the position of value i of n in sorted order: the number of values before it. Equal values keep their order.
 template <bool kAscending, class Values> SINDRI_DEVICE int64_t place_in_order(Values&& value, int64_t i, int64_t n) {
   const double own = value(i);
   int64_t before = 0;

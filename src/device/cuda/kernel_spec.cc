@@ -51,7 +51,7 @@ std::unique_ptr<Kernel> make_spec(const KernelQuery& q) { return std::make_uniqu
 }  // namespace
 
 bool register_cuda_kernel(const KernelSpec& spec) {
-  const auto* const kept = new KernelSpec(spec);  // as long as the table of kernels
+  const auto* const kept = new KernelSpec(spec);  // lives as long as the table of kernels
   return register_kernel(
       {.op = spec.op, .name = spec.name, .priority = spec.priority, .reject = reject_spec, .make = make_spec, .device = Device::kCuda, .data = kept});
 }

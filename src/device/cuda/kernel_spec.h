@@ -1,4 +1,5 @@
-// How kernels of this backend are registered, and what they are given. Needs no compiler for device code: *_cuda.cc files that call libraries include it as well.
+// Registers kernels of this backend and defines their arguments. Needs no device compiler: *_cuda.cc files that call
+// libraries include it as well.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace sindri::cuda {
 
-/// One call of a kernel: what it was asked for, its operands and results (device addresses), where its work goes.
+/// One call of a kernel: the query it was chosen for, its operands and results (device addresses), and its stream.
 struct Call {
   const KernelQuery& query;
   Span<const Buffer> in, out;
@@ -18,7 +19,7 @@ struct Call {
   template <class T> T* output(size_t i) const { return static_cast<T*>(out[i].data); }
 };
 
-/// A kernel of the CUDA backend that keeps no plan. `run` puts work on call.stream and returns; it must not read device memory nor wait.
+/// A kernel of the CUDA backend without a plan. `run` enqueues work on call.stream and returns; it must not read device memory or wait.
 struct KernelSpec {
   const char* op;
   const char* name = "cuda";
@@ -28,16 +29,17 @@ struct KernelSpec {
   int64_t (*workspace)(const KernelQuery&) = nullptr;  ///< bytes; null: none
   KernelCost (*cost)(const KernelQuery&) = nullptr;  ///< as Kernel::cost
 };
-/// At load time: `const bool kAdd = register_cuda_kernel({.op = "add", .run = run_add});`. Kernels with a plan (library descriptors) register a KernelDef
-/// with .device = Device::kCuda themselves and take the stream by cuda_stream(ctx).
+/// Registers a kernel at load time: `const bool kAdd = register_cuda_kernel({.op = "add", .run = run_add});`. Kernels with a plan
+/// (library descriptors) register a KernelDef with .device = Device::kCuda themselves and get the stream by cuda_stream(ctx).
 bool register_cuda_kernel(const KernelSpec& spec);
-/// The queue that a Kernel's ExecContext names.
+/// Returns the stream that a Kernel's ExecContext names.
 inline CudaStream& cuda_stream(const ExecContext& ctx) { return *static_cast<CudaStream*>(ctx.stream); }
 
 inline constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Multiprocessors that grids whose blocks wait for each other leave to NCCL: none until a collective between several ranks asks for them. NCCL's blocks wait for
-/// those of other ranks, so if both kinds were placed in part on every GPU, none would ever end.
+/// Sets the number of multiprocessors that grids whose blocks wait for each other leave to NCCL: none until a
+/// collective between several ranks requests them. NCCL's blocks wait for those of other ranks; if both kinds were only
+/// partly resident on every GPU, none would ever finish.
 void reserve_multiprocessors(int count);
 int reserved_multiprocessors();
 

@@ -1,9 +1,10 @@
-// The language of *_cuda.cu files. nvcc compiles them for GPUs; the host run (tests/cuda_host) compiles the same text with the host compiler, where
-// <cuda_host/language.h> gives threadIdx, barriers, shuffles and atomics to code that runs on fibers. So that both work:
-//   - kernels are started by launch() (launch.h), never by <<<>>>;
-//   - shared memory is declared by SINDRI_SHARED and reached through the view it makes;
-//   - pointers that a kernel reads from memory go through device_pointer();
-//   - element types are those below; functions for both sides are marked SINDRI_DEVICE.
+// The language of *_cuda.cu files. nvcc compiles them for GPUs; the host run (tests/cuda_host) compiles the same text
+// with the host compiler, where <cuda_host/language.h> provides threadIdx, barriers, shuffles and atomics to code that
+// runs on fibers. To support both:
+//    - start kernels with launch() (launch.h), never with <<<>>>;
+//    - declare shared memory with SINDRI_SHARED and access it through the view it defines;
+//    - pass pointers that a kernel reads from memory through device_pointer();
+//    - use the element types below, and mark functions for both sides SINDRI_DEVICE.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include <cuda_runtime.h>
 
 #define SINDRI_DEVICE __device__ __forceinline__
-/// In front of a loop over an array that has to stay in registers.
+/// Place before a loop over an array that must stay in registers.
 #define SINDRI_UNROLL _Pragma("unroll")
 /// A shared array of `count` (a constant) elements named `name`, with undefined contents.
 #define SINDRI_SHARED(type, name, count) __shared__ type name[count]
@@ -31,7 +32,7 @@
 
 namespace sindri::cuda {
 
-// Elements as they lie in memory.
+// Elements as stored in memory.
 struct Half {
   uint16_t bits;
 };
@@ -47,9 +48,9 @@ SINDRI_DEVICE float widen(Half h) { return __half2float(__ushort_as_half(h.bits)
 SINDRI_DEVICE float widen(Bf16 b) { return __uint_as_float(static_cast<uint32_t>(b.bits) << 16); }
 SINDRI_DEVICE Half to_half(float f) { return {__half_as_ushort(__float2half_rn(f))}; }
 SINDRI_DEVICE Bf16 to_bf16(float f) { return {__bfloat16_as_ushort(__float2bfloat16_rn(f))}; }
-/// Waits for all threads of a grid started by launch_cooperative(); what they wrote before is seen after it. Every thread must call it.
+/// Waits for all threads of a grid started by launch_cooperative(); their earlier writes are then visible. Every thread must call it.
 SINDRI_DEVICE void sync_grid() { cooperative_groups::this_grid().sync(); }
-/// A device address that the kernel has read from memory.
+/// Passes on a device address that the kernel has read from memory.
 template <class T> SINDRI_DEVICE T* device_pointer(T* p) { return p; }
 #else
 inline float widen(Half h) {
@@ -67,7 +68,7 @@ inline Bf16 to_bf16(float f) { return {bfloat16(f).bits}; }
 template <class T> T* device_pointer(T* p) { return static_cast<T*>(cuda_host::inside(p)); }
 #endif
 
-/// An element as the number that kernels compute with: float for the half types, itself otherwise; bool as 0 or 1.
+/// Converts an element to the number type that kernels compute with: float for the half types, itself otherwise; bool as 0 or 1.
 SINDRI_DEVICE float load(Half e) { return widen(e); }
 SINDRI_DEVICE float load(Bf16 e) { return widen(e); }
 SINDRI_DEVICE float load(float e) { return e; }
@@ -77,7 +78,7 @@ SINDRI_DEVICE int64_t load(int64_t e) { return e; }
 SINDRI_DEVICE uint8_t load(uint8_t e) { return e; }
 SINDRI_DEVICE uint8_t load(Bool e) { return e.bits; }
 template <class E> using Number = decltype(load(E{}));
-/// The wider type in which long sums of E are taken: float for half types and float, double, int64_t.
+/// The wider type for long sums of E: float for half types and float, double, int64_t.
 template <class E> struct SumOf { using type = int64_t; };
 template <> struct SumOf<Half> { using type = float; };
 template <> struct SumOf<Bf16> { using type = float; };
@@ -85,7 +86,7 @@ template <> struct SumOf<float> { using type = float; };
 template <> struct SumOf<double> { using type = double; };
 template <class E> using Sum = typename SumOf<E>::type;
 
-/// A number as an element, rounded to nearest even; integers and bool as a C cast.
+/// Converts a number to an element, rounded to nearest even; integers and bool as by a C cast.
 template <class E, class N> SINDRI_DEVICE E store_as(N n) {
   if constexpr (std::is_same_v<E, Half>) return to_half(static_cast<float>(n));
   else if constexpr (std::is_same_v<E, Bf16>) return to_bf16(static_cast<float>(n));
@@ -96,7 +97,7 @@ template <class E, class N> SINDRI_DEVICE E store_as(N n) {
 template <class E> inline constexpr bool kIsFloating =
     std::is_same_v<E, Half> || std::is_same_v<E, Bf16> || std::is_same_v<E, float> || std::is_same_v<E, double>;
 
-/// Host side: calls f.template operator()<E>() with the element type of `t` as kernels see it.
+/// Host side: calls f.template operator()<E>() with the kernels' element type for `t`.
 template <class F> decltype(auto) dispatch_element(DType t, F&& f) {
   switch (t) {
     case DType::kBool: return f.template operator()<Bool>();
@@ -109,7 +110,7 @@ template <class F> decltype(auto) dispatch_element(DType t, F&& f) {
     default: return f.template operator()<double>();
   }
 }
-/// The same for the floating types alone; others do nothing, as the op's infer function has refused them.
+/// The same for floating types only; does nothing for others, which the op's infer function has already rejected.
 template <class F> void dispatch_floating_element(DType t, F&& f) {
   switch (t) {
     case DType::kFloat16: return f.template operator()<Half>();
@@ -119,7 +120,7 @@ template <class F> void dispatch_floating_element(DType t, F&& f) {
     default: return;
   }
 }
-/// For kernels that only move elements: by size, as uint8_t … uint64_t.
+/// For kernels that only move elements: selects by size, as uint8_t … uint64_t.
 template <class F> decltype(auto) dispatch_bytes(DType t, F&& f) {
   switch (dtype_size(t)) {
     case 1: return f.template operator()<uint8_t>();
@@ -129,7 +130,8 @@ template <class F> decltype(auto) dispatch_bytes(DType t, F&& f) {
   }
 }
 
-/// Number of this thread in the whole one-dimensional grid, and of all its threads: for loops `for (int64_t i = global_thread(); i < n; i += global_threads())`.
+/// Index of this thread in the whole one-dimensional grid; global_threads() is their number. For loops `for (int64_t i
+/// = global_thread(); i < n; i += global_threads())`.
 SINDRI_DEVICE int64_t global_thread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 SINDRI_DEVICE int64_t global_threads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
 

@@ -1,4 +1,4 @@
-// How kernels are started. Included by *_cuda.cu files; how they are registered is in kernel_spec.h.
+// Launches kernels. Included by *_cuda.cu files; kernel_spec.h registers kernels.
 #pragma once
 
 #include <algorithm>
@@ -10,23 +10,24 @@
 
 namespace sindri::cuda {
 
-/// Blocks, threads of a block, and bytes of dynamic shared memory.
+/// Number of blocks, threads per block, and bytes of dynamic shared memory.
 struct Grid {
   dim3 blocks, threads;
   size_t shared = 0;
 };
 
-inline constexpr int kThreads = 256;  ///< of a block, unless a kernel has a reason
+inline constexpr int kThreads = 256;  ///< per block, unless a kernel needs another number
 
-/// For a loop over n independent items, `each` of them by one thread at a time: as many blocks as keep the device busy for a few waves.
+/// Grid for a loop over n independent items, `each` of them by one thread at a time: as many blocks as keep the device
+/// busy for a few waves.
 inline Grid grid_for(int64_t n, int each = 1, int threads = kThreads) {
-  constexpr int64_t kMostBlocks = 132 * 16;  // loops go on by global_threads()
+  constexpr int64_t kMostBlocks = 132 * 16;  // loops advance by global_threads()
   const int64_t blocks = std::clamp<int64_t>(ceil_div(n, static_cast<int64_t>(threads) * each), 1, kMostBlocks);
   return {dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads)), 0};
 }
 
-/// Puts `kernel` on the stream. Empty grids must not be launched. A refused launch throws DeviceError that names the op; errors of the work itself
-/// appear where the host waits next.
+/// Launches `kernel` on the stream. Empty grids must not be launched. A rejected launch throws DeviceError that names
+/// the op; errors of the work itself appear at the host's next wait.
 #ifdef __CUDACC__
 template <class... P, class... A> void launch_as(const Call& call, const Grid& grid, bool cooperative, void (*kernel)(P...), A&&... args) {
   cudaLaunchAttribute attribute{};
@@ -39,13 +40,13 @@ template <class... P, class... A> void launch_as(const Call& call, const Grid& g
   config.stream = call.stream.handle();
   config.attrs = &attribute;
   config.numAttrs = cooperative ? 1 : 0;
-  if (grid.shared > size_t{48} << 10)  // more than a kernel gets unasked
+  if (grid.shared > size_t{48} << 10)  // more than a kernel gets by default
     check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared)),
           call.query.op.name, call.stream.device());
   check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...), call.query.op.name, call.stream.device());
   call.stream.count_launch();
 }
-/// Most blocks of `threads` that the device can run at once, beside NCCL's where there are several ranks.
+/// Returns the largest number of blocks of `threads` that the device can run at once, next to NCCL's if there are several ranks.
 template <class... P> int64_t coresident_blocks(const Call& call, int threads, void (*kernel)(P...)) {
   const Device device = call.stream.device();
   int blocks = 0, multiprocessors = 0;
@@ -68,7 +69,8 @@ template <class... P> int64_t coresident_blocks(const Call&, int, void (*)(P...)
 template <class... P, class... A> void launch(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
   launch_as(call, grid, false, kernel, std::forward<A>(args)...);
 }
-/// The same for a kernel whose blocks wait for each other by sync_grid(): no more blocks than coresident_blocks() of `kernel`, without dynamic shared memory.
+/// The same for a kernel whose blocks wait for each other by sync_grid(): at most coresident_blocks() of `kernel`,
+/// without dynamic shared memory.
 template <class... P, class... A> void launch_cooperative(const Call& call, const Grid& grid, void (*kernel)(P...), A&&... args) {
   launch_as(call, grid, true, kernel, std::forward<A>(args)...);
 }

@@ -1,4 +1,4 @@
-// See libraries.h: which versions are wanted, and the tables.
+// See libraries.h: the required versions, and the tables.
 #include "src/device/cuda/libraries.h"
 
 #include <dlfcn.h>
@@ -30,15 +30,16 @@ struct Version {
 struct Facts {
   const char* name;
   std::vector<std::string> files;
-  int major, minor;  // oldest that is taken, of this major version only
-  const char* why;  // of the oldest
+  int major, minor;  // oldest accepted version, within this major version
+  const char* why;  // why that one is the oldest
   const char* lost;
   const char* fix;
 };
 
 #define SINDRI_OTHER_FOLDER "; a folder that the linker does not search is named in SINDRI_CUDA_LIBRARY_PATH"
 
-// In the order of Library. Minor versions: CUDA 13's libraries are binary compatible within the major version. cuDNN 9.12 is the first for CUDA 13.
+// In the order of Library. Minor versions: CUDA 13's libraries are binary compatible within the major version. cuDNN
+// 9.12 is the first for CUDA 13.
 const std::array<Facts, kLibraries>& facts() {
   static const std::array<Facts, kLibraries> all = {{
       {"CUDA driver",
@@ -87,7 +88,7 @@ const std::array<Facts, kLibraries>& facts() {
   return all;
 }
 
-// NCCL's table is src/comm/nccl_api.h. Opened here as well, it is in the process when that one looks for it.
+// NCCL's table is in src/comm/nccl_api.h. Opening NCCL here too ensures that it finds the library in the process.
 struct NcclApi {
   int (*GetVersion)(int*) = nullptr;
 };
@@ -101,7 +102,7 @@ struct Tables {
   NcclApi nccl;
 };
 
-// Where a library's functions come from: a file, or the program.
+// The source of a library's functions: a file, or the program.
 struct Source {
   void* handle = nullptr;
   void* (*brought)(const char* symbol) = nullptr;
@@ -125,7 +126,7 @@ std::array<Slot, kLibraries>& slots() {
   return *all;
 }
 
-// Functions that are not there, separated by commas.
+// Returns the missing functions, separated by commas.
 std::string fill(Library library, const Source& source) {
   std::string missing;
   const auto find = [&](auto* function, const char* symbol) {
@@ -158,7 +159,8 @@ Version split(size_t number, size_t major, size_t minor, bool has_patch = true) 
   return {static_cast<int>(number / major), static_cast<int>(number % major / minor), static_cast<int>(number % minor), has_patch};
 }
 
-// Nothing where the library does not tell. Only functions that fill() has found are called: the one that tells may be there though others lack.
+// Returns nothing if the library does not report its version. Calls only functions that fill() has found: the version
+// function may exist although others are missing.
 std::optional<Version> version_of(Library library) {
   const Tables& t = tables();
   switch (library) {

@@ -36,7 +36,7 @@ void add_packages(const fs::path& site, std::vector<std::string>* all) {
   }
 }
 
-// Of the shared object that this function is in, and of the program.
+// Returns the paths of the shared object that contains this function, and of the program.
 std::vector<std::string> own_files() {
   std::vector<std::string> files;
   std::error_code error;
@@ -47,7 +47,7 @@ std::vector<std::string> own_files() {
   }
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) files.push_back(program.string());
-  // A virtual environment's bin/python is a link to the system's; the environment's scripts name themselves in this variable.
+  // A virtual environment's bin/python is a link to the system's; the environment's scripts set this variable.
   if (const char* const environment = std::getenv("VIRTUAL_ENV")) files.push_back((fs::path(environment) / "bin" / "python").string());
   return files;
 }
@@ -98,7 +98,7 @@ class Search {
     }
     return false;
   }
-  // A file that is there and does not open says more than one that is not there.
+  // A file that exists but does not open is more informative than one that does not exist.
   void note_loader_error() {
     const char* const text = dlerror();
     if (text == nullptr) return;

@@ -1,4 +1,4 @@
-// Where a shared library is looked for; see libraries.h for the order.
+// Searches for a shared library; see libraries.h for the order.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@ namespace sindri::cuda {
 struct FoundLibrary {
   void* handle = nullptr;
   std::string path;  ///< of the file
-  std::string error;  ///< where it was looked for and what the loader said; empty if it was opened
+  std::string error;  ///< the paths that were tried and the loader's message; empty if it was opened
 };
 
-/// Looks for the first of `files` (names with soname) that opens.
+/// Returns the first of `files` (names with soname) that opens.
 FoundLibrary find_library(const std::vector<std::string>& files);
 
-/// The lib folders of NVIDIA's Python packages that belong to a file: of P/nvidia/*/lib, P being each site-packages or dist-packages folder above it, and
-/// each lib/python3*/site-packages of an environment whose bin or lib folder holds it. Sorted; only folders that exist.
+/// Returns the lib folders of NVIDIA's Python packages that belong to a file: P/nvidia/*/lib, where P is each
+/// site-packages or dist-packages folder above it, and each lib/python3*/site-packages of an environment whose bin or
+/// lib folder contains it. Sorted; only folders that exist.
 std::vector<std::string> python_library_folders(const std::string& file);
 
 }  // namespace sindri::cuda

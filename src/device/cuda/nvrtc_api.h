@@ -1,4 +1,4 @@
-// NVRTC's functions that are used (libnvrtc.so.13), under their names less "nvrtc".
+// The functions of NVRTC that are used (libnvrtc.so.13), named without "nvrtc".
 #pragma once
 
 #include <nvrtc.h>

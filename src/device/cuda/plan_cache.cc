@@ -21,7 +21,7 @@
 
 namespace sindri::cuda {
 
-// Of the type's namespace, where the library looks for them.
+// In the type's namespace, where the library finds them.
 static void to_json(nlohmann::json& j, const CachedChoice& c) {
   j = {{"choice", c.choice}, {"us", c.us}, {"workspace", c.workspace}, {"full", c.full}, {"at", c.at}};
 }
@@ -45,9 +45,9 @@ using Owners = std::map<std::string, Choices>;
 
 struct Cache {
   std::mutex mutex;
-  std::string file;  // that was read
+  std::string file;  // the file that was read
   Owners owners;
-  std::set<std::string> told;  // owners that the file lacks
+  std::set<std::string> told;  // owners whose absence from the file was reported
   bool told_of_writing = false;
 };
 Cache& cache() {
@@ -55,7 +55,7 @@ Cache& cache() {
   return *c;
 }
 
-// A file of another form is left to the Sindri that wrote it until this one replaces it.
+// A file of another form is kept for the Sindri that wrote it until this one replaces it.
 Owners read(const std::string& file) {
   Owners out;
   std::error_code error;
@@ -77,7 +77,7 @@ Owners read(const std::string& file) {
   return {};
 }
 
-// Drops what was measured first.
+// Removes the entries that were measured first.
 template <class Map, class F> void bound(Map* entries, size_t most, F&& at) {
   while (entries->size() > most)
     entries->erase(std::min_element(entries->begin(), entries->end(), [&](const auto& a, const auto& b) { return at(a.second) < at(b.second); }));

@@ -1,5 +1,5 @@
-// plans.json in the cache folder: which engines of cuDNN and algorithms of cuBLASLt measured fastest, by library version and GPU. Any thread and process; a file
-// that is missing, damaged or cannot be written costs time only.
+// plans.json in the cache folder: the fastest measured engines of cuDNN and algorithms of cuBLASLt, by library version and
+// GPU. May be used from any thread and process. If the file is missing, damaged or cannot be written, the only cost is time.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@ struct CachedChoice {
   double us = 0;  ///< measured time
   int64_t workspace = 0;  ///< bytes
   bool full = false;  ///< measured with SINDRI_TUNE=full
-  int64_t at = 0;  ///< when, in seconds since 1970
+  int64_t at = 0;  ///< time of the measurement, in seconds since 1970
 };
 
-/// `owner`: library, its version and the GPU; `key`: the problem. The first call reads the file. A file of another kind is reported once, in a warning, and
-/// renamed to plans.json.damaged. If it has choices of other owners only, one log line says so.
+/// `owner`: library, its version and the GPU; `key`: the problem. The first call reads the file. A file of another kind is reported
+/// once, in a warning, and renamed to plans.json.damaged. If the file only has choices of other owners, one log line says so.
 std::optional<CachedChoice> cached_choice(const std::string& owner, const std::string& key);
-/// Reads the file again, adds the choice and replaces the file, under a lock. Of the owners the latest 16 stay, of each the latest 2048 choices.
+/// Reads the file again, adds the choice and replaces the file, under a lock. Keeps the newest 16 owners, and the
+/// newest 2048 choices of each.
 void keep_choice(const std::string& owner, const std::string& key, CachedChoice choice);
 
 }  // namespace sindri::cuda

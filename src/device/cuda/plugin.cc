@@ -1,10 +1,10 @@
-// What libsindri calls in libsindri_cuda.so after it has opened it (src/device/cuda_plugin.cc). Kernels have registered themselves by then, as they do in
-// libsindri, before main or in dlopen.
+// The entry points of libsindri_cuda.so that libsindri calls after it has opened it (src/device/cuda_plugin.cc).
+// Kernels have registered themselves by then, as in libsindri, before main or in dlopen.
 #include "sindri/version.h"
 #include "src/device/cuda/backend.h"
 #include "src/device/cuda_plugin.h"
 
-// Read from the file if the plugin does not load. sindri_cuda_fits is why a plugin of another version does not.
+// Read from the file if the plugin does not load. sindri_cuda_fits prevents a plugin of another version from loading.
 extern "C" {
 extern __attribute__((visibility("default"))) const char sindri_cuda_mark[];
 extern __attribute__((visibility("default"))) const char* const sindri_cuda_fits;

@@ -1,6 +1,6 @@
-// Sindri's own product on CUDA devices, C[z] = A[z] B[z], whose operands are gathered: one kernel multiplies matrices of any strides and convolves in all
-// three directions, as a convolution is a product with the windows of its input. Shared by ops/matmul, which has its kernels (product_cuda.cu),
-// and ops/conv.
+// Sindri's own product on CUDA devices, C[z] = A[z] B[z], with gathered operands: one kernel multiplies matrices of any
+// strides and convolves in all three directions, as a convolution is a product with the windows of its input. Shared by
+// ops/matmul, which contains its kernels (product_cuda.cu), and ops/conv.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sindri::cuda {
 
-/// Where index i of an axis lies: (i / by) * outer + (i % by) * inner, in elements.
+/// The position of index i of an axis: (i / by) * outer + (i % by) * inner, in elements.
 struct Split {
   Divisor by;
   int64_t outer = 0, inner = 0;
@@ -19,43 +19,43 @@ struct Split {
   static Split pair(int64_t by, int64_t outer, int64_t inner, int64_t count) { return {Divisor(by, count), outer, inner}; }
 };
 
-/// The windows of an image. Pixel (n, i, j), counted in this order, and tap (r, s, c) meet at channel c of image n and
-///   h = (i*pixel_h + r*tap_h + first_h) / every_h, w likewise;
+/// The windows of an image. Pixel (n, i, j), counted in this order, and tap (r, s, c) select channel c of image n at
+///    h = (i*pixel_h + r*tap_h + first_h) / every_h, w likewise;
 /// if that is not an integer or lies outside the image, the element is zero.
 struct Window {
-  Divisor plane, row;  ///< pixels of an image and of a row
-  Divisor channels, width;  ///< taps of a position, and of a row of the window
+  Divisor plane, row;  ///< pixels per image and per row
+  Divisor channels, width;  ///< taps per position, and per row of the window
   Divisor every_h, every_w;
   int32_t pixel_h = 1, pixel_w = 1, tap_h = 1, tap_w = 1, first_h = 0, first_w = 0;
   int32_t h = 0, w = 0;  ///< of the image
   int64_t stride_n = 0, stride_c = 0, stride_h = 0, stride_w = 0;
 };
 
-/// A or B: a matrix of lines (rows of A, columns of B) and depth (what is summed over).
+/// A or B: a matrix of lines (rows of A, columns of B) and depth (the summed dimension).
 struct GatheredMatrix {
   const void* data = nullptr;
-  bool windowed = false;  ///< else line + depth is the element's place
-  bool lines_are_pixels = true;  ///< of a window: lines are pixels and depth is taps, or the other way round
-  bool depth_is_dense = true;  ///< neighbours along the depth lie together in memory, else neighbouring lines do
+  bool windowed = false;  ///< else line + depth is the element's position
+  bool lines_are_pixels = true;  ///< for windows: lines are pixels and depth is taps, or the other way round
+  bool depth_is_dense = true;  ///< neighbours along the depth are adjacent in memory, else neighbouring lines are
   Split line, depth;
   Window window;
 };
 
-/// Offsets of the z-th product's operands. Its dimensions are walked in row-major order.
+/// Offsets of the z-th product's operands. Its dimensions are traversed in row-major order.
 struct ProductBatch {
   int rank = 0;
   Divisor size[Shape::kMaxRank];
   int64_t a[Shape::kMaxRank] = {}, b[Shape::kMaxRank] = {};
 };
 
-/// C, and what is done to its sums: + bias[z*cols + col] + residual, then relu.
+/// C, and the operations applied to its sums: + bias[z*cols + col] + residual, then relu.
 struct ProductResult {
   void* data = nullptr;
   Split row, col;
   int64_t batch = 0;
   const void* bias = nullptr;
   bool bias_is_wide = false;  ///< float for half types; else of C's type
-  const void* residual = nullptr;  ///< laid out as C; may be C
+  const void* residual = nullptr;  ///< in C's layout; may be C
   bool relu = false;
 };
 
@@ -64,21 +64,22 @@ struct Product {
   GatheredMatrix a, b;
   ProductBatch batch;
   ProductResult c;
-  // Filled by make_product_kernel: tiles of a product, and how its depth is cut into parts that are summed separately.
+  // Filled by make_product_kernel: tiles of a product, and the parts of its depth that are summed separately.
   Divisor row_tiles, col_tiles, products;
   int64_t jobs = 0, parts = 1, part_depth = 0;
   void* partial = nullptr;  ///< [parts, count, rows, cols] in the sum's type, if parts > 1
 };
 
-/// Which operands of the op are which: indices into the kernel's inputs; -1: there is none.
+/// Assigns the op's operands: indices into the kernel's inputs; -1: absent.
 struct ProductOperands {
   int a = 0, b = 1, bias = -1, residual = -1;
 };
 
-/// A kernel that computes `product`, whose addresses are filled in from the operands with each run, for elements of the type of output 0.
+/// Makes a kernel that computes `product`, whose addresses are filled in from the operands at each run, for elements of
+/// the type of output 0.
 std::unique_ptr<Kernel> make_product_kernel(const KernelQuery& query, const Product& product, const ProductOperands& operands);
 
-/// The name and priority under which it is registered for ops: the fallback where no library serves an op, and the reference on a GPU.
+/// The name and priority under which it is registered for ops: the fallback if no library serves an op, and the reference on a GPU.
 inline constexpr const char* kTiledProduct = "tiled_product";
 inline constexpr int kTiledProductPriority = -10;
 

@@ -1,7 +1,8 @@
-// Reductions over the lanes of a warp and the threads of a block, in an order that depends on their numbers alone: the same bits in every run. Used by
-// *_cuda.cu files, in both worlds of language.h.
+// Reductions over the lanes of a warp and the threads of a block, in an order that depends on their numbers alone:
+// bitwise identical in every run. Used by *_cuda.cu files, on both platforms of language.h.
 //
-// `combine(a, b)` must be commutative (lanes meet crosswise) and associative up to rounding. All lanes of a warp, or all threads of a block, must take part.
+// `combine(a, b)` must be commutative (lanes exchange values crosswise) and associative up to rounding. All lanes of a
+// warp, or all threads of a block, must take part.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +11,7 @@
 
 namespace sindri::cuda {
 
-/// f of a value, or of each word of a struct (whose size must be a multiple of 4), as values travel between lanes.
+/// Applies f to a value, or to each word of a struct (whose size must be a multiple of 4), as values are exchanged between lanes.
 template <class T, class F> SINDRI_DEVICE T exchange_words(const T& v, F&& f) {
   if constexpr (std::is_arithmetic_v<T>) {
     return static_cast<T>(f(v));
@@ -24,28 +25,29 @@ template <class T, class F> SINDRI_DEVICE T exchange_words(const T& v, F&& f) {
     return other;
   }
 }
-/// The value of the lane whose number differs by `bits` (xor).
+/// Returns the value of the lane whose number differs by `bits` (xor).
 template <class T> SINDRI_DEVICE T exchange_xor(const T& v, int bits) {
   return exchange_words(v, [bits](auto w) { return __shfl_xor_sync(0xffffffffu, w, bits); });
 }
-/// The value of the lane `by` below; the own one where there is none.
+/// Returns the value of the lane `by` below; the lane's own value if there is none.
 template <class T> SINDRI_DEVICE T exchange_up(const T& v, int by) {
   return exchange_words(v, [by](auto w) { return __shfl_up_sync(0xffffffffu, w, static_cast<unsigned>(by)); });
 }
 
-/// In every lane, the combination of the values of its group of `width` lanes (a power of two up to 32; the same for all lanes of the warp).
+/// Returns, in every lane, the combination of the values of its group of `width` lanes (a power of two up to 32; the
+/// same for all lanes of the warp).
 template <class T, class Combine> SINDRI_DEVICE T warp_reduce(T v, Combine&& combine, int width = 32) {
   for (int bits = width / 2; bits > 0; bits /= 2) v = combine(v, exchange_xor(v, bits));
   return v;
 }
 
-/// In every thread, the combination of the values of a one-dimensional block of whole warps. `partial` is shared memory of one T a warp (at most 32); it may
-/// be used again at once.
+/// Returns, in every thread, the combination of the values of a one-dimensional block of whole warps. `partial` is
+/// shared memory of one T per warp (at most 32); it may be reused at once.
 template <class T, class Shared, class Combine> SINDRI_DEVICE T block_reduce(T v, Shared&& partial, Combine&& combine) {
   v = warp_reduce(v, combine);
   const int warps = static_cast<int>(blockDim.x) / 32;
   if (warps == 1) return v;
-  __syncthreads();  // others may still read what the call before left
+  __syncthreads();  // others may still read the values of the previous call
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = v;
   __syncthreads();
   T all = partial[0];
@@ -53,7 +55,7 @@ template <class T, class Shared, class Combine> SINDRI_DEVICE T block_reduce(T v
   return all;
 }
 
-// ----- what to combine with -----
+// ----- combining functions -----
 
 struct Add {
   template <class T> SINDRI_DEVICE T operator()(T a, T b) const {
@@ -69,7 +71,7 @@ struct Smaller {
   template <class T> SINDRI_DEVICE T operator()(T a, T b) const { return a != a || a < b ? a : b; }
 };
 
-/// A number and where it was; index < 0 for none.
+/// A number and its index; index < 0 for none.
 template <class T> struct Indexed {
   int64_t index;
   T value;

@@ -1,6 +1,6 @@
-// Kernels that work on rows: a team of 1 to 32 lanes or a block for each. For softmax and what is like it, statistics of a row in one pass that keeps the
-// largest element found so far and the sum of exponentials below it (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"). A second pass
-// reads the row again, from the caches.
+// Kernels that process rows: a team of 1 to 32 lanes or a block for each. For softmax and similar ops, statistics of a
+// row in one pass that keeps the largest element so far and the sum of exponentials relative to it (Milakov and
+// Gimelshein 2018, "Online normalizer calculation for softmax"). A second pass reads the row again, from the caches.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace sindri::cuda {
 
-/// The largest element (NaN wins) and the sum of e^(x - max), of the elements seen so far.
+/// The largest element so far (NaN wins) and the sum of e^(x - max).
 template <class T> struct RowStats { T max, sum; };
 template <class T> SINDRI_DEVICE RowStats<T> no_stats() { return {T(-INFINITY), T(0)}; }
-// What is subtracted before the exponential while the sum grows: 0 in place of infinities and NaN.
+// The number subtracted before the exponential while the sum grows: 0 instead of infinities and NaN.
 template <class T> SINDRI_DEVICE T row_shift(T max) { return isfinite(max) ? max : T(0); }
 
 struct MergeStats {
@@ -37,7 +37,7 @@ template <class T, int V> SINDRI_DEVICE void take_elements(RowStats<T>* s, const
   for (int j = 0; j < V; ++j) sum += exp(v[j] - shift);
   *s = {max, sum};
 }
-/// Once a row is complete: one with NaN or +inf, or of -inf alone, has no probabilities, so its sum is NaN.
+/// Completes a row: with NaN or +inf, or with -inf alone, it has no probabilities, so its sum is NaN.
 template <class T> SINDRI_DEVICE RowStats<T> complete(const RowStats<T>& s) { return {s.max, isfinite(s.max) ? s.sum : T(NAN)}; }
 
 /// The threads that share a row: `lane` of `width`, a power of two up to 32 or the whole block.
@@ -48,7 +48,8 @@ template <class T, class Shared, class Combine> SINDRI_DEVICE T team_reduce(cons
   return t.width > 32 ? block_reduce(v, partial, combine) : warp_reduce(v, combine, t.width);
 }
 
-/// Statistics of a row of n elements, in every thread of its team. All threads of the block must call it, those without a row with n = 0.
+/// Returns the statistics of a row of n elements, in every thread of its team. All threads of the block must call it,
+/// those without a row with n = 0.
 template <class T, class E, class Shared> SINDRI_DEVICE RowStats<T> row_stats(const E* x, int64_t n, const Team& team, bool vectors, Shared&& partial) {
   RowStats<T> s = no_stats<T>();
   for_lane<E>(n, team.lane, team.width, vectors, [&](auto many, int64_t i) {
@@ -61,13 +62,13 @@ template <class T, class E, class Shared> SINDRI_DEVICE RowStats<T> row_stats(co
   return complete(team_reduce(team, s, partial, MergeStats()));
 }
 
-/// How rows of n elements are shared out.
+/// How rows of n elements are distributed.
 struct RowGrid {
   int width = 1;
   bool vectors = false;
   Grid grid;
 };
-/// `pointers`: of operands that are read and written in vectors of E.
+/// `pointers`: those of operands that are read and written in vectors of E.
 template <class E, class... P> RowGrid grid_for_rows(int64_t rows, int64_t n, const P*... pointers) {
   RowGrid g;
   g.vectors = n % kVector<E> == 0 && aligned_for_vectors<E>(pointers...);
@@ -78,7 +79,7 @@ template <class E, class... P> RowGrid grid_for_rows(int64_t rows, int64_t n, co
   g.grid = {dim3(static_cast<unsigned>(blocks)), dim3(kThreads), 0};
   return g;
 }
-/// f(row, team, whether there is such a row) for the rows of this thread; the threads of a block make the same number of calls.
+/// Calls f(row, team, whether the row exists) for the rows of this thread; the threads of a block make the same number of calls.
 template <class F> SINDRI_DEVICE void for_rows(int64_t rows, int width, F&& f) {
   const int teams = static_cast<int>(blockDim.x) / width;
   const Team team{static_cast<int>(threadIdx.x) % width, width};

@@ -18,7 +18,7 @@ namespace sindri::cuda {
 
 namespace {
 
-// Errors after which the device's context is gone: whatever is called next fails as well.
+// Errors that destroy the device's context: all later calls fail as well.
 bool is_sticky(cudaError_t e) {
   switch (e) {
     case cudaErrorIllegalAddress:
@@ -37,7 +37,7 @@ bool is_sticky(cudaError_t e) {
   }
 }
 
-// Making an event takes longer than recording it; they are kept by device.
+// Creating an event takes longer than recording it, so events are cached by device.
 class EventPool {
  public:
   cudaEvent_t take(Device device) {
@@ -84,7 +84,7 @@ class CudaEvent final : public Event {
       (void)cudaGetLastError();
       return false;
     }
-    return true;  // also where work failed: synchronize() says so
+    return true;  // also if work failed: synchronize() reports it
   }
   void synchronize() override {
     check(cudaEventSynchronize(event_), "waiting for work", device_);
@@ -117,7 +117,7 @@ class CudaRecording final : public Recording {
 }  // namespace
 
 void throw_error(cudaError_t error, const char* doing, Device device) {
-  (void)cudaGetLastError();  // errors that are not sticky are ours from here on
+  (void)cudaGetLastError();  // errors that are not sticky are handled by this code from here on
   const std::string text = fmt::format("{}: {} ({})", doing, cudaGetErrorString(error), cudaGetErrorName(error));
   if (error == cudaErrorMemoryAllocation)
     throw DeviceError(ErrorCode::kMemory, text, device.str(), "reduce the batch size, or close other programs that use the GPU (nvidia-smi lists them)");
@@ -129,7 +129,7 @@ void throw_error(cudaError_t error, const char* doing, Device device) {
 
 namespace {
 
-// Records by device; they live as long as the program, as recorded graphs keep their addresses.
+// Records by device; they live as long as the program, as captured graphs hold their addresses.
 class ErrorRecords {
  public:
   ErrorRecord* find(int index) const {
@@ -171,7 +171,7 @@ void throw_reported(Device device) {
   ErrorFound found{reinterpret_cast<const char*>(r->op), {}, {r->found[0], r->found[1]}};  // NOLINT(performance-no-int-to-ptr)
   std::copy(std::begin(r->known), std::end(r->known), std::begin(found.known));
   const auto thrower = reinterpret_cast<ErrorThrower>(r->thrower);  // NOLINT(performance-no-int-to-ptr)
-  // Of two threads that waited, the one that frees the record throws.
+  // If two threads have waited, the one that frees the record throws.
   unsigned written = ErrorRecord::kWritten;
   if (state.compare_exchange_strong(written, ErrorRecord::kFree)) thrower(found);
 }
@@ -191,7 +191,7 @@ CudaStream::CudaStream(Device device, Lane lane) : Stream(device, lane) {
   const OnDevice on(device.index);
   int lowest = 0, highest = 0;
   check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities", device);
-  // Communication goes ahead of kernels that wait for room.
+  // Communication takes precedence over kernels that wait for room.
   check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, lane == Lane::kComm ? highest : lowest), "making a stream", device);
 }
 CudaStream::~CudaStream() {

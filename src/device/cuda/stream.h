@@ -1,4 +1,4 @@
-// A CUDA stream as Sindri's queue of work, and errors of the CUDA runtime as ours.
+// A CUDA stream as Sindri's queue of work, and errors of the CUDA runtime as Sindri's errors.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,33 +15,34 @@
 
 namespace sindri::cuda {
 
-/// Throws DeviceError saying what `doing` failed with on `device`: kDeviceFailed for lost devices and failed work, with the way on.
+/// Throws DeviceError saying what failed while `doing` on `device`: kDeviceFailed for lost devices and failed work, with a fix.
 [[noreturn]] void throw_error(cudaError_t error, const char* doing, Device device);
 inline void check(cudaError_t error, const char* doing, Device device) {
   if (error != cudaSuccess) throw_error(error, doing, device);
 }
 
-/// What a kernel reported (errors.h).
+/// An error that a kernel reported (errors.h).
 struct ErrorFound {
   static constexpr int kKnown = 4;
   const char* op;
-  int64_t known[kKnown];  ///< what the host gave when it launched the kernel
-  int64_t found[2];  ///< what the kernel found, and where
+  int64_t known[kKnown];  ///< values that the host passed at the launch
+  int64_t found[2];  ///< the value that the kernel found, and its position
 };
 using ErrorThrower = void (*)(const ErrorFound&);
 /// Pinned memory that kernels of a device write: one error at a time.
 struct ErrorRecord {
   static constexpr unsigned kFree = 0, kTaken = 1, kWritten = 2;
   unsigned state, unused;
-  uint64_t op, thrower;  // addresses of the host
+  uint64_t op, thrower;  // host addresses
   int64_t known[ErrorFound::kKnown], found[2];
 };
-/// The record of a device, made when it is first asked for.
+/// Returns the record of a device, created on first use.
 ErrorRecord* error_record(Device device);
-/// Throws what a kernel of this device has reported, if one has, and frees the record. Streams and events call it where the host has waited.
+/// Throws the error that a kernel of this device has reported, if any, and frees the record. Streams and events call it
+/// after the host has waited.
 void throw_reported(Device device);
 
-/// Makes a device the thread's current one while it lives, and the one before after that.
+/// Makes a device the thread's current one during its life, and restores the previous one.
 class OnDevice {
  public:
   explicit OnDevice(int index);
@@ -53,7 +54,7 @@ class OnDevice {
   int before_ = 0;
 };
 
-/// While it lives, calls of this thread that are not part of a graph under capture (memory, events) are allowed.
+/// During its life, calls of this thread that are not part of a graph under capture (memory, events) are allowed.
 class NotCaptured {
  public:
   NotCaptured() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -82,11 +83,12 @@ class CudaStream final : public Stream {
   void replay(Recording& recording) override;
   bool recording() const override;
 
-  /// Kernels (of libraries: calls), copies and fills of Kernels put here so far, to compare with Kernel::cost.
+  /// Number of kernels (of libraries: calls), copies and fills of Kernels enqueued here so far, to compare with Kernel::cost.
   int64_t launches() const { return launches_.load(std::memory_order_relaxed); }
   void count_launch() { launches_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// The T of this stream (a library's handle), made as T(handle()) at first use; it goes with the stream. Any thread.
+  /// Returns the T of this stream (a library's handle), made as T(handle()) at first use and destroyed with the stream.
+  /// May be called from any thread.
   template <class T> T& kept() {
     const std::lock_guard lock(kept_mutex_);
     std::shared_ptr<void>& at = kept_[typeid(T)];

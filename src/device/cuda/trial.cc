@@ -30,7 +30,7 @@ int64_t l2_bytes(int device) {
   return int64_t{64} << 20;
 }
 
-// Memory of the driver, not of the caching pool: it must not count as the training's, and goes back at once.
+// Memory of the driver, not of the caching pool: it must not count as the program's memory, and is freed at once.
 class DeviceBlock {
  public:
   DeviceBlock(int64_t bytes, Device device, std::string* why) {
@@ -100,7 +100,7 @@ class Values {
   Values(const Values&) = delete;
   Values& operator=(const Values&) = delete;
 
-  // The first piece comes from here, the rest by copies that double what is there.
+  // The first piece comes from here; the rest is filled by copies that double it.
   void fill(char* to, int64_t bytes, CudaStream& stream) const {
     int64_t done = std::min(bytes, kBytes);
     if (done > 0) stream.copy(to, data_, done, CopyKind::kToDevice);
@@ -152,7 +152,7 @@ std::vector<double> time_candidates(int index, std::span<const TrialOperand> ope
       try {
         candidates[i]->run(stream, here, space);
       } catch (const DeviceError& e) {
-        stream.synchronize();  // throws again where it is the device that failed
+        stream.synchronize();  // throws again if the device failed
         failed[i] = true;
         log::info("dispatch", fmt::format("'{}' cannot be timed: {}", candidates[i]->choice(), e.what()));
         continue;
@@ -174,7 +174,7 @@ std::vector<double> time_candidates(int index, std::span<const TrialOperand> ope
 
 namespace {
 
-// Of a stream: what is filled before work is timed.
+// Per stream: the memory that is filled before work is timed.
 struct Filler {
   explicit Filler(cudaStream_t) {
     int index = 0;

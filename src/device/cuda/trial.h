@@ -1,4 +1,4 @@
-// Times on a device, by its events.
+// Times work on a device by its events.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,19 @@
 
 namespace sindri::cuda {
 
-/// The time of a candidate that the library refused to run.
+/// The time of a candidate that the library failed to run.
 inline constexpr double kFailed = std::numeric_limits<double>::infinity();
 
-/// Microseconds of each candidate, the median of 5 runs after 2 that do not count. Candidates take turns, on memory of their operands' sizes with random
-/// values; operands that fit into the L2 cache exist several times, so that each run finds others there. Waits for the current stream. Empty where nothing can be
-/// timed, with the reason: no memory. Throws when the device is lost.
+/// Returns the microseconds of each candidate, the median of 5 runs after 2 warm-up runs. Candidates take turns, on
+/// operands of the right sizes with random values. Operands that fit into the L2 cache exist several times, so that
+/// each run uses others. Waits for the current stream. Returns an empty list, with the reason, if there is no memory to
+/// time with. Throws if the device is lost.
 std::vector<double> time_candidates(int device, std::span<const TrialOperand> operands, std::span<const std::shared_ptr<const Candidate>> candidates,
                                     std::string* why);
 
-/// Seconds of the work on the stream, by events of the device (src/device/device_timer.h). Before it as much memory as the L2 cache has is filled: the host
-/// has put the work there before the device comes to it, and the cache holds none of the operands.
+/// Returns the seconds of the work on the stream, by device events (src/device/device_timer.h). First fills as much
+/// memory as the L2 cache holds: by the time the device reaches the work the host has enqueued it, and the cache holds
+/// none of the operands.
 double seconds_by_events(Stream& stream, const std::function<void()>& work);
 
 }  // namespace sindri::cuda

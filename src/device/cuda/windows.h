@@ -1,4 +1,4 @@
-// Windows over images [N, C, H, W] on CUDA devices: geometry by formula instead of tables, positions of elements in either layout.
+// Windows over images [N, C, H, W] on CUDA devices: geometry by formula instead of tables, element positions in either layout.
 #pragma once
 
 #include "sindri/core/tensor.h"
@@ -7,14 +7,14 @@
 
 namespace sindri::cuda {
 
-/// Windows along one axis: fixed ones, or with `adaptive` those of adaptive pooling.
+/// Windows along one axis: fixed windows, or with `adaptive` those of adaptive pooling.
 struct AxisRule {
   int64_t in = 0, out = 0, kernel = 1, stride = 1, before = 0;
-  int64_t padded_end = 0;  // in + padding after, up to which include_pad counts
+  int64_t padded_end = 0;  // in + padding after it; include_pad counts up to here
   bool adaptive = false, include_pad = false;
-  Divisor by_stride = {};  // of what windows_over divides
+  Divisor by_stride = {};  // for the dividends in windows_over
 };
-/// `out` windows of `kernel` elements over `in` ones with `before` and `after` elements of padding.
+/// `out` windows of `kernel` elements over `in` elements, with `before` and `after` elements of padding.
 inline AxisRule fixed_rule(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t before, int64_t after, bool include_pad) {
   return {in, out, kernel, stride, before, in + after, false, include_pad, Divisor(stride, in + before + stride)};
 }
@@ -22,22 +22,22 @@ inline AxisRule fixed_rule(int64_t in, int64_t out, int64_t kernel, int64_t stri
 struct WindowRange {
   int64_t begin, end;
 };
-/// Where window o begins before it is cut to the input.
+/// Returns the start of window o before it is clipped to the input.
 SINDRI_DEVICE int64_t window_start(const AxisRule& a, int64_t o) { return a.adaptive ? o * a.in / a.out : o * a.stride - a.before; }
-/// The part of window o inside the input.
+/// Returns the part of window o inside the input.
 SINDRI_DEVICE WindowRange window_at(const AxisRule& a, int64_t o) {
   if (a.adaptive) return {o * a.in / a.out, ((o + 1) * a.in + a.out - 1) / a.out};
   const int64_t start = o * a.stride - a.before;
   return {max(start, int64_t{0}), min(start + a.kernel, a.in)};
 }
-/// The axis' part of an average's divisor.
+/// Returns the axis' factor of an average's divisor.
 SINDRI_DEVICE int64_t window_divisor(const AxisRule& a, int64_t o) {
   const WindowRange w = window_at(a, o);
   if (!a.include_pad) return w.end - w.begin;
   const int64_t start = o * a.stride - a.before;
   return min(start + a.kernel, a.padded_end) - start;
 }
-/// The windows that hold input position i.
+/// Returns the windows that contain input position i.
 SINDRI_DEVICE WindowRange windows_over(const AxisRule& a, int64_t i) {
   if (a.adaptive) return {i * a.out / a.in, ((i + 1) * a.out + a.in - 1) / a.in};
   const int64_t last = a.by_stride.quotient(i + a.before) + 1, short_of = i + a.before - a.kernel + 1;
@@ -57,13 +57,13 @@ SINDRI_DEVICE int64_t place_in(const DeviceImage& m, int64_t n, int64_t c, int64
   return n * m.stride_n + c * m.stride_c + h * m.stride_h + w * m.stride_w;
 }
 
-/// A tensor's elements in its physical order, channels-last ones in groups of neighbouring channels.
+/// A tensor's elements in its physical order, channels-last ones in groups of adjacent channels.
 struct Elements {
   int64_t n = 0;
-  Divisor a, b, c;  // sizes of the second, third and fourth dimension of the order
+  Divisor a, b, c;  // sizes of the second, third and fourth dimension in that order
   bool channels_last = false;
 };
-/// Where an element lies in [N, C, H, W].
+/// An element's position in [N, C, H, W].
 struct Position {
   int64_t n, c, h, w;
 };
@@ -82,7 +82,7 @@ SINDRI_DEVICE Position position_of(const Elements& e, int64_t i, int group) {
   return e.channels_last ? Position{n, p2 * group, p0, p1} : Position{n, p0, p1, p2};
 }
 
-/// V neighbouring elements.
+/// V adjacent elements.
 template <class E, int V> struct alignas(sizeof(E) * V > 16 ? 16 : sizeof(E) * V) Group { E e[V]; };
 template <int V, class E> SINDRI_DEVICE Group<E, V> load_group(const E* p) { return *reinterpret_cast<const Group<E, V>*>(p); }
 template <int V, class E> SINDRI_DEVICE void store_group(E* p, const Group<E, V>& g) { *reinterpret_cast<Group<E, V>*>(p) = g; }
