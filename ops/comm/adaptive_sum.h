@@ -1,4 +1,4 @@
-// What the kernels of adaptive_sum share.
+// Shared by the kernels of adaptive_sum.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
-/// Where this rank stands. Groups from `whole` on, if there are, are first combined with the groups before them and get their result.
+/// The position of this rank. Groups from number `whole` on, if any, are first combined into groups before them and get the result back.
 struct Place {
   comm::Communicator& group;
   int64_t members, groups, whole, own_group, local;
   int rank_of(int64_t other_group) const { return static_cast<int>(other_group * members + local); }
 };
-/// Throws CommError (kLayout) for numbers of ranks and groups that do not fit.
+/// Throws CommError (kLayout) for numbers of ranks and groups that do not match.
 SINDRI_API Place place_of(comm::Communicator& group, const AdaptiveSumAttrs& a);
 
-/// A norm whose square is below the smallest safe one: its tensor adds nothing and takes nothing away.
+/// A norm below this has a square that is not safe to divide by: the tensor's factor is 1 and it does not change the other one.
 inline constexpr double kTiny = 1.5e-154;
 
 }  // namespace sindri::comm_ops

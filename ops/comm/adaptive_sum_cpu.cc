@@ -1,6 +1,6 @@
-// adaptive_sum on the CPU. All tensors lie in one buffer, which is cut by elements: rank l of a group has the l-th part. Parts are put together by vector
-// halving, distance doubling: in round s ranks of equal number of groups 2^s apart exchange halves, so that each has half of what it had, of both; products of
-// tensors that several ranks hold are added up between them. Behind the last round the halves go back the way they came.
+// adaptive_sum on the CPU. One buffer holds all tensors and is partitioned by elements: rank l of a group has the l-th part. Parts are combined by vector
+// halving, distance doubling: in round s ranks whose group numbers differ by 2^s exchange halves, so that each holds one half of what it had, for both groups.
+// Products of tensors that several ranks hold are summed over these ranks. After the last round the halves return the same way.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,10 +67,10 @@ template <class T> class Sum {
  private:
   static constexpr DType dtype() { return sizeof(T) == 4 ? DType::kFloat32 : DType::kFloat64; }
   T* at(int64_t i) { return x_.data() + i; }
-  // Of the whole, what local rank l works on.
+  // The part of the whole that local rank l processes.
   Range part(int64_t l) const { return {ends_.back() * l / p_.members, ends_.back() * (l + 1) / p_.members}; }
 
-  // f(tensor, range) of the tensors that lie in r.
+  // Calls f(tensor, range) for the tensors that overlap r.
   template <class F> void each(const Range& r, F f) const {
     auto t = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), r.begin) - ends_.begin()) - 1;
     for (; t + 1 < ends_.size() && ends_[t] < r.end; ++t) {
@@ -88,7 +88,7 @@ template <class T> class Sum {
     return out;
   }
 
-  // {a·b, a·a, b·b} of every tensor within r; a: the group of the lower number's. y holds the other side's r from 0 on.
+  // {a·b, a·a, b·b} of every tensor within r, with a from the group of the lower number. y holds the other side's r from 0 on.
   std::vector<double> products(const Range& r, bool own_first) const {
     std::vector<double> out(3 * (ends_.size() - 1), 0);
     each(r, [&](size_t t, const Range& b) {
@@ -102,7 +102,7 @@ template <class T> class Sum {
     return out;
   }
 
-  // Adds up over the ranks of a group, then over the 2^rounds groups of a block: sums of two are the same bits on both sides, so all have the same ones.
+  // Sums over the ranks of a group, then over the 2^rounds groups of a block. A sum of two terms is bitwise identical on both sides, so all ranks get the same.
   void add_up(std::vector<double>* s, int rounds) {
     const auto count = static_cast<int64_t>(s->size());
     if (p_.members > 1) {
@@ -129,7 +129,7 @@ template <class T> class Sum {
     }
   }
 
-  // x becomes Adasum of x and y within r.
+  // Replaces x by the Adasum of x and y within r.
   void combine(const Range& r, const std::vector<double>& s, bool own_first) {
     each(r, [&](size_t t, const Range& b) {
       const double ab = s[3 * t], aa = s[3 * t + 1], bb = s[3 * t + 2];
@@ -174,7 +174,7 @@ template <class T> class Sum {
     }
   }
 
-  // Every rank of a group gets the others' parts, around a ring.
+  // Gathers the parts of all ranks of a group around a ring.
   void gather_parts() {
     const int64_t first = p_.own_group * p_.members;
     const auto after = static_cast<int>(first + (p_.local + 1) % p_.members), behind = static_cast<int>(first + (p_.local + p_.members - 1) % p_.members);
@@ -186,7 +186,7 @@ template <class T> class Sum {
 
   Place p_;
   comm::Call call_;
-  std::vector<int64_t> ends_;  ///< of the tensors in x; 0 first
+  std::vector<int64_t> ends_;  ///< ends of the tensors in x; 0 first
   std::vector<T> x_, y_;
 };
 

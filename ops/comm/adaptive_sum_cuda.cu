@@ -1,6 +1,6 @@
-// adaptive_sum on CUDA devices: the messages of the CPU's kernel (adaptive_sum_cpu.cc tells their order) on the stream of the op's lane, and its arithmetic in
-// kernels over all tensors at once. Products are summed in float64, in chunks of 16,384 elements and then over the chunks of a tensor in order; they stay on the
-// device, so the host waits for nothing.
+// adaptive_sum on CUDA devices: the messages of the CPU's kernel (see adaptive_sum_cpu.cc for their order) on the stream of the op's lane, and its arithmetic
+// in kernels over all tensors at once. Products are summed in float64, in chunks of 16,384 elements and then over the chunks of a tensor in order. They stay on
+// the device, so the host does not wait.
 #include <utility>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace {
 using namespace comm_ops;
 using namespace cuda;
 
-// The part of one tensor that lies in a range: x from `x`, the other side's from `y`.
+// The part of one tensor in a range: x from `x`, the other side's from `y`.
 struct Part {
   const void *x, *y;
   int64_t numel;
@@ -29,7 +29,7 @@ struct AddProducts {
   SINDRI_DEVICE Products operator()(const Products& a, const Products& b) const { return {a.xy + b.xy, a.xx + b.xx, a.yy + b.yy}; }
 };
 
-/// partial[block]: x·y, x·x, y·y of the chunk; y may be null, for squares alone.
+/// partial[block]: x·y, x·x, y·y of the chunk. y may be null if only squares are needed.
 template <class T> __global__ void multiply(const __grid_constant__ Table<Part> table, Products* partial) {
   SINDRI_SHARED(Products, shared, 32);
   const Chunk<Part> c = chunk_of(table);
@@ -42,7 +42,7 @@ template <class T> __global__ void multiply(const __grid_constant__ Table<Part> 
   sum = block_reduce(sum, shared, AddProducts());
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
-/// A block an entry: sums[3·tensor …] = {x·y, a·a, b·b}, a being x if own_first; squares: sums[tensor] = x·x.
+/// One block per entry: sums[3·tensor …] = {x·y, a·a, b·b} with a = x if own_first; with `squares`: sums[tensor] = x·x.
 __global__ void add_chunks(const __grid_constant__ Table<Part> table, const Products* partial, double* sums, bool own_first, bool squares) {
   SINDRI_SHARED(Products, shared, 32);
   const Part& e = table.entry[blockIdx.x];
@@ -87,7 +87,7 @@ __global__ void write_norms(const double* after, const double* before, double* t
   }
 }
 
-// Where things lie in the workspace, in bytes.
+// Offsets in the workspace, in bytes.
 struct Places {
   int64_t tensors, numel, x, y, sums, theirs, all, norms, partial, bytes;
   Places(Span<const TensorMeta> in, int64_t members) : tensors(static_cast<int64_t>(in.size())), numel(0) {
@@ -142,7 +142,7 @@ template <class T> class Sum {
   double* doubles(int64_t offset) const { return reinterpret_cast<double*>(base_ + offset); }
   Range part(int64_t l) const { return {ends_.back() * l / p_.members, ends_.back() * (l + 1) / p_.members}; }
 
-  // The tensors into x, or x into the results.
+  // Copies the tensors into x, or x into the results.
   void move(bool in) const {
     std::vector<Move> moves;
     for (size_t t = 0; t < call_.in.size(); ++t) {
@@ -152,7 +152,7 @@ template <class T> class Sum {
     launch_moves<T, T>(call_, moves, 1);
   }
 
-  // Of the tensors that lie in r; y holds the other side's r from 0 on.
+  // The parts of the tensors in r. y holds the other side's r from 0 on.
   std::vector<Part> parts(const Range& r, bool with_y) const {
     std::vector<Part> all;
     for (size_t t = 0; t + 1 < ends_.size(); ++t) {
@@ -171,7 +171,7 @@ template <class T> class Sum {
   }
   void squares(const Range& r, double* to) const { sum_products(r, to, true, true); }
 
-  // x becomes Adasum of x and y within r, which 2^rounds groups have in parts.
+  // Replaces x by the Adasum of x and y within r, which is spread over 2^rounds groups.
   void put_together(const Range& r, bool own_first, int rounds) const {
     sum_products(r, doubles(at_.sums), own_first, false);
     add_up(rounds);
@@ -179,7 +179,7 @@ template <class T> class Sum {
                      [&](const Table<Part>& table, int64_t blocks) { launch(call_, grid_of(blocks), combine<T>, table, doubles(at_.sums), own_first); });
   }
 
-  // Adds up over the ranks of a group, then over the 2^rounds groups of a block: sums of two are the same bits on both sides, so all have the same ones.
+  // Sums over the ranks of a group, then over the 2^rounds groups of a block. A sum of two terms is bitwise identical on both sides, so all ranks get the same.
   void add_up(int rounds) const {
     const int64_t count = 3 * at_.tensors;
     double* const s = doubles(at_.sums);
@@ -221,7 +221,7 @@ template <class T> class Sum {
     }
   }
 
-  // Every rank of a group gets the others' parts, around a ring.
+  // Gathers the parts of all ranks of a group around a ring.
   int next() const { return static_cast<int>(p_.own_group * p_.members + (p_.local + 1) % p_.members); }
   int previous() const { return static_cast<int>(p_.own_group * p_.members + (p_.local + p_.members - 1) % p_.members); }
   void gather_parts() const {
@@ -236,7 +236,7 @@ template <class T> class Sum {
   comm::Call on_;
   Places at_;
   char* base_;
-  std::vector<int64_t> ends_;  ///< of the tensors in x; 0 first
+  std::vector<int64_t> ends_;  ///< ends of the tensors in x; 0 first
 };
 
 int64_t workspace(const KernelQuery& q) { return Places(q.in, q.attrs.as<AdaptiveSumAttrs>().members).bytes; }

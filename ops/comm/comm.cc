@@ -1,7 +1,7 @@
-// Collective calls as ops: shapes and gradients. Gradient rules are MindSpore's, as far as it has them.
+// Collective calls as ops: shapes and gradients. Gradient rules are MindSpore's for the calls that it has.
 //
-// They run on the communication lane and have an effect beyond this process, so no pass merges, folds or drops one: a rank that left one out would
-// leave the others waiting. For the same reason a rule makes its calls whatever of its gradients is needed.
+// They run on the communication lane and have an effect outside this process, so no pass merges, folds or drops one: a rank that omitted a call
+// would leave the others waiting. For the same reason a rule makes its calls whatever gradients are needed.
 #include "sindri/ops/comm.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ void check_parts(const char* op, const TensorMeta& x, int64_t size) {
   check_rows(op, x);
   if (x.shape[0] % size != 0) throw ShapeError(fmt::format("{}: the first dimension of {} is not a multiple of the group's {} ranks", op, x.str(), size));
 }
-// Means and scales of whole numbers would round in silence.
+// Means and scales of integers would be rounded silently.
 void check_floats(const char* op, ReduceOp reduce, bool more, DType dtype) {
   if (is_floating(dtype) || (reduce != ReduceOp::kMean && !more)) return;
   throw DTypeError(fmt::format("{}: a mean or a factor needs floating tensors, got {}", op, dtype_name(dtype)));
@@ -63,7 +63,7 @@ std::vector<TensorMeta> infer_all_reduce(const Attrs& attrs, Span<const TensorMe
   return plain(in);
 }
 
-// All gradients of a call, zeros where an output has none: the same call on every rank.
+// All gradients of a call, with zeros if an output has none: the same call on every rank.
 TensorList all_douts(const VjpContext& c) {
   TensorList d(c.dout.begin(), c.dout.end());
   for (size_t i = 0; i < d.size(); ++i)

@@ -1,5 +1,5 @@
-// Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on one thread beside those that compute, so
-// what they do to numbers themselves they do without a team of their own.
+// Kernels of the collective ops on the CPU: they find the current runtime's group and call it. They run on one thread, parallel to those that
+// compute, and do their own arithmetic without a thread team.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ template <class Half> void widen(const void* from, float* to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(in[i]);
 }
 
-// Whether an exponent is all ones anywhere. Whole numbers, so that compilers compare many at once.
+// Whether any exponent is all ones. Uses integers, so that compilers compare many at once.
 template <class Bits, Bits exponent> bool has_nonfinite(const void* data, int64_t n) {
   const auto* const p = static_cast<const Bits*>(data);
   constexpr int64_t kPiece = 4096;
@@ -99,7 +99,7 @@ class AllReduce final : public Kernel {
   }
 
  private:
-  // Each rank multiplies first, so that the sum stays in the range of 16 bits.
+  // Each rank scales before the sum, so that the sum stays in the range of 16 bits.
   void run_narrow(comm::Communicator& group, const comm::Call& call, void* wire, Span<const Buffer> in, Span<const Buffer> out) const {
     const double share = op_ == ReduceOp::kMean ? attrs_.scale / group.size() : attrs_.scale;
     auto* at = static_cast<char*>(wire);
@@ -144,7 +144,7 @@ void all_to_all(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
   group.all_to_all(in[0].data, out[0].data, in[0].meta->numel() / group.size(), in[0].meta->dtype, {"all_to_all op"});
 }
 
-// What goes before each message: its tag and size, so that two sides that mean different ones do not read each other's.
+// Precedes each message: its tag and size, so that a receiver that expects another message does not read this one.
 struct Head {
   int64_t tag, bytes;
 };
@@ -156,11 +156,12 @@ void check_head(comm::Communicator& group, int from, const Head& got, const Head
                         fmt::format("rank {} of '{}' sent {} with tag {}, rank {} waits for {} with tag {}", from, group.name(), comm::bytes_text(got.bytes),
                                     got.tag, group.rank(), comm::bytes_text(wanted.bytes), wanted.tag),
                         session.where(), "messages between two ranks arrive in the order in which they are sent");
-  session.fail(error);  // the sender may have more to say
+  session.fail(error);  // the sender's own error may say more
   session.check();
 }
 
-// In round d each rank sends to the d-th after it and receives from the d-th before it: whoever waits in a round waits for one that is there or behind.
+// In round d each rank sends to the d-th rank after it and receives from the d-th before it. A rank that waits in a round waits for one in this round
+// or an earlier one, so there is no deadlock.
 void neighbor_exchange(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<ExchangeAttrs>();
   comm::Communicator& group = comm::find_group(a.group);
@@ -192,7 +193,7 @@ void neighbor_exchange(const KernelQuery& q, Span<const Buffer> in, Span<const B
   }
 }
 
-// The only ones there are; the op suite calls the lowest of an op "reference".
+// The only kernels of these ops; the op suite calls the one with the lowest priority "reference".
 const bool kAllReduce = register_kernel({.op = "all_reduce", .name = "reference", .priority = kReferencePriority, .make = [](const KernelQuery& q) {
                                            return std::unique_ptr<Kernel>(std::make_unique<AllReduce>(q));
                                          }});

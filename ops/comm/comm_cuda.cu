@@ -1,7 +1,7 @@
-// Collective ops on CUDA devices: they find the group and put its calls on the stream of their lane (NCCL; a world of one rank copies). What they do to numbers
-// themselves are kernels over all tensors of a call at once: the factor, 16-bit wires, and the look for elements that are not finite.
+// Collective ops on CUDA devices: they find the group and put its calls on the stream of their lane (NCCL; a world of one rank copies). Their own arithmetic is
+// done by kernels over all tensors of a call at once: the factor, 16-bit wires, and the search for elements that are not finite.
 //
-// Messages between two ranks carry no tag here, as the host would have to wait to compare it: they match by their order, and sizes must agree.
+// Messages between two ranks carry no tag here, because the host would have to wait to compare it. They match by order, and sizes must agree.
 #include <atomic>
 #include <mutex>
 #include <new>
@@ -19,7 +19,7 @@ namespace {
 using namespace comm_ops;
 using namespace cuda;
 
-constexpr int kBlocksOfNccl = 32;  // at most, one a channel; each may need a multiprocessor for itself
+constexpr int kBlocksOfNccl = 32;  // at most, one per channel; each may need its own multiprocessor
 comm::Call on_stream(const Call& call, const char* what, int index = 0) {
   if (comm::world().size() > 1) cuda::reserve_multiprocessors(kBlocksOfNccl);
   return {what, index, &call.stream};
@@ -28,13 +28,13 @@ int64_t bytes_of(const Buffer& b) { return b.meta->nbytes(); }
 
 // ----- watched calls -----
 
-// In pinned memory: what the first watched call found that the host has not taken yet.
+// In pinned memory: the first finding of a watched call that the host has not read yet.
 struct Finding {
   unsigned written, unused;
   int64_t index, tensor, tensors;
 };
 struct FindingAt {
-  Finding* at;  // in a struct, as memory of the host goes to kernels
+  Finding* at;  // in a struct, like all host memory passed to kernels
   int64_t index, tensors;
 };
 
@@ -44,7 +44,7 @@ struct Watched {
   uint32_t first_block;
   int tensor;
 };
-// The lowest number of a tensor that is not finite.
+// Finds the lowest index of a tensor that is not finite.
 template <class E> __global__ void look(const __grid_constant__ Table<Watched> table, int* lowest) {
   const Chunk<Watched> c = chunk_of(table);
   const E* const from = static_cast<const E*>(c.entry.from);
@@ -63,7 +63,7 @@ __global__ void note(const int* lowest, FindingAt finding) {
 }
 
 std::mutex g_mutex;
-std::vector<Finding*>& findings() {  // by device; they live as long as the program, as recorded graphs keep their addresses
+std::vector<Finding*>& findings() {  // by device; never freed, because recorded graphs keep their addresses
   static auto* const list = new std::vector<Finding*>;
   return *list;
 }
@@ -117,7 +117,7 @@ int64_t workspace(const KernelQuery& q) {
   return kWatchBytes + wire_bytes(q.attrs.as<AllReduceNodeAttrs>(), q.in[0].dtype, count);
 }
 
-// Each rank multiplies first, so that the sum stays in the range of 16 bits.
+// Each rank scales before the sum, so that the sum stays in the range of 16 bits.
 template <class Wire> void reduce_narrow(const Call& call, comm::Communicator& group, const AllReduceNodeAttrs& a, ReduceOp op, Wire* wire) {
   std::vector<Move> there, back;
   int64_t count = 0;
@@ -154,7 +154,7 @@ void all_reduce(const Call& call) {
   if (a.scale != 1) cuda::dispatch_floating_element(type, [&]<class E>() { launch_moves<E, E>(call, moves, a.scale); });
 }
 
-// ----- those that only travel -----
+// ----- calls without arithmetic -----
 
 void all_gather(const Call& call) {
   comm::find_group(call.query.attrs.as<GroupAttrs>().group)
@@ -179,7 +179,7 @@ void all_to_all(const Call& call) {
   group.all_to_all(call.in[0].data, call.out[0].data, call.in[0].meta->numel() / group.size(), call.in[0].meta->dtype, on_stream(call, "all_to_all op"));
 }
 
-// Rounds as on the CPU: in round d each rank sends to the d-th after it and receives from the d-th before it.
+// Rounds as on the CPU: in round d each rank sends to the d-th rank after it and receives from the d-th before it.
 void neighbor_exchange(const Call& call) {
   const auto& a = call.query.attrs.as<ExchangeAttrs>();
   comm::Communicator& group = comm::find_group(a.group);

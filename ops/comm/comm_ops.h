@@ -1,4 +1,4 @@
-// Attributes of the collective ops, and the names in them.
+// Attributes of the collective ops and the names in them.
 #pragma once
 
 #include <optional>
@@ -41,7 +41,7 @@ struct BroadcastAttrs {
 };
 
 struct ExchangeAttrs {
-  std::vector<int64_t> to, from;  ///< ranks of the group; operand i goes to to[i], result i comes from from[i]
+  std::vector<int64_t> to, from;  ///< ranks of the group; operand i is sent to to[i], result i is received from from[i]
   std::vector<int64_t> shapes;  ///< of the results, each as its rank and its dimensions (pack_shapes)
   DType dtype = DType::kFloat32;
   int64_t tag = 0;
@@ -49,13 +49,13 @@ struct ExchangeAttrs {
   SINDRI_ATTRS(ExchangeAttrs, to, from, shapes, dtype, tag, group)
 };
 
-/// Throws ValueError, naming `op`, for another name than sum, mean, max, min, prod.
+/// Throws ValueError, naming `op`, if the name is not sum, mean, max, min or prod.
 SINDRI_API ReduceOp parse_reduce_op(const char* op, const std::string& name);
-/// ExchangeAttrs::shapes. Throws ValueError for numbers that are no such list.
+/// Converts to and from ExchangeAttrs::shapes. Throws ValueError for numbers that are not such a list.
 std::vector<int64_t> pack_shapes(const std::vector<Shape>& shapes);
 std::vector<Shape> unpack_shapes(const std::vector<int64_t>& packed);
 
-/// Where watched calls on devices leave what they find; asked by ops::take_nonfinite_operand after the host's own. Registered at load time.
+/// Returns the finding of watched calls on devices. ops::take_nonfinite_operand asks it after the host's own. Registered at load time.
 using NonFiniteSource = std::optional<ops::NonFiniteOperand> (*)();
 SINDRI_API bool add_nonfinite_source(NonFiniteSource source);
 

@@ -1,4 +1,4 @@
-// Gradients that are reduced in place are computed in the communicator's shared memory, where that has any: ranks of one host under MPI.
+// Gradients that are reduced in place are computed in the communicator's shared memory if it has any: ranks of one host under MPI.
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -19,14 +19,14 @@ struct Taken {
 };
 constinit RuntimeSlot<std::vector<Taken>> taken;
 
-// 16-bit wires are staged in any case.
+// Empty: no shared memory. 16-bit wires are staged in any case.
 std::string key(const Attrs& attrs) {
   const auto& a = attrs.as<AllReduceNodeAttrs>();
   const comm::Communicator& group = comm::find_group(a.group);
   return a.wire.empty() && group.local_size() > 1 && std::string_view(group.backend()) == "mpi" ? a.group : "";
 }
 
-// All ranks run the same graphs, so they find the same here, and ask the communicator together or not at all.
+// All ranks run the same graphs, so they all ask the communicator or none does.
 void take(const Attrs& attrs, int64_t bytes, std::shared_ptr<FlatMemory>* memory) {
   const auto& a = attrs.as<AllReduceNodeAttrs>();
   comm::Communicator& group = comm::find_group(a.group);

@@ -1,4 +1,4 @@
-// Work on many tensors in one launch, for the CUDA kernels of this folder: a table of pieces as the kernel's argument, walked in chunks.
+// Processes many tensors in one launch, for the CUDA kernels of this folder: a table of pieces is the kernel's argument and is processed in chunks.
 #pragma once
 
 #include <limits>
@@ -9,10 +9,10 @@
 
 namespace sindri::comm_ops {
 
-inline constexpr int64_t kChunk = 16384;  ///< elements of a block
-inline constexpr int kMostPieces = 512;  ///< of a launch
+inline constexpr int64_t kChunk = 16384;  ///< elements per block
+inline constexpr int kMostPieces = 512;  ///< per launch
 
-/// What a block does: elements [begin, end) of an entry.
+/// The work of a block: elements [begin, end) of an entry.
 template <class Entry> struct Table {
   int entries = 0;
   Entry entry[kMostPieces];  ///< Entry has `numel` and `first_block`
@@ -22,7 +22,7 @@ template <class Entry> struct Chunk {
   int64_t begin, end;
 };
 
-/// The chunk of this block.
+/// Returns the chunk of this block.
 template <class Entry> SINDRI_DEVICE Chunk<Entry> chunk_of(const Table<Entry>& table) {
   int low = 0, high = table.entries;
   while (high - low > 1) {
@@ -35,7 +35,7 @@ template <class Entry> SINDRI_DEVICE Chunk<Entry> chunk_of(const Table<Entry>& t
   return {e, begin, begin + kChunk < e.numel ? begin + kChunk : e.numel};
 }
 
-/// Calls start(table, blocks) for as many tables as `entries` need; empty ones are skipped.
+/// Calls start(table, blocks) for as many tables as `entries` need. Skips empty entries.
 template <class Entry, class Start> void for_tables(Span<const Entry> entries, Start&& start) {
   const auto table = std::make_unique<Table<Entry>>();
   int64_t blocks = 0;

@@ -1,6 +1,6 @@
-// conv2d and its two gradients. Each of the three is linear in either argument, and the trilinear form
+// conv2d and its two gradients. Each of the three is linear in either argument, and they share one trilinear form
 //   <g, conv2d(x, w)> = <conv2d_input_grad(g, w), x> = <conv2d_weight_grad(g, x), w>
-// is the same for all, so the gradient rule of each is written with the other two; second derivatives need nothing more.
+// so the gradient rule of each is written with the other two, and so are second derivatives.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ namespace conv {
 
 namespace {
 
-// Keeps sums of products of attributes and dimensions inside 64 bits.
+// Keeps sums of products of attributes and dimensions within 64 bits.
 constexpr int64_t kMaxAttr = std::numeric_limits<int32_t>::max();
 
 void check_list(const char* op, const char* name, const std::vector<int64_t>& v, size_t length, int64_t least) {
@@ -158,7 +158,7 @@ std::vector<Tensor> vjp_weight_grad(const VjpContext& c) {
   return {c.needs[0] ? ops::conv2d(c.in[1], c.dout[0], a) : Tensor{}, c.needs[1] ? ops::conv2d_input_grad(c.in[0], c.dout[0], c.in[1].shape(), a) : Tensor{}};
 }
 
-// Each element of y takes C/groups·KH·KW multiplications and additions, padding counted; both gradients take as many as y itself.
+// Each element of y takes C/groups·KH·KW multiplications and additions, padding included. Both gradients take as many as y.
 int64_t flops(const Shape& y, const Shape& w) { return 2 * y.numel() * w[1] * w[2] * w[3]; }
 
 constexpr uint32_t kWeightInput1 = 1u << 1, kWeightOutput0 = 1u << 16;

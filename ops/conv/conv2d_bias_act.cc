@@ -1,5 +1,5 @@
-// conv2d with what follows it in one op: bias, residual and relu; and the weights and bias that make it do the work of a batch norm
-// with fixed statistics. Both are made by the graph compiler (src/graph/passes/fuse_conv.cc) and have no gradients.
+// conv2d and the ops that follow it as one op: bias, residual and relu. Also the op that folds a batch norm with fixed statistics
+// into weight and bias. Both are created by the graph compiler (src/graph/passes/fuse_conv.cc) and have no gradients.
 #include <fmt/format.h>
 
 #include "ops/conv/conv_geometry.h"
@@ -10,7 +10,7 @@ namespace {
 
 using conv::Conv2dBiasActAttrs, conv::FoldBatchNormAttrs;
 
-// [channels], in the type of x or, for half x, in float32.
+// Shape [channels], in the type of x or, for half x, in float32.
 void check_vector(const char* op, const TensorMeta& m, const char* which, int64_t channels, DType x) {
   const DType wide = x == DType::kFloat64 ? x : DType::kFloat32;
   if (m.shape == Shape{channels} && (m.dtype == wide || m.dtype == x)) return;
@@ -41,7 +41,7 @@ std::vector<TensorMeta> infer_fold(const Attrs& attrs, Span<const TensorMeta> in
   return {in[0], in[2]};
 }
 
-// Only rank-4 operands are subject to the layout; bias has one dimension.
+// Only rank-4 operands have a layout; bias has one dimension.
 const OpDef& kBiasAct = register_op({
     .name = "conv2d_bias_act",
     .doc = "x [N, C, H, W], w [O, C/groups, KH, KW], bias [O] in the type of x or float32, and optionally residual like y -> y [N, O, OH, OW]: "
@@ -54,7 +54,7 @@ const OpDef& kBiasAct = register_op({
                .may_overwrite = [](const Attrs&, size_t, size_t, size_t in) { return in == 3; },
                .role = OpRole::kConv2dBiasAct},
     .infer = infer_bias_act,
-    // The convolution, and bias, residual and relu where they are there.
+    // The convolution, plus bias, residual and relu if present.
     .flops = [](const Attrs& attrs, Span<const TensorMeta> in, Span<const TensorMeta> out) -> int64_t {
       const int64_t behind = static_cast<int64_t>(in.size()) - 2 + (attrs.as<Conv2dBiasActAttrs>().relu ? 1 : 0);
       return out[0].numel() * (2 * in[1].shape[1] * in[1].shape[2] * in[1].shape[3] + behind);

@@ -1,5 +1,5 @@
-// conv2d_bias_act by way of conv2d's own kernels: the convolution with whichever serves it, then one pass over the result. Half types
-// are computed in float32, so that the sum is rounded once. The oneDNN kernel, which spares that pass, is in conv2d_onednn_cpu.cc.
+// conv2d_bias_act by conv2d's own kernels: the convolution with the kernel that supports it, then one pass over the result. Half
+// types are computed in float32, so that the sum is rounded once. The oneDNN kernel in conv2d_onednn_cpu.cc needs no such pass.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -27,7 +27,7 @@ class ComposedConv final : public Kernel {
     WorkspaceLayout layout;
     inner_at_ = layout.add(conv_->workspace_bytes());
     for (size_t i = 0; i < 2 && half_; ++i) widened_at_[i] = layout.add(in_[i].nbytes());
-    // The residual may lie in the memory of y, so the convolution goes elsewhere first.
+    // The residual may share the memory of y, so the convolution is written elsewhere first.
     own_sum_ = half_ || q.in.size() > 3;
     if (own_sum_) sum_at_ = layout.add(sum_.nbytes());
     workspace_ = layout.size();

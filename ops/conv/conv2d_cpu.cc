@@ -1,4 +1,4 @@
-// Reference kernels of conv2d, its gradients and its form with bias: the definition, element by element, sums in double.
+// Reference kernels of conv2d, its gradients and its form with bias: the definition, element by element, with sums in double.
 #include <vector>
 
 #include "ops/conv/conv_geometry.h"
@@ -23,7 +23,7 @@ class Index4 {
   int64_t n_, c_, h_, w_;
 };
 
-// Calls f(n, o, i, j, c, h, w, p, q) for every product x[n, c, h, w] * weight[o, c % group, p, q] that enters y[n, o, i, j].
+// Calls f(n, o, i, j, c, h, w, p, q) for every product x[n, c, h, w] * weight[o, c % group, p, q] that contributes to y[n, o, i, j].
 template <class F> void for_each_product(const ConvGeometry& g, F&& f) {
   const int64_t cg = g.c_per_group(), og = g.o_per_group();
   for (int64_t n = 0; n < g.n; ++n)
@@ -42,7 +42,7 @@ template <class F> void for_each_product(const ConvGeometry& g, F&& f) {
             }
 }
 
-// What conv2d_bias_act does to the sums.
+// Applies conv2d_bias_act's bias, residual and relu to the sums.
 void finish(const KernelQuery& q, Span<const Buffer> in, const Index4& at_out, std::vector<double>* sum) {
   const Shape& y = q.out[0].shape;
   for (int64_t n = 0; n < y[0]; ++n)

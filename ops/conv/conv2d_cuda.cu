@@ -1,9 +1,9 @@
 // conv2d, its two gradients and conv2d_bias_act by Sindri's own product (src/device/cuda/product.h), each as a product with windows of an image that are never
 // written to memory. With G groups, P = N OH OW pixels and T = KH KW positions of the kernel, for each group
 //   y  [P, O/G]        = windows of x  [P, T C/G]       w^T [T C/G, O/G]
-//   dx [N H W, C/G]    = windows of dy [N H W, T O/G]   w   [T O/G, C/G]     dy's rows lie stride apart: where a window meets none between, it is zero
+//   dx [N H W, C/G]    = windows of dy [N H W, T O/G]   w   [T O/G, C/G]     dy's rows are stride apart: positions between them are zero
 //   dw [O/G, T C/G]    = dy^T [O/G, P]                  windows of x [P, T C/G]
-// Operands are read in whichever layout they have; channels-last ones in coalesced order.
+// Operands are read in either layout; channels-last ones with coalesced accesses.
 #include <limits>
 
 #include "ops/conv/conv_geometry.h"
@@ -25,7 +25,7 @@ struct Strides {
   }
 };
 
-// Pixels of y over the image x: what an output sees.
+// Pixels of y over the image x: the inputs of an output.
 Window windows_of_x(const ConvGeometry& g, const Strides& x) {
   const int64_t pixels = g.n * g.oh * g.ow, taps = g.kh * g.kw * g.c_per_group();
   Window v;
@@ -41,7 +41,7 @@ Window windows_of_x(const ConvGeometry& g, const Strides& x) {
   v.stride_n = x.n, v.stride_c = x.c, v.stride_h = x.h, v.stride_w = x.w;
   return v;
 }
-// Pixels of x over the image dy: the outputs that see an input. i stride + r dilation - pad = h, solved for i.
+// Pixels of x over the image dy: the outputs that an input contributes to. i stride + r dilation - pad = h, solved for i.
 Window windows_of_dy(const ConvGeometry& g, const Strides& dy) {
   const int64_t pixels = g.n * g.h * g.w, taps = g.kh * g.kw * g.o_per_group();
   Window v;
@@ -136,7 +136,7 @@ std::unique_ptr<Kernel> make(const KernelQuery& q) {
   return make_product_kernel(q, p, operands);
 }
 
-// Positions in a padded image are 32-bit numbers.
+// Positions in a padded image are 32-bit integers.
 std::string reject(const KernelQuery& q) {
   const ConvGeometry g = conv::geometry_of(q);
   const int64_t most = std::max(g.h + g.pad_top + g.pad_bottom, g.w + g.pad_left + g.pad_right);

@@ -1,7 +1,7 @@
 // conv2d, its two gradients and conv2d_bias_act by cuDNN's graphs, for half types and float32 (sums in float, no TF32) in channels-last.
 //
-// Sindri's weights are [O, C/G, KH, KW]; cuDNN's fast engines want [O, KH, KW, C/G], which is the layout channels-last of a weight. For 1x1 kernels, and for one
-// channel, both are the same memory. A weight that comes contiguous, as in eager calls, is turned in the workspace before the convolution.
+// Sindri's weights are [O, C/G, KH, KW]. cuDNN's fast engines need [O, KH, KW, C/G], which is a weight in channels-last layout. For 1x1 kernels, and for one
+// channel, both are the same memory. A contiguous weight, as in eager calls, is transposed in the workspace before the convolution.
 #include <utility>
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace {
 
 using conv::Direction;
 
-// x [N, C, H, W], w, perhaps bias and residual, y: arguments of the graph in the order in which they are added.
+// x [N, C, H, W], w, optional bias and residual, y: arguments of the graph in the order in which they are added.
 CudnnGraph graph_of(const KernelQuery& q) {
   const conv::ConvGeometry g = conv::geometry_of(q);
   const cudnnDataType_t type = cudnn_type(q.in[0].dtype);
@@ -39,7 +39,7 @@ CudnnGraph graph_of(const KernelQuery& q) {
     graph.conv(x, w, add(g.y_shape(), true), geometry);
     return graph;
   }
-  // Between the ops numbers are float, so that the sum is rounded once.
+  // Values between the ops are float, so that the sum is rounded once.
   const TensorId bias = graph.per_channel(cudnn_type(q.in[2].dtype), g.o, Role::kInput);
   const TensorId residual = q.in.size() > 3 ? add(g.y_shape(), false) : 0;
   const TensorId y = add(g.y_shape(), true);
@@ -89,7 +89,7 @@ class CudnnConv final : public Kernel {
       addresses[weight_argument] = space(weight_at_);
       if (!is_weight_grad_) weight_to_rows(call, in[1].data, space(weight_at_), g_.o, g_.c_per_group(), g_.kh * g_.kw, weight().dtype);
     }
-    // The residual may lie in the result's memory, which cuDNN does not promise to read before it writes.
+    // The residual may share the result's memory, and cuDNN does not guarantee to read it before it writes.
     if (in.size() > 3 && in[3].data == out[0].data) {
       copy_bytes(call, space(residual_at_), in[3].data, out_[0].nbytes());
       addresses[3] = space(residual_at_);

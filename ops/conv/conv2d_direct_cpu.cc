@@ -1,8 +1,8 @@
-// conv2d and its gradients with few channels, where oneDNN's blocked kernels compute mostly padding: first layers of grey images,
-// LeNet. Weights are packed for each call (they are small); images are read where they lie, or from a padded copy.
+// conv2d and its gradients for few channels, where oneDNN's blocked kernels compute mostly padding: first layers of grey images,
+// LeNet. Weights are packed for each call (they are small). Images are read in place, or from a padded copy.
 //
-// The batch is cut into pieces by shape alone, one task each, and partial weight gradients are added in the order of the pieces:
-// the bits do not depend on the number of threads, so strict mode uses these kernels too.
+// The batch is cut into pieces by shape alone, one task each, and partial weight gradients are added in the order of the pieces.
+// The result is bitwise identical for any number of threads, so strict mode uses these kernels too.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ using conv::ConvGeometry, conv::Direction;
 
 constexpr int64_t kMaxPieces = 16;
 constexpr int64_t kMaxLanes = 16;
-constexpr int64_t kSlack = kDirectRunBlock;  // floats behind an image that vectors may touch
+constexpr int64_t kSlack = kDirectRunBlock;  // floats after an image that vectors may access
 
 class DirectConvKernel final : public Kernel {
  public:
@@ -86,7 +86,7 @@ class DirectConvKernel final : public Kernel {
   int64_t x_image() const { return g_.h * g_.w * g_.c; }
   int64_t y_image() const { return g_.oh * g_.ow * g_.o; }
 
-  // The image with zeros around it; the image itself when there is no padding.
+  // The image with zeros around it, or the image itself if there is no padding.
   const float* padded(const float* x, float* copy) const {
     if (!has_padding_) return x;
     std::fill_n(copy, padded_image_, 0.0f);
@@ -100,7 +100,7 @@ class DirectConvKernel final : public Kernel {
     for (int64_t h = 0; h < g_.h; ++h) std::copy_n(copy + ((h + g_.pad_top) * padded_w_ + g_.pad_left) * g_.c, g_.w * g_.c, dx + h * g_.w * g_.c);
   }
 
-  // [O, C, KH, KW] -> [KH, KW, C, lanes], zeros behind the output channels.
+  // [O, C, KH, KW] -> [KH, KW, C, lanes], with zeros after the output channels.
   void pack_pixels(const float* oihw, float* to) const {
     std::fill_n(to, pixels_.taps * pixels_.lanes, 0.0f);
     const int64_t area = g_.kh * g_.kw;
@@ -136,7 +136,7 @@ class DirectConvKernel final : public Kernel {
   DirectInputGrad runs_{};
 };
 
-// Shapes where these loops were measured faster than oneDNN 2.6 with AVX2 and AVX-512.
+// Accepts shapes for which these loops were measured faster than oneDNN 2.6 with AVX2 and AVX-512.
 std::string reject(const KernelQuery& q) {
   if (q.in[0].dtype != DType::kFloat32) return "float32 only";
   const ConvGeometry g = conv::geometry_of(q);

@@ -1,4 +1,4 @@
-// See conv2d_direct_simd.h. Every output sums over its taps in one order, whatever block of pixels it is computed in.
+// See conv2d_direct_simd.h. Every output sums over its taps in the same order, whatever block of pixels it is computed in.
 #include "ops/conv/conv2d_direct_simd.h"
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@ typedef float F4 __attribute__((vector_size(16)));
 typedef float F8 __attribute__((vector_size(32)));
 typedef float F16Lanes __attribute__((vector_size(64)));
 
-// Contraction is off for the whole build, so fused multiply-add is asked for by name.
+// Contraction is off for the whole build, so fused multiply-add is called explicitly.
 #if defined(__AVX512F__)
 using Widest = F16Lanes;
 SINDRI_SIMD_INLINE F16Lanes multiply_add(F16Lanes a, F16Lanes b, F16Lanes c) {
@@ -40,17 +40,17 @@ template <class V> SINDRI_SIMD_INLINE V load(const float* p) {
 template <class V> SINDRI_SIMD_INLINE void store(float* p, V v) { __builtin_memcpy(p, &v, sizeof v); }
 template <class V> SINDRI_SIMD_INLINE V broadcast(float x) { return x - V{}; }
 
-// What holds 8 output channels.
+// The vector type for 8 output channels.
 #if defined(__AVX512F__)
 using Eight = F8;
 #else
 using Eight = Widest;
 #endif
 
-// Registers that hold sums: of 32 with AVX-512, else of 16; the others hold weights and broadcasts.
+// Registers used for sums: of 32 with AVX-512, otherwise of 16; the others hold weights and broadcast values.
 constexpr int kSums = kFloats<Widest> == 16 ? 24 : kFloats<Widest> == 8 ? 12 : 8;
 
-// kPixels neighbouring outputs of a row. kStride 0: any.
+// Computes kPixels neighbouring outputs of a row. kStride 0: any stride.
 template <class V, int kVecs, int kPixels, int64_t kStride>
 SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict x, const float* __restrict weight, float* y, int64_t room) {
   const int64_t stride = kStride != 0 ? kStride : d.pixel_stride;
@@ -69,7 +69,7 @@ SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict
     }
   }
   constexpr int64_t kLanes = kVecs * kFloats<V>;
-  if ((kPixels - 1) * d.o + kLanes <= room) {  // lanes beyond o fall on the next pixel, which is written later
+  if ((kPixels - 1) * d.o + kLanes <= room) {  // lanes beyond o overlap the next pixel, which is written later
 #pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p)
       for (int v = 0; v < kVecs; ++v) store<V>(y + p * d.o + v * kFloats<V>, sum[p][v]);
@@ -83,7 +83,7 @@ SINDRI_SIMD_INLINE void conv_pixels(const DirectConv& d, const float* __restrict
     for (int64_t o = 0; o < d.o; ++o) y[p * d.o + o] = lanes[p * kLanes + o];
 }
 
-// Blocks of a row: as few as kMost allows, of nearly equal length, because short ones leave the multipliers waiting for each other.
+// Splits a row into as few blocks as kMost allows, of nearly equal length: short blocks leave the multipliers waiting for each other.
 SINDRI_SIMD_INLINE int64_t block_length(int64_t left, int64_t most) {
   const int64_t blocks = (left + most - 1) / most;
   return (left + blocks - 1) / blocks;
@@ -107,7 +107,7 @@ template <class V, int kVecs, int64_t kStride> SINDRI_SIMD_INLINE void conv_imag
     }
 }
 
-// Sums of kTaps taps, `count` of them real, over all pixels of an image.
+// Sums of kTaps taps, of which `count` are used, over all pixels of an image.
 template <class V, int kVecs, int kTaps> SINDRI_SIMD_INLINE void weight_grad_taps(const DirectConv& d, const float* __restrict x, const float* __restrict dy,
                                                                                   int64_t room, const int32_t* offset, int64_t count, float* partial) {
   constexpr int64_t kLanes = kVecs * kFloats<V>;
@@ -142,8 +142,8 @@ template <class V, int kVecs, int kTaps> SINDRI_SIMD_INLINE void weight_grad_tap
       if (t < count) store<V>(partial + t * kLanes + v * kFloats<V>, sum[t][v]);
 }
 
-// The same for kRows kernel rows of kRun neighbouring taps each: addresses of a row's taps are then constants from one pointer, where
-// separate offsets do not fit the registers. Rows behind the last real one (`rows`) repeat the first.
+// The same for kRows kernel rows of kRun neighbouring taps each. The taps of a row then have constant offsets from one pointer, while
+// separate offsets would not fit the registers. Rows from `rows` on repeat the first.
 template <class V, int kVecs, int kRows, int kRun> SINDRI_SIMD_INLINE void weight_grad_runs(const DirectConv& d, const float* __restrict x,
                                                                                             const float* __restrict dy, int64_t room, const int32_t* offset,
                                                                                             int64_t rows, float* partial) {
@@ -213,7 +213,7 @@ template <class V, int kVecs> SINDRI_SIMD_INLINE void weight_grad(const DirectCo
   }
 }
 
-// Lanes of the block at `first` that belong to the run keep their value, others become zero, so that an infinite gradient cannot put
+// Keeps the lanes of the block at `first` that belong to the run and zeroes the others, so that an infinite gradient cannot cause
 // NaN (infinity times a padding weight) next to the run.
 template <class V> SINDRI_SIMD_INLINE V keep_run(V v, int64_t first, int64_t run) {
   static const int32_t kMask[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
@@ -251,8 +251,8 @@ SINDRI_SIMD_INLINE void input_grad_sums(const DirectInputGrad& d, const float* _
   }
 }
 
-// Runs of neighbouring pixels overlap in dx. A load of what was just stored elsewhere waits for it, so all kernel rows are computed
-// first and their additions go in turns: each waits for the one a whole turn before.
+// Runs of neighbouring pixels overlap in dx, and a load that overlaps a recent store waits for it. So the sums of all kernel rows
+// are computed first and then added in turn: each addition waits only for the one a whole turn before.
 template <class V, int kPixels> SINDRI_SIMD_INLINE void input_grad_block(const DirectInputGrad& d, const float* dy, const float* weight, float* dx) {
   const int64_t length = direct_run_length(d.run);
   alignas(64) float sums[kDirectMaxKernelRows * kPixels * kDirectRunBlock];

@@ -1,9 +1,9 @@
 // conv2d and its gradients as one matrix product by oneDNN over channels-last activations:
 //   y [P, O] = X [P, K] · w^T,   dX [P, K] = dy [P, O] · w,   dw [O, K] = dy^T · X,   P = N·OH·OW,  K = KH·KW·C.
-// X holds, for each output pixel, the inputs that it sees (im2col). For 1x1 kernels of stride 1 that is x as it lies; else it is written to the
-// workspace, some images at a time, and dX is added up into dx (col2im). Where this is faster than oneDNN's convolution (strided 1x1 kernels,
-// 3x3 kernels with many channels over few pixels) is measured (kernel_choice.h). The library splits the sums of dw over threads, so strict
-// mode leaves these kernels out.
+// X holds, for each output pixel, its inputs (im2col). For 1x1 kernels of stride 1 X is x itself. Otherwise it is written to the workspace,
+// some images at a time, and dX is added into dx (col2im). This may be faster than oneDNN's convolution (strided 1x1 kernels, 3x3 kernels with
+// many channels over few pixels), which is decided by measuring (kernel_choice.h). The library splits the sums of dw over threads, so strict
+// mode does not use these kernels.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -23,13 +23,13 @@ using conv::ConvGeometry, conv::Direction;
 using dnnl::memory;
 
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
-constexpr int64_t kMostColumnBytes = 32 << 20;  // of X at once: the workspace of other convolutions is as large, and the last-level cache is
+constexpr int64_t kMostColumnBytes = 32 << 20;  // of X at once: other convolutions' workspaces and the last-level cache are as large
 
-constexpr int64_t kFewestGathered = 256;  // columns of fewer inputs a pixel were never measured to be the fastest way
+constexpr int64_t kFewestGathered = 256;  // columns with fewer inputs per pixel were never measured to be the fastest
 
 using Columns = conv::Columns<float>;
 
-// Images whose part of X is made at once: all, or the most that divide the batch evenly.
+// Number of images whose part of X is made at once: all, or the most that divide the batch evenly.
 int64_t images_at_once(const ConvGeometry& g, const Columns& columns) {
   if (columns.is_view()) return g.n;
   int64_t images = std::clamp<int64_t>(kMostColumnBytes / (g.oh * g.ow * columns.k() * kFloat), 1, g.n);
@@ -37,12 +37,12 @@ int64_t images_at_once(const ConvGeometry& g, const Columns& columns) {
   return images;
 }
 
-// A row-major matrix [rows, cols], or the transpose of one.
+// Descriptor of a row-major matrix [rows, cols], or of its transpose.
 memory::desc matrix(int64_t rows, int64_t cols, bool transposed = false) {
   return {{rows, cols}, memory::data_type::f32, transposed ? memory::dims{1, rows} : memory::dims{cols, 1}};
 }
 
-// accumulate: the product is added to what the result holds.
+// accumulate: adds the product to the result's previous value.
 bool make_descriptor(const KernelQuery& q, bool accumulate, dnnl::matmul::primitive_desc* pd, std::string* why) {
   const ConvGeometry g = conv::geometry_of(q);
   const Columns columns(g);
@@ -77,7 +77,7 @@ onednn::Product make_product(const KernelQuery& q, bool accumulate) {
 
 class GemmConvKernel final : public Kernel {
  public:
-  // Under a ThreadScope.
+  // Requires a ThreadScope.
   explicit GemmConvKernel(const KernelQuery& q)
       : direction_(conv::direction_of(q)), g_(conv::geometry_of(q)), columns_(g_), images_(images_at_once(g_, columns_)), product_(make_product(q, false)) {
     if (direction_ == Direction::kWeightGrad && images_ < g_.n) add_product_.emplace(make_product(q, true));

@@ -1,6 +1,7 @@
-// conv2d and its gradients as matrix products over columns (im2col.h), for the types and shapes oneDNN declines:
+// conv2d and its gradients as matrix products over columns (im2col.h), for types and shapes that oneDNN does not support:
 //   y  [rows, O] = columns [rows, K] · w^T [K, O],   dcolumns = dy · w [O, K],   dw [O, K] = dy^T · columns,   K = KH·KW·C/groups.
-// Row blocks depend on the shape alone and gemm does not depend on threads, so results never do (strict mode included).
+// Row blocks depend on the shape alone and gemm's result does not depend on the number of threads, so these results do not either
+// (strict mode included).
 #include <algorithm>
 #include <type_traits>
 
@@ -75,7 +76,7 @@ class Im2colConv final : public Kernel {
  public:
   explicit Im2colConv(const KernelQuery& q) : direction_(conv::direction_of(q)), g_(conv::geometry_of(q)), dtype_(q.in[0].dtype) {
     const int64_t size = dtype_ == DType::kFloat64 ? 8 : 4, k = g_.kh * g_.kw * g_.c_per_group(), rows = g_.n * g_.oh * g_.ow;
-    constexpr int64_t kColumnBytes = 4 << 20;  // about what an L2 or a share of L3 holds
+    constexpr int64_t kColumnBytes = 4 << 20;  // about the size of an L2 cache or a share of L3
     block_ = std::clamp<int64_t>(kColumnBytes / (k * size), 64, std::max<int64_t>(64, rows));
     WorkspaceLayout layout;
     columns_at_ = layout.add(std::min(block_, rows) * k * size);
@@ -95,7 +96,7 @@ class Im2colConv final : public Kernel {
   }
 
  private:
-  // 16-bit operands are widened into the workspace; others are used where they are.
+  // 16-bit operands are converted into the workspace; others are used in place.
   template <class T, class A> const A* widened(const Buffer& b, void* workspace, int64_t at) const {
     if constexpr (std::is_same_v<T, A>) return b.as<const A>();
     A* to = static_cast<A*>(workspace_at(workspace, at));

@@ -1,10 +1,10 @@
-// conv2d and its gradients by oneDNN. Activations stay channels-last; the weight format is the library's choice, so weights are
-// reordered from (or, for their gradient, to) OIHW in the workspace of each call. The reorder moves a few percent of what the
-// convolution moves; what it buys is the fast implementation.
+// conv2d and its gradients by oneDNN. Activations stay channels-last. The library chooses the weight format, so weights are
+// reordered from (or, for their gradient, to) OIHW in the workspace of each call. The reorder moves a few percent of the
+// convolution's data and enables the fast implementation.
 //
-// "onednn" lets the library split the work over threads, which changes the order of sums with their number. "onednn_strict", used
-// in strict mode, cuts the batch into pieces that depend on the shape alone; each piece is computed by a primitive made for one
-// thread, and partial weight gradients are added in the order of the pieces.
+// "onednn" lets the library split the work over threads, so the order of sums depends on their number. "onednn_strict", used in
+// strict mode, cuts the batch into pieces that depend on the shape alone. Each piece is computed by a primitive for one thread,
+// and partial weight gradients are added in the order of the pieces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ namespace {
 using conv::ConvGeometry, conv::Direction;
 using dnnl::memory;
 
-// Descriptors of one convolution over `batch` images. Grouped weights are the same OIHW memory seen as [G, O/G, C/G, KH, KW].
+// Descriptors of one convolution over `batch` images. Grouped weights are the same OIHW memory viewed as [G, O/G, C/G, KH, KW].
 struct Descriptors {
-  memory::desc x, y, weight_any, weight_plain, forward_weight, bias;  // bias: zero without one
+  memory::desc x, y, weight_any, weight_plain, forward_weight, bias;  // bias: zero descriptor if there is none
   bool residual = false;  // of conv2d_bias_act
   memory::dims stride, dilation, pad_before, pad_after;
 
@@ -50,7 +50,7 @@ struct Descriptors {
 struct Part {
   dnnl::primitive primitive;
   memory::desc bias;
-  dnnl::reorder reorder;  // of the weight, or back for its gradient; empty when the library works on OIHW
+  dnnl::reorder reorder;  // of the weight, or back for its gradient; empty if the library works on OIHW
   memory::desc weight, weight_plain, x, y, scratchpad;
   bool packed() const { return weight != weight_plain; }
 };
@@ -71,7 +71,7 @@ template <class PrimitiveDesc> void finish_part(const PrimitiveDesc& pd, const m
   part->reorder = dnnl::reorder(dnnl::reorder::primitive_desc(onednn::engine(), from, onednn::engine(), to, user_scratchpad()));
 }
 
-// Empty, and *part filled when given; or why oneDNN cannot.
+// Fills *part and returns an empty string, or returns why oneDNN does not support the problem.
 template <class Primitive, class Make, class Weight>
 std::string build(const Descriptors& d, bool weight_is_output, Make&& make, Weight&& weight_of, Part* part) {
   typename Primitive::primitive_desc pd;
@@ -90,7 +90,7 @@ std::string make_part(Direction direction, const Descriptors& d, Part* part) {
   const dnnl::engine& engine = onednn::engine();
   const dnnl::primitive_attr attr = user_scratchpad();
   const auto weights = [](const auto& pd) { return pd.weights_desc(); };
-  // Also the hint of the backward descriptors.
+  // Also needed as the hint of the backward descriptors.
   const auto forward = [&] {
     if (d.bias.is_zero()) {
       const Forward::desc desc(dnnl::prop_kind::forward_training, algorithm, d.x, d.forward_weight, d.y, d.stride, d.dilation, d.pad_before, d.pad_after);
@@ -155,7 +155,7 @@ void run_part(Direction direction, const Part& p, const void* x, const void* wei
   }
 }
 
-// The three operands of a query by their role, whatever the direction.
+// The three operands of a query by role, for all directions.
 struct Operands {
   char *x, *weight, *y;
 };
@@ -213,7 +213,7 @@ class OneDnnConv final : public Kernel {
       run_reorder(part_, part_.weight_plain, o.weight, part_.weight, packed);
       weight = packed;
     }
-    // The library adds to what the result holds.
+    // The library adds to the result's previous value.
     if (in.size() > 3 && in[3].data != out[0].data) copy(in[3], out[0]);
     run_part(direction_, part_, o.x, weight, o.y, scratchpad, in.size() > 2 ? in[2].data : nullptr);
     if (relu_) apply_relu(out[0]);
@@ -226,7 +226,7 @@ class OneDnnConv final : public Kernel {
                  [&](int64_t begin, int64_t end) { std::copy(from.as<char>() + begin, from.as<char>() + end, to.as<char>() + begin); });
   }
 
-  // The library's own relu behind a convolution makes 0 of NaN.
+  // The library's own relu after a convolution turns NaN into 0.
   static void apply_relu(const Buffer& y) {
     const auto relu = [&]<class T>(T* at) {
       parallel_for(y.meta->numel(), 1 << 14, [&](int64_t begin, int64_t end) {
@@ -245,10 +245,10 @@ class OneDnnConv final : public Kernel {
   int64_t scratchpad_at_ = 0, weight_at_ = 0, workspace_ = 0;
 };
 
-// How strict mode cuts the batch: by shape alone, in pieces enough for the cores of a socket to share. Every piece of a weight
-// gradient writes a partial result of the weight's size, so large weights get fewer.
+// The pieces into which strict mode cuts the batch: by shape alone, and enough for the cores of a socket. Every piece of a
+// weight gradient writes a partial result of the weight's size, so large weights get fewer pieces.
 struct Pieces {
-  int64_t count, images, last;  // pieces, images of each, images of the last one
+  int64_t count, images, last;  // number of pieces, images of each, images of the last one
 
   Pieces(Direction direction, const ConvGeometry& g) {
     constexpr int64_t kMost = 16, kFewest = 4, kPartialBytes = 16 << 20;
@@ -260,7 +260,7 @@ struct Pieces {
   }
 };
 
-// Partial weight gradients are kept in float32, so that adding them rounds once.
+// Partial weight gradients are float32, so that their sum is rounded once.
 Descriptors strict_descriptors(const KernelQuery& q, int64_t images) {
   const DType dtype = q.in[0].dtype;
   return {conv::geometry_of(q), images, dtype, conv::direction_of(q) == Direction::kWeightGrad ? DType::kFloat32 : dtype};
@@ -316,7 +316,7 @@ class StrictOneDnnConv final : public Kernel {
   int64_t x_bytes() const { return pieces_.images * geometry_.c * geometry_.h * geometry_.w * static_cast<int64_t>(dtype_size(dtype_)); }
   int64_t y_bytes() const { return pieces_.images * geometry_.o * geometry_.oh * geometry_.ow * static_cast<int64_t>(dtype_size(dtype_)); }
 
-  // When all pieces share one packed format their results are added there, and only the sum is brought to OIHW.
+  // If all pieces share one packed format, their results are added in it and only the sum is converted to OIHW.
   bool sums_packed() const { return parts_.size() == 1 && parts_[0].packed(); }
 
   void run_weight_grad(void* workspace, const Operands& o) {
@@ -350,7 +350,7 @@ class StrictOneDnnConv final : public Kernel {
   // `to` may be the first of the terms.
   static void add_in_order(void* workspace, const std::vector<int64_t>& terms, int64_t count, float* to) {
     parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
-      constexpr int64_t kBlock = 2048;  // stays in L1 while the terms stream by
+      constexpr int64_t kBlock = 2048;  // stays in L1 while the terms are streamed
       for (int64_t first = begin; first < end; first += kBlock) {
         const int64_t last = std::min(end, first + kBlock);
         const float* term0 = static_cast<const float*>(workspace_at(workspace, terms[0]));
@@ -372,8 +372,8 @@ class StrictOneDnnConv final : public Kernel {
   std::vector<int64_t> scratchpad_at_, packed_at_, partial_at_;
 };
 
-// The library plans in 32-bit numbers and checks few of them: padding of 2^26 rows ends in a division by zero inside it (avx512) or
-// takes seconds of planning. So it is only asked about geometries of the kind it was made for.
+// The library plans with 32-bit integers and checks few of them: a padding of 2^26 rows causes a division by zero in it (avx512) or
+// takes seconds of planning. So it is only used for geometries it was designed for.
 std::string out_of_bounds(const ConvGeometry& g) {
   constexpr int64_t kFarthest = 1024, kStride = 4096, kImage = int64_t{1} << 30;
   if (std::max({g.pad_top, g.pad_bottom, g.pad_left, g.pad_right}) > kFarthest) return fmt::format("padding above {}", kFarthest);
@@ -395,18 +395,18 @@ std::string reject_common(const KernelQuery& q) {
   const ConvGeometry g = conv::geometry_of(q);
   if (g.empty()) return "an operand has no elements";
   if (const std::string far = out_of_bounds(g); !far.empty()) return far;
-  // Over channels-last images it gathers the pixels of a block of channels, 8 or with AVX-512 16, though there are fewer: wrong gradients, and a
-  // broken heap (github.com/uxlfoundation/oneDNN/issues/6035; 2.6.3).
+  // Over channels-last images the library gathers pixels in blocks of 8 channels, or 16 with AVX-512, even if there are fewer: wrong gradients
+  // and a corrupted heap (github.com/uxlfoundation/oneDNN/issues/6035; 2.6.3).
   const bool strided_pointwise = g.kh * g.kw == 1 && (g.stride_h > 1 || g.stride_w > 1);
   if (conv::direction_of(q) == Direction::kWeightGrad && strided_pointwise && g.c_per_group() < 16)
     return "oneDNN writes past its workspace for 1x1 kernels with a stride over fewer than 16 channels";
-  // It fills up rows of tiles with the pixels behind the window, times weights of zero: infinity there makes NaN here.
+  // The library fills rows of tiles with the pixels after the window, multiplied by zero weights: infinity there causes NaN here.
   constexpr int64_t kFewChannels = 4;
   if (conv::direction_of(q) == Direction::kForward && q.in[0].dtype == DType::kBFloat16 && cpu_isa() == CpuIsa::kAvx512Amx && g.kh * g.kw > 1 &&
       g.c_per_group() <= kFewChannels)
     return "oneDNN's tiles look past the window of a kernel over four channels or fewer";
-  // Its bfloat16 instructions multiply pairs of channels. The last of an odd number is paired with the first one of the next pixel, times a weight of
-  // zero. Depthwise kernels have no pairs.
+  // Its bfloat16 instructions multiply pairs of channels. The last of an odd number of channels is paired with the next pixel's first one, multiplied
+  // by a zero weight. Depthwise kernels have no pairs.
   const int64_t channels = conv::direction_of(q) == Direction::kInputGrad ? g.o_per_group() : g.c_per_group();
   const bool paired = conv::direction_of(q) != Direction::kWeightGrad && q.in[0].dtype == DType::kBFloat16 && !(g.groups > 1 && channels == 1);
   if (paired && channels % 2 != 0) return "oneDNN pairs the last of an odd number of bfloat16 channels with the next pixel";

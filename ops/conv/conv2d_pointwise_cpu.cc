@@ -1,8 +1,8 @@
 // The weight gradient of 1x1 convolutions in float32: dw [O, C] = dy^T [O, P] · X [P, C] over the pixels P = N·OH·OW of channels-last images,
-// where X are the pixels that the kernel touches (all, or every stride-th). Blocks of pixels are copied into panels and multiplied from a
-// core's cache; long sums over few channels are where libraries lose most. Pieces of pixels add up sums of their own, which are then
-// added in order: any number of threads gives the same bits, so strict mode uses this kernel too. Where it is faster than oneDNN is
-// measured (kernel_choice.h).
+// where X are the pixels that the kernel reads (all, or every stride-th). Blocks of pixels are copied into panels and multiplied from a
+// core's cache; libraries lose most on long sums over few channels. Each piece of pixels has a separate sum, and these are added in order.
+// The result is bitwise identical for any number of threads, so strict mode uses this kernel too. It competes with oneDNN by measured time
+// (kernel_choice.h).
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -33,7 +33,7 @@ class PointwiseWeightGrad final : public Kernel {
   }
   int64_t workspace_bytes() const override { return workspace_; }
 
-  // in: dy, x; out: dw, the sum of the first piece.
+  // in: dy, x; out: dw, which also holds the first piece's sum.
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     const float *dy = in[0].as<const float>(), *x = in[1].as<const float>();
     float *panels = static_cast<float*>(workspace_at(ctx.workspace, panels_at_)), *sums = static_cast<float*>(workspace_at(ctx.workspace, sums_at_));

@@ -1,5 +1,5 @@
-// The weight gradient of 1x1 convolutions in bfloat16 with tiles: as conv2d_pointwise_cpu.cc, which see, dw [O, C] = dy^T [O, P] · X [P, C] with sums
-// in float32 over pieces of pixels, added in order. oneDNN 2.6 reaches a fifth of what the tiles do here (docs/design/graph.md, "Which kernel").
+// The weight gradient of 1x1 convolutions in bfloat16 with tiles, computed as in conv2d_pointwise_cpu.cc: dw [O, C] = dy^T [O, P] · X [P, C] with
+// float32 sums over pieces of pixels, added in order. oneDNN 2.6 reaches a fifth of this kernel's speed (docs/design/graph.md, "Which kernel").
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -62,7 +62,7 @@ class PointwiseTiles final : public Kernel {
  private:
   void add_block(const uint16_t* dy, const uint16_t* x, int64_t first, int64_t count, bool add, uint16_t* panels, float* sum) const {
     const int64_t rows = round_up(count, kTileDepth);
-    std::vector<const uint16_t*> dy_rows(static_cast<size_t>(rows)), x_rows(static_cast<size_t>(rows));  // null, which is zeros, behind the last pixel
+    std::vector<const uint16_t*> dy_rows(static_cast<size_t>(rows)), x_rows(static_cast<size_t>(rows));  // null (zeros) after the last pixel
     int64_t column = first % g_.ow, row = first / g_.ow % g_.oh, image = first / (g_.ow * g_.oh);
     for (int64_t t = 0; t < count; ++t) {
       dy_rows[static_cast<size_t>(t)] = dy + (first + t) * g_.o;

@@ -1,9 +1,9 @@
-// conv2d, its gradients and conv2d_bias_act with kernels of some rows and columns (the 3x3 convolutions of ResNets): one register tile of pixels by 16 output channels
-// over a padded copy of the image, no packing of activations. The input gradient of stride 1 is the convolution of dy with the weight
-// turned by 180 degrees.
+// conv2d, its gradients and conv2d_bias_act for kernels of several rows and columns (the 3x3 convolutions of ResNets): a register tile of pixels by 16 output
+// channels over a padded copy of the image, without packing activations. The input gradient of stride 1 is the convolution of dy with the weight rotated by 180
+// degrees.
 //
-// The batch is cut into pieces by shape alone, and partial weight gradients are added in the order of the pieces: the bits do not depend
-// on the number of threads, so strict mode uses these kernels too. Where they are faster than oneDNN is measured (kernel_choice.h).
+// The batch is cut into pieces by shape alone, and partial weight gradients are added in the order of the pieces. The result is bitwise identical for any
+// number of threads, so strict mode uses these kernels too. They compete with oneDNN by measured time (kernel_choice.h).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ using conv::ConvGeometry, conv::Direction;
 
 constexpr int64_t kMaxPieces = 8, kFloat = static_cast<int64_t>(sizeof(float));
 constexpr int64_t kMostBytes = 64 << 20;  // of copies of padded images
-constexpr int64_t kBlockBytes = 20 * 1024;  // rows of x and dy that a pass over the taps keeps in the first-level cache
+constexpr int64_t kBlockBytes = 20 * 1024;  // rows of x and dy that stay in the first-level cache during a pass over the taps
 
 // The input gradient as a forward convolution: dy is the image, x the result.
 ConvGeometry turned(const ConvGeometry& g) {
@@ -45,7 +45,7 @@ class TiledConvKernel final : public Kernel {
     rows_ = std::clamp<int64_t>(kBlockBytes / (kFloat * (g_.stride_h * padded_row_ + g_.ow * kTiledLanes)), 1, g_.oh);
     WorkspaceLayout layout;
     weight_at_ = layout.add(g_.weight_numel() * kFloat * (direction_ == Direction::kWeightGrad ? pieces_ : 1));
-    // Fewer images than threads: these share the channels of one, each with a copy of its own. That changes no sum.
+    // If there are fewer images than threads, several threads share the output channels of an image, each with its own copy. This changes no sum.
     if (direction_ != Direction::kWeightGrad && pieces_ < num_threads())
       groups_ = std::clamp<int64_t>(kMostBytes / (padded_image_ * kFloat * pieces_), 1, std::min(g_.o / kTiledLanes, fixed_chunks(num_threads(), pieces_)));
     if (has_padding_) image_at_ = layout.add(padded_image_ * kFloat * pieces_ * groups_);
@@ -93,7 +93,7 @@ class TiledConvKernel final : public Kernel {
   void clear(float* copy) const {
     if (has_padding_) std::fill_n(copy, padded_image_, 0.0f);
   }
-  // The image with zeros around it, in a copy that was cleared once; the image itself when there is no padding.
+  // The image with zeros around it, in a copy cleared once; the image itself if there is no padding.
   const float* padded(const float* x, float* copy) const {
     if (!has_padding_) return x;
     for (int64_t h = 0; h < g_.h; ++h) std::copy_n(x + h * g_.w * g_.c, g_.w * g_.c, copy + (h + g_.pad_top) * padded_row_ + g_.pad_left * g_.c);
@@ -112,12 +112,12 @@ class TiledConvKernel final : public Kernel {
     }
   }
 
-  // Weights as the op has them, [o, c, kh, kw] of the convolution asked for, at (o, c, row, column) of the one computed.
+  // Index in the op's weight of weight (o, c, row, column) of the computed convolution, whose c and o are exchanged for the input gradient.
   int64_t source(int64_t o, int64_t c, int64_t p, int64_t q) const {
     if (direction_ != Direction::kInputGrad) return ((o * g_.c + c) * g_.kh + p) * g_.kw + q;
     return ((c * g_.o + o) * g_.kh + g_.kh - 1 - p) * g_.kw + g_.kw - 1 - q;
   }
-  template <class F> void for_weights(F&& f) const {  // f(place in [o / lanes, kh, kw, c, lanes], place in the op's weight)
+  template <class F> void for_weights(F&& f) const {  // f(index in [o / lanes, kh, kw, c, lanes], index in the op's weight)
     for (int64_t o = 0; o < g_.o; ++o)
       for (int64_t p = 0; p < g_.kh; ++p)
         for (int64_t q = 0; q < g_.kw; ++q)
@@ -144,7 +144,7 @@ class TiledConvKernel final : public Kernel {
   TiledConv tile_{};
 };
 
-// Padded images of more than 262 x 262 pixels, or copies of them (one for each thread) beyond what is worth their memory.
+// Whether padded images have more than 262 x 262 pixels, or their copies (one per thread) would take too much memory.
 bool too_large(const ConvGeometry& g) {
   constexpr int64_t kMostPixels = 262 * 262;
   const int64_t rows = g.h + g.pad_top + g.pad_bottom, columns = g.w + g.pad_left + g.pad_right;

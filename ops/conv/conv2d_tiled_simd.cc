@@ -1,5 +1,5 @@
-// See conv2d_tiled_simd.h. Sums live in registers: a block of pixels (or of taps) by kTiledLanes channels. Every sum adds its terms in one
-// order, whatever block it is computed in.
+// See conv2d_tiled_simd.h. Sums are in registers: a block of pixels (or of taps) by kTiledLanes channels. Every sum adds its terms in the
+// same order, whatever block it is computed in.
 #include "ops/conv/conv2d_tiled_simd.h"
 
 #include "src/device/cpu/simd_vector.h"
@@ -8,10 +8,10 @@ namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
 constexpr int kVecs = static_cast<int>(kTiledLanes) / kVecFloats;
-// Pixels or taps of a block: 12 sums of the 16 registers, with AVX-512 14 (a row of 28 or 14 in even parts) and 24 of 32.
+// Pixels or taps per block: 12 sums of 16 registers; with AVX-512 14 (divides a row of 28 or 14 evenly) and 24 of 32.
 constexpr int kMostPixels = kVecFloats == 16 ? 14 : kVecFloats == 8 ? 6 : 2, kMostTaps = kVecFloats == 16 ? 24 : kVecFloats == 8 ? 6 : 2;
 
-// kPixels neighbouring outputs of a row. kStride: pixel_stride where it is a constant, so that addresses are; 0: any.
+// Computes kPixels neighbouring outputs of a row. kStride: pixel_stride as a constant, so that addresses are constants; 0: any.
 template <int kPixels, int64_t kStride>
 SINDRI_SIMD_INLINE void conv_pixels(const TiledConv& d, const float* __restrict x, const float* __restrict weight, float* y) {
   const int64_t stride = kStride != 0 ? kStride : d.pixel_stride;
@@ -42,7 +42,7 @@ template <int kPixels, int64_t kStride> SINDRI_SIMD_INLINE void conv_block(const
   if constexpr (kPixels > 1) conv_block<kPixels - 1, kStride>(d, pixels, x, weight, y);
 }
 
-// A row of sums that was just written.
+// Applies bias and relu to a row of sums that was just written.
 SINDRI_SIMD_INLINE void finish_row(const TiledConv& d, const float* bias, bool relu, float* y) {
   Vec b[kVecs];
   for (int v = 0; v < kVecs; ++v) b[v] = load(bias + v * kVecFloats);
@@ -57,7 +57,7 @@ SINDRI_SIMD_INLINE void finish_row(const TiledConv& d, const float* bias, bool r
 template <int64_t kStride> SINDRI_SIMD_INLINE void conv_image(const TiledConv& d, const float* x, const float* weight, const float* bias, bool relu, float* y) {
   for (int64_t i = 0; i < d.oh; ++i) {
     for (int64_t j = 0; j < d.ow;) {
-      // As few blocks as a row needs, of nearly equal length: short ones leave the multipliers waiting for each other.
+      // As few blocks as a row needs, of nearly equal length: short blocks leave the multipliers waiting for each other.
       const int64_t left = d.ow - j, blocks = (left + kMostPixels - 1) / kMostPixels, pixels = (left + blocks - 1) / blocks;
       conv_block<kMostPixels, kStride>(d, pixels, x + i * d.row_stride + j * d.pixel_stride, weight, y + (i * d.ow + j) * d.o);
       j += pixels;
@@ -66,7 +66,7 @@ template <int64_t kStride> SINDRI_SIMD_INLINE void conv_image(const TiledConv& d
   }
 }
 
-// kTaps neighbouring elements of a run.
+// Computes kTaps neighbouring elements of a run.
 template <int kTaps>
 SINDRI_SIMD_INLINE void weight_grad_taps(const TiledConv& d, int64_t rows, const float* __restrict x, const float* __restrict dy, float* partial) {
   Vec sum[kTaps][kVecs];

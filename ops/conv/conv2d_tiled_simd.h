@@ -9,7 +9,7 @@ namespace sindri {
 
 inline constexpr int64_t kTiledLanes = 16;
 
-/// One image in elements: a pixel's taps are, per kernel row, `run` = kw * c neighbouring elements of x.
+/// Geometry of one image in elements: for each kernel row a pixel's taps are `run` = kw * c neighbouring elements of x.
 struct TiledConv {
   int64_t kernel_rows, run;
   int64_t pixel_stride, row_stride, kernel_row_stride;  ///< of x: between output columns, output rows, kernel rows
@@ -19,7 +19,7 @@ struct TiledConv {
 }  // namespace sindri
 
 // kTiledLanes channels of y [oh, ow, o] of one image: x is padded already, weight [kernel_rows, run, kTiledLanes]. With bias [kTiledLanes]
-// y = sum + bias, with relu max(·, 0) of it; null: neither.
+// y = sum + bias (null: no bias); with relu y = max(y, 0).
 SINDRI_SIMD_DECLARE(void tiled_conv_image(const TiledConv& d, const float* x, const float* weight, const float* bias, bool relu, float* y);)
 // partial [kernel_rows, run, kTiledLanes] += x times dy [rows, ow, o] over output rows [row, row + rows), for kTiledLanes channels of dy.
 SINDRI_SIMD_DECLARE(void tiled_conv_weight_grad(const TiledConv& d, int64_t row, int64_t rows, const float* x, const float* dy, float* partial);)

@@ -1,5 +1,5 @@
-// conv2d, its gradients and conv2d_bias_act for half types that oneDNN does not compute on this processor (float16 anywhere in
-// version 2.6, bfloat16 without avx512_bf16 or where its instructions are slow).
+// conv2d, its gradients and conv2d_bias_act for half types that oneDNN does not support on this processor (float16 anywhere in
+// version 2.6; bfloat16 without avx512_bf16 or if its instructions are slow).
 #include "src/op/via_float32.h"
 
 namespace sindri {

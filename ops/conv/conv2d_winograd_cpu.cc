@@ -1,10 +1,10 @@
-// 3x3 convolutions of stride 1 in float32 by Winograd's F(2x2, 3x3) (Lavin and Gray 2016, arXiv:1509.09308), forward and both
-// gradients: y = Aᵀ[(G g Gᵀ) * (Bᵀ d B)]A per tile of 2x2 outputs and channel pair, so that sums over channels become 16 matrix products
-// with 2.25 times fewer multiplications than the direct form. Transposing the formula gives the gradient of the weight,
-// dg = Gᵀ[sum over tiles (A dy Aᵀ) * (Bᵀ d B)]G; the gradient of the input is a convolution with the weight turned around.
+// 3x3 convolutions of stride 1 in float32 by Winograd's F(2x2, 3x3) (Lavin and Gray 2016, arXiv:1509.09308), forward and both gradients:
+// y = Aᵀ[(G g Gᵀ) * (Bᵀ d B)]A per tile of 2x2 outputs and channel pair. Sums over channels become 16 matrix products with 2.25 times
+// fewer multiplications than the direct form. Transposing the formula gives the gradient of the weight, dg = Gᵀ[sum over tiles (A dy Aᵀ)
+// * (Bᵀ d B)]G. The gradient of the input is a convolution with the rotated weight.
 //
-// Tiles are worked on in blocks whose transformed operands stay in a core's cache. Blocks, and the pieces that weight gradients are
-// summed in, depend on the shape only: any number of threads gives the same bits.
+// Tiles are processed in blocks whose transformed operands stay in a core's cache. Blocks, and the pieces in which weight gradients are
+// summed, depend on the shape only: the result is bitwise identical for any number of threads.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -26,12 +26,12 @@ using conv::ConvGeometry, conv::Direction;
 using winograd::kPositions;
 
 constexpr int64_t kBlockBytes = 1 << 20;  // transformed operands of a block, about
-constexpr int64_t kLargeWeights = 1 << 20;  // bytes of transformed weights that no longer stay beside a block in the cache
-// Rows of transformed pixels, and the operands of the 16 positions, lie a cache line further apart than they are long: at multiples of
-// powers of two they would share a few cache sets, and a transform writes to all positions at once.
+constexpr int64_t kLargeWeights = 1 << 20;  // bytes; larger transformed weights do not stay in the cache next to a block
+// Padding of a cache line between rows of transformed pixels and between the operands of the 16 positions: at multiples of powers of
+// two they would share a few cache sets, and a transform writes to all positions at once.
 constexpr int64_t kGap = 16;
 
-// Memory of this thread, at least `floats` long, contents undefined.
+// Returns this thread's memory of at least `floats` floats; contents are undefined.
 float* scratch(int64_t floats) {
   struct Free {
     void operator()(float* p) const { std::free(p); }
@@ -47,7 +47,7 @@ float* scratch(int64_t floats) {
   return memory.get();
 }
 
-// A convolution of channels-last images "from" [n, h, w, c] to [n, oh, ow, o], both directions of the data alike.
+// A convolution of channels-last images [n, h, w, c] to [n, oh, ow, o]; the same for forward and input gradient.
 struct Problem {
   int64_t n, h, w, c, oh, ow, o, pad_top, pad_left;
   int64_t tiles_h, tiles_w, tiles;
@@ -66,18 +66,17 @@ struct Problem {
         tiles_w((ow + 1) / 2),
         tiles(n * tiles_h * tiles_w) {}
 
-  // Tiles of a block: a multiple of every register block. Large weights (or sums of their size) are read once per block, so blocks
-  // get larger with them.
+  // Tiles per block: a multiple of every register block. Large weights (or sums of their size) are read once per block, so blocks are larger then.
   int64_t block(int64_t least_with_large_weights) const {
     constexpr int64_t kBytes = kPositions * static_cast<int64_t>(sizeof(float));
     const int64_t fit = kBlockBytes / (kBytes * (c + o)), least = c * o * kBytes > kLargeWeights ? least_with_large_weights : 24;
     return std::clamp<int64_t>(fit / 12 * 12, least, 192);
   }
 
-  // f(top row, left column, image) of the 2x2 outputs of a tile.
+  // Calls f(top row, left column, image) for the 2x2 outputs of a tile.
   template <class F> void at(int64_t tile, F&& f) const { f(tile / tiles_w % tiles_h * 2, tile % tiles_w * 2, tile / (tiles_w * tiles_h)); }
 
-  // The 16 pixels under a tile; those outside the image are `zeros`.
+  // The 16 pixels under a tile; those outside the image point to `zeros`.
   void patch(const float* x, int64_t tile, const float* zeros, const float** d) const {
     at(tile, [&](int64_t i, int64_t j, int64_t image) {
       for (int64_t r = 0; r < 4; ++r)
@@ -88,7 +87,7 @@ struct Problem {
         }
     });
   }
-  // The four pixels of a tile in an image of the result; those outside are `none`.
+  // The four result pixels of a tile; those outside the image are `none`.
   template <class P> void outputs(P* y, int64_t tile, P* none, P** to) const {
     at(tile, [&](int64_t i, int64_t j, int64_t image) {
       for (int64_t r = 0; r < 2; ++r)
@@ -109,7 +108,7 @@ class WinogradConv final : public Kernel {
   int64_t workspace_bytes() const override { return weight_floats() * static_cast<int64_t>(sizeof(float)); }
   int64_t prepared_bytes(size_t in) const override { return in == 1 ? workspace_bytes() : 0; }
   void prepare(ExecContext&, size_t, const Buffer& from, void* to) const override {
-    // Weight [O, C, 3, 3] as lines c and columns o of the product; the roles change for the input's gradient.
+    // Weight [O, C, 3, 3] as rows c and columns o of the product; the roles are exchanged for the input gradient.
     const int64_t c_stride = input_grad_ ? p_.o * 9 : 9, o_stride = input_grad_ ? 9 : p_.c * 9;
     parallel_for(p_.c, std::max<int64_t>(1, 4096 / p_.o), [&](int64_t begin, int64_t end) {
       SINDRI_SIMD_CALL(winograd_weights)(from.as<const float>(), begin, end, p_.c, p_.o, c_stride, o_stride, input_grad_, static_cast<float*>(to));
@@ -171,7 +170,7 @@ class WinogradConv final : public Kernel {
 
 class WinogradWeightGrad final : public Kernel {
  public:
-  // Every piece sums into a transformed gradient of its own, 16/9 of the weight's size.
+  // Every piece sums into a separate transformed gradient, 16/9 of the weight's size.
   explicit WinogradWeightGrad(const KernelQuery& q)
       : p_(problem_of(Direction::kWeightGrad, conv::geometry_of(q))), pieces_(p_.tiles, p_.block(192), sum_floats() * static_cast<int64_t>(sizeof(float))) {}
   int64_t workspace_bytes() const override { return pieces_.pieces * sum_floats() * static_cast<int64_t>(sizeof(float)); }
@@ -241,9 +240,9 @@ std::string reject(const KernelQuery& q) {
 
 template <class K> std::unique_ptr<Kernel> make(const KernelQuery& q) { return std::make_unique<K>(q); }
 
-// At 20, the priority of the oneDNN kernels, the faster is found by measuring. The forward form of training stays behind them: its
-// error is a few times that of direct sums, and what it does to values near zero decides where relu lets gradients through; the
-// gradients of ResNet-18 were then 5 times as far from float64 as with direct sums (tests/models/net_parity_test.cc).
+// Priority 20 is that of the oneDNN kernels, so the faster one is chosen by measuring. The forward form in training has a lower
+// priority: its error is a few times that of direct sums, and errors near zero decide where relu passes gradients. The gradients
+// of ResNet-18 were then 5 times as far from float64 as with direct sums (tests/models/net_parity_test.cc).
 template <class K> bool add(const char* op, int priority) {
   return register_kernel({.op = op, .name = "winograd", .priority = priority, .reject = reject, .make = make<K>});
 }

@@ -1,5 +1,5 @@
-// The sizes of one 2-D convolution, checked once and shared by the three ops (forward, gradient of the input, gradient of the
-// weight) and their kernels. Private to ops/conv/.
+// The sizes of one 2-D convolution, checked once and shared by the three ops (forward, input gradient, weight gradient) and
+// their kernels. Private to ops/conv/.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sindri::conv {
 
-// The gradient ops need the shape their result must have: several input sizes give the same output size when stride > 1.
+// The gradient ops need the shape of their result: with stride > 1 several input sizes give the same output size.
 struct Conv2dInputGradAttrs {
   std::vector<int64_t> stride = {1, 1};
   std::vector<int64_t> pad = {0, 0, 0, 0};
@@ -56,7 +56,7 @@ struct ConvGeometry {
   Shape x_shape() const { return {n, c, h, w}; }
   Shape w_shape() const { return {o, c_per_group(), kh, kw}; }
   Shape y_shape() const { return {n, o, oh, ow}; }
-  /// True when some operand has no elements; library kernels leave that to the reference.
+  /// Whether an operand has no elements; library kernels leave that case to the reference.
   bool empty() const { return n == 0 || c == 0 || h == 0 || w == 0 || o == 0; }
 };
 
@@ -65,10 +65,10 @@ ConvGeometry make_geometry(const char* op, const ops::Conv2dAttrs& attrs, const 
 
 enum class Direction { kForward, kInputGrad, kWeightGrad };
 
-/// Which of the three ops a query is for, and its sizes.
+/// The op that a query is for, and its sizes.
 SINDRI_API Direction direction_of(const KernelQuery& q);
 SINDRI_API ConvGeometry geometry_of(const KernelQuery& q);
-/// Whether a relu follows: of conv2d_bias_act only.
+/// Whether a relu follows; only in conv2d_bias_act.
 SINDRI_API bool relu_of(const KernelQuery& q);
 
 template <class A> ops::Conv2dAttrs common_attrs(const A& a) { return {a.stride, a.pad, a.dilation, a.groups}; }

@@ -1,5 +1,5 @@
-// fold_batch_norm: w s and beta - mean s with s = gamma / sqrt(var + eps) for each output channel. Reads and writes the weight once. It runs once a weight and
-// evaluation, so it computes in double as the CPU does.
+// fold_batch_norm: w s and beta - mean s with s = gamma / sqrt(var + eps) for each output channel. Reads and writes the weight once. It runs once per weight
+// and evaluation, so it computes in double like the CPU.
 #include "ops/conv/conv_geometry.h"
 #include "src/device/cuda/divisor.h"
 #include "src/device/cuda/launch.h"
@@ -9,7 +9,7 @@ namespace {
 
 struct Vector {
   const void* data;
-  bool wide;  // float for half types; else of the weight's type
+  bool wide;  // float for half types, otherwise the weight's type
 };
 template <class E> SINDRI_DEVICE double value(const Vector& v, int64_t i) {
   return v.wide ? static_cast<double>(static_cast<const float*>(v.data)[i]) : static_cast<double>(load(static_cast<const E*>(v.data)[i]));

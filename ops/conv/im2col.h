@@ -1,5 +1,5 @@
-// The columns of a convolution as a matrix product (im2col). Row (n, oh, ow) holds the inputs that this output pixel sees, ordered (kh, kw, c) so
-// that channels-last runs are copied whole, of one group. Private to ops/conv/.
+// The columns of a convolution as a matrix product (im2col). Row (n, oh, ow) holds the inputs of this output pixel for one group, in the order
+// (kh, kw, c), so that channels-last runs are copied whole. Private to ops/conv/.
 #pragma once
 
 #include <algorithm>
@@ -25,19 +25,19 @@ template <class F, class Skip> void for_each_tap(const ConvGeometry& g, int64_t 
   }
 }
 
-/// A geometry's columns, some rows at a time; x and dx are channels-last.
+/// The columns of a geometry, some rows at a time; x and dx are channels-last.
 template <class T> class Columns {
  public:
   explicit Columns(const ConvGeometry& g) : g_(g), k_(g.kh * g.kw * g.c_per_group()) {}
 
-  /// Values in a row.
+  /// Elements in a row.
   int64_t k() const { return k_; }
-  /// Whether the columns are x itself, with c values between rows.
+  /// Whether the columns are x itself, with c elements between rows.
   bool is_view() const {
     return g_.kh == 1 && g_.kw == 1 && g_.stride_h == 1 && g_.stride_w == 1 && g_.pad_top + g_.pad_bottom + g_.pad_left + g_.pad_right == 0;
   }
 
-  /// Writes rows [row, row + count), unless they are a view; where they are then.
+  /// Writes rows [row, row + count) unless they are a view. Returns their address.
   const T* gather(const T* x, int64_t row, int64_t count, int64_t group, T* columns) const {
     const int64_t cg = g_.c_per_group();
     if (is_view()) return x + row * g_.c + group * cg;
@@ -51,7 +51,7 @@ template <class T> class Columns {
     return columns;
   }
 
-  /// Adds rows into dx. Rows of different images touch different parts of it, and one image's rows are added in order.
+  /// Adds rows into dx. Rows of different images write different parts of it, and one image's rows are added in order.
   void scatter(const T* columns, int64_t row, int64_t count, int64_t group, T* dx) const {
     const int64_t cg = g_.c_per_group(), per_image = g_.oh * g_.ow;
     const int64_t first = row / per_image, last = (row + count - 1) / per_image;

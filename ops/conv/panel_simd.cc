@@ -6,7 +6,7 @@
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
-// Rows of a register block, two vectors wide: sums take 24 of 32 registers with AVX-512, 12 of 16 with AVX2, else 8.
+// Rows of a register block, two vectors wide: sums take 24 of 32 registers with AVX-512, 12 of 16 with AVX2, otherwise 8.
 constexpr int kRows = kVecFloats == 16 ? 12 : kVecFloats == 8 ? 6 : 4, kPanel = 2 * kVecFloats;
 
 // block [rows, kPanel] = sum over d of a(r, d)·b(d, ·), a(r, d) at a + r·a_row + d·a_step, b(d, ·) at b + d·b_step.

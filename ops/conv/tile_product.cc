@@ -3,21 +3,22 @@
 
 #include <immintrin.h>
 
-// Whole files compiled for a set are those of every set (cmake/sindri_simd.cmake); these functions have one, and nothing they call is shared.
+// Files compiled per instruction set are compiled for every set (cmake/sindri_simd.cmake). These functions exist for one set only, and
+// nothing they call is shared with other files.
 #define SINDRI_TILES __attribute__((target("avx512f,avx512bw,avx512vl,amx-tile,amx-bf16")))
 
 namespace sindri::conv {
 
 namespace {
 
-// Registers: sums 0 to 3 (two by two), left operands 4 and 5, right ones 6 and 7; all 16 rows of 64 bytes.
+// Registers: sums 0 to 3 (two by two), left operands 4 and 5, right operands 6 and 7; all have 16 rows of 64 bytes.
 struct alignas(64) TileShapes {
   uint8_t palette = 1, start = 0, reserved[14] = {};
   uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// 16 bfloat16 of a row from column `column` on.
+// 16 bfloat16 elements of a row from column `column` on.
 SINDRI_TILES __m256i row_part(const uint16_t* row, int64_t column, int64_t columns) {
   if (row == nullptr || column >= columns) return _mm256_setzero_si256();
   const int64_t left = columns - column;
@@ -25,12 +26,12 @@ SINDRI_TILES __m256i row_part(const uint16_t* row, int64_t column, int64_t colum
   return _mm256_maskz_loadu_epi16(mask, row + column);
 }
 
-// Two rows, a pair of numbers for each column.
+// Interleaves two rows: a pair of elements per column.
 SINDRI_TILES __m512i pair_rows(__m256i even, __m256i odd) {
   return _mm512_or_si512(_mm512_maskz_cvtepu16_epi32(0xffff, even), _mm512_maskz_slli_epi32(0xffff, _mm512_maskz_cvtepu16_epi32(0xffff, odd), 16));
 }
 
-// A square of 16 by 16 numbers of 32 bits.
+// Transposes a square of 16 by 16 elements of 32 bits.
 SINDRI_TILES void transpose(__m512i (&r)[16]) {
   __m512i t[16];
   for (int i = 0; i < 16; i += 2) {

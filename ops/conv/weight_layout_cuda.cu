@@ -1,5 +1,5 @@
-// See weight_layout_cuda.h. Weights are small beside activations (ResNet-50: 22 MB in half types that are not 1x1); each element is read and written once, with
-// writes in order, and reads that stay in the L1 cache, as the taps of a position lie together.
+// See weight_layout_cuda.h. Weights are small compared with activations (ResNet-50: 22 MB in half types that are not 1x1). Each element is read and written
+// once, with writes in order and reads that stay in the L1 cache, because the taps of a position are adjacent.
 #include "ops/conv/weight_layout_cuda.h"
 
 #include "src/device/cuda/divisor.h"
@@ -8,7 +8,7 @@
 namespace sindri::cuda {
 namespace {
 
-// Each of the n / (rows cols) matrices [rows, cols] becomes its transpose.
+// Transposes each of the n / (rows cols) matrices [rows, cols].
 template <class B> __global__ void turn(const B* from, B* to, int64_t n, Divisor rows, Divisor matrix) {
   const int64_t cols = matrix.value / rows.value;
   for (int64_t i = global_thread(); i < n; i += global_threads()) {

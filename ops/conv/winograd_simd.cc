@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kPanel = 2 * kVecFloats;  // of panel_simd.h
 
-// One vector of channels or one channel: the transforms are written once for both. (Loops that `omp simd` was to vectorise stay
-// scalar, because of their arrays of intermediate values.)
+// One vector of channels or one channel, so that the transforms are written once. (Loops marked `omp simd` stay scalar, because
+// of their arrays of intermediate values.)
 struct Wide {
   typedef Vec T;
   static constexpr int64_t kSize = kVecFloats;
@@ -27,7 +27,7 @@ struct Single {
   SINDRI_SIMD_MEMBER static float get(const float* p) { return *p; }
   SINDRI_SIMD_MEMBER static void put(float* p, float v) { *p = v; }
 };
-// f(Wide or Single, c) for all channels.
+// Calls f(Wide or Single, c) for all channels.
 template <class F> SINDRI_SIMD_INLINE void over_channels(int64_t channels, F&& f) {
   int64_t c = 0;
   for (; c + kVecFloats <= channels; c += kVecFloats) f(Wide{}, c);

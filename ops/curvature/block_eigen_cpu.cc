@@ -1,4 +1,4 @@
-// block_eigen on the CPU: Eigen's tridiagonal QR in double, a block in a thread; rotations as reference.
+// block_eigen on the CPU: Eigen's tridiagonal QR in double, one block per thread; Jacobi rotations as reference.
 #include <algorithm>
 #include <atomic>
 

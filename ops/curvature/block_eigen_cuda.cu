@@ -1,5 +1,6 @@
-// block_eigen on CUDA devices: Jacobi rotations in double, one block of threads a matrix (src/device/cuda/jacobi.h), up to some 170 rows in an H100's shared memory.
-// Whether all of them were finite and converged is a flag in device memory, which the last kernel reads: it gives `vectors` and `values` as they were then.
+// block_eigen on CUDA devices: Jacobi rotations in double, one thread block per matrix (src/device/cuda/jacobi.h), in shared memory up to about 170 rows on an
+// H100. A flag in device memory records whether all matrices were finite and converged. The last kernel reads it and otherwise returns the previous `vectors`
+// and `values`.
 #include "ops/curvature/blocks.h"
 #include "ops/curvature/tiles_cuda.h"
 #include "src/device/cuda/jacobi.h"

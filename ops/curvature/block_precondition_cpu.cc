@@ -1,4 +1,4 @@
-// block_precondition on the CPU: block rows one by one, first times A⁻¹ into a workspace, then G⁻¹ times that.
+// block_precondition on the CPU: block rows one by one, first multiplied by A⁻¹ into a workspace, then by G⁻¹.
 #include <algorithm>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace curvature;
 
 struct Sizes {
-  Blocks a, g;  ///< g without an inverse: rows in pieces that threads share
+  Blocks a, g;  ///< g without an inverse: pieces of rows that threads share
   int64_t groups;
   double scale;
   bool has_g;
@@ -67,7 +67,7 @@ template <class T> void run_products(const Sizes& s, T* work, const T* grad, con
     if (s.scale != 1) std::transform(half, half + rows * n, half, [scale = static_cast<T>(s.scale)](T v) { return v * scale; });
     if (s.has_g) gemm(rows, n, rows, MatrixView<T>{g_inv + task * s.g.b * s.g.b, s.g.b, 1}, MatrixView<T>{half, n, 1}, u + at, n, false);
   };
-  // Few block rows are left to the products' own threads.
+  // If there are few block rows, the products use threads themselves.
   if (tasks >= num_threads()) parallel_tasks(tasks, one);
   else
     for (int64_t t = 0; t < tasks; ++t) one(t);

@@ -1,4 +1,5 @@
-// block_precondition on CUDA devices: all blocks of a layer in two launches of 64 x 64 tiles, gradient times A⁻¹ into the workspace, then G⁻¹ times that.
+// block_precondition on CUDA devices: all blocks of a layer in two launches of 64 x 64 tiles. The first multiplies the gradient by A⁻¹ into the
+// workspace, the second multiplies that by G⁻¹.
 #include "ops/curvature/blocks.h"
 #include "ops/curvature/tiles_cuda.h"
 
@@ -14,7 +15,7 @@ struct Sizes {
   int64_t row_tiles, column_tiles;  // of a group's gradient
 };
 
-// f(row, column, value) of this thread's part of a tile.
+// Calls f(row, column, value) for this thread's part of a tile.
 template <class T, class F> SINDRI_DEVICE void each_of_tile(const T (&sum)[4][4], F&& f) {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) f(static_cast<int64_t>(threadIdx.x / 16 * 4 + i), static_cast<int64_t>(threadIdx.x % 16 * 4 + j), sum[i][j]);

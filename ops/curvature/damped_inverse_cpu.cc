@@ -1,5 +1,5 @@
-// damped_inverse on the CPU: M + damping·I = L·Lᵀ, X = L⁻¹, M⁻¹ = Xᵀ·X. "panels" does it in panels of columns with matrix products; each block's work lies
-// in one thread, unless there are fewer blocks than threads.
+// damped_inverse on the CPU: M + damping·I = L·Lᵀ, X = L⁻¹, M⁻¹ = Xᵀ·X. "panels" computes it in panels of columns with matrix products. One thread
+// processes a block, unless there are fewer blocks than threads.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -19,8 +19,8 @@ template <class F> void with_type(DType t, F&& f) {
   else f(0.0);
 }
 
-// The lower triangle of the n x n matrix at a, rows lda apart, becomes L, and x (rows ldx apart) L⁻¹ with zeros above the diagonal. Sums in double.
-// False where a pivot is not above 0, or not finite.
+// Replaces the lower triangle of the n x n matrix at a, rows lda apart, by L, and x (rows ldx apart) by L⁻¹ with zeros above the diagonal. Sums in
+// double. Returns false if a pivot is not positive or not finite.
 template <class T> bool factor_small(T* a, int64_t lda, T* x, int64_t ldx, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t i = j; i < n; ++i) {
@@ -29,7 +29,7 @@ template <class T> bool factor_small(T* a, int64_t lda, T* x, int64_t ldx, int64
       if (i == j && !(s > 0 && std::isfinite(s))) return false;
       a[i * lda + j] = static_cast<T>(i == j ? std::sqrt(s) : s / static_cast<double>(a[j * lda + j]));
     }
-    if (!(a[j * lda + j] > 0)) return false;  // a pivot that float cannot hold
+    if (!(a[j * lda + j] > 0)) return false;  // the pivot underflows in float
   }
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j <= i; ++j) {
@@ -42,14 +42,14 @@ template <class T> bool factor_small(T* a, int64_t lda, T* x, int64_t ldx, int64
   return true;
 }
 
-// Sums of squares of X's columns: whatever is not finite in X shows there.
+// Whether the diagonal is finite. It holds sums of squares of X's columns, so any element of X that is not finite shows there.
 template <class T> bool finite_diagonal(const T* y, int64_t n, int64_t stride) {
   for (int64_t i = 0; i < n; ++i)
     if (!std::isfinite(y[i * stride + i])) return false;
   return true;
 }
 
-// [n, n] at m, of which rows are `stride` apart, with its damping -> the inverse at y, likewise. Plain: one panel.
+// Inverts the [n, n] matrix at m, rows `stride` apart, plus damping, to y with the same stride. Plain: one panel.
 template <class T> bool invert_plain(const T* m, T* y, int64_t n, int64_t stride, T damping, T* work) {
   T *a = work, *x = work + n * n;
   for (int64_t i = 0; i < n; ++i) {
@@ -69,8 +69,8 @@ template <class T> bool invert_plain(const T* m, T* y, int64_t n, int64_t stride
 
 constexpr int64_t kPanel = 32;
 
-// Left-looking: panel by panel, a[j.., j] -= L[j.., ..j]·L[j, ..j]ᵀ, then its diagonal part by itself, the rest times (L_jj)⁻ᵀ. minus holds -L, as the
-// product only adds. Then the rows of X below: X[i, ..i] = -L_ii⁻¹·(L[i, ..i]·X[..i, ..i]).
+// Left-looking, panel by panel: a[j.., j] -= L[j.., ..j]·L[j, ..j]ᵀ, then its diagonal part is factored and the rest multiplied by (L_jj)⁻ᵀ. minus
+// holds -L, since the product only adds. Then the rows of X below: X[i, ..i] = -L_ii⁻¹·(L[i, ..i]·X[..i, ..i]).
 template <class T> bool invert_panels(const T* m, T* y, int64_t n, int64_t stride, T damping, T* work) {
   T *a = work, *minus = a + n * n, *x = minus + n * n, *row = x + n * n;
   for (int64_t i = 0; i < n; ++i) {
@@ -94,7 +94,7 @@ template <class T> bool invert_panels(const T* m, T* y, int64_t n, int64_t strid
     gemm(w, j, j, MatrixView<T>{minus + j * n, n, 1}, MatrixView<T>{x, n, 1}, row, j, false);
     gemm(w, j, w, MatrixView<T>{diagonal, n, 1}, MatrixView<T>{row, j, 1}, x + j * n, n, false);
   }
-  for (int64_t i = 0; i < n; i += kPanel) {  // Xᵀ·X, of which rows above panel i add nothing to its rows
+  for (int64_t i = 0; i < n; i += kPanel) {  // Xᵀ·X: rows above panel i contribute nothing to its rows
     const int64_t w = std::min(kPanel, n - i);
     gemm(w, i + w, n - i, MatrixView<T>{x + i * n + i, 1, n}, MatrixView<T>{x + i * n, n, 1}, y + i * stride, stride, false);
   }

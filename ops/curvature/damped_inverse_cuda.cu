@@ -1,6 +1,6 @@
-// damped_inverse on CUDA devices: M + damping·I = L·Lᵀ, X = L⁻¹, M⁻¹ = Xᵀ·X. Blocks that fit into shared memory (up to some 230 float32 rows on an H100) are one
-// block of threads' work each. Wider ones lie in the workspace and are factored in panels of 64 columns, whose products all blocks of threads share: some 3·d/64
-// launches. Whether a block could be inverted is a flag in device memory, which the last kernel reads: it gives `previous` then.
+// damped_inverse on CUDA devices: M + damping·I = L·Lᵀ, X = L⁻¹, M⁻¹ = Xᵀ·X. Blocks that fit into shared memory (up to about 230 float32 rows on an H100) are
+// inverted by one thread block each. Wider ones are in the workspace and factored in panels of 64 columns, whose products all thread blocks share, in about
+// 3·d/64 launches. A flag in device memory records whether a block could be inverted. The last kernel reads it and otherwise returns `previous`.
 #include "ops/curvature/blocks.h"
 #include "ops/curvature/tiles_cuda.h"
 #include "src/device/cuda/cholesky.h"
@@ -14,10 +14,10 @@ template <class T> struct Job {
   const T *m, *damping, *previous, *mine;  // mine may be null
   T *y, *failed;
   unsigned* flag;
-  T *w, *x;  // of wide blocks: A, which becomes L below the diagonal blocks, and L⁻¹; [total, b, b]
+  T *w, *x;  // for wide blocks: A, which becomes L below the diagonal blocks, and L⁻¹; [total, b, b]
   int64_t d, b, count, total;
 
-  // Of block z without its padding; 0 for one that is another rank's.
+  // Width of block z without padding; 0 for a block of another rank.
   SINDRI_DEVICE int64_t width(int64_t z) const {
     if (mine != nullptr && mine[z] == T(0)) return 0;
     const int64_t left = d - z % count * b;
@@ -70,7 +70,7 @@ template <class T> __global__ void begin_wide(Job<T> p) {
   }
 }
 
-// The block of `panel` columns and rows on the diagonal: its factor's inverse goes to x.
+// Factors the diagonal block of `panel` columns and rows and writes the factor's inverse to x.
 template <class T> __global__ void diagonal(Job<T> p, int64_t begin) {
   constexpr int64_t kStride = kTile + 1;
   SINDRI_SHARED(T, tile, kTile * kStride);
@@ -93,7 +93,7 @@ template <class T> __global__ void diagonal(Job<T> p, int64_t begin) {
   }
 }
 
-// Four neighbouring rows (or columns) of a [b, b] matrix from `row` on at one column (row), 0 beyond b.
+// Four neighbouring rows (or columns) of a [b, b] matrix from `row` on in one column (row); 0 beyond b.
 template <class T> SINDRI_DEVICE Four<T> four_rows(const T* a, int64_t b, int64_t row, int64_t column) {
   Four<T> v{};
   for (int k = 0; k < 4; ++k)
@@ -106,7 +106,7 @@ template <class T> SINDRI_DEVICE Four<T> four_columns(const T* a, int64_t b, int
     if (row < b && column + k < b) v.e[k] = a[row * b + column + k];
   return v;
 }
-// f(row, column, value) of this thread's part of the tile at (row, column), as far as it lies in [b, b].
+// Calls f(row, column, value) for this thread's part of the tile at (row, column) that is inside [b, b].
 template <class T, class F> SINDRI_DEVICE void each_of_tile(int64_t b, int64_t row, int64_t column, const T (&sum)[4][4], F&& f) {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {
@@ -115,7 +115,7 @@ template <class T, class F> SINDRI_DEVICE void each_of_tile(int64_t b, int64_t r
     }
 }
 
-// Below the panel: L = A·(L_pp)⁻ᵀ, in place, as a tile reads nothing but itself and x.
+// Below the panel: L = A·(L_pp)⁻ᵀ in place, since a tile reads only itself and x.
 template <class T> __global__ void __launch_bounds__(kTileThreads) below(Job<T> p, int64_t begin, int64_t tiles) {
   SINDRI_TILE_OPERAND(T, a);
   SINDRI_TILE_OPERAND(T, b);
@@ -127,13 +127,13 @@ template <class T> __global__ void __launch_bounds__(kTileThreads) below(Job<T> 
   multiply_tile<Along::kSum, Along::kSum>(
       a, b, 0, kTile, [&](int64_t i, int64_t k) { return four_rows(w, p.b, row + i, begin + k); },
       [&](int64_t j, int64_t k) { return four_rows(x, p.b, begin + j, begin + k); }, sum);
-  __syncthreads();  // all have read
+  __syncthreads();  // all threads have read
   each_of_tile(p.b, row, begin, sum, [&](int64_t r, int64_t c, T v) {
     if (c < begin + kTile) w[r * p.b + c] = v;
   });
 }
 
-// What is left: A -= L·Lᵀ with the panel's columns of L, tiles below and on the diagonal.
+// The remaining part: A -= L·Lᵀ with the panel's columns of L, for tiles below and on the diagonal.
 template <class T> __global__ void __launch_bounds__(kTileThreads) trailing(Job<T> p, int64_t begin, int64_t tiles) {
   SINDRI_TILE_OPERAND(T, a);
   SINDRI_TILE_OPERAND(T, b);
@@ -150,7 +150,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads) trailing(Job<
   });
 }
 
-// Rows of X from `row` on, left of the diagonal: -X_ii·(L[i, ..i]·X[..i, ..i]), a tile of columns each.
+// Rows of X from `row` on, left of the diagonal: -X_ii·(L[i, ..i]·X[..i, ..i]), one tile of columns per block.
 template <class T> __global__ void __launch_bounds__(kTileThreads) inverse_rows(Job<T> p, int64_t row, int64_t tiles) {
   SINDRI_TILE_OPERAND(T, a);
   SINDRI_TILE_OPERAND(T, b);
@@ -172,7 +172,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads) inverse_rows(
   each_of_tile(p.b, row, column, product, [&](int64_t r, int64_t c, T v) { x[r * p.b + c] = -v; });
 }
 
-// Xᵀ·X: tiles below and on the diagonal, mirrored.
+// Xᵀ·X: computes tiles below and on the diagonal and mirrors them.
 template <class T> __global__ void __launch_bounds__(kTileThreads) squares(Job<T> p, int64_t tiles) {
   SINDRI_TILE_OPERAND(T, a);
   SINDRI_TILE_OPERAND(T, b);

@@ -1,6 +1,6 @@
-// gram and conv2d_gram on the CPU. "panels" gathers some rows of one block's columns at a time and multiplies them with themselves; rows of a
-// matrix and channels of a 1x1 window are read where they lie. Pieces of rows have a fixed size and are added in order, so the bits do not depend on
-// the number of threads.
+// gram and conv2d_gram on the CPU. "panels" gathers some rows of one block's columns at a time and multiplies them with themselves; rows of a matrix
+// and channels of a 1x1 window are read in place. Pieces of rows have a fixed size and are added in order, so the result is bitwise identical for
+// any number of threads.
 #include <algorithm>
 #include <vector>
 
@@ -29,7 +29,8 @@ Window window_of(const KernelQuery& q) {
 }
 int64_t block_of(const KernelQuery& q) { return q.in[0].shape.rank() == 2 ? q.attrs.as<GramAttrs>().block : q.attrs.as<Conv2dGramAttrs>().block; }
 
-// Element k of row r of a group is channel k/(kh·kw) at tap k%(kh·kw); where in channels-last x it is, or kZero in the padding, kOne behind the last.
+// Element k of row r of a group is channel k/(kh·kw) at tap k%(kh·kw). Returns its offset in channels-last x, kZero in the padding, or kOne after the
+// last element.
 constexpr int64_t kZero = -1, kOne = -2;
 int64_t element(const Window& w, int64_t row, int64_t group, int64_t k) {
   if (k == w.elements()) return kOne;
@@ -66,16 +67,16 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   });
 }
 
-// Channels [begin, end) at one tap, which are neighbours in memory, and where in a gathered row they go.
+// Channels [begin, end) at one tap, adjacent in memory, and their position in a gathered row.
 struct Run {
   int64_t p, q, begin, count, at;
 };
 
-// One block's columns by tap, then channel: copies are as long as they can be. order[i]: the element of the block that column i is.
+// One block's columns ordered by tap, then channel, so that copies are as long as possible. order[i]: the element of the block in column i.
 struct Columns {
   std::vector<Run> runs;
   std::vector<int64_t> order;
-  bool ones;  ///< the last one is all ones
+  bool ones;  ///< the last column is all ones
   Columns(const Window& w, int64_t begin, int64_t whole) : ones(begin + whole > w.elements()) {
     const int64_t taps = w.kh * w.kw, width = whole - (ones ? 1 : 0);
     for (int64_t t = 0; t < taps; ++t) {
@@ -109,7 +110,7 @@ template <class T, class Out> void gather(const Window& w, const Columns& column
   }
 }
 
-// y [width, width] += colsᵀ·cols, rows of cols `stride` apart. Halves of a wide block below the diagonal are taken once (symmetric_end mirrors them).
+// y [width, width] += colsᵀ·cols, rows of cols `stride` apart. Off-diagonal halves of a wide block are computed once (symmetric_end mirrors them).
 constexpr int64_t kPart = 64;
 template <class Out> void add_products(const Out* cols, int64_t stride, int64_t rows, int64_t width, Out* y, int64_t ldy) {
   for (int64_t i = 0; i < width; i += kPart) {
@@ -128,7 +129,7 @@ class Panels final : public Kernel {
     in_place_ = w_.is_x() && !is_half(dtype_);
     lanes_ = std::min<int64_t>(tasks(), num_threads());
   }
-  // For every task its sum, for every lane the panel it gathers.
+  // A sum for every task and a gathered panel for every lane.
   int64_t workspace_bytes() const override { return (tasks() * sum_size() + lanes_ * panel_size()) * (dtype_ == DType::kFloat64 ? 8 : 4); }
 
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
@@ -149,7 +150,7 @@ class Panels final : public Kernel {
     const auto lane = [&](int64_t l) {
       for (int64_t t = l; t < tasks(); t += lanes_) sum_piece<T, Out>(x, t, work + t * sum_size(), work + tasks() * sum_size() + l * panel_size());
     };
-    // A wide factor in few pieces is left to the product's own threads.
+    // For a wide factor in few pieces the product uses threads itself.
     if (lanes_ >= num_threads()) parallel_tasks(lanes_, lane);
     else
       for (int64_t l = 0; l < lanes_; ++l) lane(l);
@@ -172,7 +173,7 @@ class Panels final : public Kernel {
     }
   }
 
-  // The pieces' sums in order, the upper half as the lower, elements where they belong.
+  // Adds the pieces' sums in order, mirrors the triangle, and puts elements into the op's order.
   template <class Out> void finish(Out* sums, int64_t block, Out* y) const {
     const int64_t b = blocks_.b, width = blocks_.width(block);
     const std::vector<int64_t>& order = columns_[static_cast<size_t>(block)].order;
@@ -193,7 +194,7 @@ class Panels final : public Kernel {
   DType dtype_;
   int64_t pieces_;
   std::vector<Columns> columns_;
-  int64_t lanes_ = 1;  ///< how many tasks run at once
+  int64_t lanes_ = 1;  ///< number of tasks that run at once
   bool in_place_ = false;
 };
 

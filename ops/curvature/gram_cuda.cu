@@ -1,8 +1,8 @@
-// gram and conv2d_gram on CUDA devices: a block of threads multiplies 64 columns of a factor's block with 64 others over a piece of the rows, which it gathers from
-// channels-last x as it loads them; a second kernel adds the pieces up in order, mirrors them and puts elements where a weight has them. Sums in float32 (float64 for
-// float64) in runs of 256 rows, which are added up by themselves.
+// gram and conv2d_gram on CUDA devices. A thread block multiplies 64 columns of a factor's block with 64 others over a piece of the rows, which it gathers from
+// channels-last x as it loads them. A second kernel adds the pieces in order, mirrors them and puts elements into the weight's order. Sums are float32 (float64
+// for float64) over runs of 256 rows; the runs are then added.
 //
-// Columns of a block are taken tap by tap, then by channel, so that neighbours are neighbours in memory. x is read once for each 64 columns of a block.
+// Columns of a block are ordered by tap, then by channel, so that neighbours are adjacent in memory. x is read once for each 64 columns of a block.
 #include "ops/curvature/blocks.h"
 #include "ops/curvature/tiles_cuda.h"
 #include "src/device/cuda/divisor.h"
@@ -17,14 +17,14 @@ constexpr int64_t kRun = 256;  // rows that are summed separately
 struct Plan {
   Window w;
   Blocks blocks;
-  int64_t tiles, pairs;  // of a block: tiles of columns, and tiles below or on the diagonal
+  int64_t tiles, pairs;  // of a block: number of tiles of columns, and of tiles below or on the diagonal
   int64_t pieces, piece_rows;
-  Divisor per_sample, per_row;  // of rows: output positions of a sample, and of a row of it
+  Divisor per_sample, per_row;  // of rows: output positions per sample, and per row of a sample
   int64_t rows, elements, d, channels, taps;
-  bool vectors;  // four neighbouring channels may be read at once
+  bool vectors;  // whether four neighbouring channels may be read at once
 };
 
-// Column `at` of block i, tap by tap: a channel of the group and where its tap begins, a one, or nothing.
+// Column `at` of block i in the order of taps: a channel of the group and the offset of its tap, a one, or nothing.
 struct Column {
   int64_t channel;
   int dy, dx;
@@ -54,7 +54,7 @@ SINDRI_DEVICE Column column_of(const Plan& p, int64_t i, int64_t at) {
   }
   return c;
 }
-// Where element `at` of block i, in a weight's order, comes tap by tap.
+// Position in the order of taps of element `at` of block i in a weight's order.
 SINDRI_DEVICE int64_t place_of(const Plan& p, int64_t i, int64_t at) {
   const int64_t begin = i * p.blocks.b, width = width_of(p, i), whole = begin + width > p.elements ? width - 1 : width;
   if (at >= whole) return at;
@@ -67,7 +67,7 @@ SINDRI_DEVICE int64_t place_of(const Plan& p, int64_t i, int64_t at) {
 // Four neighbouring columns of a block, read row by row.
 struct Columns {
   Column c[4];
-  bool neighbours;  // the same tap, channels one after the other
+  bool neighbours;  // same tap, consecutive channels
 };
 SINDRI_DEVICE Columns columns_of(const Plan& p, int64_t i, int64_t at) {
   Columns s;
@@ -105,7 +105,7 @@ template <class E, class T> SINDRI_DEVICE Four<T> read_row(const Plan& p, const 
   return out;
 }
 
-// Tile pair (i >= j) of a number.
+// Tile pair (i >= j) with the given number.
 SINDRI_DEVICE void tile_pair(int64_t pair, int64_t* i, int64_t* j) {
   int64_t row = 0;
   while ((row + 1) * (row + 2) / 2 <= pair) ++row;
@@ -164,7 +164,7 @@ Plan plan_of(const KernelQuery& q) {
   p.blocks = Blocks::of(p.d, matrix ? q.attrs.as<GramAttrs>().block : q.attrs.as<Conv2dGramAttrs>().block);
   p.tiles = ceil_div(p.blocks.b, kTile);
   p.pairs = p.tiles * (p.tiles + 1) / 2;
-  // Pieces enough for four blocks a multiprocessor of an H100, of 1,024 rows at least: their number depends on the shapes alone.
+  // Enough pieces for four blocks per multiprocessor of an H100, each of at least 1,024 rows. Their number depends on the shapes alone.
   const int64_t work = std::max<int64_t>(1, p.w.groups * p.blocks.count() * p.pairs);
   p.pieces = std::clamp<int64_t>(ceil_div(4 * 132, work), 1, std::max<int64_t>(1, p.rows / 1024));
   p.piece_rows = ceil_div(ceil_div(p.rows, p.pieces), kRun) * kRun;
@@ -184,7 +184,7 @@ void run(const Call& call) {
   if (n == 0) return;
   dispatch_floating_element(call.in[0].meta->dtype, [&]<class E>() {
     using T = Number<E>;
-    // A vector of four elements begins at a multiple of its size.
+    // A vector of four elements must be aligned to its size.
     const auto bytes = static_cast<uintptr_t>(std::min<size_t>(4 * sizeof(E), 16));
     p.vectors = p.w.c % 4 == 0 && p.channels % 4 == 0 && reinterpret_cast<uintptr_t>(call.in[0].data) % bytes == 0;
     auto* const sums = static_cast<T*>(call.workspace);

@@ -1,5 +1,5 @@
-// Products of matrices in tiles of 64 x 64 by blocks of 256 threads, for the CUDA kernels of this folder: operands come from functions, so that they may be
-// gathered, transposed or padded on the way. Sums are taken in the element type with fused multiply-adds, in the order of the depth.
+// Matrix products in tiles of 64 x 64 by blocks of 256 threads, for the CUDA kernels of this folder. Operands come from functions, so that they may be
+// gathered, transposed or padded on the way. Sums are in the element type with fused multiply-adds, in the order of the depth.
 #pragma once
 
 #include "src/device/cuda/launch.h"
@@ -12,14 +12,15 @@ inline constexpr int64_t kTile = 64, kDepth = 16, kTileThreads = 256;
 
 template <class T> struct alignas(16) Four { T e[4]; };
 
-/// Which index neighbouring lanes go along when they load an operand: that of the tile's edge (rows of the left, columns of the right operand), or that of the sums (depth).
+/// The index along which neighbouring lanes load an operand: that of the tile's edge (rows of the left, columns of the right operand), or that of the sum
+/// (depth).
 enum class Along { kEdge, kSum };
 
-/// Shared memory of one operand: [kDepth][kTile], with room between rows of depth against bank conflicts.
+/// Shared memory of one operand: [kDepth][kTile], with padding between rows of depth against bank conflicts.
 #define SINDRI_TILE_OPERAND(T, name) SINDRI_SHARED(Four<T>, name, kDepth*(kTile / 4 + 1))
 
-/// The product of rows 4·(thread / 16) … + 3 of a tile with its columns 4·(thread % 16) … + 3 over the depth [begin, end). left(i, k) gives elements i … i + 3 of
-/// the tile at depth k, for i a multiple of 4; right likewise. Begins and ends so that a and b may be used again.
+/// The product of rows 4·(thread / 16) … + 3 of a tile with its columns 4·(thread % 16) … + 3 over the depth [begin, end). left(i, k) returns elements i … i +
+/// 3 of the tile at depth k, for i a multiple of 4; right likewise. Synchronises at the start and the end, so that a and b may be used again.
 template <Along kLeft, Along kRight, class T, class A, class B, class Left, class Right>
 SINDRI_DEVICE void multiply_tile(A&& a, B&& b, int64_t begin, int64_t end, Left&& left, Right&& right, T (&sum)[4][4]) {
   constexpr int kRow = kTile / 4 + 1;
@@ -33,7 +34,7 @@ SINDRI_DEVICE void multiply_tile(A&& a, B&& b, int64_t begin, int64_t end, Left&
     a[left_k * kRow + left_i] = next_a;
     b[right_k * kRow + right_i] = next_b;
     __syncthreads();
-    const int64_t after = k + kDepth;  // loads that are under way while this piece is multiplied
+    const int64_t after = k + kDepth;  // loads in flight while this piece is multiplied
     if (after < end) {
       next_a = after + left_k < end ? left(4 * left_i, after + left_k) : zero;
       next_b = after + right_k < end ? right(4 * right_i, after + right_k) : zero;
@@ -46,7 +47,7 @@ SINDRI_DEVICE void multiply_tile(A&& a, B&& b, int64_t begin, int64_t end, Left&
   }
 }
 
-/// float or double, of an op whose infer function has refused everything else.
+/// Calls f for float or double; the op's infer function has rejected all other types.
 template <class F> void with_type(DType t, F&& f) {
   if (t == DType::kFloat64) f.template operator()<double>();
   else f.template operator()<float>();

@@ -17,7 +17,7 @@ std::vector<TensorMeta> infer_bessel(const char* op, Span<const TensorMeta> in) 
   return {out};
 }
 
-// f/x with the limit 1/2 of the functions of order 1 at 0.
+// f/x, and its limit 1/2 at 0 for the functions of order 1.
 Tensor over_x(const Tensor& f, const Tensor& x) {
   const Tensor none = ops::equal(x, ops::scalar_like(x, 0));
   return ops::where(none, ops::scalar_like(x, 0.5), f / ops::where(none, ops::scalar_like(x, 1), x));

@@ -25,7 +25,7 @@ template <size_t n> double series(const double (&c)[n], double t) {
   return t * b - before + 0.5 * c[0];
 }
 
-// Of infinity the C library gives the limit 0; what it says of negative x depends on its version.
+// At infinity the C library returns the limit 0; for negative x its result depends on its version.
 double j0(double x) { return ::j0(x); }
 double j1(double x) { return ::j1(x); }
 double y0(double x) { return x > 0 ? ::y0(x) : std::isnan(x) ? x : -kInfinity; }
@@ -40,7 +40,7 @@ double i1e(double x) {
   return a <= 8 ? x * series(kI1Small, a / 4 - 1) : std::copysign(series(kI1Large, 16 / a - 1) / std::sqrt(a), x);
 }
 
-// e^a f, a = |x|, in two halves: e^a overflows before e^a/sqrt(a) does. Infinity times the limit 0 of f would be NaN.
+// e^a f with a = |x|, multiplied in two halves: e^a overflows before e^a/sqrt(a) does. Infinity times the limit 0 of f would be NaN.
 double grown(double f, double x) {
   if (std::isinf(x)) return std::copysign(kInfinity, f);
   const double half = std::exp(std::fabs(x) / 2);

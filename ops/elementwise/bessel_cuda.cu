@@ -1,5 +1,5 @@
-// The Bessel functions on CUDA devices, in double as on the CPU: CUDA's J and Y; I and K from the Chebyshev series of bessel_tables.h. One kernel looks up function
-// and types as it runs; the series' coefficients are its arguments, which all threads read from one address at a time.
+// The Bessel functions on CUDA devices, in double as on the CPU: CUDA's J and Y; I and K from the Chebyshev series of bessel_tables.h. One kernel selects
+// function and types at run time. The series' coefficients are its arguments, which all threads read from one address at a time.
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -21,7 +21,7 @@ struct Series {
   int terms = 0;
   double c[kMostTerms] = {};
 };
-// What I and K of one order need.
+// The tables of I and K of one order.
 struct Tables {
   Series i_small, i_large, k_small, k_large;
 };
@@ -46,7 +46,7 @@ SINDRI_DEVICE double scaled_i(const Tables& t, bool first, double x) {
   if (!first) return f;
   return a <= 8 ? x * f : copysign(f, x);
 }
-// e^|x| f in two halves: e^|x| overflows before the product does. Infinity times the limit 0 of f would be NaN.
+// e^|x| f multiplied in two halves: e^|x| overflows before the product does. Infinity times the limit 0 of f would be NaN.
 SINDRI_DEVICE double grown(double f, double x) {
   if (isinf(x)) return copysign(infinity(), f);
   const double half = exp(abs(x) / 2);

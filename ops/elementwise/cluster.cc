@@ -1,5 +1,5 @@
-// elementwise_cluster: several elementwise ops as one. Made by the graph compiler (src/graph/passes/fuse_elementwise.cc); the values
-// in between live in cache only, and every result has the bits the separate ops give.
+// elementwise_cluster: several elementwise ops as one, created by the graph compiler (src/graph/passes/fuse_elementwise.cc).
+// Intermediate values stay in the cache, and every result is bitwise identical to that of the separate ops.
 #include "ops/elementwise/cluster.h"
 
 #include <fmt/format.h>
@@ -91,8 +91,9 @@ std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
   return out;
 }
 
-// With one result its step is the last, and the elementwise trait lets it take any operand's memory. Else a result takes the place
-// of an input that no later step reads: the first result made from there on, so that no two take the same.
+// A single result belongs to the last step, and the elementwise trait lets it take any operand's memory. With several results, a
+// result may take the memory of an input that no later step reads: only the first result computed from then on, so that no two
+// take the same.
 bool may_overwrite(const Attrs& attrs, size_t, size_t out, size_t in) {
   const ClusterProgram program = parse_cluster(attrs.as<ClusterAttrs>().program);
   size_t last_use = 0;

@@ -1,8 +1,8 @@
-// The program of an elementwise_cluster, as its definition and its kernels see it.
+// The program of an elementwise_cluster, as used by its definition and its kernels.
 //
 //   mul(i0, i1); leaky_relu(t0) {alpha=0.2}; add(t1, i2); out t2, t0
 //
-// Step k makes t_k from inputs i_n of the op and from earlier steps.
+// Step k computes t_k from inputs i_n of the op and from earlier steps.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct ClusterAttrs {
 };
 
 struct ClusterOperand {
-  bool step = false;  ///< the result of step `index`, else input `index`
+  bool step = false;  ///< the result of step `index`, otherwise input `index`
   size_t index = 0;
 };
 struct ClusterStep {
@@ -31,13 +31,13 @@ struct ClusterStep {
 };
 struct ClusterProgram {
   std::vector<ClusterStep> steps;
-  std::vector<size_t> out;  ///< the steps whose results leave, each once
+  std::vector<size_t> out;  ///< the steps whose results are outputs, each once
 };
 
-/// Throws ValueError with the place in the text: unknown or not elementwise ops, operands that are not there yet, results that
-/// nothing reads, more than kMaxClusterSteps.
+/// Throws ValueError with the position in the text for unknown or non-elementwise ops, operands used before they are computed,
+/// results that nothing reads, and more than kMaxClusterSteps steps.
 SINDRI_API ClusterProgram parse_cluster(const std::string& text);
-/// The result of every step; all have one shape. Throws what the ops' infer functions throw, and ShapeError.
+/// The results of all steps; all have one shape. Throws the errors of the ops' infer functions, and ShapeError.
 SINDRI_API std::vector<TensorMeta> infer_cluster_steps(const ClusterProgram& program, Span<const TensorMeta> in);
 
 }  // namespace sindri::elementwise

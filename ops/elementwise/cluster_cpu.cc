@@ -1,5 +1,5 @@
-// Kernels of elementwise_cluster. "simd" runs all steps on one tile of the output before it goes on to the next, with the vectorised
-// loops of the separate ops, so that values in between stay in L1. "reference" runs the ops' reference kernels one after the other.
+// Kernels of elementwise_cluster. "simd" runs all steps on one tile of the output before the next tile, with the vectorised loops of
+// the separate ops, so that intermediate values stay in L1. "reference" runs the ops' reference kernels in sequence.
 #include "ops/elementwise/cluster.h"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 
 static_assert(kMaxClusterInputs <= TileOperands::kMost);
 
-constexpr int64_t kTileBytes = 24576;  // of all values of a tile together: they stay within L1
+constexpr int64_t kTileBytes = 24576;  // of all values of a tile together: they stay in L1
 constexpr int64_t kTileMultiple = 64, kLongestTile = 2048;  // elements
-// At the shortest tile every input and step may need a buffer of 8-byte elements.
+// With the shortest tile every input and step may need a buffer of 8-byte elements.
 constexpr size_t kBufferBytes = std::max<size_t>(kTileBytes, (kMaxClusterInputs + kMaxClusterSteps) * 8 * kTileMultiple);
-constexpr int64_t kParallelGrain = 16384;  // element operations per thread below which starting threads costs more than it saves
+constexpr int64_t kParallelGrain = 16384;  // element operations per thread; with fewer, starting threads costs more than it saves
 
-// One step; values are numbered inputs first, then steps.
+// One step. Values are numbered: inputs first, then steps.
 struct StepPlan {
   TileFn loop = nullptr;
   std::array<double, 2> numbers{};
@@ -69,12 +69,12 @@ class ClusterKernel final : public Kernel {
     }
   }
 
-  // Gives every gathered input a buffer of its own, and every value in between one from the step that makes it to its last reader.
-  // That reader may write its result into it: buffers are shared between values of one element size only.
+  // Gives every gathered input a separate buffer, and every intermediate value a buffer from the step that computes it to its last
+  // reader. The last reader may write its result into it: only values of one element size share a buffer.
   void plan_buffers(const std::vector<TensorMeta>& made) {
     const size_t inputs = operands_.size(), values = inputs + made.size();
     std::vector<int64_t> widths;  // bytes per element, by buffer
-    int64_t bytes = 0;  // per element: buffers, and operands and results used in their own memory
+    int64_t bytes = 0;  // per element: buffers, and operands and results accessed in their own memory
     buffer_.assign(values, kNone);
     const auto add_buffer = [&](size_t value, int64_t width) {
       buffer_[value] = widths.size();
@@ -140,7 +140,7 @@ class ClusterKernel final : public Kernel {
 
   TileOperands operands_;
   int64_t numel_;
-  std::vector<size_t> out_of_step_;  // by step: the result it is, or kNone
+  std::vector<size_t> out_of_step_;  // by step: index of its result, or kNone
   std::vector<size_t> out_size_;
   std::vector<StepPlan> steps_;
   std::vector<size_t> buffer_;  // by value, or kNone
@@ -164,7 +164,7 @@ void reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> o
     ExecContext context;
     make_kernel({*s.op, s.attrs, metas, {&made[k], 1}}, nullptr, "reference")->run(context, operands, {&result, 1});
   }
-  // Only now: a result may lie on an input.
+  // Copied only now, because a result may share memory with an input.
   for (size_t k = 0; k < out.size(); ++k) std::copy(memory[program.out[k]].begin(), memory[program.out[k]].end(), out[k].as<char>());
 }
 

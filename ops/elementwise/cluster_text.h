@@ -1,4 +1,4 @@
-// The CUDA text of one cluster: what elementwise_cuda.cu's interpreter does for a program, with ops, types and access patterns written out.
+// The CUDA source of one cluster: the work of elementwise_cuda.cu's interpreter for one program, with ops, types and access patterns written out.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct ClusterText {
   std::string text;  ///< defines the kernel `sindri_cluster` with one argument, ClusterArgs (generated_cluster.h)
   int vector = 1;  ///< elements that a thread computes at a time
 };
-/// `walk` is that of the operands `in`. Shapes are arguments of the kernel: clusters that differ in sizes alone share a text.
+/// `walk` describes the operands `in`. Shapes are arguments of the kernel, so clusters that differ only in sizes share a text.
 ClusterText cluster_text(const ClusterProgram& program, Span<const TensorMeta> in, const OperandWalk& walk);
 
 }  // namespace sindri::elementwise

@@ -29,7 +29,7 @@ const char* form_name(DType t) { return t == DType::kFloat64 ? "double" : is_flo
 
 std::string value_name(const ClusterOperand& o) { return fmt::format("{}{}", o.step ? 't' : 'i', o.index); }
 
-// The value of a step as if it had been written and read again; empty: nothing changes.
+// Code that rounds a step's value as if it had been written and read again; empty if this changes nothing.
 std::string rounding(size_t step, DType t) {
   switch (t) {
     case DType::kBool: return fmt::format(" t{0} = truth(t{0});", step);
@@ -70,7 +70,7 @@ std::string step_text(const ClusterStep& s, size_t k, const std::vector<DType>& 
 
 ClusterText cluster_text(const ClusterProgram& program, Span<const TensorMeta> in, const OperandWalk& walk) {
   const std::vector<TensorMeta> made = infer_cluster_steps(program, in);
-  // The narrowest of what lies alike decides: 16 bytes of it, 8 elements at most.
+  // The narrowest type among contiguous operands and results decides: 16 bytes of it, at most 8 elements.
   size_t narrowest = 8;
   for (size_t k = 0; k < in.size(); ++k)
     if (walk.flat[k]) narrowest = std::min(narrowest, dtype_size(in[k].dtype));
@@ -88,7 +88,7 @@ ClusterText cluster_text(const ClusterProgram& program, Span<const TensorMeta> i
       each += fmt::format("    const {} i{} = value(x{}.e[v]);\n", form_name(in[k].dtype), k, k);
     } else if (std::all_of(stride.begin(), stride.begin() + walk.rank, [](int64_t s) { return s == 0; })) {
       before += fmt::format("  const {} i{} = value(*static_cast<const {}*>(args.in[{}]));\n", form_name(in[k].dtype), k, e, k);
-    } else if (walk.size[last] % t.vector == 0 && (stride[last] == 0 || stride[last] == 1)) {  // a group lies within a row
+    } else if (walk.size[last] % t.vector == 0 && (stride[last] == 0 || stride[last] == 1)) {  // a group is within a row
       before += fmt::format("  const {0}* const x{1} = static_cast<const {0}*>(args.in[{1}]) + offset<{2}>(args, {1}, i);\n", e, k, walk.rank);
       each += fmt::format("    const {} i{} = value(x{}[{}]);\n", form_name(in[k].dtype), k, k, stride[last] == 0 ? "0" : "v");
     } else {

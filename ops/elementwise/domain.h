@@ -1,4 +1,4 @@
-// Element types an elementwise op takes; see unary.def and binary.def.
+// Element types that an elementwise op supports; see unary.def and binary.def.
 #pragma once
 
 namespace sindri::elementwise {

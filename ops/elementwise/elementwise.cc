@@ -49,7 +49,7 @@ std::vector<TensorMeta> infer_binary(const char* op, Domain domain, Span<const T
   return {result_meta(broadcast_shapes(in[0].shape, in[1].shape, op), domain, in[0])};
 }
 
-// The lists of ops have no place for what these few are to the graph.
+// The lists of ops have no field for the roles of these few ops in graphs.
 constexpr OpRole role_of(std::string_view op) {
   return op == "add" ? OpRole::kAdd : op == "relu" ? OpRole::kRelu : op == "relu_grad" ? OpRole::kReluGrad : OpRole::kNone;
 }
@@ -71,12 +71,12 @@ constexpr OpTraits binary_traits(std::string_view op, Domain domain, uint32_t in
           .role = role_of(op)};
 }
 
-// The rule of ops whose derivative is 0 wherever it exists, so that what depends on them can be differentiated again. Results that are never floats
-// need none.
+// The rule of ops whose derivative is 0 wherever it exists, so that results that depend on them can be differentiated again. Results that are never
+// floats need none.
 std::vector<Tensor> no_gradients(const VjpContext& c) { return std::vector<Tensor>(c.in.size()); }
 constexpr bool makes_floats(Domain domain) { return domain != kPredicate && domain != kIntegral; }
 
-// Integers become float32 for ops of floating results.
+// Converts integers to float32 for ops with floating results.
 Tensor as_domain(const Tensor& x, Domain domain) { return domain == kFloating && !is_floating(x.dtype()) ? ops::cast(x, DType::kFloat32) : x; }
 
 Tensor apply_unary(const OpDef& op, Domain domain, const Attrs& attrs, const Tensor& x) {
@@ -111,7 +111,7 @@ Tensor pow_exponent_gradient(const Tensor& dy, const Tensor& a, const Tensor& b,
   return ops::where(at_zero, zero, dy * (y * ops::log(a)));
 }
 
-// The gradient of a of maximum(a, b). What is smaller has no part in it, also where dy is infinite or NaN.
+// The gradient of a in maximum(a, b). The smaller element has gradient 0, even if dy is infinite or NaN.
 Tensor share_of_larger(const Tensor& dy, const Tensor& a, const Tensor& b) {
   return ops::where(ops::less(a, b), ops::scalar_like(dy, 0), dy * ops::larger_share(a, b));
 }

@@ -1,4 +1,4 @@
-// Reference kernels of the elementwise ops: one element after the other in logical order, floats in double.
+// Reference kernels of the elementwise ops: element by element in logical order, floats in double.
 #include "ops/elementwise/elementwise_impl.h"
 #include "ops/elementwise/reference_math.h"
 #include "sindri/op/kernel.h"
@@ -9,10 +9,10 @@ namespace {
 using namespace elementwise;
 using namespace reference;
 
-// One element: reads *in[k], writes *out. Walks are compiled once, behind a pointer to this, and not once per op and type.
+// One element: reads *in[k], writes *out. Loops call it through a pointer, so that they are compiled once, not per op and type.
 using ElementFn = void (*)(const char* const* in, char* out, const double* p);
 
-// Calls f for every element of out in logical order; operands are repeated where their shape says so.
+// Calls f for every element of out in logical order; operands are repeated as their shapes require.
 void for_each_broadcast(ElementFn f, Span<const Buffer> in, const Buffer& out, const double* p) {
   constexpr size_t kMost = 3;
   const TensorMeta& meta = *out.meta;
@@ -34,7 +34,7 @@ void for_each_broadcast(ElementFn f, Span<const Buffer> in, const Buffer& out, c
 template <class E> const E& element(const char* p) { return *reinterpret_cast<const E*>(p); }
 template <class E> E& element(char* p) { return *reinterpret_cast<E*>(p); }
 
-// Calls f.template operator()<E>() for the element types of a domain; infer has refused the others.
+// Calls f.template operator()<E>() for the element types of a domain; infer has rejected the others.
 template <Domain domain, class F> void dispatch_domain(DType t, F&& f) {
   dispatch_dtype(t, [&]<class E>() {
     constexpr bool floating = !std::is_integral_v<E>;

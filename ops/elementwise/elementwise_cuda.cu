@@ -1,9 +1,9 @@
-// Elementwise ops on CUDA devices: a kernel for single ops, one for single ops whose operands lie alike, and one that runs a whole cluster. They look up what to
-// do as they run: one kernel for each op and type would be a thousand kernels to compile, memory is what these ops wait for, and a lookup on which all threads
-// of a warp agree is cheap.
+// Elementwise ops on CUDA devices: a kernel for single ops, one for single ops whose operands have the same layout, and one that runs a whole cluster. They
+// select the op at run time: one kernel per op and type would be a thousand kernels to compile. These ops are limited by memory, and a branch that all threads
+// of a warp take together is cheap.
 //
 // An element is computed as a slot: float for the half types and float, double, or a wrapping 64-bit integer for integers and bool. A step's result is rounded
-// to its type before the next step reads it, so a cluster has the bits of the separate ops.
+// to its type before the next step reads it, so a cluster is bitwise identical to the separate ops.
 #include <map>
 #include <vector>
 
@@ -33,7 +33,7 @@ SINDRI_DEVICE double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 #include "ops/elementwise/expression_functions.def"
 #undef SINDRI_EXPRESSION_INLINE
 
-// A number in the form it is computed in; the DType says which.
+// A value in its compute type, which the DType determines.
 union Slot {
   float f;
   double d;
@@ -77,7 +77,7 @@ SINDRI_DEVICE void write(void* p, DType t, int64_t i, const Slot& s) {
     default: static_cast<double*>(p)[i] = s.d;
   }
 }
-// As if it had been written and read again.
+// Rounds as if the value had been written and read again.
 SINDRI_DEVICE void round_to(DType t, Slot* s) {
   switch (t) {
     case DType::kBool: s->i = s->i != 0 ? 1 : 0; break;
@@ -94,7 +94,7 @@ template <class T> constexpr bool in_domain(Domain d) {
   return d == kFloating ? !integer : d == kIntegral ? integer : true;
 }
 
-// T is the form of the operands; the expressions are those of unary.def and binary.def. Of V elements, so that V share the lookup.
+// T is the compute type of the operands; the expressions are those of unary.def and binary.def. Computes V elements, which share the selection of the op.
 template <class T, int V> SINDRI_DEVICE void unary(UnaryId id, const Slot* from, [[maybe_unused]] double p0, [[maybe_unused]] double p1, Slot* to) {
   switch (id) {
 #define UNARY_WITH(name, AttrsT, domain, saved, expression, ...) \
@@ -147,7 +147,7 @@ SINDRI_DEVICE void convert(DType from, DType to, const Slot& x, Slot* y) {
   round_to(to, y);
 }
 
-// ----- what the host tells the kernels -----
+// ----- kernel arguments -----
 
 enum class Kind : uint8_t { kUnary, kBinary, kWhere, kCast };
 struct Step {
@@ -155,12 +155,12 @@ struct Step {
   uint8_t id = 0;
   Form form = Form::kFloat;  // of the operands
   DType from = DType::kFloat32, result = DType::kFloat32;
-  uint8_t in[3] = {0, 0, 0};  // slots: inputs first, then steps
+  uint8_t in[3] = {0, 0, 0};  // slot numbers: inputs first, then steps
   double p[2] = {0, 0};
 };
 constexpr int kMostIn = static_cast<int>(elementwise::kMaxClusterInputs), kMostSteps = static_cast<int>(elementwise::kMaxClusterSteps);
 
-// Operands as the output is walked in its physical order, its dimensions joined where all operands allow.
+// The operands in the physical order of the output, with dimensions joined if all operands allow it.
 struct Walk {
   int64_t n = 0;
   int rank = 0;
@@ -210,7 +210,7 @@ __global__ void single(Walk w, Step s, int operands, void* out) {
   }
 }
 
-// V elements of a type that is looked up once, by accesses of up to 16 bytes.
+// Reads V elements of a type that is selected once, by accesses of up to 16 bytes.
 template <int V, class E, class Put> SINDRI_DEVICE void read_as(const void* p, int64_t i, Slot* s, Put&& to_slot) {
   const ElementVector<E, V> e = load_vector<V>(static_cast<const E*>(p) + i);
   SINDRI_UNROLL for (int v = 0; v < V; ++v) to_slot(e.e[v], &s[v]);
@@ -247,8 +247,8 @@ template <int V> SINDRI_DEVICE void write_many(void* p, DType t, int64_t i, cons
   }
 }
 
-// The common case: operands and result lie alike, the operands are computed in float, or the op is a cast or a choice. Four elements share each lookup, and
-// a thread reads 8 bytes of half types at a time, 16 of float32.
+// The common case: operands and result have the same layout, and the operands are computed in float or the op is a cast or a choice. Four elements share
+// each selection of the op, and a thread reads 8 bytes of half types or 16 of float32 at a time.
 constexpr int kFlat = 4;
 __global__ void single_flat(Walk w, Step s, int operands, void* out) {
   const int64_t groups = w.n / kFlat;
@@ -277,7 +277,7 @@ __global__ void single_flat(Walk w, Step s, int operands, void* out) {
 struct Program {
   int inputs = 0, steps = 0, results = 0;
   Step step[kMostSteps];
-  uint8_t result[kMostSteps] = {};  // slots
+  uint8_t result[kMostSteps] = {};  // slot numbers
   void* out[kMostSteps] = {};
   DType dtype[kMostSteps] = {};
 };
@@ -290,12 +290,12 @@ __global__ void cluster(Walk w, Program p) {
       const Step& s = p.step[k];
       run_step(s, slots[s.in[0]], slots[s.in[1]], slots[s.in[2]], &slots[p.inputs + k]);
     }
-    // All results are written after all operands of this element were read: a result may lie on an operand.
+    // All results are written after all operands of this element were read, because a result may share memory with an operand.
     for (int k = 0; k < p.results; ++k) write(p.out[k], p.dtype[k], i, slots[p.result[k]]);
   }
 }
 
-// One tensor of a group. Blocks from first_block on have its chunks.
+// One tensor of a group. Its chunks are the blocks from first_block on.
 constexpr size_t kGroupIn = 5, kGroupOut = 2;
 constexpr int64_t kGroupChunk = 4096;
 struct GroupEntry {
@@ -305,7 +305,7 @@ struct GroupEntry {
   Divisor inner, plane;  // turned: element o·plane + a·inner + b of a result is o·plane + b·outer + a of an operand
   uint32_t first_block = 0;
   uint8_t single = 0;  // bit i: operand i has one element
-  bool turned = false, flat = false;  // flat: operands and results lie alike and are aligned to kFlat elements
+  bool turned = false, flat = false;  // flat: operands and results have the same layout and are aligned to kFlat elements
 };
 constexpr int kGroupEntries = 200;
 struct GroupTable {
@@ -350,7 +350,7 @@ __global__ void __launch_bounds__(kThreads) group(const __grid_constant__ GroupT
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 Walk walk_of(Span<const Buffer> in, const TensorMeta& out) {
   const elementwise::OperandWalk lies = elementwise::walk_operands(
@@ -415,7 +415,7 @@ void run_single(const Call& call) {
   else launch(call, grid_for(w.n), single, w, s, static_cast<int>(types.size()), call.out[0].data);
 }
 
-// Steps and results of a program, of which out[] and the walk say where they are.
+// Steps and results of a program; out[] and the walk give their locations.
 Program program_of(const elementwise::ClusterProgram& program, Span<const TensorMeta> in) {
   const std::vector<TensorMeta> made = elementwise::infer_cluster_steps(program, in);
   Program p;

@@ -1,4 +1,4 @@
-// What the definition and the kernels of elementwise ops share: attributes as numbers, operand strides under broadcasting.
+// Shared by the definition and the kernels of elementwise ops: attributes as numbers, operand strides under broadcasting.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct CastAttrs {
   SINDRI_ATTRS(CastAttrs, dtype)
 };
 
-/// p0 and p1 of the expressions: the attributes in the order they are declared.
+/// p0 and p1 of the expressions: the attributes in the order of their declaration.
 inline std::array<double, 2> numbers_of(const Attrs& attrs) {
   std::array<double, 2> p{};
   size_t i = 0;
@@ -45,7 +45,7 @@ inline std::array<double, 2> numbers_of(const Attrs& attrs) {
   return p;
 }
 
-/// Elements to step in the memory of `operand` per step of each dimension of `out`; 0 where the operand is repeated.
+/// Elements to advance in the memory of `operand` per step of each dimension of `out`; 0 where the operand is repeated.
 inline Shape operand_strides(const TensorMeta& operand, const Shape& out) {
   Shape own = contiguous_strides(operand.shape);
   if (operand.layout == Layout::kChannelsLast) {

@@ -20,8 +20,7 @@ using simd_math::sigmoid, simd_math::sin, simd_math::sqrt, simd_math::tanh;
 template <class E, bool predicate> struct ResultOf { using type = E; };
 template <class E> struct ResultOf<E, true> { using type = Bool; };
 
-// The loops are compiled once more for an attribute p0 of 0 and of 1 where there are attributes, so that a choice between two
-// formulas (gelu) is made outside the loop.
+// For ops with attributes the loops are also compiled for p0 = 0 and p0 = 1, so that a choice between two formulas (gelu) is made outside the loop.
 template <class Functor, class E> struct UnaryLoop {
   using Out = typename ResultOf<E, Functor::kDomain == kPredicate>::type;
   static SINDRI_SIMD_MEMBER void loop(const E* x, Out* y, int64_t n, double p0, double p1) {

@@ -1,4 +1,4 @@
-// Vectorised loops over a tile: n elements, every operand contiguous. elementwise_tiles_cpu.cc brings operands into that form.
+// Vectorised loops over a tile of n elements with contiguous operands. elementwise_tiles_cpu.cc makes operands contiguous.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ using TileFn = void (*)(const void* const* in, void* out, int64_t n, const doubl
 
 }  // namespace sindri::elementwise
 
-// The loop for an element type (a DType as int); null where the op does not take it. where and cast go by their operand types.
+// The loop for an element type (a DType as int); null if the op does not support it. where and cast are selected by their operand types.
 SINDRI_SIMD_DECLARE(elementwise::TileFn unary_tile(elementwise::UnaryId id, int dtype);)
 SINDRI_SIMD_DECLARE(elementwise::TileFn binary_tile(elementwise::BinaryId id, int dtype);)
 SINDRI_SIMD_DECLARE(elementwise::TileFn where_tile(int element_size);)

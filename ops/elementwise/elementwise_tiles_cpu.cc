@@ -14,8 +14,8 @@ namespace {
 
 using namespace elementwise;
 
-constexpr int64_t kTile = 1024;  // elements; three operand buffers of 8-byte elements stay within L1
-constexpr int64_t kParallelGrain = 16384;  // elements per thread below which starting threads costs more than it saves
+constexpr int64_t kTile = 1024;  // elements; three operand buffers of 8-byte elements stay in L1
+constexpr int64_t kParallelGrain = 16384;  // elements per thread; with fewer, starting threads costs more than it saves
 constexpr size_t kMaxOperands = 3;
 
 class TileKernel final : public Kernel {
@@ -26,7 +26,7 @@ class TileKernel final : public Kernel {
   void run(ExecContext&, Span<const Buffer> in, Span<const Buffer> out) override {
     if (numel_ == 0) return;
     char* y = static_cast<char*>(out[0].data);
-    if (numel_ <= 2 * kParallelGrain - kTile && operands_.all_in_place()) {  // one thread's work, and no tiles
+    if (numel_ <= 2 * kParallelGrain - kTile && operands_.all_in_place()) {  // little work and no buffers: one thread, without tiles
       std::array<const void*, kMaxOperands> at{};
       for (size_t k = 0; k < in.size(); ++k) at[k] = in[k].data;
       return tile_(at.data(), y, numel_, numbers_.data());

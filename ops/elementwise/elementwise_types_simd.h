@@ -1,4 +1,4 @@
-// Element types of the elementwise *_simd.cc files: how each is loaded, computed with and stored.
+// Element types of the elementwise *_simd.cc files: how each is loaded, computed and stored.
 #pragma once
 
 #include <cstdint>

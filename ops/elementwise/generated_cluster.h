@@ -1,5 +1,5 @@
-// What the text of a generated cluster (cluster_text.h) includes. NVRTC is given this file from memory; the host run's stand-in compiles it for the host. Its
-// functions do what those of elementwise_cuda.cu do, so that results have the same bits.
+// Included by the text of a generated cluster (cluster_text.h). NVRTC gets this file from memory; the host run's stand-in compiles it for the host. Its
+// functions compute the same as those of elementwise_cuda.cu, so that results are bitwise identical.
 #pragma once
 
 #include "ops/elementwise/wrapping_int.h"
@@ -17,8 +17,8 @@ namespace sindri::cuda::generated {
 /// The kernel's only argument.
 struct ClusterArgs {
   int64_t n;  ///< elements
-  int64_t groups;  ///< of the vector's length that are computed by vectors, from element 0 on
-  int64_t size[8];  ///< of the walk (operand_walk.h), and how to divide by it (divisor.h)
+  int64_t groups;  ///< number of whole vectors, computed from element 0 on
+  int64_t size[8];  ///< of the walk (operand_walk.h), and the divisors for them (divisor.h)
   uint32_t multiplier[8];
   int32_t shift[8];
   const void* in[12];
@@ -64,7 +64,7 @@ SINDRI_GENERATED double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 #include "ops/elementwise/expression_functions.def"
 #undef SINDRI_EXPRESSION_INLINE
 
-// Elements as they lie in memory.
+// Elements as they are stored in memory.
 struct Half {
   uint16_t bits;
 };
@@ -78,7 +78,7 @@ template <class E, int V> SINDRI_GENERATED Pack<E, V> load(const void* p, int64_
 }
 template <class E, int V> SINDRI_GENERATED void store(void* p, int64_t i, const Pack<E, V>& v) { *reinterpret_cast<Pack<E, V>*>(static_cast<E*>(p) + i) = v; }
 
-// An element in the form it is computed in, and back.
+// Converts an element to its compute type and back.
 SINDRI_GENERATED float value(Half e) { return half_to_float(e.bits); }
 SINDRI_GENERATED float value(Bf16 e) { return bf16_to_float(e.bits); }
 SINDRI_GENERATED float value(float e) { return e; }
@@ -100,7 +100,7 @@ template <class E, class T> SINDRI_GENERATED T rounded(T v) {
 }
 SINDRI_GENERATED Int truth(Int v) { return Int(v.v != 0 ? 1 : 0); }
 
-// What an expression gives as the value of its step.
+// Stores an expression's result as the value of its step.
 SINDRI_GENERATED void put(float v, float* to) { *to = v; }
 SINDRI_GENERATED void put(double v, double* to) { *to = v; }
 SINDRI_GENERATED void put(Int v, Int* to) { *to = v; }
@@ -118,7 +118,7 @@ SINDRI_GENERATED Int to_bool(double v) { return Int(v != 0 ? 1 : 0); }
 SINDRI_GENERATED Int to_int64(double v) { return Int(elementwise::truncated<DeviceTag, int64_t>(v)); }
 SINDRI_GENERATED Int to_int32(double v) { return Int(elementwise::truncated<DeviceTag, int32_t>(v)); }
 
-// Where element i of the walk lies in operand k.
+// Offset in operand k of element i of the walk.
 template <int kRank> SINDRI_GENERATED int64_t offset(const ClusterArgs& args, int k, int64_t i) {
   int64_t at = 0;
   SINDRI_UNROLL for (int d = kRank - 1; d > 0; --d) {

@@ -1,4 +1,4 @@
-// The generated kernel of elementwise_cluster: preferred to the interpreter (elementwise_cuda.cu) where NVRTC can compile the cluster's text.
+// The generated kernel of elementwise_cluster. It is preferred to the interpreter (elementwise_cuda.cu) if NVRTC can compile the cluster's text.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -68,7 +68,7 @@ class GeneratedCluster final : public Kernel {
   }
 
  private:
-  // As Divisor (divisor.h), for numbers below n.
+  // As in Divisor (divisor.h), for dividends below n.
   void set_divisor(size_t d) {
     const auto size = static_cast<uint64_t>(args_.size[d]);
     const int shift = std::bit_width(size - 1);

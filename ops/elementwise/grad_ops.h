@@ -1,4 +1,4 @@
-// Functions of the gradient ops in binary.def: dy is the gradient of the output, the second argument what the op saved.
+// Functions of the gradient ops in binary.def: dy is the gradient of the output, the second argument the tensor that the op saved.
 #pragma once
 
 #include "sindri/core/tensor.h"

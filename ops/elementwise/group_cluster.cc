@@ -1,5 +1,5 @@
-// group_cluster: one elementwise program for many tensors as one node. Made by the graph compiler (src/graph/passes/group_elementwise.cc) for devices on which
-// starting a kernel costs more than what a small tensor takes. It has the bits of the separate ops.
+// group_cluster: one elementwise program for many tensors as one node. Created by the graph compiler (src/graph/passes/group_elementwise.cc) for devices on
+// which launching a kernel costs more than processing a small tensor. Results are bitwise identical to those of the separate ops.
 #include "ops/elementwise/group_cluster.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ std::vector<TensorMeta> infer_group(const Attrs& attrs, Span<const TensorMeta> i
   return out;
 }
 
-// As for elementwise_cluster, but a result that lies otherwise than its operands takes nobody's memory.
+// As for elementwise_cluster, but a result whose layout differs from its operands' takes no operand's memory.
 bool group_may_overwrite(const Attrs& attrs, size_t num_inputs, size_t out, size_t in) {
   const ClusterGroup g = parse_cluster_group(attrs, num_inputs);
   const size_t t = out / g.results;

@@ -1,4 +1,4 @@
-// What the definition, the kernels and the maker (src/graph/passes/group_elementwise.cc) of group_cluster share.
+// Shared by the definition, the kernels and the graph pass (src/graph/passes/group_elementwise.cc) of group_cluster.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace sindri::elementwise {
 
 struct GroupClusterAttrs {
-  std::string program;  ///< as that of elementwise_cluster
+  std::string program;  ///< like that of elementwise_cluster
   int64_t tensors = 1;
-  std::string layouts;  ///< a letter for each tensor: '=' results lie as its first operand does, 'c' contiguous, 'l' channels-last
+  std::string layouts;  ///< a letter per tensor: '=' results have the layout of its first operand, 'c' contiguous, 'l' channels-last
   SINDRI_ATTRS(GroupClusterAttrs, program, tensors, layouts)
 };
 
-/// Which operands and results belong to which tensor: `inputs` and `results` of each, in sequence.
+/// The operands and results of each tensor: `inputs` and `results` of each, in sequence.
 struct ClusterGroup {
   ClusterProgram program;
   size_t tensors = 0, inputs = 0, results = 0;
@@ -24,7 +24,7 @@ struct ClusterGroup {
     return layouts[tensor] == 'l' ? Layout::kChannelsLast : layouts[tensor] == 'c' ? Layout::kContiguous : first_operand;
   }
 };
-/// Throws ValueError for a program or layouts that are not in order, and for a number of inputs that the tensors do not share alike.
+/// Throws ValueError for an invalid program or layouts, and for a number of inputs that cannot be divided equally among the tensors.
 SINDRI_API ClusterGroup parse_cluster_group(const Attrs& attrs, size_t inputs);
 
 }  // namespace sindri::elementwise

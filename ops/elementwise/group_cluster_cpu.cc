@@ -1,4 +1,5 @@
-// group_cluster on the CPU: elementwise_cluster's kernels, tensor by tensor. The graph compiler makes groups for other devices only, so nothing here is fast.
+// group_cluster on the CPU: elementwise_cluster's kernels, tensor by tensor. The graph compiler creates groups for other devices only, so this is not
+// optimised.
 #include <algorithm>
 
 #include "ops/elementwise/group_cluster.h"
@@ -7,7 +8,7 @@
 namespace sindri::elementwise {
 namespace {
 
-// Offset of element (n, c, s), s numbering rows and columns.
+// Offset of element (n, c, s), where s numbers rows and columns.
 struct GroupPlanes {
   explicit GroupPlanes(const TensorMeta& m) : n(m.shape[0]), c(m.shape[1]), s(m.shape[2] * m.shape[3]), last(m.layout == Layout::kChannelsLast) {}
   int64_t at(int64_t i, int64_t j, int64_t k) const { return last ? (i * s + k) * c + j : (i * c + j) * s + k; }

@@ -1,4 +1,4 @@
-// How the operands of an elementwise op lie as its output is walked in physical order.
+// Access to the operands of an elementwise op in the physical order of its output.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace sindri::elementwise {
 
-/// The output's dimensions in physical order, without those of size 1 and joined where all operands allow.
+/// The output's dimensions in physical order, without those of size 1 and joined if all operands allow it.
 struct OperandWalk {
   int64_t n = 0;
   int rank = 0;

@@ -45,7 +45,7 @@ inline double gelu_tanh_slope(double x) {
 }
 inline double gelu_erf_slope(double x) { return 0.5 * (1 + std::erf(x * kSqrtHalf)) + x * kInvSqrt2Pi * std::exp(-0.5 * x * x); }
 
-/// The type an element is computed in.
+/// The type in which an element is computed.
 template <class E> using Compute = std::conditional_t<std::is_same_v<E, bool> || std::is_integral_v<E>, Int, double>;
 template <class E> Compute<E> load(E e) {
   if constexpr (std::is_same_v<Compute<E>, Int>) return Int(e);

@@ -6,7 +6,7 @@
 
 namespace sindri::elementwise {
 
-/// The loop of `op` for operands and a result of these types, in the build for this CPU; null when it has none.
+/// The loop of `op` for operands and a result of these types, in the build for this CPU; null if there is none.
 TileFn find_tile(const OpDef& op, Span<const TensorMeta> in, const TensorMeta& out);
 
 }  // namespace sindri::elementwise

@@ -1,5 +1,5 @@
-// Operands of an elementwise kernel as its output is walked: in physical order, in flat tiles. An operand stored in the same order
-// is read in place; a broadcast one is copied into a tile-sized buffer first, so that one loop per op serves all cases.
+// Access to the operands of an elementwise kernel in the physical order of its output, in flat tiles. An operand stored in the
+// same order is read in place. A broadcast one is copied into a tile-sized buffer first, so that one loop per op serves all cases.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ class TileOperands {
   static constexpr size_t kMost = 12;
   enum class Access : uint8_t {
     kInPlace,  ///< element i of the walk is element i of the operand's memory
-    kConstant,  ///< one element serves the whole walk
+    kConstant,  ///< one element for the whole walk
     kGather,
   };
 
-  /// At most kMost operands, in the layouts the kernel receives.
+  /// At most kMost operands, in the layouts that the kernel receives.
   TileOperands(Span<const TensorMeta> in, const TensorMeta& out);
 
   size_t size() const { return count_; }
@@ -32,7 +32,7 @@ class TileOperands {
  private:
   template <class E> void copy(size_t k, const E* from, int64_t begin, int64_t n, E* to) const;
 
-  // Dimensions in the physical order of the output, joined where every operand allows; strides in elements.
+  // Dimensions in the physical order of the output, joined if every operand allows it; strides in elements.
   size_t count_;
   int rank_ = 0;
   std::array<int64_t, Shape::kMaxRank> size_{};

@@ -1,4 +1,4 @@
-// The elementwise ops that do not fit unary.def and binary.def: where (three inputs) and cast (the type changes).
+// The elementwise ops that unary.def and binary.def cannot describe: where (three inputs) and cast (the type changes).
 #include <fmt/format.h>
 
 #include "ops/elementwise/elementwise_impl.h"

@@ -1,5 +1,5 @@
 // 64-bit two's complement integer whose arithmetic is defined for all values: overflow wraps, division by zero gives 0.
-// A template over a tag, so that each *_simd.cc build (tag in an unnamed namespace) has functions of its own.
+// A template over a tag, so that each *_simd.cc build (tag in an unnamed namespace) has separate functions.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ template <class Tag> struct WrappingInt {
   int64_t v = 0;
 
   WrappingInt() = default;
-  /// Truncates; NaN gives 0, values out of range the nearest int64.
+  /// Truncates. NaN gives 0, values out of range the nearest int64.
   SINDRI_BOTH_SIDES explicit WrappingInt(double d) : v(d != d ? 0 : d >= 0x1p63 ? INT64_MAX : d < -0x1p63 ? INT64_MIN : static_cast<int64_t>(d)) {}
   template <class I>
   requires std::is_integral_v<I> SINDRI_BOTH_SIDES explicit WrappingInt(I i) : v(static_cast<int64_t>(i)) {}
@@ -64,7 +64,7 @@ template <class Tag> struct WrappingInt {
   }
 };
 
-/// A float or double as an integer, as NumPy and MindSpore convert on x86-64: toward zero; what is out of range, and NaN, gives the smallest value of
+/// Converts a float or double to an integer as NumPy and MindSpore do on x86-64: truncates; NaN and values out of range give the smallest value of
 /// int32 or int64, and for narrower types the low bits of the int32. The tag is as above.
 template <class Tag, class To, class From> SINDRI_BOTH_SIDES inline To truncated(From v) {
   if constexpr (sizeof(To) == 8) {

@@ -1,4 +1,4 @@
-// host_call: a function of the host, run for its effect.
+// host_call: a host function, called for its effect.
 #include "sindri/op/host_call.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a host_call knows of its function.
+// The attributes of a host_call.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace sindri {
 
-/// The function is no attribute field: its number stands for it, and a call that was made of its attributes alone has none.
+/// The function is not an attribute field: its number represents it, and a call created from attributes alone has no function.
 struct HostCallAttrs {
   int64_t number = 0;
   SINDRI_ATTRS(HostCallAttrs, number)

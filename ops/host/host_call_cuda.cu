@@ -1,5 +1,5 @@
-// host_call on CUDA devices: the call without a function, which gives true. One with a function is not taken: its operands' values are the device's, and a function
-// that runs in the middle of a stream may call nothing of CUDA and can throw to nobody. sindri::host_call says so before a graph is made.
+// host_call on CUDA devices: only the call without a function, which returns true. A call with a function is rejected: its operands are in device memory, and a
+// function that runs within a stream must not call CUDA and has no caller to throw to. sindri::host_call reports this before a graph is created.
 #include "ops/host/host_call_attrs.h"
 #include "src/device/cuda/launch.h"
 

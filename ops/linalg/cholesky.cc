@@ -49,7 +49,7 @@ std::vector<TensorMeta> infer_solve(const Attrs&, Span<const TensorMeta> in) {
   return {{b, in[1].dtype, Layout::kContiguous, in[1].device}};
 }
 
-// x = op(a)⁻¹·b: db = op(a)⁻ᵀ·dx, and d op(a) = -db·xᵀ inside the triangle that is read.
+// x = op(a)⁻¹·b: db = op(a)⁻ᵀ·dx, and d op(a) = -db·xᵀ within the triangle that is read.
 std::vector<Tensor> solve_vjp(const VjpContext& c) {
   const auto& a = c.attrs.as<TriangularSolveAttrs>();
   const Tensor db = ops::triangular_solve(c.in[0], c.dout[0], a.lower, !a.transpose, a.unit_diagonal);

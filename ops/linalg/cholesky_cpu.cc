@@ -1,4 +1,4 @@
-// cholesky and triangular_solve on the CPU: Eigen's blocked algorithms, and the textbook loops as reference.
+// cholesky and triangular_solve on the CPU: Eigen's blocked algorithms, with textbook loops as reference.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -37,8 +37,8 @@ template <class T> int64_t factor_eigen(const T* a, T* l, int64_t n) {
   out = ConstMatrixMap<T>(a, n, n);
   const Eigen::LLT<Eigen::Ref<Matrix<T>>> llt(out);
   bool positive = llt.info() == Eigen::Success;
-  for (int64_t i = 0; i < n && positive; ++i) positive = l[i * n + i] > 0;  // Eigen lets NaN through
-  if (!positive) return factor(a, l, n);  // says which pivot
+  for (int64_t i = 0; i < n && positive; ++i) positive = l[i * n + i] > 0;  // Eigen accepts NaN
+  if (!positive) return factor(a, l, n);  // finds the failing pivot
   out.template triangularView<Eigen::StrictlyUpper>().setZero();
   return -1;
 }

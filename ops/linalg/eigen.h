@@ -1,5 +1,4 @@
-// Eigen as the kernels of this folder use it: row-major maps, and no threads of its own, which would make results depend on
-// their number.
+// Eigen as used by the kernels of this folder: row-major maps, and no threads of Eigen, which would make results depend on their number.
 #pragma once
 
 #define EIGEN_DONT_PARALLELIZE

@@ -1,4 +1,4 @@
-// eigh on the CPU, in double for both types; rotations as reference.
+// eigh on the CPU, in double for both types; Jacobi rotations as reference.
 #include "ops/linalg/eigen.h"
 #include "ops/linalg/matrix.h"
 #include "src/device/cpu/symmetric_eigen.h"

@@ -1,4 +1,5 @@
-// eigh on CUDA devices, in double for both types: cyclic Jacobi by one block of threads a matrix (src/device/cuda/jacobi.h), up to some 170 rows in an H100's shared memory.
+// eigh on CUDA devices, in double for both types: cyclic Jacobi by one thread block per matrix (src/device/cuda/jacobi.h), in shared memory up to about 170
+// rows on an H100.
 #include "ops/linalg/batch_cuda.h"
 #include "src/device/cuda/jacobi.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 using namespace linalg;
 
-/// work: doubles for each block, n·n of eigenvectors, n + 1 of rotations, and n·n of the matrix if it is not in shared memory.
+/// work: doubles per block: n·n of eigenvectors, n + 1 of rotations, and n·n of the matrix if it is not in shared memory.
 template <class T, bool kShared> __global__ void eigh(const T* a, T* values, T* vectors, double* work, int64_t work_size, int64_t n, int64_t stride,
                                                       int64_t batch, ErrorSite site, ErrorSite not_converged) {
   SINDRI_DYNAMIC_SHARED(double, tile);
@@ -27,7 +28,7 @@ template <class T, bool kShared> __global__ void eigh(const T* a, T* values, T* 
     const auto run = [&](auto w, int64_t ld) {
       for (int64_t e = thread; e < n * n; e += threads) {
         const int64_t i = e / n, j = e % n;
-        if (j > i) continue;  // the lower triangle is read
+        if (j > i) continue;  // only the lower triangle is read
         w[i * ld + j] = static_cast<double>(from[e]);
         if (i != j) w[j * ld + i] = static_cast<double>(from[e]);
       }

@@ -1,6 +1,7 @@
-// cholesky, triangular_solve, lu and inverse on CUDA devices, in the arithmetic of the element type: one block of threads a matrix (of triangular_solve: up to 32
-// columns of b), in shared memory up to some 230 float32 rows on an H100, in place in the result above. A step of the elimination is a barrier or two and one update of what
-// is left, rows by warps, columns by lanes. A matrix of many thousands of rows keeps one multiprocessor busy for seconds; nothing here spreads it over several.
+// cholesky, triangular_solve, lu and inverse on CUDA devices, in the arithmetic of the element type. One thread block processes a matrix (for triangular_solve
+// up to 32 columns of b): in shared memory up to about 230 float32 rows on an H100, above that in place in the result. A step of the elimination is one or two
+// barriers and one update of the remaining part, with rows over warps and columns over lanes. A matrix of many thousands of rows occupies one multiprocessor
+// for seconds; it is not spread over several.
 #include "ops/linalg/batch_cuda.h"
 #include "src/device/cuda/cholesky.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 using namespace linalg;
 
-// Where a block's thread stands: lanes go along rows.
+// The position of a thread in its block: lanes run along rows.
 struct Team {
   int64_t thread, threads, lane, warp, warps;
 };
@@ -71,12 +72,12 @@ void run_cholesky(const Call& call) {
 // ----- triangular_solve -----
 
 struct Solve {
-  int64_t n, m, tiles, width;  // width: columns of a block, a power of two
+  int64_t n, m, tiles, width;  // width: columns per block, a power of two
   bool forward, transpose, unit;
 };
 
-// x begins as b; step by step the finished row is taken off those that remain. Rows are divided by the diagonal at the end: x[i]/a[i][i] is what the others need,
-// and nobody changes row i any more, so a step needs one barrier.
+// x is initialised with b; each step subtracts the finished row from the remaining ones. Rows are divided by the diagonal at the end: the others need
+// x[i]/a[i][i], and no thread changes row i any more, so a step needs one barrier.
 template <class T> __global__ void solve(const T* a_all, const T* b_all, T* x_all, Solve s) {
   const int64_t matrix = blockIdx.x / s.tiles, column = blockIdx.x % s.tiles * s.width + threadIdx.x % s.width, group = threadIdx.x / s.width,
                 groups = blockDim.x / s.width;
@@ -115,7 +116,7 @@ void run_solve(const Call& call) {
 
 // ----- lu and inverse -----
 
-// The row from k on with the largest element in column k, and that magnitude, in every thread. Begins with a barrier.
+// The row from k on with the largest element in column k, and that magnitude, in every thread. Starts with a barrier.
 template <class T, class M, class Partial> SINDRI_DEVICE Indexed<T> pivot_of(M&& w, int64_t ld, int64_t n, int64_t k, Partial&& partial) {
   __syncthreads();
   Indexed<T> best{-1, T(0)};
@@ -123,7 +124,7 @@ template <class T, class M, class Partial> SINDRI_DEVICE Indexed<T> pivot_of(M&&
   return block_reduce(best, partial, FirstOf<true>());
 }
 
-// Begins and ends with a barrier.
+// Starts and ends with a barrier.
 template <class T, class M> SINDRI_DEVICE void swap_rows(M&& w, int64_t ld, int64_t n, int64_t i, int64_t k) {
   __syncthreads();
   for (int64_t j = threadIdx.x; j < n && i != k; j += blockDim.x) {
@@ -140,7 +141,7 @@ template <class T, class M, class Partial> SINDRI_DEVICE T eliminate(M&& w, int6
   for (int64_t i = t.thread; i < n; i += t.threads) rows[i] = i;
   for (int64_t k = 0; k < n; ++k) {
     const Indexed<T> best = pivot_of<T>(w, ld, n, k, partial);
-    if (best.value == T(0)) continue;  // a column without a pivot stays
+    if (best.value == T(0)) continue;  // a column without a pivot is unchanged
     if (best.index != k) {
       sign = -sign;
       if (t.thread == 0) {
@@ -195,7 +196,7 @@ void run_lu(const Call& call) {
   if (s.batch == 0) return;
   with_type(call.in[0].meta->dtype, [&]<class T>() {
     const int64_t stride = shared_stride(n);
-    if (n == 0) launch(call, grid_for(s.batch), fill_ones<T>, call.output<T>(2), s.batch);  // the determinant of no elements
+    if (n == 0) launch(call, grid_for(s.batch), fill_ones<T>, call.output<T>(2), s.batch);  // the determinant of an empty matrix
     else if (fits_shared<T>(call, n, n))
       launch(call, grid_for_matrices(s.batch, n, n * stride * static_cast<int64_t>(sizeof(T))), lu<T, true>, call.input<T>(0), call.output<T>(0),
              call.output<int64_t>(1), call.output<T>(2), n, stride, s.batch);
@@ -204,8 +205,8 @@ void run_lu(const Call& call) {
   });
 }
 
-// Gauss-Jordan elimination with partial pivoting in place. Rows are exchanged as it goes and columns back at the end. factors, exchanged: memory of n elements.
-// Returns -1, or the column without a pivot. Ends with a barrier.
+// Gauss-Jordan elimination in place with partial pivoting. Rows are exchanged during elimination and columns back at the end. factors, exchanged: memory for n
+// elements. Returns -1, or the column without a pivot. Ends with a barrier.
 template <class T, class M, class Partial> SINDRI_DEVICE int64_t invert(M&& w, int64_t ld, int64_t n, T* factors, int64_t* exchanged, Partial&& partial) {
   const Team t = team();
   for (int64_t c = 0; c < n; ++c) {
@@ -240,7 +241,7 @@ template <class T, class M, class Partial> SINDRI_DEVICE int64_t invert(M&& w, i
   return -1;
 }
 
-/// work: n int64_t and n T for each block.
+/// work: n int64_t and n T per block.
 template <class T, bool kShared> __global__ void inverse(const T* a, T* y, int64_t* work, int64_t n, int64_t stride, int64_t batch, ErrorSite site) {
   SINDRI_DYNAMIC_SHARED(T, tile);
   SINDRI_SHARED(Indexed<T>, partial, 32);

@@ -1,4 +1,4 @@
-// lu: triangular factors of square matrices, of which determinants and solutions are made.
+// lu: triangular factors of square matrices, from which determinants and solutions are computed.
 #include "ops/linalg/matrix.h"
 #include "sindri/op/bind.h"
 #include "sindri/ops/elementwise.h"
@@ -12,9 +12,9 @@ namespace {
 using namespace linalg;
 
 // de Hoog, Anderssen & Lukas 2011, "Differentiation of matrix functionals using triangular factorization": with P·a = L·U, g_L the gradient below
-// the diagonal and g_U that from it on,
+// the diagonal and g_U the gradient on and above it,
 //   P·da = L⁻ᵀ·(tril(Lᵀ·g_L, -1) + triu(g_U·Uᵀ))·U⁻ᵀ.
-// The sign is constant where it is differentiable.
+// The sign is constant wherever it is differentiable.
 std::vector<Tensor> vjp(const VjpContext& c) {
   if (!c.dout[0].defined()) return {Tensor{}};
   const Tensor &packed = c.out[0], &rows = c.out[1], &g = c.dout[0];

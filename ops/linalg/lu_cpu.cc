@@ -13,7 +13,7 @@ namespace {
 
 using namespace linalg;
 
-// Row k below the diagonal of column k and the rest to the right of it, k = 0 … n-1. A column without a pivot is left as it is.
+// Row k below the diagonal of column k and the rest to the right of it, k = 0 … n-1. A column without a pivot is unchanged.
 template <class T> void eliminate(const T* a, T* packed, int64_t* rows, int64_t n) {
   std::vector<double> w(a, a + n * n);
   const auto at = [&](int64_t i, int64_t j) -> double& { return w[static_cast<size_t>(i * n + j)]; };
@@ -41,7 +41,7 @@ template <class T> void factor_eigen(const T* a, T* packed, int64_t* rows, int64
   for (int64_t i = 0; i < n; ++i) rows[lu.permutationP().indices()(i)] = i;
 }
 
-// -1 for an odd number of exchanges: a cycle of length k is k - 1 of them.
+// -1 for an odd number of exchanges: a cycle of length k consists of k - 1 exchanges.
 int sign_of(const int64_t* rows, int64_t n) {
   std::vector<bool> seen(static_cast<size_t>(n), false);
   int sign = 1;
@@ -57,7 +57,7 @@ template <bool kEigen, class T> void lu(const KernelQuery& q, Span<const Buffer>
   const Stack s = stack_of(q.in[0].shape);
   const int64_t n = s.rows, size = n * n;
   T* const sign = out[2].as<T>();
-  if (n == 0) return std::fill_n(sign, s.batch, T{1}), void();  // the determinant of no elements
+  if (n == 0) return std::fill_n(sign, s.batch, T{1}), void();  // the determinant of an empty matrix
   for_each_matrix(
       s.batch, size * n / 3,
       [&](int64_t i) {

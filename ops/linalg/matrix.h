@@ -1,4 +1,4 @@
-// What the linear algebra ops share: attributes, checks, and stacks of matrices [.., rows, columns].
+// Shared by the linear algebra ops: attributes, checks, and batches of matrices [.., rows, columns].
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct QrAttrs {
 
 /// Throws unless m has at least two dimensions and is float32 or float64.
 void check_matrix(const char* op, const TensorMeta& m, const char* which);
-/// As above, and the last two dimensions are equal.
+/// As above, and also throws unless the last two dimensions are equal.
 void check_square(const char* op, const TensorMeta& m, const char* which);
 /// Shape with the last two dimensions replaced; `columns` -1 leaves one dimension.
 Shape with_matrix(const Shape& s, int64_t rows, int64_t columns);
@@ -36,25 +36,25 @@ struct Stack {
 };
 SINDRI_API Stack stack_of(const Shape& shape);
 
-/// "[2, 0]" for matrix `index` of a stack, "" for a single matrix.
+/// "[2, 0]" for matrix `index` of a batch, "" for a single matrix.
 SINDRI_API std::string batch_text(const Shape& shape, int64_t index);
 
-/// Runs f(i) for every matrix of a batch, in parallel where there is enough to do; `cost`: about the multiplications of one. f
-/// returns -1, or where it failed; then throws what fail(i, f's value) makes of the first failure in batch order, whatever
-/// thread met it.
+/// Runs f(i) for every matrix of a batch, in parallel if there is enough work; `cost`: approximate number of multiplications
+/// per matrix. f returns -1, or the position of its failure. Then throws the result of fail(i, f's value) for the first
+/// failure in batch order, whichever thread found it.
 void for_each_matrix(int64_t batch, int64_t cost, const std::function<int64_t(int64_t)>& f, const std::function<void(int64_t, int64_t)>& fail);
 
-/// Throws ValueError for a matrix with NaN or infinite elements: iterative methods would not end well on it.
+/// Throws ValueError for a matrix with NaN or infinite elements, on which iterative methods may not converge.
 void check_finite(const char* op, const Buffer& a);
-/// Throws that error for element `at`, which is `value`, of a stack of matrices.
+/// Throws that error for element `at` of a batch of matrices, which has the value `value`.
 [[noreturn]] SINDRI_API void throw_element(const char* op, const TensorMeta& a, int64_t at, double value);
-// What kernels throw for a matrix that they cannot work with, on every device.
+// Errors of kernels for a matrix that they cannot process, on every device.
 [[noreturn]] SINDRI_API void throw_not_positive(const TensorMeta& a, int64_t matrix, int64_t pivot);
 [[noreturn]] SINDRI_API void throw_singular(const TensorMeta& a, int64_t matrix, int64_t column);
 [[noreturn]] SINDRI_API void throw_not_converged(const TensorMeta& a, int64_t matrix);
 
 // For gradient rules.
-/// Last two dimensions exchanged.
+/// Exchanges the last two dimensions.
 Tensor transposed(const Tensor& x);
 /// [n, n] of x's type: `below` under the diagonal, `on` on it, `above` over it.
 Tensor triangle_mask(const Tensor& like, int64_t n, double below, double on, double above);

@@ -43,7 +43,7 @@ std::vector<Tensor> vjp(const VjpContext& c) {
                      "use the reduced factors");
   const Tensor dq = or_zeros(c.dout[0], q), dr = or_zeros(c.dout[1], r);
   if (m >= n) return {tall_gradient(q, r, dq, dr)};
-  // Wide: a = [x y], r = [u v], x = q·u, y = q·v. What changes q changes v = qᵀ·y, too.
+  // Wide: a = [x y], r = [u v], x = q·u, y = q·v. A change of q also changes v = qᵀ·y.
   const Tensor u = columns(r, 0, m), v = columns(r, m, n), du = columns(dr, 0, m), dv = columns(dr, m, n);
   const Tensor y = ops::batch_matmul(q, v);
   const Tensor dx = tall_gradient(q, u, ops::add(dq, ops::batch_matmul(y, dv, false, true)), du);

@@ -1,4 +1,4 @@
-// qr on CUDA devices by Householder reflections, in double for both types: one block of threads a matrix, which lies column by column in the workspace; a warp
+// qr on CUDA devices by Householder reflections, in double for both types: one thread block per matrix, which is stored by columns in the workspace; a warp
 // reflects a column.
 #include "ops/linalg/batch_cuda.h"
 
@@ -11,7 +11,7 @@ struct Sizes {
   int64_t m, n, k, least, batch, work;
 };
 
-// Column x (of which row j is the first that counts) minus tau·(v·x)·v, v = [1, reflector[j + 1] …]. By one warp.
+// Column x (whose first relevant row is j) minus tau·(v·x)·v with v = [1, reflector[j + 1] …]. Run by one warp.
 SINDRI_DEVICE void reflect(double* x, const double* reflector, double tau, int64_t j, int64_t m) {
   const int64_t lane = threadIdx.x % 32;
   double dot = lane == 0 ? x[j] : 0;
@@ -19,7 +19,7 @@ SINDRI_DEVICE void reflect(double* x, const double* reflector, double tau, int64
   dot = tau * warp_sum(dot);
   if (lane == 0) x[j] -= dot;
   for (int64_t i = j + 1 + lane; i < m; i += 32) x[i] -= dot * reflector[i];
-  __syncwarp();  // the next reflection may begin at another lane
+  __syncwarp();  // the next reflection may start at another lane
 }
 
 /// work of a block: the matrix by columns [n][m], which becomes r above the diagonal and the reflectors below it, their factors [least], q by columns [k][m].
@@ -37,7 +37,7 @@ template <class T> __global__ void qr(const T* a, T* q_out, T* r_out, double* wo
       for (int64_t i = j + 1 + thread; i < m; i += threads) squares += x[i] * x[i];
       squares = block_sum(squares, partial);
       const double head = x[j];
-      // A column that is 0 below its head needs no reflection.
+      // A column that is 0 below its first element needs no reflection.
       const double norm = sqrt(head * head + squares), diagonal = squares == 0 ? head : head >= 0 ? -norm : norm;
       const double tau = squares == 0 ? 0 : (diagonal - head) / diagonal;
       __syncthreads();
@@ -47,7 +47,7 @@ template <class T> __global__ void qr(const T* a, T* q_out, T* r_out, double* wo
       for (int64_t c = j + 1 + warp; c < n && tau != 0; c += warps) reflect(w + c * m, x, tau, j, m);
     }
     __syncthreads();
-    for (int64_t c = warp; c < z.k; c += warps) {  // column c of Q: the reflections of the unit vector, last first; later ones do not affect it
+    for (int64_t c = warp; c < z.k; c += warps) {  // column c of Q: the reflections applied to the unit vector, last one first; later ones do not affect it
       double* const x = q + c * m;
       for (int64_t i = lane; i < m; i += 32) x[i] = i == c ? 1 : 0;
       __syncwarp();

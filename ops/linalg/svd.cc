@@ -15,7 +15,7 @@ using namespace linalg;
 
 Tensor plus(const Tensor& a, const Tensor& b) { return a.defined() ? ops::add(a, b) : b; }
 
-// x - y·yᵀ·x: the part of x's columns outside the space of y's.
+// x - y·yᵀ·x: the part of x's columns orthogonal to the span of y's columns.
 Tensor outside(const Tensor& x, const Tensor& y) { return ops::sub(x, ops::batch_matmul(y, ops::batch_matmul(y, x, true))); }
 
 // F∘(qᵀ·dq - dqᵀ·q) with F_ij = 1/(s_j² - s_i²) off the diagonal.
@@ -29,7 +29,7 @@ Tensor turning(const Tensor& s, const Tensor& q, const Tensor& dq) {
 
 // Townsend 2016, "Differentiating the singular value decomposition", section 3: with the thin factors and S = diag(s)
 //   da = U·(J_u·S + S·J_v + diag(ds))·Vᵀ + (I - U·Uᵀ)·dU·S⁻¹·Vᵀ + U·S⁻¹·dVᵀ·(I - V·Vᵀ).
-// Exists for distinct singular values (above 0 where a is not square) when dU or dV is given.
+// If dU or dV is given, it exists only for distinct singular values (above 0 if a is not square).
 std::vector<Tensor> vjp(const VjpContext& c) {
   const Tensor &u = c.out[0], &s = c.out[1], &v = c.out[2], &du = c.dout[0], &ds = c.dout[1], &dv = c.dout[2];
   const int64_t m = u.dim(-2), n = v.dim(-2), k = s.dim(-1);

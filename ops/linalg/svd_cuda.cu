@@ -1,5 +1,5 @@
-// svd on CUDA devices, in double for both types: one-sided Jacobi (Hestenes 1958) by one block of threads a matrix. A round rotates disjoint pairs of columns, a
-// warp a pair; columns lie one after the other in the workspace, so that lanes read neighbours.
+// svd on CUDA devices, in double for both types: one-sided Jacobi (Hestenes 1958) by one thread block per matrix. A round rotates disjoint pairs of columns,
+// one warp per pair. Columns are contiguous in the workspace, so that lanes read neighbours.
 #include "ops/linalg/batch_cuda.h"
 #include "src/device/cuda/jacobi.h"
 
@@ -10,11 +10,11 @@ using namespace linalg;
 
 struct Sizes {
   int64_t rows, columns, batch;  // of a
-  int64_t m, n;  // of the matrix whose columns are rotated: a, or its transpose where that is taller
-  int64_t work;  // doubles of a block
+  int64_t m, n;  // of the matrix whose columns are rotated: a, or its transpose if that is taller
+  int64_t work;  // doubles per block
 };
 
-// Rotates the columns of x [m, n] (column i at x + i·m) until all are orthogonal, and those of v, the identity at first, with them.
+// Rotates the columns of x [m, n] (column i at x + i·m) until all are orthogonal, and with them those of v, initially the identity.
 template <class Partial> SINDRI_DEVICE void rotate_columns(double* x, double* v, int64_t m, int64_t n, Partial&& partial) {
   const int64_t half = (n + 1) / 2, players = 2 * half, lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
   for (int sweep = 0; sweep < 60; ++sweep) {
@@ -43,8 +43,8 @@ template <class Partial> SINDRI_DEVICE void rotate_columns(double* x, double* v,
   __syncthreads();
 }
 
-// Column c of u [m, columns before it orthonormal] becomes a unit vector orthogonal to columns 0 … c - 1: the first unit vector of which enough is left.
-// Serial in c: only matrices without full rank come here.
+// Sets column c of u [m, columns before it orthonormal] to a unit vector orthogonal to columns 0 … c - 1: the first unit vector with a sufficient
+// remainder. Serial in c; only used for rank-deficient matrices.
 template <class Partial> SINDRI_DEVICE void complete_column(double* u, int64_t m, int64_t c, Partial&& partial) {
   double* const x = u + c * m;
   for (int64_t e = 0; e < m; ++e) {
@@ -67,7 +67,7 @@ template <class Partial> SINDRI_DEVICE void complete_column(double* u, int64_t m
   __syncthreads();
 }
 
-/// work of a block: x [m, n] and v [n, n] by columns, u [m, n] by columns in order of the singular values, n norms, n places.
+/// work of a block: x [m, n] and v [n, n] by columns, u [m, n] by columns in the order of the singular values, n norms, n positions.
 template <class T> __global__ void svd(const T* a, T* u_out, T* s_out, T* v_out, double* work, Sizes z, ErrorSite site) {
   SINDRI_SHARED(double, partial, 32);
   SINDRI_SHARED(int64_t, partial_index, 32);
@@ -110,9 +110,9 @@ template <class T> __global__ void svd(const T* a, T* u_out, T* s_out, T* v_out,
       const auto place = static_cast<int64_t>(places[c]);
       if (norms[c] > least)
         for (int64_t i = lane; i < m; i += 32) u[place * m + i] = x[c * m + i] / norms[c];
-      else missing += 1;  // of each lane
+      else missing += 1;  // per lane
     }
-    const int64_t rank = n - static_cast<int64_t>(block_sum(missing, partial) / 32);  // those without a column come last
+    const int64_t rank = n - static_cast<int64_t>(block_sum(missing, partial) / 32);  // columns of norm 0 come last
     __syncthreads();
     for (int64_t c = rank; c < n; ++c) complete_column(u, m, c, partial);
     for (int64_t c = warp; c < n; c += warps) {

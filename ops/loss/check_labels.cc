@@ -1,4 +1,4 @@
-// check_labels: the label check of cross entropy as an op, for losses that are put together from others.
+// check_labels: the label check of cross entropy as an op, for losses composed of other ops.
 #include "ops/loss/loss_common.h"
 
 #include <fmt/format.h>

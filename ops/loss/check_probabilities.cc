@@ -1,5 +1,5 @@
-// check_probabilities: the range check of binary cross entropy as an op, since the loss is put together from others. Without it the logarithm
-// of a score that no sigmoid has made would be NaN.
+// check_probabilities: the range check of binary cross entropy as an op, since the loss is composed of other ops. Without it the logarithm of
+// a score that is not a sigmoid's output would be NaN.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const OpDef& kCheckProbabilities = register_op({
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> { return {c.dout[0]}; },
 });
 
-/// Whether an element of [begin, end) lies outside [0, 1]; without an early exit, so that it vectorises.
+/// Whether an element of [begin, end) is outside [0, 1]; without an early exit, so that it vectorises.
 template <class T> bool any_outside(const T* x, int64_t begin, int64_t end) {
   bool outside = false;
   for (int64_t i = begin; i < end; ++i) outside |= (x[i] < T(0)) | (x[i] > T(1));

@@ -1,5 +1,5 @@
-// Softmax cross entropy with integer or probability labels. The gradient ops compute softmax again from the logits: a row is in
-// cache while it is needed, and a stored log-sum-exp in float32 would cost large logits their digits.
+// Softmax cross entropy with integer or probability labels. The gradient ops recompute softmax from the logits: a row is in the
+// cache anyway, and a stored log-sum-exp in float32 would lose precision for large logits.
 //
 //   loss = -sum_c q_c·log p_c      dlogits = dloss·(p·sum_c q_c - q),      p = softmax(logits)
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Softmax cross entropy with integer or probability labels, and the checks of labels and of probabilities, on CUDA devices. Bytes: the logits once from
-// memory (and probability labels), once more from the caches, and the gradient once. In float, for float64 in double.
+// memory (and probability labels), once more from the caches, and the gradient once. In float; double for float64.
 //
-// The logarithm of a probability is (x - max) - log(sum), never x less a rounded log-sum-exp, so that large logits keep their digits.
+// The logarithm of a probability is (x - max) - log(sum), never x minus a rounded log-sum-exp, so that large logits keep their precision.
 #include "ops/loss/loss_common.h"
 #include "src/device/cuda/errors.h"
 #include "src/device/cuda/rows.h"
@@ -64,7 +64,7 @@ void run_check_probabilities(const Call& call) {
 
 // ----- integer labels -----
 
-// Terms of weight 0 are skipped: a class that cannot occur may have logit -inf.
+// Terms of weight 0 are skipped: the logit of an impossible class may be -inf.
 template <class E> __global__ void sparse(const E* logits, Labels labels, E* loss, int64_t rows, int64_t n, double smoothing, int width, bool vectors) {
   using T = Number<E>;
   SINDRI_SHARED(RowStats<T>, partial, 32);

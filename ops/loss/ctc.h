@@ -1,4 +1,4 @@
-// What the ops of connectionist temporal classification share (Graves et al. 2006): attributes, and a batch as kernels read it.
+// Shared by the ops of connectionist temporal classification (Graves et al. 2006): attributes, and the batch as kernels read it.
 #pragma once
 
 #include <vector>
@@ -18,19 +18,19 @@ struct CtcAttrs {
 
 /// The labels of one sample with blanks around each, l' in the paper: classes.size() is 2L + 1. The batch's log_probs are [T, N, C].
 struct CtcSample {
-  int64_t steps = 0;  ///< the first of the T that count
+  int64_t steps = 0;  ///< number of valid steps, from the first of the T
   std::vector<int64_t> classes;  ///< of each state
-  /// Whether a path may come to state s from s - 2, past the blank between two labels that differ.
+  /// Whether a path may reach state s from s - 2, skipping the blank between two different labels.
   bool skips(size_t s) const { return s >= 2 && classes[s] != classes[s - 2]; }
 };
 
-/// What may be wrong in a batch: a number of steps, of labels, or a label.
+/// The possible errors of a batch: a number of steps, a number of labels, or a label.
 enum class CtcFault : int { kSteps, kLength, kLabel };
-/// Throws the DataError for `number` of a sample. `bound`: T, the most labels, or classes.
+/// Throws the DataError for `number` of a sample. `bound`: T, the largest number of labels, or the number of classes.
 [[noreturn]] SINDRI_API void throw_ctc_fault(const char* op, CtcFault fault, int64_t number, int64_t bound, int64_t sample, int64_t samples);
 
-/// The samples of targets [N, S], or one after the other, and of their lengths: `in` begins with log_probs. Throws DataError for a length or a label
-/// out of range, naming the sample.
+/// The samples of targets [N, S], or of concatenated targets, with their lengths; `in` starts with log_probs. Throws DataError for a length or a
+/// label out of range, naming the sample.
 std::vector<CtcSample> ctc_samples(const KernelQuery& q, Span<const Buffer> in);
 
 }  // namespace sindri::ops

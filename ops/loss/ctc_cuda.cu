@@ -1,6 +1,6 @@
-// Connectionist temporal classification on CUDA devices: a block for each sample, its threads over the states of the target with blanks, step after step (each
-// needs the one before). Recursions, names and precision (log space, double) are those of ctc_loss_cpu.cc. Bytes: log_probs of the target's classes once
-// for each recursion; tables of alpha, [steps, states] doubles, are written and read once for the gradient.
+// Connectionist temporal classification on CUDA devices: a block for each sample, its threads over the states of the target with blanks, step by step (each
+// needs the previous one). Recursions, names and precision (log space, double) are those of ctc_loss_cpu.cc. Bytes: log_probs of the target's classes once per
+// recursion; tables of alpha, [steps, states] doubles, are written and read once for the gradient.
 #include <algorithm>
 
 #include "ops/loss/ctc.h"
@@ -15,13 +15,13 @@ namespace {
 using ops::CtcAttrs, ops::CtcFault;
 
 SINDRI_DEVICE double never() { return -INFINITY; }
-// log(e^a + e^b + e^c); NaN wins, also beside three that never happen.
+// log(e^a + e^b + e^c). NaN propagates, even if the others are impossible (-inf).
 SINDRI_DEVICE double log_sum(double a, double b, double c) {
   const double most = a > b ? (a > c ? a : c) : (b > c ? b : c);
   return most == never() ? a + b + c : most + log(exp(a - most) + exp(b - most) + exp(c - most));
 }
 
-// known: T, labels that targets hold, samples, classes. found: the number, and sample·4 + fault.
+// known: T, number of labels in targets, samples, classes. found: the number, and sample·4 + fault.
 void throw_fault(const ErrorFound& e) {
   const auto fault = static_cast<CtcFault>(e.found[1] % 4);
   const int64_t bound = fault == CtcFault::kSteps ? e.known[0] : fault == CtcFault::kLength ? e.known[1] : e.known[3];
@@ -37,7 +37,7 @@ struct Integers {
 struct Batch {
   Floating log_probs;  // [T, N, C]
   Integers targets, steps, lengths;
-  int64_t T, N, C, S;  // S: labels of a row, or all labels one after the other
+  int64_t T, N, C, S;  // S: labels per row, or the number of concatenated labels
   bool in_rows;
   int64_t blank;
   bool zero_infinity;
@@ -49,19 +49,19 @@ struct Batch {
   }
 };
 
-// One sample as its block sees it.
+// One sample, as its block uses it.
 struct Target {
   int64_t n, first, length, steps, states;
   bool good;
 
   SINDRI_DEVICE int64_t class_of(const Batch& b, int64_t s) const { return s % 2 == 0 ? b.blank : b.targets[first + s / 2]; }
-  /// Whether a path may come to state s from s - 2, past the blank between two labels that differ.
+  /// Whether a path may reach state s from s - 2, skipping the blank between two different labels.
   SINDRI_DEVICE bool skips(const Batch& b, int64_t s) const { return s >= 2 && class_of(b, s) != class_of(b, s - 2); }
-  // Where its tables begin, in states of all samples before it.
+  // Offset of its tables, in states of all samples before it.
   SINDRI_DEVICE int64_t states_before(const Batch& b) const { return 2 * (b.in_rows ? n * b.S : first) + n; }
 };
 
-// Sample n, looked at by the whole block.
+// Reads and checks sample n, by the whole block.
 template <class Shared> SINDRI_DEVICE Target target_of(const Batch& b, int64_t n, Shared&& partial) {
   Target x{n, 0, b.lengths[n], b.steps[n], 1, true};
   if (b.in_rows) {
@@ -78,7 +78,7 @@ template <class Shared> SINDRI_DEVICE Target target_of(const Batch& b, int64_t n
     b.fault(CtcFault::kLength, x.length, n);
     x.good = false;
   }
-  int64_t bad = 0;  // how many labels are
+  int64_t bad = 0;  // number of invalid labels
   for (int64_t k = threadIdx.x; x.good && k < x.length; k += blockDim.x) {
     const int64_t label = b.targets[x.first + k];
     if (label >= 0 && label < b.C) continue;
@@ -91,7 +91,7 @@ template <class Shared> SINDRI_DEVICE Target target_of(const Batch& b, int64_t n
   return x;
 }
 
-// alpha at step t from that at the step before.
+// alpha at step t from that of the previous step.
 SINDRI_DEVICE void advance(const Batch& b, const Target& x, int64_t t, const double* before, double* now) {
   for (int64_t s = threadIdx.x; s < x.states; s += blockDim.x) {
     double from = t == 0 && s < 2 ? 0.0 : never();
@@ -144,7 +144,7 @@ __global__ void ctc_log_alpha(Batch b, int64_t width, double* rows, Floating out
   }
 }
 
-// Per state: the sum of what states of its class give is taken by the first of them, which finds the others by `next`. Blanks are summed by the block.
+// Per state. The first state of each class sums the contributions of all states of the class, which it finds by `next`. The block sums the blanks.
 struct Links {
   bool first;
   int32_t next;  // state, or -1
@@ -158,7 +158,7 @@ SINDRI_DEVICE Links links_of(const Batch& b, const Target& x, int64_t s) {
   return l;
 }
 
-// Memory of a sample: alpha [T, states], then two rows of beta, one of shares, one of links, each of `states`.
+// Memory of a sample: alpha [T, states], then two rows of beta, one of contributions, one of links, each of `states`.
 __global__ void ctc_loss_grad(Batch b, Floating dloss, double* tables, Floating out) {
   SINDRI_SHARED(int64_t, partial, 32);
   SINDRI_SHARED(double, partial_sum, 32);
@@ -187,7 +187,7 @@ __global__ void ctc_loss_grad(Batch b, Floating dloss, double* tables, Floating 
         if (t + 1 < x.steps) to = log_sum(after[s], s + 1 < x.states ? after[s + 1] : never(), s + 2 < x.states && x.skips(b, s + 2) ? after[s + 2] : never());
         now[s] = to + y;
         const double a = alpha[t * x.states + s];
-        const double part = a != never() && now[s] != never() ? -exp(a + now[s] - y - log_p) : 0.0;  // nothing where no path is
+        const double part = a != never() && now[s] != never() ? -exp(a + now[s] - y - log_p) : 0.0;  // 0 if no path passes here
         share[s] = part;
         if (c == b.blank) blanks += part;
       }
@@ -210,7 +210,7 @@ __global__ void ctc_loss_grad(Batch b, Floating dloss, double* tables, Floating 
   }
 }
 
-// ----- the host's side; `in` begins with log_probs -----
+// ----- host code; `in` starts with log_probs -----
 
 Batch batch_of(const Call& call, size_t first) {
   const auto& a = call.query.attrs.as<CtcAttrs>();

@@ -1,8 +1,8 @@
-// ctc_loss: connectionist temporal classification (Graves, Fernández, Gomez, Schmidhuber 2006), the negative log likelihood of a sequence of labels
+// ctc_loss: connectionist temporal classification (Graves, Fernández, Gomez, Schmidhuber 2006): the negative log likelihood of a sequence of labels
 // under the classes' probabilities at each step, summed over all ways to stretch it over the steps with repeats and blanks.
 //
-// The gradient is that of the formula, with respect to log_probs as they are: -(share of the paths that are at class c at step t). PyTorch and MindSpore
-// add exp(log_probs) to it, which is the gradient of the log_softmax before them put in early; behind a log_softmax both come to the same.
+// The gradient is that of the formula with respect to log_probs: -(share of the paths that are at class c at step t). PyTorch and MindSpore add
+// exp(log_probs), which includes part of the gradient of the preceding log_softmax. After a log_softmax both give the same result.
 #include <fmt/format.h>
 
 #include "ops/loss/ctc.h"
@@ -110,7 +110,7 @@ std::vector<CtcSample> ctc_samples(const KernelQuery& q, Span<const Buffer> in) 
   const std::vector<int64_t> targets = integers(in[1]), steps = integers(in[2]), lengths = integers(in[3]);
   const int64_t S = in_rows ? in[1].meta->shape[1] : static_cast<int64_t>(targets.size());
   std::vector<CtcSample> samples(static_cast<size_t>(N));
-  int64_t next = 0;  // of targets one after the other
+  int64_t next = 0;  // concatenated targets
   for (int64_t n = 0; n < N; ++n) {
     const auto i = static_cast<size_t>(n);
     if (steps[i] < 0 || steps[i] > T) throw_ctc_fault(q.op.name, CtcFault::kSteps, steps[i], T, n, N);

@@ -1,11 +1,11 @@
-// Connectionist temporal classification on the CPU, in log space and double: sums over paths, by the recursions of Graves et al. 2006.
+// Connectionist temporal classification on the CPU, in log space and double: sums over paths by the recursions of Graves et al. 2006.
 //
-//   alpha_t(s) = y_t(l'_s)·(alpha_{t-1}(s) + alpha_{t-1}(s-1) + alpha_{t-1}(s-2) where it may skip)      equations 5 to 8
-//   beta_t(s)  = y_t(l'_s)·(beta_{t+1}(s) + beta_{t+1}(s+1) + beta_{t+1}(s+2) where it may skip)         equations 9 to 12
+//   alpha_t(s) = y_t(l'_s)·(alpha_{t-1}(s) + alpha_{t-1}(s-1) + alpha_{t-1}(s-2) if it may skip)      equations 5 to 8
+//   beta_t(s)  = y_t(l'_s)·(beta_{t+1}(s) + beta_{t+1}(s+1) + beta_{t+1}(s+2) if it may skip)         equations 9 to 12
 //   p = alpha_T(last) + alpha_T(last but one)            dp/dy_t(c) = sum of alpha_t(s)·beta_t(s)/y_t(c)² over the states s of class c   equation 15
 //
-// so that d(-log p)/d(log y_t(c)) = -sum of alpha_t(s)·beta_t(s)/(y_t(c)·p). The reference kernels keep whole tables; the others two rows where
-// they can, leave out states from which or to which no path leads in time, and take samples over threads.
+// so that d(-log p)/d(log y_t(c)) = -sum of alpha_t(s)·beta_t(s)/(y_t(c)·p). The reference kernels keep whole tables. The others keep two rows if
+// they can, skip states that no path can reach or leave in time, and process samples in parallel.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();  // the logarithm of 0
 
-// log(e^a + e^b + e^c); NaN wins, also beside three that never happen.
+// log(e^a + e^b + e^c). NaN propagates, even if the others are impossible (-inf).
 double log_sum(double a, double b, double c = kNever) {
   const double most = std::max({a, b, c});
   return most == kNever ? a + b + c : most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
@@ -93,7 +93,7 @@ void fill(const Buffer& b, double value) {
   for (int64_t i = 0, n = b.meta->numel(); i < n; ++i) store_element(b, i, value);
 }
 
-// Adds what state s at one step gives to d(-log p)/d(log y); nothing where no path is there.
+// Adds the contribution of state s at one step to d(-log p)/d(log y); nothing if no path passes there.
 void add_share(double alpha, double beta, double log_y, double log_p, double* sum) {
   if (alpha != kNever && beta != kNever) *sum -= std::exp(alpha + beta - log_y - log_p);
 }
@@ -132,13 +132,13 @@ void reference_alpha(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
 
 // ---- by windows of states, samples over threads
 
-// The states at step t that paths have reached and from which they reach the end: [first, second).
+// The states at step t that paths can have reached and from which they can reach the end: [first, second).
 std::pair<size_t, size_t> window(const CtcSample& x, int64_t t) {
   const auto states = static_cast<int64_t>(x.classes.size());
   return {static_cast<size_t>(std::max<int64_t>(0, states - 2 * (x.steps - t))), static_cast<size_t>(std::min(states, 2 * (t + 1)))};
 }
 
-// alpha at step t from that at the step before; `now` holds kNever outside the window already.
+// alpha at step t from that of the previous step; `now` holds kNever outside the window already.
 void advance(const CtcSample& x, const LogProbs& y, int64_t t, const double* before, double* now) {
   const auto [first, end] = window(x, t);
   for (size_t s = first; s < end; ++s) {

@@ -1,4 +1,4 @@
-// What softmax and cross entropy share: attribute structs and the label check.
+// Shared by softmax and cross entropy: attribute structs and the label check.
 #pragma once
 
 #include "sindri/export.h"
@@ -30,7 +30,7 @@ struct CheckLabelsAttrs {
   SINDRI_ATTRS(CheckLabelsAttrs, classes, ignore_index)
 };
 
-/// x as outer x width x inner elements, normalised over the middle.
+/// x as outer x width x inner elements, normalised over width.
 struct AxisView {
   int64_t outer = 1, width = 1, inner = 1;
 };

@@ -1,4 +1,4 @@
-// Softmax and cross entropy on the CPU: rows over threads, each row in vectorised passes while it is in cache.
+// Softmax and cross entropy on the CPU: rows over threads, each row in vectorised passes while it is in the cache.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 4096;  // elements worth a thread: exp is costly
+constexpr int64_t kGrain = 4096;  // minimum elements per thread: exp is costly
 
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
@@ -52,7 +52,7 @@ RowStats row_stats(const Buffer& x, int64_t row, int64_t classes) {
   return {max, std::log(sum), shifted};
 }
 
-// A term of weight 0 is left out, so that a logit of -inf where the label has no weight does no harm.
+// Terms of weight 0 are skipped, so that a logit of -inf has no effect if its label has no weight.
 double sparse_loss(const RowStats& s, double label_logit, int64_t classes, double smoothing) {
   double loss = 0;
   if (smoothing < 1) loss += (1 - smoothing) * (s.log_sum - (label_logit - s.max));

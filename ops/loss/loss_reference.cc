@@ -1,4 +1,4 @@
-// Reference kernels of softmax and cross entropy: one row after the other, in double.
+// Reference kernels of softmax and cross entropy: row by row, in double.
 #include <cmath>
 
 #include "ops/loss/loss_common.h"
@@ -11,7 +11,7 @@ struct RowStats {
   double max, log_sum;
 };
 
-// Of `width` elements from `base` on, `step` apart. An all -inf row gives NaN, as in PyTorch; so does one that holds NaN or +inf.
+// Statistics of `width` elements from `base` on, `step` apart. A row of all -inf gives NaN, as in PyTorch; so does a row that contains NaN or +inf.
 RowStats row_stats(const Buffer& x, int64_t base, int64_t width, int64_t step) {
   double max = -HUGE_VAL, sum = 0;
   for (int64_t k = 0; k < width; ++k) {
@@ -53,7 +53,7 @@ template <bool kLog> void softmax_grad(const KernelQuery& q, Span<const Buffer> 
 // Probability that label smoothing s gives class c.
 double smoothed(int64_t c, int64_t label, int64_t classes, double s) { return (c == label ? 1 - s : 0) + s / static_cast<double>(classes); }
 
-// Terms of weight 0 are left out: a class that cannot occur may have logit -inf.
+// Terms of weight 0 are skipped: the logit of an impossible class may be -inf.
 void sparse(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<SparseCrossEntropyAttrs>();
   const int64_t rows = q.in[0].shape[0], classes = q.in[0].shape[1];

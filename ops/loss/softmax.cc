@@ -39,7 +39,7 @@ std::vector<TensorMeta> infer_grad(const char* op, const Attrs& attrs, Span<cons
 Tensor bind_softmax(const OpDef& op, int64_t axis, std::initializer_list<Tensor> in) { return bind_one(op, Attrs::of(SoftmaxAttrs{axis}), in); }
 Tensor sum_axis(const Tensor& t, const Attrs& attrs) { return t.rank() == 0 ? t : sum(t, {attrs.as<SoftmaxAttrs>().axis}, true); }
 
-// dx = y·(dy - sum(dy·y)); its derivative with cotangent a: by dy, y·(a - sum(a·y)); by y, a·(dy - sum(dy·y)) - dy·sum(a·y).
+// dx = y·(dy - sum(dy·y)). Its derivative with cotangent a: with respect to dy, y·(a - sum(a·y)); to y, a·(dy - sum(dy·y)) - dy·sum(a·y).
 const OpDef& kSoftmaxGrad = register_op({
     .name = "softmax_grad",
     .doc = "dy, y of softmax -> dx = y·(dy - sum(dy·y)) along axis.",
@@ -66,7 +66,7 @@ const OpDef& kSoftmax = register_op({
     },
 });
 
-// dx = dy - exp(y)·sum(dy); its derivative with cotangent a: by dy, a - sum(a·exp(y)); by y, -a·exp(y)·sum(dy).
+// dx = dy - exp(y)·sum(dy). Its derivative with cotangent a: with respect to dy, a - sum(a·exp(y)); to y, -a·exp(y)·sum(dy).
 const OpDef& kLogSoftmaxGrad = register_op({
     .name = "log_softmax_grad",
     .doc = "dy, y of log_softmax -> dx = dy - exp(y)·sum(dy) along axis.",

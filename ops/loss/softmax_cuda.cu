@@ -1,5 +1,5 @@
-// softmax, log_softmax and their gradients on CUDA devices. Bytes: x (or dy and y) once from memory, once more from the caches while a row or a block of
-// columns fits there, and the result once. Sums in float, for float64 in double.
+// softmax, log_softmax and their gradients on CUDA devices. Bytes: x (or dy and y) once from memory, once more from the caches if a row or a block of
+// columns fits there, and the result once. Sums in float; double for float64.
 #include <string_view>
 
 #include "ops/loss/loss_common.h"
@@ -9,11 +9,11 @@
 namespace sindri::cuda {
 namespace {
 
-// With s the statistics of the row.
+// s: the statistics of the row.
 template <class T> SINDRI_DEVICE T normalised(T x, const RowStats<T>& s, T last, bool log) { return log ? (x - s.max) - last : exp(x - s.max) * last; }
-// The logarithm or the inverse of the sum, which `normalised` takes.
+// The logarithm or the inverse of the sum, an argument of `normalised`.
 template <class T> SINDRI_DEVICE T last_of(const RowStats<T>& s, bool log_softmax) { return log_softmax ? log(s.sum) : T(1) / s.sum; }
-// What the gradient sums up, and the gradient: dx = y·(dy - sum(dy·y)), or dx = dy - e^y·sum(dy) of log_softmax.
+// The term that the gradient sums, and the gradient: dx = y·(dy - sum(dy·y)), or dx = dy - e^y·sum(dy) for log_softmax.
 template <class T> SINDRI_DEVICE T grad_term(T dy, T y, bool log) { return log ? dy : dy * y; }
 template <class T> SINDRI_DEVICE T grad_of(T dy, T y, T sum, bool log) { return log ? dy - exp(y) * sum : y * (dy - sum); }
 
@@ -55,7 +55,7 @@ template <class E> __global__ void softmax_grad_rows(const E* dy, const E* y, E*
   });
 }
 
-// ----- along another dimension than the last: [outer, n, inner], threads of a block side by side over `inner`, the rest of it over n -----
+// ----- along a dimension other than the last: [outer, n, inner], threads of a block side by side over `inner`, the rest of it over n -----
 
 struct Columns {
   int64_t outer, n, inner;
@@ -73,7 +73,7 @@ struct Columns {
   }
 };
 
-// The combination of the values of all threads of a column, in each of them. `all` is shared memory of a value for each thread.
+// The combination of the values of all threads of a column, returned in each of them. `all` is shared memory with one value per thread.
 template <class T, class Shared, class Combine> SINDRI_DEVICE T reduce_column(T v, int across, Shared&& all, Combine&& combine) {
   const int down = static_cast<int>(blockDim.x) / across, t = static_cast<int>(threadIdx.x), ty = t / across;
   all[t] = v;
@@ -120,12 +120,12 @@ template <class E> __global__ void softmax_grad_columns(const E* dy, const E* y,
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 Columns columns_of(const ops::AxisView& v, Grid* grid) {
   const auto power = [](int64_t n, int64_t most) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(n, 1, most)))); };
   Columns c{v.outer, v.width, v.inner, 1, 1};
-  // A thread has some eight elements of a long dimension at least; a short one leaves the block to columns.
+  // A thread has at least about eight elements of a long dimension; a short dimension leaves the block to columns.
   const int down = power(ceil_div(v.width, 8), kThreads / power(v.inner, 32));
   c.across = std::min(power(v.inner, kThreads), kThreads / down);
   c.blocks = ceil_div(v.inner, c.across);

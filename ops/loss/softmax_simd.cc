@@ -46,7 +46,7 @@ template <class T, class A = typename Compute<T>::type> SINDRI_SIMD_INLINE A row
   return lanes[0];
 }
 
-// exp(x - lse) for a double lse: in float, lse is subtracted in two parts so that its rounding does not count.
+// exp(x - lse) for a double lse. In float, lse is subtracted in two parts so that its rounding has no effect.
 template <class A> struct Shift {
   A high, low;
   explicit __attribute__((always_inline)) Shift(double lse) : high(static_cast<A>(lse)), low(static_cast<A>(lse - static_cast<double>(high))) {}
@@ -70,7 +70,7 @@ template <class T> SINDRI_SIMD_INLINE void row(bool log, const T* x, T* y, int64
   for (int64_t i = 0; i < n; ++i) narrow(simd_math::exp(widen(x[i]) - m) * inverse, &y[i]);
 }
 
-// totals[c] = the sum over k < width of add(k, sums)'s additions to sums[c]: kRun rows at a time, these in double.
+// totals[c] = the sum over k < width of the terms that add(k, sums) adds to sums[c]: kRun rows at a time, these in double.
 template <class A, class F> SINDRI_SIMD_INLINE void sum_columns(int64_t width, int64_t n, A* __restrict totals, F add) {
   double whole[kBlock];
   for (int64_t c = 0; c < n; ++c) whole[c] = 0;

@@ -1,6 +1,6 @@
-// Vectorised loops of softmax and cross entropy. A row is contiguous; a block is `width` rows of `inner` contiguous elements
-// normalised over width. Sums over a row take 16 lanes per 1024 elements, those over the columns of a block 1024 rows; the pieces are added
-// in double.
+// Vectorised loops of softmax and cross entropy. A row is contiguous; a block is `width` rows of `inner` contiguous elements, normalised
+// over width. Sums over a row use 16 lanes per 1024 elements, sums over the columns of a block 1024 rows; these partial sums are added in
+// double.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "sindri/core/dtype.h"
 #include "src/device/cpu/simd.h"
 
-// max (NaN wins), sum of exp(x - max), sum of x - max.
+// max (NaN propagates), sum of exp(x - max), sum of x - max.
 SINDRI_SIMD_DECLARE(void softmax_row_stats(DType t, const void* x, int64_t n, double* max, double* sum_exp, double* sum_shifted);)
 // y = softmax or log_softmax of x; y may be x.
 SINDRI_SIMD_DECLARE(void softmax_row(DType t, bool log, const void* x, void* y, int64_t n);)
