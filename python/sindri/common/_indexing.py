@@ -1,7 +1,7 @@
-"""Tensor indexing by NumPy's rules, as ops: recorded for gradients and traced like any other.
+"""Tensor indexing by NumPy's rules, implemented with ops: recorded for gradients and traced like any other op.
 
-A key becomes the parts that slices, integers, None and Ellipsis make (one `slice`, then `reshape`), and then a `gather` for the index arrays, over flat
-positions if there are several. An integer next to index arrays counts as one of them, which decides where their dimensions go. Keys are known while
+A key is split in two. Slices, integers, None and Ellipsis become one `slice` and then a `reshape`. Index arrays become a `gather`, over flat positions
+if there are several. An integer next to index arrays counts as one of them, which decides the position of their dimensions. Keys are known during
 tracing, except index tensors.
 """
 from __future__ import annotations
@@ -16,33 +16,33 @@ from sindri._core import Tensor
 
 _ops = _core.ops
 _PLAIN = (int, slice, type(None), type(Ellipsis))
-_NOTHING = object()  # `...` that stands for no dimension: it still sets index arrays apart
+_NOTHING = object()  # an Ellipsis without dimensions: it still separates index arrays
 
 
 class _Advanced:
-    """What a key's index arrays need besides the arrays: whether there are any, and where the dimensions of their broadcast shape go."""
+    """The index arrays of a key, and the position of the dimensions of their broadcast shape."""
 
     __slots__ = ("arrays", "first", "last", "count")
 
     def __init__(self) -> None:
-        self.arrays: list[tuple[int, Any]] = []  # (dimension of what the slices leave, index array)
-        self.first = self.last = -1  # the entries of the key, integers included, that broadcast together
+        self.arrays: list[tuple[int, Any]] = []  # (dimension after the slices, index array)
+        self.first = self.last = -1  # first and last entry of the key, integers included, that broadcast together
         self.count = 0
 
     def note(self, at: int) -> None:
-        """Entry `at` of the key is an integer or an index array."""
+        """Records that entry `at` of the key is an integer or an index array."""
         self.first = at if self.first < 0 else self.first
         self.last = at
         self.count += 1
 
     @property
     def apart(self) -> bool:
-        """Whether a slice, None or `...` stands between two of them: NumPy then puts their dimensions first."""
+        """Returns whether a slice, None or an Ellipsis separates two of them: NumPy then puts their dimensions first."""
         return self.last - self.first + 1 != self.count
 
 
 def _as_array(k: Any) -> Any:
-    """An entry of a key: lists, tuples and ranges as arrays, an empty one of integers."""
+    """Returns an entry of a key with lists, tuples and ranges as arrays; an empty one is an array of integers."""
     if isinstance(k, (list, range, tuple)):
         k = np.asarray(k) if not any(isinstance(v, Tensor) for v in k) else _ops.stack([_core.Tensor(v) for v in k], 0)
         if isinstance(k, np.ndarray) and k.size == 0:
@@ -51,8 +51,8 @@ def _as_array(k: Any) -> Any:
 
 
 def _expand(key: Any, rank: Any) -> list[Any]:
-    """The key as a list with one entry per dimension, and None for new ones. Boolean arrays become integer ones, numbers of any kind ints; True and
-    False stay bools."""
+    """Returns the key as a list with one entry per dimension, and None for new ones. Boolean arrays become integer arrays and numbers of any kind ints;
+    True and False stay bools."""
     out: list[Any] = []
     for k in key if isinstance(key, tuple) else (key,):
         if type(k) in _PLAIN:
@@ -64,7 +64,7 @@ def _expand(key: Any, rank: Any) -> list[Any]:
         if not isinstance(k, (Tensor, np.ndarray, np.generic)):
             out.append(k)
         elif str(k.dtype).lower().startswith("bool"):
-            out.extend(np.nonzero(np.asarray(k)) if k.shape else (bool(k),))  # of a traced mask the value is asked: such code runs eagerly
+            out.extend(np.nonzero(np.asarray(k)) if k.shape else (bool(k),))  # a traced mask has no value: such code runs eagerly
         else:
             out.append(_whole(k) if not k.shape and not (isinstance(k, Tensor) and k.is_symbolic) else k)
     used = sum(1 for k in out if k is not None and k is not Ellipsis and not isinstance(k, bool))
@@ -82,7 +82,7 @@ def _expand(key: Any, rank: Any) -> list[Any]:
 
 
 def _whole(k: Any) -> int:
-    """A tensor, array or NumPy scalar of one whole number as an int."""
+    """Returns a tensor, array or NumPy scalar with one integer as an int."""
     number = k.item()
     if not isinstance(number, int):
         raise IndexError(f"{number!r} is no index | Tensor.__getitem__ | use whole numbers")
@@ -90,7 +90,7 @@ def _whole(k: Any) -> int:
 
 
 def _range_of(k: Any, size: Any) -> Any:
-    """(begin, end, stride, count) of a slice, as the op `slice` takes them."""
+    """Returns (begin, end, stride, count) of a slice, as the op `slice` accepts them."""
     start, stop, step = k.indices(size)
     count = max(0, (stop - start + (step - (1 if step > 0 else -1))) // step)
     if count == 0:
@@ -102,7 +102,7 @@ def _range_of(k: Any, size: Any) -> Any:
 
 
 def pick(self: Tensor, key: Any) -> Tensor:
-    """self[key] that is no view."""
+    """Returns self[key] as a new tensor, not a view."""
     shape = self.shape
     if isinstance(key, int) and not isinstance(key, bool):  # the common case: one row
         return _row(self, key, shape)
@@ -115,7 +115,7 @@ def pick(self: Tensor, key: Any) -> Tensor:
         if k is None:
             dims.append(1)
             continue
-        if isinstance(k, bool):  # an index array into a new dimension of 1, picked once or not at all
+        if isinstance(k, bool):  # an index array into a new dimension of 1, which selects it once or not at all
             advanced.note(at)
             advanced.arrays.append((len(dims), np.zeros(int(k), np.int64)))
             dims.append(1)
@@ -139,7 +139,7 @@ def pick(self: Tensor, key: Any) -> Tensor:
         stride.append(s)
         if count is not None:
             dims.append(count)
-    if not picks and advanced.arrays:  # only True: a new dimension, all of them one
+    if not picks and advanced.arrays:  # only True: all add one common new dimension
         dims, advanced = _with_one(dims, advanced), _Advanced()
     out = self
     whole = all(b == 0 and e == n and s == 1 for b, e, s, n in zip(begin, end, stride, shape))
@@ -151,7 +151,7 @@ def pick(self: Tensor, key: Any) -> Tensor:
 
 
 def _with_one(dims: list[int], advanced: _Advanced) -> list[int]:
-    """The dimensions with one new dimension of 1 for all the True of a key without index arrays: where the first stands, or in front."""
+    """Returns the dimensions with one new dimension of 1 for all True entries of a key without index arrays: at the first, or at the front."""
     places = [a for a, _ in advanced.arrays]
     rest = [d for i, d in enumerate(dims) if i not in places]
     rest.insert(0 if advanced.apart else places[0], 1)
@@ -178,15 +178,15 @@ def _as_index(k: Any) -> Any:
 
 
 def _take(x: Any, advanced: _Advanced) -> Any:
-    """Rows of x picked by index arrays, each at its dimension: NumPy's advanced indexing. The dimensions that the arrays give stand where the first of
-    them stood, or in front where something stands between them."""
+    """Returns rows of x selected by index arrays, each at its dimension (NumPy's advanced indexing). The arrays' dimensions are placed at the first of
+    them, or at the front if they are separated."""
     axes = [a for a, _ in advanced.arrays]
     indices = [_as_index(k) for _, k in advanced.arrays]
     first = axes[0]
     if len(axes) == 1:
         out, at, n = _ops.gather(x, indices[0], first), first, len(indices[0].shape)
     else:
-        # Index dimensions to the front, as one flat dimension.
+        # Move the indexed dimensions to the front, as one flat dimension.
         shape = x.shape
         rest = [d for d in range(len(shape)) if d not in axes]
         moved = _ops.transpose(x, axes + rest)
@@ -203,7 +203,7 @@ def _take(x: Any, advanced: _Advanced) -> Any:
 
 
 def with_item(x: Tensor, key: Any, value: Any) -> Tensor:
-    """x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
+    """Returns x with the elements of `key` replaced by `value` (broadcast to them): the functional form of x[key] = value."""
     positions = np.arange(math.prod(x.shape), dtype=np.int64).reshape(x.shape)
     static = tuple(_static(k) for k in key) if isinstance(key, tuple) else _static(key)
     return with_places(x, np.asarray(positions[static]), value if isinstance(value, Tensor) else _core.Tensor(value, x.dtype))
@@ -217,17 +217,17 @@ def _static(k: Any) -> Any:
 
 
 def with_places(x: Tensor, places: np.ndarray, value: Tensor) -> Tensor:
-    """x with the elements at these places, counted in the flat x, replaced by `value` (broadcast to them)."""
+    """Returns x with the elements at these positions of the flattened x replaced by `value` (broadcast to them)."""
     shape, n = x.shape, x.size
     value = _ops.cast(value, x.dtype)
     extra = len(value.shape) - len(places.shape)
-    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as in NumPy: x[0] = [4] of a vector
+    if extra > 0 and value.shape[:extra] == (1,) * extra:  # as in NumPy: x[0] = [4] for a vector x
         value = _ops.reshape(value, value.shape[extra:])
     flat = places.reshape(-1)
-    if flat.size == n and n and np.array_equal(flat, np.arange(n)):  # all of it, in order
+    if flat.size == n and n and np.array_equal(flat, np.arange(n)):  # all elements, in order
         return _ops.reshape(_ops.broadcast_to(value, places.shape), shape)
     spread = _ops.reshape(_ops.broadcast_to(value, places.shape), [flat.size])
-    if np.unique(flat).size != flat.size:  # of several writes to one element the last one stays
+    if np.unique(flat).size != flat.size:  # of several writes to one element the last one counts
         last = {int(p): i for i, p in enumerate(flat)}
         flat, order = np.fromiter(last.keys(), np.int64), np.fromiter(last.values(), np.int64)
         spread = _ops.gather(spread, _core.Tensor(order), 0)

@@ -1,11 +1,11 @@
-"""Views: tensors that are a part of another one, as basic indexing, reshape, transpose and the like give them.
+"""Views: tensors that are a part of another one, as basic indexing, reshape, transpose and similar functions return.
 
-Values never change here, so a view is a handle that knows its base and the steps that lead from it: a write to the view becomes a write to the
-base (`store`), and a view whose base has been written meanwhile is made anew when it is read (`part`, called by the extension). Gradients flow
-through both.
+Values never change here, so a view is a handle with a base and the steps that lead from it. A write to the view becomes a write to the base
+(`store`). A view whose base has been written since is computed again when it is read (`part`, called by the extension). Gradients flow through
+both.
 
-A view made while a graph is traced keeps its value when the base is written, as MindSpore's graphs do; what is written to it goes to the base
-all the same. So does what indexing gives in era 1; there nothing else is a view.
+A view made while a graph is traced keeps its value when the base is written, as in MindSpore's graphs; writes to it still go to the base. The
+same holds for results of indexing in era 1, where nothing else is a view.
 
 Steps are (kind, argument): ("reshape", shape), ("transpose", permutation), ("index", key of integers, slices, None and Ellipsis),
 ("diagonal", (offset, first, second dimension)), ("expand", shape), ("stop", None) for stop_gradient, ("take", positions in the flat base).
@@ -31,7 +31,7 @@ _first_era: Optional[bool] = None
 
 
 def of_first_era() -> bool:
-    """Whether era() is 1; asked once, as each view asks."""
+    """Returns whether era() is 1; cached, because every view calls it."""
     global _first_era
     if _first_era is None:
         _first_era = era() == 1
@@ -39,7 +39,7 @@ def of_first_era() -> bool:
 
 
 def viewed(out: Tensor, base: Tensor, kind: str, argument: Any) -> Tensor:
-    """out, made of base by this step, as a view of base."""
+    """Returns out, which this step computed from base, as a view of base."""
     first = of_first_era()
     if first and kind != "index" or out is base:
         return out
@@ -53,18 +53,18 @@ def viewed(out: Tensor, base: Tensor, kind: str, argument: Any) -> Tensor:
 
 
 def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """reshape, as a view."""
+    """Reshapes x, as a view."""
     out = _ops.reshape(x, shape)
     return viewed(out, x, "reshape", out.shape)
 
 
 def transposed(x: Tensor, perm: Sequence[int]) -> Tensor:
-    """transpose, as a view."""
+    """Transposes x, as a view."""
     return viewed(_ops.transpose(x, perm), x, "transpose", perm)
 
 
 def diagonal_of(x: Tensor, offset: int, a: int, b: int) -> Tensor:
-    """Elements [.., i, i + offset] of the dimensions a and b, as the last dimension."""
+    """Returns the elements [.., i, i + offset] of the dimensions a and b, as the last dimension."""
     n = len(x.shape)
     x = _ops.transpose(x, [d for d in range(n) if d not in (a, b)] + [a, b])
     rows, columns = x.shape[-2:]
@@ -79,8 +79,10 @@ _BASIC = (int, slice, type(None), type(Ellipsis))
 
 
 def getitem(self: Tensor, key: Any) -> Tensor:
-    """Elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow. True adds a dimension of 1.
-    Without index arrays and masks it is a view: what is written to it is written to the tensor. Raises IndexError."""
+    """Returns elements of the tensor: integers, slices, None, Ellipsis, index arrays and masks as in NumPy; gradients flow through.
+
+    True adds a dimension of 1. Without index arrays and masks the result is a view: writes to it change the tensor. Raises IndexError.
+    """
     out = pick(self, key)
     if type(key) is int:
         return viewed(out, self, "index", key)
@@ -94,7 +96,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def _plain_number(k: Any) -> Any:
-    """A 0-d tensor, array or NumPy scalar of a key as an int or a bool, which a write may meet again after the tensor has changed."""
+    """Returns a 0-d tensor, array or NumPy scalar of a key as an int or a bool, because a later write may use the key after the tensor has changed."""
     return bool(k) if str(k.dtype).lower().startswith("bool") else int(k)
 
 
@@ -103,8 +105,8 @@ def _is_number(k: Any) -> bool:
 
 
 def part(value: Tensor, steps: Sequence[Any]) -> Tensor:
-    """What the steps make of a value."""
-    if _core.is_tracing_graph() and not value.is_symbolic:  # older than the graph: no part of it
+    """Returns the result of the steps for a value."""
+    if _core.is_tracing_graph() and not value.is_symbolic:  # older than the graph and not a part of it
         with _core.BelowScope():
             return _part(value, steps)
     return _part(value, steps)
@@ -130,7 +132,7 @@ def _part(value: Tensor, steps: Sequence[Any]) -> Tensor:
 
 
 def _places(shape: Sequence[int], steps: Sequence[Any]) -> np.ndarray:
-    """Where the elements of the part lie in the flat base."""
+    """Returns the positions of the part's elements in the flattened base."""
     places = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
     for kind, argument in steps:
         if kind == "reshape":
@@ -151,7 +153,7 @@ def _places(shape: Sequence[int], steps: Sequence[Any]) -> np.ndarray:
 
 
 def store(view: Tensor, value: Tensor) -> bool:
-    """Writes a value into the base of a view; False for a tensor that is no view, where nothing is done."""
+    """Writes a value into the base of a view. Returns False, without an effect, for a tensor that is not a view."""
     link = view._link_of()
     if link is None:
         return False
@@ -172,7 +174,7 @@ def store(view: Tensor, value: Tensor) -> bool:
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
-    """self[key] = value: the tensor gets a new value, and where it is a view, so does what it is a view of; results computed before keep theirs."""
+    """Implements self[key] = value: the tensor gets a new value, and so does the base if it is a view; earlier results keep theirs."""
     self._replace(with_item(self._detached(), key, value))
 
 

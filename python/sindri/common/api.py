@@ -1,4 +1,4 @@
-"""Compiling functions (MindSpore: mindspore.jit, ms_function)."""
+"""Compilation of functions (MindSpore: mindspore.jit, ms_function)."""
 from __future__ import annotations
 
 import functools
@@ -16,7 +16,7 @@ _C = TypeVar("_C", bound=type[Any])
 
 
 class _Jit:
-    """A function that is compiled when it is an outermost call, and part of the graph inside one."""
+    """A function that is compiled as an outermost call, and part of the surrounding graph otherwise."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)
@@ -30,7 +30,7 @@ class _Jit:
         return self.graphs().call_apart(args, kwargs) if local.apart else self.graphs().call(args, kwargs)
 
     def graphs(self) -> Graphs:
-        """Its compiled signatures."""
+        """Returns its compiled signatures."""
         if self._graphs is None:
             self._graphs = Graphs(self._fn, getattr(self._fn, "__name__", "jit"))
         return self._graphs
@@ -54,9 +54,36 @@ def jit(fn: None = ..., input_signature: Any = ..., hash_args: Any = ..., jit_co
 
 def jit(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None, mode: Any = None, *, capture_mode: Any = None,
         jit_level: Any = None, dynamic: Any = None, fullgraph: Any = None, backend: Any = None, **options: Any) -> Any:
-    """Compiles a function of tensors, as decorator with or without arguments; results equal the eager ones.
+    """Compiles a function of tensors; a decorator with or without arguments. Results are equal to the eager ones.
 
-    The options choose between compilers of MindSpore and have no counterpart here: they are stored as `jit_options`.
+    The options select between compilers of MindSpore. They have no counterpart here and are stored as `jit_options`.
+
+    Args:
+        fn (Callable): The function. Default: None, to decorate with arguments.
+        input_signature: Stored. Default: None.
+        hash_args: Stored. Default: None.
+        jit_config: Stored. Default: None.
+        mode: Stored. Default: None.
+        capture_mode: Stored. Default: None.
+        jit_level: Stored. Default: None.
+        dynamic: Stored. Default: None.
+        fullgraph: Stored. Default: None.
+        backend: Stored. Default: None.
+        **options: Stored.
+
+    Returns:
+        The compiled function, or a decorator.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> @ms.jit
+        ... def double(x):
+        ...     return x + x
+        >>> print(double(ms.Tensor([1.0, 2.0])))
+        [2. 4.]
     """
     def wrap(f: Any) -> Any:
         if not callable(f):
@@ -78,12 +105,49 @@ def ms_function(fn: None = ..., obj: Any = ..., input_signature: Any = ..., hash
 
 
 def ms_function(fn: Any = None, obj: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
-    """The older name of jit."""
+    """Compiles a function; the older name of jit.
+
+    Args:
+        fn (Callable): As in jit. Default: None.
+        obj: Ignored. Default: None.
+        input_signature: As in jit. Default: None.
+        hash_args: As in jit. Default: None.
+        jit_config: As in jit. Default: None.
+
+    Returns:
+        The compiled function, or a decorator.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ms_function(lambda x: x + x)(ms.Tensor([1.0, 2.0])))
+        [2. 4.]
+    """
     return jit(fn, input_signature, hash_args, jit_config)
 
 
 def ms_class(cls: _C) -> _C:
-    """Marks a class whose objects are used in compiled code; nothing needs to change."""
+    """Marks a class whose objects are used in compiled code. The class is not changed otherwise.
+
+    Args:
+        cls (type): The class.
+
+    Returns:
+        The class.
+
+    Raises:
+        TypeError: If `cls` is not a class.
+
+    Examples:
+        >>> import sindri as ms
+        >>> @ms.jit_class
+        ... class Scale:
+        ...     factor = 2.0
+        >>> print(ms.jit(lambda x: x * Scale().factor)(ms.Tensor([1.0])))
+        [2.]
+    """
     if not isinstance(cls, type):
         raise TypeError(f"expected a class, got {cls!r} | jit_class")
     setattr(cls, "__ms_class__", True)
@@ -102,7 +166,16 @@ def lazy_inline(fn: None = ..., attrs: Any = ..., policy: Any = ...) -> Callable
 
 
 def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
-    """Decorator for a Cell's __init__: a hint to MindSpore's compiler that changes no result; recorded as an attribute of the Cell's class only."""
+    """Decorates a Cell's __init__ as a hint to MindSpore's compiler; it has no effect.
+
+    Args:
+        fn (Callable): The __init__ method. Default: None, to decorate with arguments.
+        attrs: Ignored. Default: None.
+        policy: Ignored. Default: None.
+
+    Returns:
+        The method, or a decorator.
+    """
     def wrap(f: _F) -> _F:
         return f
 
@@ -118,7 +191,15 @@ def cell_attr_register(fn: None = ..., attrs: Any = ...) -> Callable[[_F], _F]: 
 
 
 def cell_attr_register(fn: Any = None, attrs: Any = None) -> Any:
-    """Decorator for a Cell's __init__ that records its arguments for caching compiled graphs; compiled graphs are keyed by attributes here."""
+    """Decorates a Cell's __init__, whose arguments MindSpore records to cache compiled graphs. It has no effect: graphs are keyed by attributes here.
+
+    Args:
+        fn (Callable): The __init__ method. Default: None, to decorate with arguments.
+        attrs: Ignored. Default: None.
+
+    Returns:
+        The method, or a decorator.
+    """
     def wrap(f: _F) -> _F:
         return f
 
@@ -126,10 +207,24 @@ def cell_attr_register(fn: Any = None, attrs: Any = None) -> Any:
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """input_data: a Tensor, a number, or a tuple, list or dict of these, to be an input of a graph rather than a constant.
+    """Marks a value as an input of a graph instead of a constant.
 
-    Tensors in containers are inputs here in any case; each new number leads to another graph, which changes no result. Raises TypeError for other
-    types, and for dynamic_len with what is no tuple or list.
+    Tensors in containers are inputs here in any case. Each new number compiles another graph, which does not change the results.
+
+    Args:
+        input_data (Tensor, number, tuple, list, dict): The value.
+        dynamic_len (bool): Whether the length of a tuple or list may change. Default: False.
+
+    Returns:
+        `input_data`.
+
+    Raises:
+        TypeError: If `input_data` has another type, or `dynamic_len` is used with a value that is not a tuple or list.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.mutable((1, 2))
+        (1, 2)
     """
     def check(v: Any) -> None:
         for item in v.values() if isinstance(v, dict) else v if isinstance(v, (tuple, list)) else ():
@@ -146,14 +241,29 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
 
 
 def ms_memory_recycle() -> None:
-    """Memory is reused by itself: nothing to do."""
+    """Does nothing: memory is reused automatically."""
 
 
 _JIT_LEVELS = ("", "O0", "O1", "O2", "O3")  # of all versions
 
 
 class JitConfig:
-    """Options of MindSpore's compiler: stored. Raises TypeError or ValueError for a jit_level that MindSpore does not have."""
+    """Options of MindSpore's compiler; they are stored.
+
+    Args:
+        jit_level (str): "", "O0", "O1", "O2" or "O3". Default: "O1".
+        task_type (str): Stored. Default: "".
+        **kwargs: Stored.
+
+    Raises:
+        TypeError: If `jit_level` is not a str.
+        ValueError: If `jit_level` is unknown in MindSpore.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.JitConfig("O2").jit_config_dict["jit_level"]
+        'O2'
+    """
 
     def __init__(self, jit_level: str = "O1", task_type: str = "", **kwargs: Any) -> None:
         if not isinstance(jit_level, str):
@@ -164,10 +274,17 @@ class JitConfig:
 
 
 class _no_grad:
-    """Inside `with`, tapes record nothing."""
+    """A context in which tapes record nothing.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.common.api import _no_grad
+        >>> with _no_grad():
+        ...     y = ms.Tensor([1.0]) * 2
+    """
 
     def __enter__(self) -> None:
-        self._scope = _core.BelowScope() if local.tapes else None  # without a tape there may be a graph on top, which is to see all
+        self._scope = _core.BelowScope() if local.tapes else None  # without a tape, a graph may be on top, which must record everything
         if self._scope is not None:
             self._scope.__enter__()
 

@@ -1,7 +1,7 @@
 """Element types (MindSpore: mindspore.dtype).
 
 Tensors have bool, uint8, int32, int64, float16, bfloat16, float32 or float64 elements. The other names exist because scripts mention
-them; a NumPy array of such a type becomes a tensor of the next wider type there is (int8, int16, uint16 -> int32; uint32, uint64 -> int64).
+them; a NumPy array of such a type becomes a tensor of the next wider available type (int8, int16, uint16 -> int32; uint32, uint64 -> int64).
 """
 from __future__ import annotations
 
@@ -60,19 +60,64 @@ _NUMPY_ABSTRACT = {int_: _np.int64, uint: _np.uint64, float_: _np.float64}
 
 
 def dtype_to_nptype(type_: Any) -> Any:
-    """The NumPy type of an element type. bfloat16 gives float32, as NumPy has none. Raises KeyError for a type without one."""
+    """Returns the NumPy type of an element type; float32 for bfloat16, which NumPy lacks.
+
+    Args:
+        type_ (DType): The element type.
+
+    Returns:
+        The NumPy type.
+
+    Raises:
+        KeyError: If there is none.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.dtype_to_nptype(ms.int32)
+        <class 'numpy.int32'>
+    """
     if type_ is bfloat16:
         return _np.float32
     return _NUMPY[type_]
 
 
 def dtype_to_pytype(type_: Any) -> Any:
-    """bool, int or float for an element type. Raises KeyError for a type without one."""
+    """Returns the Python type of an element type.
+
+    Args:
+        type_ (DType): The element type.
+
+    Returns:
+        bool, int, float or complex.
+
+    Raises:
+        KeyError: If there is none.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.dtype_to_pytype(ms.float16)
+        <class 'float'>
+    """
     return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[_np.dtype({**_NUMPY, **_NUMPY_ABSTRACT, bfloat16: _np.float32}[type_]).kind]
 
 
 def pytype_to_dtype(obj: Any) -> Any:
-    """The element type of a Python or NumPy type, or of an element type itself. Raises NotImplementedError for another object."""
+    """Returns the element type of a Python or NumPy type.
+
+    Args:
+        obj (type): The type; an element type is returned unchanged.
+
+    Returns:
+        DType.
+
+    Raises:
+        NotImplementedError: If `obj` has no element type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.pytype_to_dtype(int)
+        Int64
+    """
     if isinstance(obj, DType):
         return obj
     simple = {bool: bool_, int: int64, float: float64, str: string, list: list_, tuple: tuple_, type(None): type_none}
@@ -85,12 +130,40 @@ def pytype_to_dtype(obj: Any) -> Any:
 
 
 def get_py_obj_dtype(obj: Any) -> Any:
-    """The element type of a value: a tensor's own, or that of the Python value's type."""
+    """Returns the element type of a value: a tensor's, or that of the Python value's type.
+
+    Args:
+        obj: The value.
+
+    Returns:
+        DType.
+
+    Raises:
+        NotImplementedError: If the value's type has no element type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.get_py_obj_dtype(1)
+        Int64
+    """
     return obj.dtype if hasattr(obj, "dtype") and isinstance(obj.dtype, DType) else pytype_to_dtype(type(obj))
 
 
 def issubclass_(type_: Any, dtype: Any) -> Any:
-    """Whether an element type is `dtype` or belongs to the class of types `dtype` (number, int_, float_, uint)."""
+    """Returns whether an element type is `dtype` or belongs to the abstract type `dtype` (number, int_, float_, uint).
+
+    Args:
+        type_ (DType): The element type.
+        dtype (DType): The element type or abstract type.
+
+    Returns:
+        bool.
+
+    Examples:
+        >>> from sindri.common import dtype as mstype
+        >>> mstype.issubclass_(mstype.int32, mstype.int_)
+        True
+    """
     if type_ is dtype:
         return True
     groups = {number: number_type, int_: int_type, uint: uint_type, float_: float_type}
@@ -101,12 +174,12 @@ _simple_types = {"bool": bool_, "int": int64, "float": float32}
 
 
 def _whole_number(self: enum.Enum) -> int:
-    """The number that files hold for it."""
+    """Returns the number that stands for the type in files."""
     return self._value_
 
 
 # Widths of quantisation: INT1 to INT16 are 0 to 15, UINT1 to UINT16 100 to 115. As in MindSpore `value` is a method.
-_make_enum: Any = enum.Enum  # names that are computed are beyond type checkers
+_make_enum: Any = enum.Enum  # type checkers cannot handle computed names
 QuantDtype: Any = _make_enum("QuantDtype", [(f"{kind}{bits}", base + bits - 1) for kind, base in (("INT", 0), ("UINT", 100)) for bits in range(1, 17)],
                              module=__name__)
 QuantDtype.__doc__ = "Element types of quantised values, INT1 to INT16 and UINT1 to UINT16."

@@ -1,4 +1,4 @@
-"""The generator of the random ops by itself (MindSpore: mindspore.common.generator); set_seed seeds it too."""
+"""The generator of the random ops (MindSpore: mindspore.common.generator); set_seed seeds it too."""
 from __future__ import annotations
 
 import os as _os
@@ -10,7 +10,15 @@ __all__ = ["seed", "manual_seed", "initial_seed", "get_rng_state", "set_rng_stat
 
 
 def manual_seed(seed: int) -> None:
-    """Seeds the random ops, and nothing else. Raises TypeError unless it is an int, ValueError when negative."""
+    """Seeds the random ops only.
+
+    Args:
+        seed (int): The seed, at least 0.
+
+    Raises:
+        TypeError: If `seed` is not an int.
+        ValueError: If `seed` is negative.
+    """
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise TypeError(f"seed must be an int, got {seed!r} | manual_seed")
     if seed < 0:
@@ -20,25 +28,54 @@ def manual_seed(seed: int) -> None:
 
 
 def seed() -> int:
-    """Seeds the random ops with a number from the system, which it returns."""
+    """Seeds the random ops with a number from the system.
+
+    Returns:
+        int: the seed.
+    """
     number = int.from_bytes(_os.urandom(6), "little")
     manual_seed(number)
     return number
 
 
 def initial_seed() -> int:
-    """The seed that the random ops began with."""
+    """Returns the initial seed of the random ops.
+
+    Returns:
+        int.
+    """
     return int(_core.rng_state().asnumpy().reshape(-1)[0])
 
 
 def get_rng_state() -> Tensor:
-    """The state of the random ops, for set_rng_state."""
-    _core.end_step()  # numbers drawn since the last step are behind this state
+    """Returns the state of the random ops, for `set_rng_state`.
+
+    Returns:
+        Tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.common.generator import get_rng_state, set_rng_state
+        >>> state = get_rng_state()
+        >>> first = ms.ops.standard_normal((3,))
+        >>> set_rng_state(state)
+        >>> bool((ms.ops.standard_normal((3,)) == first).all())
+        True
+    """
+    _core.end_step()  # includes the numbers drawn since the last step
     return Tensor(_core.rng_state().asnumpy().copy())
 
 
 def set_rng_state(state: Tensor) -> None:
-    """The random ops go on from here, each rank with its own numbers. Raises TypeError or ValueError for what get_rng_state did not give."""
+    """Restores the state of the random ops; each rank continues with its own numbers.
+
+    Args:
+        state (Tensor): The state, as `get_rng_state` returned it.
+
+    Raises:
+        TypeError: If `state` is not a Tensor.
+        ValueError: If it has another shape or type.
+    """
     now = _core.rng_state()
     if not isinstance(state, Tensor):
         raise TypeError(f"state must be a Tensor, got {type(state).__name__} | set_rng_state")

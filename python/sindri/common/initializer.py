@@ -1,7 +1,7 @@
 """Initial values of parameters: the initializer classes, their aliases and `initializer`.
 
-The values are drawn by the engine's generator (Philox), keyed by the seed and by how many initializers ran since `set_seed`: a network built
-after the same `set_seed` starts from the same bits, in Python and in C++ alike. MindSpore draws from NumPy, so its numbers differ.
+The engine's generator (Philox) draws the values, keyed by the seed and by the number of initializers that ran since `set_seed`. So a network created
+after the same `set_seed` has bitwise identical initial values, in Python and in C++. MindSpore draws from NumPy, so its numbers differ.
 """
 from __future__ import annotations
 
@@ -25,9 +25,25 @@ _NUMBERS = frozenset(("sigma", "mean", "a", "b", "scale", "gain", "negative_slop
 
 
 class Initializer:
-    """Base of the rules that fill a tensor.
+    """Base class of the rules that fill a tensor.
 
-    A rule of one's own overrides `_initialize(arr)`, which fills the NumPy array `arr` in place. Calling an initializer with an array does that.
+    A custom rule overrides `_initialize(arr)`, which fills the NumPy array `arr` in place. Calling an initializer with an array does the same.
+
+    Args:
+        **kwargs: The arguments of the rule, for its repr.
+
+    Raises:
+        TypeError: If an argument that must be a number is not one.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.common.initializer import Initializer, initializer
+        >>> class Ramp(Initializer):
+        ...     def _initialize(self, arr):
+        ...         arr[...] = np.arange(arr.size).reshape(arr.shape)
+        >>> print(initializer(Ramp(), (2, 2)).init_data())
+        [[0. 1.]
+         [2. 3.]]
     """
 
     _native: Any = None  # the engine's rule
@@ -47,7 +63,7 @@ class Initializer:
         self._initialize(arr)
 
     def _draw(self, shape: Sequence[int], dtype: Any) -> Tensor:
-        """A tensor filled by this rule. Raises ValueError for a shape that does not suit it."""
+        """Returns a tensor filled by this rule. Raises ValueError for an unsuitable shape."""
         if self._native is not None and type(self)._initialize is Initializer._initialize:
             return _init.draw(self._native, tuple(shape), dtype)
         arr = np.zeros(tuple(shape), np.float32)
@@ -69,7 +85,13 @@ def _register(*aliases: str) -> Callable[[Type[Initializer]], Type[Initializer]]
 
 @_register("zeros")
 class Zero(Initializer):
-    """All zeros."""
+    """Fills with zeros.
+
+    Examples:
+        >>> from sindri.common.initializer import Zero, initializer
+        >>> print(initializer(Zero(), (2,)).init_data())
+        [0. 0.]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +100,13 @@ class Zero(Initializer):
 
 @_register("ones")
 class One(Initializer):
-    """All ones."""
+    """Fills with ones.
+
+    Examples:
+        >>> from sindri.common.initializer import One, initializer
+        >>> print(initializer(One(), (2,)).init_data())
+        [1. 1.]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +115,20 @@ class One(Initializer):
 
 @_register()
 class Constant(Initializer):
-    """Every element is `value`, a number (or a tensor or array with one element). Raises TypeError or ValueError for others."""
+    """Fills with one value.
+
+    Args:
+        value (float, Tensor, numpy.ndarray): A number, or a tensor or array with one element.
+
+    Raises:
+        TypeError: If `value` is not a number.
+        ValueError: If it has several elements.
+
+    Examples:
+        >>> from sindri.common.initializer import Constant, initializer
+        >>> print(initializer(Constant(3), (2,)).init_data())
+        [3. 3.]
+    """
 
     def __init__(self, value: Any) -> None:
         if isinstance(value, (Tensor, np.ndarray)):
@@ -101,14 +142,27 @@ class Constant(Initializer):
         self._native = _init.Constant(float(value))
 
     def _draw(self, shape: Sequence[int], dtype: Any) -> Tensor:
-        if isinstance(self.value, numbers.Integral) and abs(int(self.value)) > 2 ** 53 and dtype == mstype.int64:  # the engine's rule has a float
+        if isinstance(self.value, numbers.Integral) and abs(int(self.value)) > 2 ** 53 and dtype == mstype.int64:  # the engine's rule stores a float
             return Tensor(np.full(tuple(shape), int(self.value), np.int64))
         return super()._draw(shape, dtype)
 
 
 @_register()
 class Normal(Initializer):
-    """N(mean, sigma²). The default of Embedding, with sigma 0.01."""
+    """Draws from N(mean, sigma²); the default of Embedding, with sigma 0.01.
+
+    Args:
+        sigma (float): The standard deviation. Default: 0.01.
+        mean (float): The mean. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument is not a number.
+
+    Examples:
+        >>> from sindri.common.initializer import Normal, initializer
+        >>> initializer(Normal(0.02), (2, 3)).shape
+        (2, 3)
+    """
 
     def __init__(self, sigma: float = 0.01, mean: float = 0.0) -> None:
         super().__init__(sigma=sigma, mean=mean)
@@ -118,7 +172,23 @@ class Normal(Initializer):
 
 @_register()
 class TruncatedNormal(Initializer):
-    """N(mean, sigma²) cut to mean + sigma·[a, b] by drawing again; the variance is not scaled back. Raises ValueError for an empty range."""
+    """Draws from N(mean, sigma²) truncated to mean + sigma·[a, b] by redrawing; the variance is not rescaled.
+
+    Args:
+        sigma (float): The standard deviation before truncation. Default: 0.01.
+        mean (float): The mean. Default: 0.0.
+        a (float): The lower bound, in standard deviations. Default: -2.0.
+        b (float): The upper bound, in standard deviations. Default: 2.0.
+
+    Raises:
+        TypeError: If an argument is not a number.
+        ValueError: If the range is empty.
+
+    Examples:
+        >>> from sindri.common.initializer import TruncatedNormal, initializer
+        >>> float(abs(initializer(TruncatedNormal(1.0), (100,)).init_data().asnumpy()).max()) <= 2.0
+        True
+    """
 
     def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
@@ -128,7 +198,19 @@ class TruncatedNormal(Initializer):
 
 @_register()
 class Uniform(Initializer):
-    """U(-scale, scale)."""
+    """Draws from U(-scale, scale).
+
+    Args:
+        scale (float): The bound. Default: 0.07.
+
+    Raises:
+        TypeError: If `scale` is not a number.
+
+    Examples:
+        >>> from sindri.common.initializer import Uniform, initializer
+        >>> initializer(Uniform(0.1), (2, 3)).shape
+        (2, 3)
+    """
 
     def __init__(self, scale: float = 0.07) -> None:
         super().__init__(scale=scale)
@@ -138,7 +220,19 @@ class Uniform(Initializer):
 
 @_register("xavier_uniform")
 class XavierUniform(Initializer):
-    """U(-b, b), b = gain·sqrt(6/(fan_in + fan_out))."""
+    """Draws from U(-b, b) with b = gain·sqrt(6/(fan_in + fan_out)).
+
+    Args:
+        gain (float): The factor. Default: 1.
+
+    Raises:
+        TypeError: If `gain` is not a number.
+
+    Examples:
+        >>> from sindri.common.initializer import XavierUniform, initializer
+        >>> initializer(XavierUniform(), (2, 3)).shape
+        (2, 3)
+    """
 
     def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
@@ -148,7 +242,19 @@ class XavierUniform(Initializer):
 
 @_register("xavier_normal")
 class XavierNormal(Initializer):
-    """N(0, gain²·2/(fan_in + fan_out))."""
+    """Draws from N(0, gain²·2/(fan_in + fan_out)).
+
+    Args:
+        gain (float): The factor. Default: 1.
+
+    Raises:
+        TypeError: If `gain` is not a number.
+
+    Examples:
+        >>> from sindri.common.initializer import XavierNormal, initializer
+        >>> initializer(XavierNormal(), (2, 3)).shape
+        (2, 3)
+    """
 
     def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
@@ -158,9 +264,21 @@ class XavierNormal(Initializer):
 
 @_register("he_uniform")
 class HeUniform(Initializer):
-    """U(-b, b), b = gain·sqrt(3/fan); fan is that of `mode` ('fan_in' or 'fan_out'), gain that of the nonlinearity.
+    """Draws from U(-b, b) with b = gain·sqrt(3/fan), where gain is that of the nonlinearity.
 
-    Raises ValueError for an unknown mode or nonlinearity.
+    Args:
+        negative_slope (float): The slope of leaky_relu. Default: 0.
+        mode (str): The fan, 'fan_in' or 'fan_out'. Default: 'fan_in'.
+        nonlinearity (str): The nonlinearity. Default: 'leaky_relu'.
+
+    Raises:
+        TypeError: If `negative_slope` is not a number.
+        ValueError: If the mode or nonlinearity is unknown.
+
+    Examples:
+        >>> from sindri.common.initializer import HeUniform, initializer
+        >>> initializer(HeUniform(nonlinearity='relu'), (2, 3)).shape
+        (2, 3)
     """
 
     def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
@@ -171,7 +289,22 @@ class HeUniform(Initializer):
 
 @_register("he_normal")
 class HeNormal(Initializer):
-    """N(0, gain²/fan), otherwise as HeUniform."""
+    """Draws from N(0, gain²/fan), where gain is that of the nonlinearity.
+
+    Args:
+        negative_slope (float): The slope of leaky_relu. Default: 0.
+        mode (str): The fan, 'fan_in' or 'fan_out'. Default: 'fan_in'.
+        nonlinearity (str): The nonlinearity. Default: 'leaky_relu'.
+
+    Raises:
+        TypeError: If `negative_slope` is not a number.
+        ValueError: If the mode or nonlinearity is unknown.
+
+    Examples:
+        >>> from sindri.common.initializer import HeNormal, initializer
+        >>> initializer(HeNormal(), (8, 3, 3, 3)).shape
+        (8, 3, 3, 3)
+    """
 
     def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
@@ -181,9 +314,21 @@ class HeNormal(Initializer):
 
 @_register()
 class VarianceScaling(Initializer):
-    """Variance scale/fan; mode 'fan_in', 'fan_out' or 'fan_avg'; distribution 'truncated_normal', 'untruncated_normal' or 'uniform'.
+    """Draws with the variance scale/fan.
 
-    Raises ValueError for anything else.
+    Args:
+        scale (float): The factor. Default: 1.0.
+        mode (str): The fan, 'fan_in', 'fan_out' or 'fan_avg'. Default: 'fan_in'.
+        distribution (str): 'truncated_normal', 'untruncated_normal' or 'uniform'. Default: 'truncated_normal'.
+
+    Raises:
+        TypeError: If `scale` is not a number.
+        ValueError: If an argument is out of range or unknown.
+
+    Examples:
+        >>> from sindri.common.initializer import VarianceScaling, initializer
+        >>> initializer(VarianceScaling(mode='fan_avg'), (2, 3)).shape
+        (2, 3)
     """
 
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal") -> None:
@@ -194,7 +339,14 @@ class VarianceScaling(Initializer):
 
 @_register()
 class Identity(Initializer):
-    """Ones on the diagonal of a matrix. A shape that is not that of a matrix is a ValueError."""
+    """Fills a matrix with ones on the diagonal and zeros elsewhere. Another rank raises ValueError.
+
+    Examples:
+        >>> from sindri.common.initializer import Identity, initializer
+        >>> print(initializer(Identity(), (2, 2)).init_data())
+        [[1. 0.]
+         [0. 1.]]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -203,7 +355,21 @@ class Identity(Initializer):
 
 @_register()
 class Orthogonal(Initializer):
-    """Orthonormal rows (or columns, whichever are fewer) of the matrix [dimension 0, the rest], times gain."""
+    """Fills the matrix [dimension 0, the rest] with orthonormal rows (or columns, if these are fewer), times gain.
+
+    Args:
+        gain (float): The factor. Default: 1.0.
+
+    Raises:
+        TypeError: If `gain` is not a number.
+
+    Examples:
+        >>> from sindri.common.initializer import Orthogonal, initializer
+        >>> q = initializer(Orthogonal(), (2, 3)).init_data().asnumpy()
+        >>> print(abs(q @ q.T).round(3))
+        [[1. 0.]
+         [0. 1.]]
+    """
 
     def __init__(self, gain: float = 1.0) -> None:
         super().__init__(gain=gain)
@@ -213,7 +379,20 @@ class Orthogonal(Initializer):
 
 @_register()
 class Dirac(Initializer):
-    """A convolution weight (rank 3 to 5) that passes its input through, in each of `groups`. Raises ValueError for groups below 1."""
+    """Fills a convolution weight (rank 3 to 5) so that the convolution returns its input, in each group.
+
+    Args:
+        groups (int): The number of groups. Default: 1.
+
+    Raises:
+        TypeError: If `groups` is not a number.
+        ValueError: If `groups` is below 1.
+
+    Examples:
+        >>> from sindri.common.initializer import Dirac, initializer
+        >>> print(initializer(Dirac(), (1, 1, 3)).init_data())
+        [[[0. 1. 0.]]]
+    """
 
     def __init__(self, groups: int = 1) -> None:
         super().__init__(groups=groups)
@@ -223,7 +402,21 @@ class Dirac(Initializer):
 
 @_register()
 class Sparse(Initializer):
-    """A matrix of N(0, sigma²) with ceil(sparsity·rows) zeros in every column. Raises ValueError for a sparsity outside [0, 1]."""
+    """Fills a matrix from N(0, sigma²), with ceil(sparsity·rows) zeros in every column.
+
+    Args:
+        sparsity (float): The fraction of zeros, in [0, 1].
+        sigma (float): The standard deviation. Default: 0.01.
+
+    Raises:
+        TypeError: If an argument is not a number.
+        ValueError: If `sparsity` is outside [0, 1].
+
+    Examples:
+        >>> from sindri.common.initializer import Sparse, initializer
+        >>> print((initializer(Sparse(0.5), (4, 2)).init_data().asnumpy() == 0).sum(0))
+        [2 2]
+    """
 
     def __init__(self, sparsity: float, sigma: float = 0.01) -> None:
         super().__init__(sparsity=sparsity, sigma=sigma)
@@ -232,25 +425,25 @@ class Sparse(Initializer):
 
 
 def _calculate_fan_in_and_fan_out(shape: Sequence[int]) -> Tuple[int, int]:
-    """fan_in and fan_out of a weight [out, in, kernel...]. Raises ValueError for fewer than two dimensions."""
+    """Returns fan_in and fan_out of a weight [out, in, kernel...]. Raises ValueError for fewer than two dimensions."""
     return _init.fan_in_and_out(tuple(shape))
 
 
 def _calculate_correct_fan(shape: Sequence[int], mode: str) -> int:
-    """The fan that `mode` ('fan_in' or 'fan_out', in any case) names. Raises ValueError for another mode."""
+    """Returns the fan that `mode` ('fan_in' or 'fan_out', in upper or lower case) names. Raises ValueError for another mode."""
     if mode.lower() not in ("fan_in", "fan_out"):
         raise ValueError(f"mode must be 'fan_in' or 'fan_out', got {mode!r} | initializer")
     return _calculate_fan_in_and_fan_out(shape)[mode.lower() == "fan_out"]
 
 
 def _assignment(arr: np.ndarray, num: Any) -> np.ndarray:
-    """Fills arr in place with a number or an array: what rules of one's own call from _initialize. Returns arr."""
+    """Fills arr in place with a number or an array and returns it; custom rules call it from _initialize."""
     arr[...] = np.reshape(num, arr.shape) if np.ndim(num) else num
     return arr
 
 
 def _calculate_gain(nonlinearity: str, param: Optional[float] = None) -> float:
-    """Gain of a nonlinearity: 1 for linear, conv*d and sigmoid, 5/3 tanh, sqrt(2) relu, sqrt(2/(1 + slope²)) leaky_relu (slope 0.01 unless given)."""
+    """Returns the gain of a nonlinearity: 1 for linear, conv*d and sigmoid, 5/3 tanh, sqrt(2) relu, sqrt(2/(1 + slope²)) leaky_relu (slope 0.01 by default)."""
     return _init.calculate_gain(nonlinearity, 0.01 if param is None else param)
 
 
@@ -265,11 +458,30 @@ def _checked_shape(shape: Any) -> Tuple[int, ...]:
 
 
 def initializer(init: Union[str, Initializer, float, Tensor], shape: Union[int, Sequence[int], None] = None, dtype: Any = mstype.float32) -> Tensor:
-    """A tensor of the given shape and type, filled by `init`: an alias (in any case), an Initializer, a number, or a tensor of that very shape.
+    """Returns a tensor that is filled by a rule.
 
-    The values are drawn when they are first needed: by `init_data()`, or when a Parameter is made of the tensor.
-    Raises TypeError for an `init` of another type and a shape that is none; ValueError for an unknown alias, dimensions below 1, a shape that does
-    not suit the rule and a tensor of another shape.
+    The values are drawn when they are first needed: by `init_data()`, or when a Parameter is created from the tensor.
+
+    Args:
+        init (str, Initializer, float, Tensor): An alias (in upper or lower case), an Initializer, a number, or a Tensor of this shape.
+        shape (int, tuple, list): The shape. Default: None, only for a Tensor.
+        dtype (DType): The element type. Default: float32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `init` or `shape` has another type.
+        ValueError: If the alias is unknown, a dimension is below 1, the shape does not suit the rule, or a Tensor has another shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.common.initializer import initializer
+        >>> print(initializer('ones', (2, 2), ms.int32).init_data())
+        [[1 1]
+         [1 1]]
+        >>> initializer('xavier_uniform', (3, 2)).shape
+        (3, 2)
     """
     if isinstance(init, Tensor):
         if shape is not None and tuple(init.shape) != _checked_shape(shape):

@@ -1,4 +1,4 @@
-"""The warning about what MindSpore's scripts ask for and Sindri does not do."""
+"""The warning about settings of MindSpore's scripts that have no effect in Sindri."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,8 +7,8 @@ from sindri import log as logger
 
 __all__ = ["CONTEXT_KEYS", "PARALLEL_KEYS", "PROFILER_OPTIONS", "no_effect"]
 
-# Keys of set_context that change results or resources in MindSpore, with what they would do. Other stored keys steer the speed of one back end, or its
-# compiler, and are accepted silently.
+# Keys of set_context that change results or resources in MindSpore, with what to do instead. Other stored keys affect the speed of one back end, or
+# its compiler, and are accepted silently.
 CONTEXT_KEYS = {
     "enable_auto_mixed_precision": "choose the precision with amp_level or sindri.amp",
     "grad_for_scalar": "gradients are of tensors",
@@ -31,18 +31,18 @@ CONTEXT_KEYS = {
     "ascend_config": "its settings are those of another device",
     "gpu_config": "its settings are those of cuDNN",
 }
-# The same of set_auto_parallel_context.
+# The same for set_auto_parallel_context.
 PARALLEL_KEYS = {
     "grad_accumulation_step": "accumulate with Model(boost_config_dict=…) or boost.GradientAccumulation",
     "force_fp32_communication": "gradients are reduced in their own type",
     "full_batch": "every rank reads its own part of the data",
     "dataset_strategy": "every rank reads its own part of the data",
 }
-# Of the profilers: what else they would record.
+# Values that MindSpore's profilers would also record.
 PROFILER_OPTIONS = ("profile_communication", "profile_memory", "l2_cache", "hbm_ddr", "pcie", "data_process", "parallel_strategy", "with_stack", "host_stack",
                     "record_shapes", "mstx")
 
 
 def no_effect(what: str, instead: str) -> None:
-    """Warns, once in a process for each text, that `what` was accepted without effect, and says what there is instead."""
+    """Warns, once per process for each text, that `what` was accepted without effect, and what to use instead."""
     logger.warning_once("%s has no effect | %s", what, instead)

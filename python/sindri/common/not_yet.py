@@ -1,4 +1,4 @@
-"""The error of names that exist before what they stand for does."""
+"""The error of names whose implementation is not available yet."""
 from __future__ import annotations
 
 from typing import NoReturn
@@ -9,7 +9,20 @@ PARTS = ("model parallel", "devices", "boost", "BERT", "recurrent layers", "reco
 
 
 class NotYetError(NotImplementedError):
-    """A part of the MindSpore surface that a later version of Sindri brings. `symbol` and `part` say which."""
+    """The error of a part of the MindSpore API that a later version of Sindri will include.
+
+    Args:
+        symbol (str): The name that was used.
+        part (str): The part of Sindri that will include it.
+
+    Examples:
+        >>> import sindri as ms
+        >>> try:
+        ...     ms.nn.LSTM(2, 3)
+        ... except NotYetError as error:
+        ...     print(error.symbol, '/', error.part)
+        nn.LSTM / recurrent layers
+    """
 
     def __init__(self, symbol: str, part: str) -> None:
         self.symbol, self.part = symbol, part
@@ -17,5 +30,13 @@ class NotYetError(NotImplementedError):
 
 
 def not_yet(symbol: str, part: str) -> NoReturn:
-    """Raises NotYetError for `symbol`, which comes with `part`, one of PARTS."""
+    """Raises NotYetError for a name.
+
+    Args:
+        symbol (str): The name.
+        part (str): The part that will include it, one of PARTS.
+
+    Raises:
+        NotYetError: Always.
+    """
     raise NotYetError(symbol, part)

@@ -1,5 +1,5 @@
 """Parameter and ParameterTuple (MindSpore: mindspore.Parameter, mindspore.ParameterTuple)."""
-# The classes are the extension's; their stub shows what is attached here.
+# The extension defines the classes; their stub contains the attributes attached here.
 # mypy: disable-error-code="method-assign,assignment"
 from __future__ import annotations
 
@@ -43,7 +43,18 @@ def _set_requires_grad(self: Parameter, on: Any) -> None:
 
 
 def _clone(self: Parameter, init: Any = "same") -> Parameter:
-    """A Parameter of the same shape and type: with this one's value ('same'), zeros, a number, or drawn by an initializer's name."""
+    """Returns a Parameter of the same shape and type.
+
+    Args:
+        init (str, float, Initializer): 'same' copies this value; otherwise zeros, a number or an initializer, by object or name. Default: 'same'.
+
+    Returns:
+        Parameter.
+
+    Raises:
+        TypeError: If `init` has another type.
+        ValueError: If the name is unknown.
+    """
     if isinstance(init, str) and init == "same":
         value = Tensor(self)
     elif isinstance(init, (int, float)) and not isinstance(init, bool):
@@ -61,7 +72,7 @@ def _str(self: Parameter) -> str:
 
 
 def _hint(name: str, default: Any) -> property:
-    """An attribute that scripts set for parallel runs: stored, and read by nothing on one rank."""
+    """Returns a property that scripts set for parallel runs: it is stored, and nothing reads it on one rank."""
     key = "_hint_" + name
 
     def get(self: Parameter) -> Any:
@@ -82,7 +93,7 @@ def _set_value(self: Parameter, value: Any) -> None:
 
 
 def _attributes(self: Parameter) -> dict[str, Any]:
-    """What a copy takes over: hooks of the gradient stay with the original."""
+    """Returns the attributes that a copy gets: the gradient's hooks stay with the original."""
     return {name: value for name, value in self.__dict__.items() if name != "_gradient_hooks"}
 
 
@@ -123,7 +134,7 @@ for _name, _default in (("comm_fusion", 1), ("layerwise_parallel", False), ("par
 
 
 def _rebuild(kind: type[Parameter], value: Tensor, name: str, requires_grad: bool) -> Parameter:
-    """Of a class derived from Parameter, too, whatever its __init__ takes."""
+    """Recreates a Parameter, also of a derived class, whatever its __init__ accepts."""
     made: Parameter = kind.__new__(kind)
     Parameter.__init__(made, value, name, requires_grad)
     return made
@@ -143,7 +154,21 @@ Parameter.__itruediv__ = _inplace(lambda a, b: a / b)
 
 
 class ParameterTuple(tuple[Parameter, ...]):
-    """An immutable tuple of Parameters with different names. Raises TypeError for other members, ValueError for equal names."""
+    """An immutable tuple of Parameters with different names.
+
+    Args:
+        iterable (Iterable): The Parameters.
+
+    Raises:
+        TypeError: If a member is not a Parameter.
+        ValueError: If two Parameters have the same name.
+
+    Examples:
+        >>> import sindri as ms
+        >>> params = ms.ParameterTuple(ms.nn.Dense(2, 3).trainable_params())
+        >>> [p.name for p in params.clone('moments', init='zeros')]
+        ['moments.weight', 'moments.bias']
+    """
 
     __slots__ = ()
 
@@ -159,7 +184,18 @@ class ParameterTuple(tuple[Parameter, ...]):
         return super().__new__(cls, data)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
-        """Copies named `prefix.<name>` (init: see Parameter.clone): how optimizers name their state."""
+        """Returns copies named `prefix.<name>`, as optimizers name their state.
+
+        Args:
+            prefix (str): The prefix.
+            init (str, float, Initializer): As in Parameter.clone. Default: 'same'.
+
+        Returns:
+            ParameterTuple.
+
+        Raises:
+            TypeError: If `prefix` is not a str or is empty.
+        """
         if not isinstance(prefix, str) or not prefix:
             raise TypeError(f"prefix must be a str that is not empty, got {prefix!r} | ParameterTuple.clone")
         out = []

@@ -1,4 +1,4 @@
-"""Recording of values into event files, whose form is the engine's (`_core.events`)."""
+"""Recording of values in event files; the engine implements their format (`_core.events`)."""
 import json
 import os
 import threading
@@ -23,7 +23,7 @@ _ARRAYS = ('scalar', 'tensor', 'image', 'histogram')
 _MESSAGES = ('explainer', 'landscape')
 _LINEAGE = ('train_lineage', 'eval_lineage', 'custom_lineage_data', 'dataset_graph')
 _PLUGINS = (*_ARRAYS, 'graph', *_LINEAGE, *_MESSAGES)
-_KINDS = {f'[:{kind.capitalize()}]': kind for kind in _ARRAYS}  # how summary ops mark what they hand over
+_KINDS = {f'[:{kind.capitalize()}]': kind for kind in _ARRAYS}  # the marks of summary ops
 _live: Optional['SummaryRecord'] = None
 _lock = threading.Lock()
 _events = _core.events
@@ -31,12 +31,37 @@ _Value = Tuple[str, str, Any]  # plugin, name, value
 
 
 class SummaryRecord:
-    """Writes `<file_prefix>.out.events.summary.<seconds>.<host><file_suffix>` (and `…_lineage`) into log_dir.
+    """Writes event files `<file_prefix>.out.events.summary.<seconds>.<host><file_suffix>` (and `…_lineage`) into a folder.
 
-    A context manager; one may be live at a time (RuntimeError). Values come from `add_value` and from the summary ops of the network. Files
-    appear with their first value. max_file_size, in GB, stops recording when reached; raise_exception makes that and other failures raise
-    RuntimeError instead of a warning. export_options {'tensor_format': 'npy'} also saves tensors as .npy files. num_process is kept for the
-    sake of scripts: one thread suffices. ValueError, TypeError for bad arguments."""
+    It is a context manager; only one may be open at a time. Values come from `add_value` and from the summary ops of the network. Files are created
+    with their first value.
+
+    Args:
+        log_dir (str): The folder.
+        file_prefix (str): The start of the file names, without '/'. Default: 'events'.
+        file_suffix (str): The end of the file names, without '/'. Default: '_MS'.
+        num_process (int): Accepted for compatibility: one thread suffices. Default: 32.
+        network (Cell): The network to record. Default: None.
+        max_file_size (float): Recording stops when a file reaches this size, in GB. Default: None.
+        raise_exception (bool): Whether this and other failures raise RuntimeError instead of a warning. Default: False.
+        export_options (dict): {'tensor_format': 'npy'} also saves tensors as .npy files. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+        RuntimeError: If another SummaryRecord is open.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> folder = tempfile.mkdtemp()
+        >>> with ms.train.SummaryRecord(folder) as record:
+        ...     record.add_value('scalar', 'loss', 0.5)
+        ...     record.record(step=1)
+        True
+        >>> len(os.listdir(folder))
+        1
+    """
 
     def __init__(self, log_dir: str, file_prefix: str = 'events', file_suffix: str = '_MS', num_process: int = 32, network: Any = None,
                  max_file_size: Optional[float] = None, raise_exception: bool = False, export_options: Optional[dict] = None):
@@ -83,13 +108,30 @@ class SummaryRecord:
         self.close()
 
     def set_mode(self, mode: str) -> None:
-        """'train' or 'eval': in eval mode `record` writes only values given to add_value. ValueError otherwise."""
+        """Sets the mode: in 'eval' mode `record` writes only values passed to `add_value`.
+
+        Args:
+            mode (str): 'train' or 'eval'.
+
+        Raises:
+            ValueError: If `mode` is another value.
+        """
         self._mode = validator.check_string(mode, ['train', 'eval'], 'mode', 'SummaryRecord.set_mode')
 
     def add_value(self, plugin: str, name: str, value: Any) -> None:
-        """Keeps a value for the next record. plugin: 'scalar', 'tensor', 'image' ([N, C, H, W]), 'histogram', 'graph' (a Cell), 'train_lineage',
-        'eval_lineage', 'custom_lineage_data', 'dataset_graph' (dicts), 'explainer', 'landscape' (protobuf messages Explain and LossLandscape, or
-        their bytes). ValueError, TypeError."""
+        """Stores a value for the next record.
+
+        Args:
+            plugin (str): 'scalar', 'tensor', 'image' ([N, C, H, W]), 'histogram', 'graph' (a Cell), 'train_lineage', 'eval_lineage',
+                'custom_lineage_data' and 'dataset_graph' (dicts), 'explainer' and 'landscape' (protobuf messages Explain and LossLandscape, or their
+                bytes).
+            name (str): The name of the value.
+            value: The value.
+
+        Raises:
+            TypeError: If `value` has another type.
+            ValueError: If `plugin` is unknown, `name` is empty or `value` has another shape.
+        """
         place = 'SummaryRecord.add_value'
         if plugin not in _PLUGINS:
             raise ValueError(f"{place}: 'plugin' must be one of {', '.join(_PLUGINS)}, got {plugin!r}")
@@ -101,7 +143,7 @@ class SummaryRecord:
             if plugin == 'scalar' and value.size != 1:
                 raise ValueError(f"{place}: the scalar '{name}' has shape {value.shape}")
             if plugin == 'image':
-                _events.value(plugin, name, value)  # checks
+                _events.value(plugin, name, value)  # checks the value
             self._pool = [v for v in self._pool if v[:2] != (plugin, name)]
         elif plugin in _MESSAGES:
             value = value if isinstance(value, bytes) else getattr(value, 'SerializeToString', lambda: None)()
@@ -112,7 +154,21 @@ class SummaryRecord:
         self._pool.append((plugin, name, value))
 
     def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
-        """Writes everything kept, as of `step`; True when something could be written. plugin_filter(plugin) chooses. TypeError: step."""
+        """Writes all stored values.
+
+        Args:
+            step (int): The step they belong to.
+            train_network (Cell): The network to record. Default: None, that of the constructor.
+            plugin_filter (Callable): `plugin_filter(plugin)` returns whether values are written. Default: None.
+
+        Returns:
+            bool: Whether something was written.
+
+        Raises:
+            TypeError: If `step` is not an int.
+            ValueError: If the record is closed.
+            RuntimeError: If writing fails, with `raise_exception`.
+        """
         if self._closed:
             raise ValueError('SummaryRecord.record: it is closed')
         validator.check_value_type('step', step, int, 'SummaryRecord.record')
@@ -161,10 +217,10 @@ class SummaryRecord:
                 np.save(f, array)
 
     def flush(self) -> None:
-        """Nothing to do: what is recorded has been handed to the system."""
+        """Does nothing: recorded values have been passed to the system."""
 
     def close(self) -> None:
-        """Ends the files; another SummaryRecord may be made then."""
+        """Closes the files; another SummaryRecord may be created afterwards."""
         global _live
         if not self._closed:
             self._closed = True
@@ -185,14 +241,14 @@ def _graph(network: Cell) -> bytes:
 
 
 def _facts(plugin: str, info: Dict[str, Any]) -> Dict[str, Any]:
-    """The facts of a lineage: metrics are one text."""
+    """Returns the facts of a lineage: metrics are one text."""
     if plugin != 'eval_lineage':
         return info
     return {**info, 'metrics': json.dumps(info.get('metrics', {}), default=lambda v: np.asarray(v).tolist())}
 
 
 def _from_ops() -> List[_Value]:
-    """What summary ops in the network handed over since the last call."""
+    """Returns the values of the network's summary ops since the last call."""
     out = []
     for name, value in _summary_store.take():
         for ending, kind in _KINDS.items():

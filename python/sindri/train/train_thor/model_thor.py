@@ -1,4 +1,4 @@
-"""Model under the name that MindSpore's second-order training has for it."""
+"""Model under its name in MindSpore's second-order training."""
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -10,11 +10,28 @@ from sindri.train.model import Model
 
 
 class ModelThor(Model):
-    """A Model. The steps that refresh the curvature are those whose number is a multiple of THOR's frequency, with data sinking or without, over any
-    length of epochs; a validation set may be given to train. `frequency` sets that of the optimizer, for scripts that have it here.
+    """A Model for THOR.
 
-    network may be a training cell that holds the optimizer (BertTrainOneStepCell of MindSpore's BERT): it is trained as it is. Raises ValueError for a
-    frequency with another optimizer, and for a loss_fn, an amp_level or a loss_scale_manager with a training cell, which has its own."""
+    The steps that refresh the curvature are those whose number is a multiple of THOR's frequency, with or without data sinking, for epochs of any
+    length; `train` accepts a validation set. `network` may be a training cell that contains the optimizer (BertTrainOneStepCell of MindSpore's BERT): it
+    is trained directly.
+
+    Args:
+        network (Cell): As in Model.
+        loss_fn (Cell): As in Model. Default: None.
+        optimizer (Cell): As in Model. Default: None.
+        metrics (dict, set, list): As in Model. Default: None.
+        eval_network (Cell): As in Model. Default: None.
+        eval_indexes (list): As in Model. Default: None.
+        amp_level (str): As in Model. Default: "O0".
+        frequency (int): The optimizer's frequency, for scripts that set it here. Default: None.
+        **kwargs: As in Model.
+
+    Raises:
+        TypeError: As Model.
+        ValueError: If `frequency` is given with another optimizer; if a training cell, which has its own, is combined with `loss_fn`, `amp_level` or
+            a `loss_scale_manager`; or as Model.
+    """
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None, eval_indexes: Any = None,
                  amp_level: str = "O0", frequency: Optional[int] = None, **kwargs: Any) -> None:
@@ -31,4 +48,4 @@ class ModelThor(Model):
                          f"leave {name} out, or give the network without its training step")
         super().__init__(network, loss_fn, None if own else optimizer, metrics, eval_network, eval_indexes, amp_level, **kwargs)
         if own:
-            self._optimizer = optimizer  # whose steps have numbers
+            self._optimizer = optimizer  # steps are numbered for it
