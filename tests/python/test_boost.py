@@ -165,7 +165,7 @@ def test_settings_are_checked():
         make_model(config(grad_accumulation={'grad_accumulation_step': 0}))
     with pytest.raises(TypeError, match='the setting decay must be .* got None of type NoneType'):
         make_model(config(average={'decay': None}))
-    with pytest.raises(ValueError, match="'grad_accumulation_step' and 'step', which are one setting"):
+    with pytest.raises(ValueError, match="'grad_accumulation_step' and 'step', which are the same setting"):
         make_model(config(grad_accumulation={'grad_accumulation_step': 2, 'step': 3}))
     given = {'every': np.int64(2), 'decay': np.float32(0.5), 'warmup': np.bool_(False)}
     assert make_model(config(average=given)).train_network.boost_algorithms == ['average']

@@ -1,5 +1,5 @@
-"""Boosted training (MindSpore: mindspore.boost): AutoBoost and the boosted training cells with the algorithms that are registered, and by themselves
-GradientAccumulation, LessBN, GradientFreeze with FreezeOpt and freeze_cell, AdaSum, DimReduce, GroupLossScaleManager, OptimizerProcess and ParameterProcess."""
+"""Boosted training (MindSpore: mindspore.boost): AutoBoost and the boosted training cells with all registered algorithms. GradientAccumulation, LessBN,
+GradientFreeze with FreezeOpt and freeze_cell, AdaSum, DimReduce, GroupLossScaleManager, OptimizerProcess and ParameterProcess can be used on their own."""
 from sindri.boost.auto_boost import AutoBoost
 from sindri.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell
 from sindri.boost.boost_cell_wrapper import averaged_weights as averaged_weights

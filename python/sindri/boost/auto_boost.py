@@ -1,4 +1,4 @@
-"""What boost_level and boost_config_dict of a Model ask for, as a list of training algorithms with their settings."""
+"""Translates boost_level and boost_config_dict of a Model to a list of training algorithms with their settings."""
 from __future__ import annotations
 
 from typing import Any, Dict, Iterable, List, Tuple
@@ -15,7 +15,7 @@ __all__ = ["AutoBoost"]
 
 BOOST_LEVELS: Dict[str, Tuple[str, ...]] = {"O0": (), "O1": ("less_bn", "grad_freeze"), "O2": ("less_bn", "grad_freeze", "adasum")}
 _MODES = ("auto", "manual", "enable_all", "disable_all")
-# MindSpore's algorithms with the keys that it knows beside the settings of those that are registered.
+# MindSpore's algorithms with the keys that it accepts besides the settings of the registered ones.
 _SECTIONS: Dict[str, Tuple[str, ...]] = {
     "less_bn": ("gradient_split_groups",),
     "grad_freeze": (),
@@ -26,15 +26,15 @@ _SECTIONS: Dict[str, Tuple[str, ...]] = {
 }
 _COMMON = ("device_number", "device_num", "gradient_split_groups")
 _ALIASES = {"grad_accumulation_step": "step", "n_component": "n_components", "device_num": "device_number"}
-_STORED = ("gradient_split_groups", "timeout")  # checked, and of no effect: buckets and time limits are those of the job
+_STORED = ("gradient_split_groups", "timeout")  # checked, but without effect: the job determines buckets and time limits
 _MAY_BE_NONE = ("pca_mat_path", "weight_load_dir")
-_ALONE = "dim_reduce"  # nothing else works beside it
+_ALONE = "dim_reduce"  # cannot be combined with another algorithm
 
 
 def _check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
     for name in names:
         if name not in known:
-            fail(ValueError, f"{what} '{name}' is not known", "AutoBoost", nearest(name, known) or f"known are {', '.join(sorted(known))}")
+            fail(ValueError, f"{what} '{name}' is unknown", "AutoBoost", nearest(name, known) or f"known: {', '.join(sorted(known))}")
 
 
 def _without_aliases(section: str, values: Dict[str, Any]) -> Dict[str, Any]:
@@ -42,38 +42,52 @@ def _without_aliases(section: str, values: Dict[str, Any]) -> Dict[str, Any]:
     for key, value in values.items():
         name = _ALIASES.get(key, key)
         if name != key and name in values:
-            fail(ValueError, f"the section '{section}' has '{key}' and '{name}', which are one setting", "AutoBoost", "leave one of them out")
+            fail(ValueError, f"the section '{section}' has '{key}' and '{name}', which are the same setting", "AutoBoost", "omit one of them")
         if name != key and name != "step":
-            logger.info("AutoBoost: '%s.%s' is taken for '%s'", section, key, name)
+            logger.info("AutoBoost: '%s.%s' is read as '%s'", section, key, name)
         out[name] = value
     return out
 
 
 def _check_stored(section: str, values: Dict[str, Any]) -> None:
-    """What is accepted for MindSpore's sake has its type and range, too."""
+    """Checks the type and range of settings that are accepted for compatibility with MindSpore."""
     groups = values.get("gradient_split_groups")
     if groups is not None:
         check_type("AutoBoost", f"'{section}.gradient_split_groups'", groups, (list, tuple))
         if any(isinstance(g, bool) or not isinstance(g, int) or g < 0 for g in groups) or sorted(set(groups)) != list(groups):
-            fail(ValueError, f"'{section}.gradient_split_groups' must be rising numbers, got {groups!r}", "AutoBoost", "each is the last parameter of a bucket")
+            fail(ValueError, f"'{section}.gradient_split_groups' must be increasing numbers, got {groups!r}", "AutoBoost",
+                 "each is the last parameter of a bucket")
     timeout = values.get("timeout")
     if timeout is not None and (not is_number(timeout) or timeout <= 0):
         fail(ValueError, f"'{section}.timeout' must be a number of seconds above 0, got {timeout!r}", "AutoBoost")
     for name in _STORED:
         if values.get(name) is not None:
-            no_effect(f"boost_config_dict['{section}']['{name}']", "buckets and time limits are those of the job")
+            no_effect(f"boost_config_dict['{section}']['{name}']", "the job determines buckets and time limits")
 
 
 class AutoBoost:
-    """The algorithms that a boost level and a configuration switch on.
+    """The algorithms that a boost level and a configuration enable.
 
-    level: 'O0' none; 'O1' less_bn and grad_freeze; 'O2' these and adasum. boost_config_dict: {'boost': {'mode': 'auto' (the level decides), 'manual'
-    (the booleans beside it, by algorithm, override the level), 'enable_all' or 'disable_all'}, 'common': {…}, algorithm: {setting: value}}. Besides
-    MindSpore's algorithms every registered one can be named (docs/settings.md, section boost, has them with their settings). Each Model has its own
-    (MindSpore: the first one's holds for all). Where dim_reduce is on, nothing else is. An adasum that was not named is left out where there is one group of
-    ranks; one that was named stops the training then. A dim_reduce with rho searches by it
-    (search 'backtrack') unless `search` says otherwise. `timeout` and `gradient_split_groups` are checked and stored only. A dict at O0 is ignored, with a warning.
-    Raises ValueError for a level, mode, key or value that is not known; TypeError.
+    Every registered algorithm can be named besides those of MindSpore; docs/settings.md, section boost, lists them with their settings. Each Model has its own
+    AutoBoost; in MindSpore the first one applies to all. dim_reduce disables every other algorithm. With a single group of ranks, an adasum that the level
+    enabled is skipped with a warning, and one that was named stops the training run with an error. A dim_reduce with rho uses the search 'backtrack' unless
+    `search` is given.
+
+    Args:
+        level (str): 'O0' for none, 'O1' for less_bn and grad_freeze, 'O2' for these and adasum. Default: 'O0'.
+        boost_config_dict (dict): {'boost': {'mode': ..., algorithm: bool}, 'common': {...}, algorithm: {setting: value}}. The mode is 'auto' (the level
+            decides), 'manual' (the booleans next to it override the level), 'enable_all' or 'disable_all'. `timeout` and `gradient_split_groups` are checked
+            and stored without effect. At level 'O0' the dict is ignored with a warning. Default: ''.
+
+    Raises:
+        TypeError: If an argument or a value has another type.
+        ValueError: If a level, mode, key or value is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> boost = ms.boost.AutoBoost("O1", {"boost": {"mode": "manual", "less_bn": False}})
+        >>> [name for name, settings in boost.algorithms]
+        ['grad_freeze']
     """
 
     def __init__(self, level: str = "O0", boost_config_dict: Any = "") -> None:
@@ -83,7 +97,7 @@ class AutoBoost:
         self.algorithms: List[Tuple[str, Dict[str, Any]]] = []
         self.loss_scale_group = False
         if level == "O0" and config:
-            logger.warning("AutoBoost: 'boost_config_dict' has no effect at boost_level 'O0' | give 'O1' or 'O2'")
+            logger.warning("AutoBoost: 'boost_config_dict' has no effect at boost_level 'O0' | set 'O1' or 'O2'")
         if level == "O0":
             return
         registered = _core.boost_algorithms()
@@ -102,7 +116,7 @@ class AutoBoost:
             check_int("AutoBoost", "'common.device_number'", common["device_number"], 1)
         in_force = self._in_force(chosen)
         self.loss_scale_group = "loss_scale_group" in in_force
-        for name in dict.fromkeys([*in_force, *sections]):  # what is off is checked, too
+        for name in dict.fromkeys([*in_force, *sections]):  # disabled algorithms are checked too
             if name not in registered:
                 continue
             settings = {key: value for key, value in sections.get(name, {}).items() if value is not None or key not in _MAY_BE_NONE}
@@ -110,13 +124,13 @@ class AutoBoost:
                 settings.setdefault("device_number", common.get("device_number", 0))
                 settings.setdefault("alone", "stop" if name in named else "warn")
             if name == "dim_reduce" and "rho" in settings:
-                settings.setdefault("search", "backtrack")  # what rho is for; interpolation does not read it
+                settings.setdefault("search", "backtrack")  # the search that uses rho; interpolation ignores it
             _core.check_boost_settings(name, settings)
             if name in in_force:
                 self.algorithms.append((name, settings))
 
     def _switched_on(self, boost: Dict[str, Any], names: List[str]) -> Tuple[List[str], List[str]]:
-        """What is on, and what of it was named."""
+        """Returns the enabled algorithms, and those of them that were named."""
         mode = check_choice("AutoBoost", "'mode'", boost.get("mode", "auto"), _MODES)
         chosen = {name: value for name, value in boost.items() if name != "mode"}
         for name, value in chosen.items():
@@ -129,39 +143,51 @@ class AutoBoost:
     @staticmethod
     def _in_force(chosen: List[str]) -> List[str]:
         if _ALONE in chosen and len(chosen) > 1:
-            logger.info("AutoBoost: with dim_reduce %s are left out", ", ".join(n for n in chosen if n != _ALONE))
+            logger.info("AutoBoost: dim_reduce disables %s", ", ".join(n for n in chosen if n != _ALONE))
         return [_ALONE] if _ALONE in chosen else chosen
 
     def _settings(self, name: str) -> Any:
         return next((settings for n, settings in self.algorithms if n == name), None)
 
     def network_auto_process_train(self, network: Any, optimizer: Any) -> Tuple[Any, Any]:
-        """The network and the optimizer to train with: where less_bn is on, the network is changed in place, and the optimizer is another one like it that has the
-        parameters there are now (Model.train_network.optimizer). Other algorithms work on the training step. Raises TypeError for an optimizer that cannot be made
-        anew (one of a script's own, thor) where that is needed."""
+        """Prepares a network and an optimizer for training. Other algorithms than less_bn only affect the training step.
+
+        With less_bn the network is changed in place, and the returned optimizer is a new one of the same kind for the network's current parameters
+        (Model.train_network.optimizer).
+
+        Args:
+            network (Cell): The network.
+            optimizer (Optimizer): Its optimizer.
+
+        Returns:
+            tuple[Cell, Optimizer], the network and the optimizer to train with.
+
+        Raises:
+            TypeError: If a new optimizer is needed and cannot be created: for a script's own class, and for thor.
+        """
         added = self._process(network)
         return network, optimizer if added is None else optimizer_of_changed(optimizer, network, added)
 
     def _process(self, network: Any) -> Any:
-        """Pairs of a weight and what less_bn added beside it; None where it is off."""
+        """Returns pairs of a weight and the parameter that less_bn added for it; None if less_bn is off."""
         settings = self._settings("less_bn")
         if settings is None:
             return None
         changed = LessBN(network, settings.get("fn_flag", True), basic=settings.get("basic", False), fn_scale=settings.get("fn_scale", 1.0))
         if not changed.removed and not changed.added and not changed.normalised:
-            logger.warning("AutoBoost: less_bn finds nothing to change in %s but gradients | blocks with batch norms are Cells called …Block or …Bottleneck, or have "
+            logger.warning("AutoBoost: less_bn changes only the gradients of %s | blocks with batch norms are Cells called …Block or …Bottleneck, or have "
                            "the flag residual_block", type(network).__name__)
         return changed.added
 
     def network_auto_process_eval(self, network: Any) -> Any:
-        """The network to evaluate with: with fewer batch norms, too."""
+        """Returns the network to evaluate with, prepared by less_bn if that is enabled."""
         self._process(network)
         return network
 
     def check_manager(self, manager: Any) -> None:
-        """Raises TypeError where loss_scale_group is on and the manager is no GroupLossScaleManager, or the other way round."""
+        """Raises TypeError if loss_scale_group is on and the manager is not a GroupLossScaleManager, or vice versa."""
         grouped = isinstance(manager, GroupLossScaleManager)
         if self.loss_scale_group and not grouped:
             fail(TypeError, f"loss_scale_group needs a GroupLossScaleManager as loss_scale_manager, got {type(manager).__name__}", "AutoBoost")
         if grouped and not self.loss_scale_group:
-            fail(TypeError, "a GroupLossScaleManager needs loss_scale_group to be on", "AutoBoost", "give boost_level and boost_config_dict that switch it on")
+            fail(TypeError, "a GroupLossScaleManager needs loss_scale_group to be on", "AutoBoost", "enable it with boost_level and boost_config_dict")

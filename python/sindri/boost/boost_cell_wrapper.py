@@ -1,4 +1,4 @@
-"""Training cells whose step algorithms stand in."""
+"""Training cells whose step runs the training algorithms."""
 from __future__ import annotations
 
 from contextlib import contextmanager
@@ -22,28 +22,28 @@ from sindri.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
 __all__ = ["BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "averaged_weights"]
 
 
-_GROUPS: Set[str] = set()  # made by this process
+_GROUPS: Set[str] = set()  # created by this process
 
 
 def _states(optimizer: Any, weights: Any) -> List[List[Parameter]]:
-    """Of every weight, what the optimizer keeps of it: `moments.<weight>` and the like."""
+    """Returns the optimizer's state for each weight: `moments.<weight>` and similar."""
     own = list(optimizer.get_parameters()) if isinstance(optimizer, Cell) else []
     trained = set(map(id, weights))
     return [[p for p in own if id(p) not in trained and p.name.endswith("." + w.name)] for w in weights]
 
 
 def _without_groups(optimizer: Any, network: Cell) -> Tuple[Any, Tuple[Tuple[str, Dict[str, Any]], ...]]:
-    """The optimizer of a FreezeOpt, and the algorithm that it asks for."""
+    """Returns the optimizer of a FreezeOpt, and the algorithm that the FreezeOpt requires."""
     if not isinstance(optimizer, FreezeOpt):
         return optimizer, ()
     return optimizer.opt, (("grad_freeze", dict(optimizer.settings_for(network))),)
 
 
 def _groups_of(optimizer: Any, count: int) -> List[int]:
-    """Of every weight the number of the optimizer's parameter group that it is in."""
+    """Returns the number of the optimizer's parameter group for each weight."""
     groups = optimizer.__dict__.get("_groups_given") or [list(optimizer.parameters)]
     if len(groups) != count:
-        fail(ValueError, f"a GroupLossScaleManager has {count} groups, the optimizer {len(groups)}", "Model", "give both as many")
+        fail(ValueError, f"a GroupLossScaleManager has {count} groups, the optimizer {len(groups)}", "Model", "give both the same number of groups")
     where = {id(p): i for i, group in enumerate(groups) for p in group}
     return [where[id(p)] for p in optimizer.parameters]
 
@@ -54,20 +54,20 @@ def _moving_averages(network: Cell) -> List[Tuple[Any, float]]:
 
 
 class _Boosted(TrainOneStepCell):
-    """What both boosted training cells share: the C++ step with its algorithms, and the number of the step, which the host knows.
+    """Common part of both boosted training cells: the C++ step with its algorithms, and the number of the step, which the host keeps.
 
-    A step has several graphs (one that collects gradients, one that updates): `_boost_variant` is an attribute, so that each is traced by itself.
+    A step has several graphs (one collects gradients, one updates). `_boost_variant` is an attribute, so each variant is traced separately.
     """
 
     _unread_by_graphs = TrainOneStepCell._unread_by_graphs | {"_cell_boost_step"}
 
     def _attach(self, boost: Optional[AutoBoost], own: Tuple[Tuple[str, Dict[str, Any]], ...] = ()) -> None:
-        """own: algorithms beside those of `boost`."""
+        """own: algorithms in addition to those of `boost`."""
         check_type(self.cls_name, "'boost'", boost, (AutoBoost, type(None)))
         algorithms = [*(boost.algorithms if boost is not None else ()), *own]
         for name, _ in own:
             if [n for n, _ in algorithms].count(name) > 1:
-                fail(ValueError, f"{name} is on by 'boost' and by the optimizer", self.cls_name, "leave one of them out")
+                fail(ValueError, f"{name} is enabled by 'boost' and by the optimizer", self.cls_name, "disable one of them")
         self._boost_step = _core.TrainStep(self._stages.guarded)
         self._boost_step.apply(algorithms, list(self.weights),
                                [(p.name, p) for p in self.network.get_parameters()], _moving_averages(self.network),
@@ -82,7 +82,7 @@ class _Boosted(TrainOneStepCell):
         self.__dict__["_cell_boost_step"] = None
 
     def _reduce_within(self, members: int) -> None:
-        """Gradients are put together among the ranks of a group only, where an algorithm has its own way between groups."""
+        """Reduces gradients only among the ranks of a group, if an algorithm combines the groups in another way."""
         if members == 0 or not self.reducer_flag or members == get_group_size():
             return
         self.degree, self.reduces_apart = members, True
@@ -98,26 +98,27 @@ class _Boosted(TrainOneStepCell):
 
     @property
     def boost_algorithms(self) -> List[str]:
-        """The names of those in force, in the order in which they stand."""
+        """The names of the active algorithms, in order."""
         return list(self._boost_step.algorithms)
 
     def rank_state(self) -> List[str]:
-        """Names of Parameters that each rank has for itself: what it collected, or its group's optimizer state."""
+        """Returns the names of Parameters that differ between ranks: collected gradients, or the optimizer state of the rank's group."""
         return list(self._boost_step.own_state())
 
     def updates_before(self, step: int) -> int:
-        """How many updates come before the step of that number."""
+        """Returns the number of updates before a step."""
         return step // self._boost_step.steps_per_update
 
     def boost_columns(self) -> Dict[str, float]:
-        """What the algorithms say of the training so far."""
+        """Returns the values that the algorithms report about the training run so far."""
         return dict(self._boost_step.columns(self.__dict__["_cell_boost_step"] or 0))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self.boost_algorithms:
             return super().__call__(*args, **kwargs)
         if _core.is_tracing_graph():
-            fail(RuntimeError, f"with {', '.join(self.boost_algorithms)} it has several graphs, this is inside one", self.cls_name, "call it by itself")
+            fail(RuntimeError, f"with {', '.join(self.boost_algorithms)} the cell has several graphs and cannot be called inside a compiled graph",
+                 self.cls_name, "call it directly")
         if self.__dict__["_cell_boost_step"] is None:
             self.boost_event("begin", 0, 0)
         step = self.__dict__["_cell_boost_step"]
@@ -132,23 +133,55 @@ class _Boosted(TrainOneStepCell):
     def _run_stages(self, inputs: Tuple[Any, ...]) -> Any:
         stages = self._stages(self, inputs)
         self._boost_step.set_variant(self._boost_variant)
-        stages.loss, _ = self._boost_step.run(inputs, stages)  # an algorithm may have asked for gradients more than once
+        stages.loss, _ = self._boost_step.run(inputs, stages)  # an algorithm may have computed gradients more than once
         _uses.drop(self.optimizer)
         return stages
 
     def boost_event(self, name: str, step: int, steps_per_epoch: int, open_data: Any = None, epoch_complete: bool = False) -> None:
-        """Tells the algorithms of an event of the training loop ('begin', 'epoch_begin', 'step_begin', 'step_end', 'epoch_end', 'end'), `step` steps
-        into the training. Model does; a loop of one's own calls it at least at the end of epochs and of the training, if algorithms with
-        bn_batches are to measure: open_data() gives an iterator over the training data. epoch_complete: this step_end is the epoch's last."""
+        """Passes an event of the training loop to the algorithms. Model calls it; a custom loop calls it at least at the end of each epoch and of the training
+        run, if algorithms with bn_batches are to measure.
+
+        Args:
+            name (str): 'begin', 'epoch_begin', 'step_begin', 'step_end', 'epoch_end' or 'end'.
+            step (int): The number of steps done.
+            steps_per_epoch (int): The number of steps in an epoch.
+            open_data (Callable, optional): Returns an iterator over the training data. Default: None.
+            epoch_complete (bool): Whether this 'step_end' is the last one of the epoch. Default: False.
+        """
         if name == "begin":
             self.__dict__["_cell_boost_step"] = step
         self._boost_step.event(name, step, steps_per_epoch, epoch_complete, open_data, self._stages(self, ()))
 
 
 class BoostTrainOneStepCell(_Boosted):
-    """As nn.TrainOneStepCell, with the algorithms of `boost` (an AutoBoost; None: none) in the step. Their state is among the cell's Parameters, so
-    checkpoints of the cell hold it. While gradients are collected for a later update, a call returns the loss all the same. With a FreezeOpt as optimizer each
-    step trains the group that its strategy names. Raises as nn.TrainOneStepCell, TypeError for another boost, ValueError for grad_freeze beside a FreezeOpt."""
+    """nn.TrainOneStepCell with training algorithms in the step.
+
+    The state of the algorithms is part of the cell's Parameters, so checkpoints of the cell contain it. A call returns the loss also while gradients are
+    collected for a later update. With a FreezeOpt as optimizer each step trains the group that its strategy selects.
+
+    Args:
+        network (Cell): Returns the loss.
+        optimizer (Optimizer, FreezeOpt): Updates the parameters.
+        sens (float, optional): The initial gradient of the loss. Default: None, 1.
+        boost (AutoBoost, optional): The algorithms. Default: None, none.
+
+    Raises:
+        TypeError: If `boost` is another object, and as nn.TrainOneStepCell.
+        ValueError: If grad_freeze is enabled together with a FreezeOpt.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.WithLossCell(ms.nn.Dense(1, 1, weight_init="ones", has_bias=False), ms.nn.MSELoss())
+        >>> boost = ms.boost.AutoBoost("O1", {"boost": {"mode": "manual", "less_bn": False, "grad_freeze": False, "grad_accumulation": True},
+        ...                                   "grad_accumulation": {"grad_accumulation_step": 2}})
+        >>> step = ms.boost.BoostTrainOneStepCell(net, ms.nn.SGD(net.trainable_params(), 0.5), boost=boost).set_train()
+        >>> x, y = ms.Tensor([[1.0]]), ms.Tensor([[2.0]])
+        >>> for _ in range(2):
+        ...     loss = step(x, y)
+        ...     print(net.trainable_params()[0].asnumpy())
+        [[1.]]
+        [[2.]]
+    """
 
     def __init__(self, network: Cell, optimizer: Cell, sens: Optional[float] = None, boost: Optional[AutoBoost] = None) -> None:
         optimizer, freeze = _without_groups(optimizer, network)
@@ -157,8 +190,20 @@ class BoostTrainOneStepCell(_Boosted):
 
 
 class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted):
-    """As nn.TrainOneStepWithLossScaleCell, with algorithms: see BoostTrainOneStepCell. A group of steps whose gradients are collected is left out as
-    a whole, and the scale adapts at its end."""
+    """nn.TrainOneStepWithLossScaleCell with training algorithms: see BoostTrainOneStepCell.
+
+    If gradients of several steps are collected, an overflow skips the whole group of steps, and the scale adapts at its end.
+
+    Args:
+        network (Cell): Returns the loss.
+        optimizer (Optimizer, FreezeOpt): Updates the parameters.
+        scale_sense (Tensor, Cell, GroupLossScaleManager): The loss scale or its manager.
+        boost (AutoBoost, optional): The algorithms. Default: None, none.
+
+    Raises:
+        TypeError: If `boost` is another object, and as nn.TrainOneStepWithLossScaleCell.
+        ValueError: If grad_freeze is enabled together with a FreezeOpt.
+    """
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any, boost: Optional[AutoBoost] = None) -> None:
         grouped = isinstance(scale_sense, GroupLossScaleManager)
@@ -167,7 +212,7 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
         if grouped:
             self._stages = GroupStages
             self.loss_scaling_manager = scale_sense
-            own = scale_sense.loss_scale  # is a part of the network that calls it, and adapts where the step is left out
+            own = scale_sense.loss_scale  # belongs to the network that calls it, and adapts when the step is skipped
             self.__dict__["_cell_written"] = tuple(p for p in self.__dict__["_cell_written"] if p is not own)
             self.__dict__["_cell_group_of"] = _groups_of(optimizer, scale_sense.loss_scale_groups)
         self._attach(boost, freeze)
@@ -175,9 +220,16 @@ class BoostTrainOneStepWithLossScaleCell(TrainOneStepWithLossScaleCell, _Boosted
 
 @contextmanager
 def averaged_weights(train_network: Any, algorithm: str = "average") -> Iterator[None]:
-    """While entered, the network that `train_network` trains has the weights that the algorithm keeps: evaluate, export or save with them.
-    Raises ValueError where no such algorithm is in force."""
+    """A context manager within which the network of `train_network` has the weights that an algorithm keeps: evaluate, export or save with them.
+
+    Args:
+        train_network (BoostTrainOneStepCell): A boosted training cell, for example Model.train_network.
+        algorithm (str): The algorithm. Default: "average".
+
+    Raises:
+        ValueError: If the algorithm is not active.
+    """
     if not isinstance(train_network, _Boosted):
-        raise ValueError(f"averaged_weights: a {type(train_network).__name__} has no training algorithms | give Model(boost_level=…).train_network")
+        raise ValueError(f"averaged_weights: a {type(train_network).__name__} has no training algorithms | pass Model(boost_level=…).train_network")
     with train_network._boost_step.other_weights(algorithm):
         yield

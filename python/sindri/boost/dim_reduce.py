@@ -1,4 +1,4 @@
-"""A step of dimension-reduction training for loops of one's own."""
+"""A step of dimension-reduction training for custom loops."""
 from __future__ import annotations
 
 import math
@@ -22,14 +22,28 @@ _ops = _core.ops
 class DimReduce(Cell):
     """Moves weights in the span of principal components by BFGS with a backtracking search, and a little outside of it (MindSpore: boost.DimReduce).
 
-    network: returns the loss of a batch. optimizer: takes the changes as gradients; nn.SGD at the rate 1 without momentum subtracts them as they are. weight: the
-    Parameters. pca_mat_local: this rank's components, rows (ceil(n_components/rank_size), all weights), rows of zeros behind the last. rho: factor between trials, sigma:
-    share of the fall that the slope promises which a trial has to reach, gamma, alpha: momentum and factor of what lies outside. rank, rank_size: of the ranks that share
-    the components. Up to `max_search` (10) trials; where none succeeds, nothing moves in the span (MindSpore: two trials). Trials leave no trace in batch norm's averages or
-    the optimizer's state; dropout draws anew in each. Parameters: gk_last, bk, sk, grad_res_momentum. Raises TypeError, ValueError.
     Model(boost_level=…) with dim_reduce does the same within the compiled step.
 
-    A call: (loss, gradients, weight, weight_clone, *inputs) -> loss; weight_clone are Parameters that hold copies of the weights before and after the call.
+    A call takes (loss, gradients, weight, weight_clone, *inputs) and returns the loss. weight_clone are Parameters that hold copies of the weights before and
+    after the call. The search makes up to `max_search` (10) trials; if none succeeds, nothing moves in the span (MindSpore makes two trials). Trials change
+    neither batch norm's moving statistics nor the optimizer's state; dropout draws new masks in each. State: gk_last, bk, sk, grad_res_momentum.
+
+    Args:
+        network (Cell): Returns the loss of a batch.
+        optimizer (Cell): Receives the changes as gradients; nn.SGD at the learning rate 1 without momentum subtracts them unchanged.
+        weight (Sequence[Parameter]): The Parameters.
+        pca_mat_local (array): This rank's components, shape (ceil(n_components/rank_size), number of weights), with zero rows after the last component.
+        n_components (int): The number of components.
+        rho (float): The factor between trials, within (0, 1).
+        gamma (float): The momentum of the part outside of the span, within [0, 1).
+        alpha (float): The factor of the part outside of the span, at least 0.
+        sigma (float): The fraction of the decrease predicted by the slope that a trial must reach, within (0, 1).
+        rank (int): This rank among those that share the components.
+        rank_size (int): The number of ranks that share the components.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range or shapes differ.
     """
 
     max_search = 10
@@ -49,12 +63,14 @@ class DimReduce(Cell):
         rows, columns = math.ceil(n_components / rank_size), sum(int(np.prod(p.shape)) for p in weights)
         matrix = np.asarray(pca_mat_local)
         if matrix.shape != (rows, columns):
-            fail(ValueError, f"'pca_mat_local' is {matrix.shape}; {n_components} components of {columns} weights on {rank_size} ranks are ({rows}, {columns}) each", who)
+            fail(ValueError, f"'pca_mat_local' has shape {matrix.shape}, but {n_components} components of {columns} weights on {rank_size} ranks need "
+                 f"({rows}, {columns})", who)
         world = get_group_size() if GlobalComm.INITED else 1
         if rank_size not in (1, world):
-            fail(ValueError, f"'rank_size' is {rank_size}, there are {world} ranks", who, "components are shared by all ranks, or each has all of them")
+            fail(ValueError, f"'rank_size' is {rank_size}, but must be 1 or the world size {world}", who,
+                 "share the components among all ranks, or give each rank all of them")
         if rank >= rank_size:
-            fail(ValueError, f"rank {rank} is none of {rank_size}", who)
+            fail(ValueError, f"rank {rank} must be below 'rank_size' {rank_size}", who)
         self._components = matrix.astype(np.float32)
         k = n_components
         self.gk_last = Parameter(Tensor(np.zeros((k, 1), np.float32)), name="gk_last", requires_grad=False)
@@ -64,14 +80,14 @@ class DimReduce(Cell):
         self.grad_res_momentum = Parameter(Tensor(np.zeros(columns, np.float32)), name="grad_res_momentum", requires_grad=False)
 
     def _sum(self, value: np.ndarray) -> np.ndarray:
-        """Over the ranks that share the components."""
+        """Returns the sum over the ranks that share the components."""
         return value if self.rank_size == 1 else _ops.all_reduce([Tensor(np.ascontiguousarray(value, np.float32))])[0].asnumpy()
 
     def _mean_loss(self, loss: Any) -> float:
         return float(self._sum(np.asarray(loss.asnumpy(), np.float32).reshape(1))[0]) / self.rank_size
 
     def _whole(self, local: np.ndarray) -> np.ndarray:
-        """[k] of the parts of all ranks."""
+        """Returns the vector [k] from the parts of all ranks."""
         rows = len(local)
         out = np.zeros(rows * self.rank_size, np.float32)
         out[self.rank * rows:(self.rank + 1) * rows] = local
@@ -97,7 +113,7 @@ class DimReduce(Cell):
         return tuple(out)
 
     def _direction(self, gk: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-        """The inverse Hessian behind the last step (BFGS), and where to go."""
+        """Returns the inverse Hessian after the last step (BFGS) and the search direction."""
         b = self.bk.asnumpy().astype(np.float64)
         if bool(self.gk_last_init.asnumpy()):
             s, y = self.sk.asnumpy().astype(np.float64), gk[:, None] - self.gk_last.asnumpy().astype(np.float64)
@@ -108,7 +124,7 @@ class DimReduce(Cell):
         return b, -(b @ gk)
 
     def _search(self, slope: float, along: np.ndarray, before: float, weights: List[Parameter], inputs: Tuple[Any, ...]) -> float:
-        """The factor of the first trial whose loss has fallen enough; 0 where none has."""
+        """Returns the factor of the first trial whose loss decreases enough; 0 if there is none."""
         changing = [*self.network.get_parameters(), *self.optimizer.get_parameters(), *weights]
         kept = [(p, p.asnumpy().copy()) for p in {id(p): p for p in changing}.values()]
         for trial in range(self.max_search):
@@ -122,7 +138,7 @@ class DimReduce(Cell):
         return 0.0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.construct(*args, **kwargs)  # the search asks for values: it is no part of a graph
+        return self.construct(*args, **kwargs)  # the search reads values, so it cannot be part of a graph
 
     def construct(self, loss: Any, old_grad: Sequence[Any], weight: Sequence[Parameter], weight_clone: Sequence[Parameter], *inputs: Any) -> Any:
         weights = list(weight)

@@ -1,4 +1,4 @@
-"""Gradient accumulation: one update for the mean gradient of several batches."""
+"""Gradient accumulation: one update for the mean gradient of several micro-batches."""
 from typing import Any, Tuple
 
 from sindri import _checkparam as validator
@@ -10,9 +10,30 @@ from sindri.nn.cell import Cell
 
 
 class GradientAccumulation(Cell):
-    """Called as (loss, grads): adds grads / n into `grad_accumulation.<name>`; every n-th call the optimizer runs on the sum, which is then cleared.
-    Returns the loss. State: also the counter `accumulation_step`. In a compiled graph the optimizer is computed every call and its effect kept
-    every n-th, so that one graph serves all calls. TypeError, ValueError for max_accumulation_step."""
+    """Accumulates gradients and runs the optimizer on every n-th call.
+
+    A call takes (loss, grads), adds grads / n to `grad_accumulation.<name>` and returns the loss. Every n-th call the optimizer runs on the sum, which is then
+    cleared. The state also contains the counter `accumulation_step`. In a compiled graph the optimizer is computed in every call and its effect is kept in
+    every n-th one, so one graph serves all calls.
+
+    Args:
+        max_accumulation_step (int): The number of calls n.
+        optimizer (Optimizer): The optimizer.
+
+    Raises:
+        TypeError: If `max_accumulation_step` is not an int.
+        ValueError: If it is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> accumulate = ms.boost.GradientAccumulation(2, ms.nn.SGD([w], 0.5))
+        >>> for g in (1.0, 3.0):
+        ...     loss = accumulate(ms.Tensor(0.0), (ms.Tensor([g]),))
+        ...     print(w.asnumpy())
+        [1.]
+        [0.]
+    """
 
     def __init__(self, max_accumulation_step: int, optimizer: Any):
         super().__init__(auto_prefix=False)

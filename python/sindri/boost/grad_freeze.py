@@ -1,4 +1,4 @@
-"""The groups and the schedule of gradient freezing, and training with them."""
+"""Groups and schedule of gradient freezing, and training with them."""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Tuple
@@ -19,11 +19,25 @@ __all__ = ["GradientFreeze", "FreezeOpt", "freeze_cell"]
 
 
 class GradientFreeze:
-    """Which parameters each variant of a training step trains, and which variant each step is (MindSpore: boost.GradientFreeze).
+    """Which parameters each variant of a training step trains, and the variant of each step (MindSpore: boost.GradientFreeze).
 
-    param_groups: variants; variant 0 trains everything. freeze_type: 0 whole steps in a row, then variants 1, 2, …; 1 drawn. freeze_p: share of whole steps.
-    total_steps: length of the schedule. To train so, switch grad_freeze on in Model's boost_config_dict, or give the optimizer of
-    freeze_generate to boost.BoostTrainOneStepCell. Raises TypeError, ValueError.
+    To train with it, enable grad_freeze in Model's boost_config_dict, or pass the optimizer of freeze_generate to boost.BoostTrainOneStepCell.
+
+    Args:
+        param_groups (int): The number of variants; variant 0 trains everything.
+        freeze_type (int): 0: whole steps in a row, then variants 1, 2, …; 1: random variants.
+        freeze_p (float): The fraction of steps that train everything, within (0, 1).
+        total_steps (int): The length of the schedule.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> freeze = ms.boost.GradientFreeze(3, 0, 0.5, 10)
+        >>> freeze.generate_freeze_index_sequence(3, 0, 0.5, 10)
+        [0, 0, 1, 2, 0, 0, 1, 2, 0, 0]
     """
 
     def __init__(self, param_groups: int, freeze_type: int, freeze_p: float, total_steps: int) -> None:
@@ -33,7 +47,19 @@ class GradientFreeze:
         self._total_steps = check_int("GradientFreeze", "total_steps", total_steps, 1)
 
     def split_parameters_groups(self, net: Any, freeze_para_groups_number: int) -> List[List[Any]]:
-        """The parameters of every variant: all, then without leading units."""
+        """Returns the parameters of every variant: all of them, then without leading units.
+
+        Args:
+            net (Cell): The network.
+            freeze_para_groups_number (int): The number of variants.
+
+        Returns:
+            list[list[Parameter]].
+
+        Raises:
+            TypeError: If the number is not an int.
+            ValueError: If the number is below 1.
+        """
         return self._split(list(net.trainable_params()), freeze_para_groups_number)
 
     @staticmethod
@@ -42,11 +68,37 @@ class GradientFreeze:
         return [params[start:] for start in starts]
 
     def generate_freeze_index_sequence(self, parameter_groups_number: int, freeze_strategy: int, freeze_p: float, total_steps: int, seed: int = 0) -> List[int]:
-        """The variant of each step, int(1.01·total_steps) of them. The same seed draws the same."""
+        """Returns the variant of each step, int(1.01·total_steps) of them. Equal seeds yield equal sequences.
+
+        Args:
+            parameter_groups_number (int): The number of variants.
+            freeze_strategy (int): As `freeze_type`.
+            freeze_p (float): As of the constructor.
+            total_steps (int): The number of steps.
+            seed (int): The seed of random variants. Default: 0.
+
+        Returns:
+            list[int].
+
+        Raises:
+            ValueError: If an argument is out of range.
+        """
         return _core.freeze_sequence(parameter_groups_number, check_choice("GradientFreeze", "freeze_strategy", freeze_strategy, (0, 1)), freeze_p, total_steps, seed)
 
     def freeze_generate(self, network: Cell, optimizer: Any) -> Tuple[Cell, FreezeOpt]:
-        """The network, and the optimizer with this schedule: for boost.BoostTrainOneStepCell. Raises as FreezeOpt."""
+        """Returns the network and an optimizer with this schedule, for boost.BoostTrainOneStepCell.
+
+        Args:
+            network (Cell): The network.
+            optimizer (Optimizer, LARS): Its optimizer.
+
+        Returns:
+            tuple[Cell, FreezeOpt].
+
+        Raises:
+            TypeError: As FreezeOpt.
+            ValueError: As FreezeOpt.
+        """
         trained = set(map(id, optimizer.parameters))
         groups = self._split([p for p in network.trainable_params() if id(p) in trained], self._param_groups)
         given = (optimizer.opt if isinstance(optimizer, LARS) else optimizer).init_params["params"]
@@ -56,11 +108,25 @@ class GradientFreeze:
 
 def freeze_cell(reducer_flag: bool, network: Cell, optimizer: FreezeOpt, sens: float, grad: Any, use_grad_accumulation: bool, mean: Optional[bool] = None,
                 degree: Optional[int] = None, max_accumulation_step: int = 1) -> List[BoostTrainOneStepCell]:
-    """For each group of the FreezeOpt a training cell that trains it (MindSpore: boost.freeze_cell); all share the one optimizer and its state.
+    """Creates one training cell for each group of a FreezeOpt (MindSpore: boost.freeze_cell). All cells share the optimizer and its state.
 
-    network: returns the loss. sens: what backward begins with. reducer_flag: whether gradients are put together over ranks, as mean (where None, as the parallel
-    context says) of `degree` of them (None: all). use_grad_accumulation: each cell updates with the mean of max_accumulation_step of its steps. grad: a GradOperation;
-    its flags have no effect, since cells take gradients of their parameters by themselves. Raises TypeError, ValueError.
+    Args:
+        reducer_flag (bool): Whether gradients are reduced over ranks.
+        network (Cell): Returns the loss.
+        optimizer (FreezeOpt): The optimizer with groups.
+        sens (float): The initial gradient of the loss.
+        grad (GradOperation): Only checked: cells always compute gradients of their parameters.
+        use_grad_accumulation (bool): Whether each cell updates with the mean gradient of `max_accumulation_step` of its steps.
+        mean (bool, optional): Whether to average over ranks. Default: None, as the parallel context is set.
+        degree (int, optional): The number of ranks to reduce over. Default: None, all.
+        max_accumulation_step (int): The number of steps per update. Default: 1.
+
+    Returns:
+        list[BoostTrainOneStepCell].
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
     """
     check_type("freeze_cell", "'optimizer'", optimizer, FreezeOpt)
     check_type("freeze_cell", "'grad'", grad, GradOperation)

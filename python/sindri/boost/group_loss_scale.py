@@ -1,4 +1,4 @@
-"""A loss scale for each group of layers."""
+"""A separate loss scale for each group of layers."""
 from __future__ import annotations
 
 import math
@@ -30,15 +30,29 @@ class _Rescale(Cell):
 
 
 class GroupLossScaleManager(Cell, LossScaleManager):
-    """Loss scales S_1 … S_n for n groups of layers (MindSpore: boost.GroupLossScaleManager), in order from the input to the loss. Group i trains the parameters of the
-    optimizer's i-th parameter group.
+    """Loss scales S_1 … S_n for n groups of layers, ordered from the input to the loss (MindSpore: boost.GroupLossScaleManager). Group i trains the parameters
+    of the optimizer's i-th parameter group.
 
-    The network calls it between groups: x = manager(x, l1, l2) hands x on, and multiplies the gradient that comes back by S_l1 / S_l2, where S_0 and S_(n+1) are 1:
-    (0, 1) at the input, (1, 2) between the first two groups, (n, n + 1) behind the last. Behind each step every scale whose group overflowed is divided by √2, the others
-    grow by 2^(1/1000). Where one overflowed, on whatever rank, the update is left out; gradients are divided by the scales that they were made with.
+    The network calls the manager between groups: x = manager(x, l1, l2) returns x and multiplies its gradient by S_l1 / S_l2, where S_0 and S_(n+1) are 1. Call
+    it with (0, 1) at the input, (1, 2) between the first two groups, and (n, n + 1) after the last. After each step the scale of every group that overflowed is
+    divided by √2, and the others grow by 2^(1/1000). An overflow on any rank skips the update. Gradients are divided by the scales that they were computed
+    with.
 
-    init_loss_scale: a number, or one for each group. State: `loss_scale` [n]. Works with Model(boost_level='O1', boost_config_dict={'boost': {'mode': 'manual',
-    'loss_scale_group': True}}, loss_scale_manager=manager). Raises TypeError and ValueError for numbers that are none, not positive or not finite.
+    Use it with Model(boost_level='O1', boost_config_dict={'boost': {'mode': 'manual', 'loss_scale_group': True}}, loss_scale_manager=manager). State:
+    `loss_scale` [n].
+
+    Args:
+        init_loss_scale (float, Sequence[float]): The initial scale of all groups, or one for each.
+        loss_scale_groups (int): The number of groups.
+
+    Raises:
+        TypeError: If an argument is not a number.
+        ValueError: If a scale is not positive and finite, or the number of scales differs from the number of groups.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.boost.GroupLossScaleManager(8.0, 2).get_loss_scale_status()
+        [8.0, 8.0]
     """
 
     def __init__(self, init_loss_scale: Union[float, Sequence[float]], loss_scale_groups: int) -> None:
@@ -54,7 +68,7 @@ class GroupLossScaleManager(Cell, LossScaleManager):
 
     def _scale(self, number: int) -> Tensor:
         if not 0 <= number <= self.loss_scale_groups + 1:
-            fail(ValueError, f"GroupLossScaleManager: there are groups 0 to {self.loss_scale_groups + 1}, got {number}")
+            fail(ValueError, f"GroupLossScaleManager: a group must be from 0 to {self.loss_scale_groups + 1}, got {number}")
         if number in (0, self.loss_scale_groups + 1):
             return Tensor(1.0, mstype.float32)
         return _ops.reshape(_ops.slice(self.loss_scale, (number - 1,), (number,)), ())
@@ -63,19 +77,24 @@ class GroupLossScaleManager(Cell, LossScaleManager):
         return self.rescale(x, _ops.div(self._scale(layer1), self._scale(layer2)))
 
     def get_loss_scale(self) -> float:
-        """1: the network's calls scale the gradients."""
+        """Returns 1: the network's calls of the manager scale the gradients."""
         return 1.0
 
     def get_loss_scale_status(self) -> List[float]:
-        """The scales of the groups."""
+        """Returns the scales of the groups."""
         return [float(v) for v in self.loss_scale.asnumpy()]
 
     def get_drop_overflow_update(self) -> bool:
-        """True: updates of gradients that overflowed are left out."""
+        """Returns True: an overflow skips the update."""
         return True
 
     def update_loss_scale(self, overflow: Any, trained: Optional[Collection[int]] = None) -> None:
-        """overflow: for each group whether it overflowed (a bool tensor [n]). Groups that are none of `trained` had no gradients, and keep their scales."""
+        """Adapts the scales after a step.
+
+        Args:
+            overflow (Tensor): For each group whether it overflowed, bool [n].
+            trained (Collection[int], optional): The groups with gradients; other groups keep their scales. Default: None, all.
+        """
         smaller, larger = (_ops.mul(self.loss_scale, factor) for factor in (_SMALLER, _LARGER))
         scales = _ops.where(overflow, smaller, larger)
         rest = [trained is not None and i not in trained for i in range(self.loss_scale_groups)]
@@ -84,17 +103,17 @@ class GroupLossScaleManager(Cell, LossScaleManager):
         self.loss_scale.assign(scales)
 
     def get_update_cell(self) -> Cell:
-        """The manager itself."""
+        """Returns the manager itself."""
         return self
 
 
 class GroupStages(ScaledStages):
-    """The stages under a scale for each of the optimizer's groups."""
+    """The stages of a step with a loss scale for each of the optimizer's groups."""
 
     trained_groups: FrozenSet[int] = frozenset()  # of this step
 
     def groups(self) -> List[int]:
-        """Of each weight the number of its group, from 0."""
+        """Returns the group number of each weight, from 0."""
         return self.cell.__dict__["_cell_group_of"]
 
     def gradients(self, trained: Optional[Sequence[int]] = None) -> Tuple[Any, Tuple[Tensor, ...], Any]:

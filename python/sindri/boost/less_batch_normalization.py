@@ -1,4 +1,4 @@
-"""Networks with fewer batch norms, and the normalised head."""
+"""Networks with fewer batch norms, and a normalised head."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
@@ -23,18 +23,19 @@ _ops = _core.ops
 
 def _unit_rows(x: Tensor) -> Tensor:
     with _core.FullPrecisionScope():
-        wide = _ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x  # whose range holds the squares
+        wide = _ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x  # the range of float32 holds the squares
         squares = _ops.sum(_ops.mul(wide, wide), (1,), True)
         return _ops.cast(_ops.div(wide, _ops.sqrt(_ops.maximum(squares, Tensor(1e-4, squares.dtype)))), x.dtype)
 
 
 class NormalisedDense(Cell):
-    """y = multiplier·(x/‖x‖)·(W/‖W‖)ᵀ of a Dense layer's weight; rows of both have the length 1 (‖v‖² at least 1e-4). Parameters weight, multiplier [1]."""
+    """y = multiplier·(x/‖x‖)·(W/‖W‖)ᵀ with a Dense layer's weight; rows of both are scaled to length 1 (‖v‖² at least 1e-4). Parameters weight, multiplier
+    [1]."""
 
     def __init__(self, dense: Dense, multiplier: float = 1.0) -> None:
         super().__init__()
         self.weight = dense.weight
-        place = dense.weight.name.rpartition(".")[0]  # a name that was given before stays a path
+        place = dense.weight.name.rpartition(".")[0]  # a name assigned before stays a path
         self.multiplier = Parameter(Tensor(np.full((1,), multiplier), dense.weight.dtype), name=f"{place}.multiplier" if place else "multiplier")
 
     def construct(self, x: Tensor) -> Tensor:
@@ -42,11 +43,26 @@ class NormalisedDense(Cell):
 
 
 class LessBN(Cell):
-    """A network without the inner batch norms of its residual blocks (MindSpore: boost.LessBN). The network itself is changed.
+    """Removes the inner batch norms of a network's residual blocks (MindSpore: boost.LessBN). The network is changed in place; calls run the network.
 
-    network: a Cell. Blocks are Cells whose class is called a block or bottleneck ("ResidualBlock", "Bottleneck"), or that have the flag `residual_block`, with three
-    convolutions, each with a batch norm behind it, as direct children; the first two batch norms go. fn_flag: its last Dense becomes a NormalisedDense that begins
-    with the factor fn_scale. basic: blocks of two convolutions lose the first one, too. Called as the network. Raises TypeError.
+    Blocks are Cells whose class name contains "block" or "bottleneck" ("ResidualBlock", "Bottleneck"), or that have the flag `residual_block`. Their direct
+    children include three convolutions, each followed by a batch norm; the first two batch norms are removed.
+
+    Args:
+        network (Cell): The network.
+        fn_flag (bool): Whether the last Dense becomes a NormalisedDense. Default: False.
+        basic (bool): Whether blocks of two convolutions lose their first batch norm too. Default: False.
+        fn_scale (float): The initial factor of the NormalisedDense. Default: 1.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `fn_scale` is not positive.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.boost.LessBN(ms.nn.SequentialCell(ms.nn.Dense(4, 2)), True)
+        >>> type(net.network[0]).__name__
+        'NormalisedDense'
     """
 
     def __init__(self, network: Cell, fn_flag: bool = False, *, basic: bool = False, fn_scale: float = 1.0) -> None:
@@ -56,9 +72,9 @@ class LessBN(Cell):
         check_bool("LessBN", "'basic'", basic)
         check_float("LessBN", "fn_scale", fn_scale, above=0)
         self.removed: List[str] = []
-        self.added: List[Tuple[Parameter, Parameter]] = []  # a weight, and the factor that is new beside it
+        self.added: List[Tuple[Parameter, Parameter]] = []  # a weight, and the factor added for it
         head = self._last_dense(network) if fn_flag else None
-        self.normalised = head is not None and isinstance(head[2], NormalisedDense)  # it was before
+        self.normalised = head is not None and isinstance(head[2], NormalisedDense)  # it was normalised before
         for path, cell in list(network.cells_and_names()):
             if isinstance(cell, NativeCell):
                 self._prepare(path, cell, {"fn_flag": head is not None and head[0] is cell, "fn_scale": float(fn_scale), "basic": basic})
@@ -91,8 +107,8 @@ class LessBN(Cell):
 
     @staticmethod
     def _last_dense(network: Cell) -> Optional[Tuple[Cell, str, Cell]]:
-        """Where the last Dense is: the Cell that holds it, its name there, itself; one of a network of the C++ library finds its own. One that is normalised already
-        stays as it is, and no other takes its place."""
+        """Returns the position of the last Dense: the Cell that holds it, its name there, and the layer; a network of the C++ library finds its own. A layer
+        that is normalised already stays, and no other layer replaces it."""
         place: Optional[Tuple[Cell, str, Cell]] = (network, "", network) if isinstance(network, NativeCell) else None
         for _, cell in network.cells_and_names():
             for name, child in cell.name_cells().items():

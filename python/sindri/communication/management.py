@@ -1,4 +1,4 @@
-"""Joining and asking the process group, and its groups (include/sindri/comm/communicator.h)."""
+"""Joins and queries the process group, and manages its groups (include/sindri/comm/communicator.h)."""
 import atexit
 import os
 import sys
@@ -14,10 +14,10 @@ NCCL_WORLD_COMM_GROUP = 'nccl_world_group'
 MCCL_WORLD_COMM_GROUP = 'mccl_world_group'
 _WORLDS = (HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP)
 _BACKEND_OF = {'Ascend': 'hccl', 'GPU': 'nccl', 'CPU': 'mccl'}
-# A process has been started as a rank where one of these is set; SINDRI_DIST_BACKEND=single says that it is one alone.
+# One of these is set if the process was started as a rank; SINDRI_DIST_BACKEND=single selects a group of one process.
 _LAUNCHED = ('SINDRI_RANK', 'RANK_TABLE_FILE', 'MINDSPORE_HCCL_CONFIG_PATH', 'RANK', 'OMPI_COMM_WORLD_SIZE', 'PMIX_RANK', 'PMI_SIZE', 'SLURM_PROCID',
              'RANK_SIZE', 'MS_ROLE')
-EXIT_CODE = 7  # of a process whose job has failed
+EXIT_CODE = 7  # exit code of a process whose job failed
 
 __all__ = ['GlobalComm', 'init', 'release', 'get_rank', 'get_group_size', 'get_world_rank_from_group_rank', 'get_group_rank_from_world_rank',
            'create_group', 'get_comm_name', 'HCCL_WORLD_COMM_GROUP', 'NCCL_WORLD_COMM_GROUP', 'MCCL_WORLD_COMM_GROUP', 'get_local_rank',
@@ -25,7 +25,7 @@ __all__ = ['GlobalComm', 'init', 'release', 'get_rank', 'get_group_size', 'get_w
 
 
 class GlobalComm:
-    """State of the world group. WORLD_COMM_GROUP is a usable name before init, for defaults of ops refer to it."""
+    """State of the world group. WORLD_COMM_GROUP is a valid name before init, because defaults of ops refer to it."""
 
     BACKEND = 'hccl'
     WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
@@ -34,18 +34,32 @@ class GlobalComm:
 
 
 _groups: Dict[str, List[int]] = {}
-_hosts: List[int] = [0]  # the host of each world rank, by number
+_hosts: List[int] = [0]  # the host number of each world rank
 _hooked = False
 
 
 def init(backend_name: Optional[str] = None) -> None:
-    """Joins the process group: of SINDRI_RANK …, a rank table (RANK_TABLE_FILE, RANK_ID), torchrun's RANK …, MPI (OMPI_COMM_WORLD_…), Slurm, RANK_ID and
-    RANK_SIZE, or a scheduler (MS_ROLE, MS_WORKER_NUM), with the settings SINDRI_DIST_… (docs/settings.md). Backends 'hccl' (Ascend), 'nccl' (GPU), 'mccl'
-    (CPU) say for which target; None takes the target's. A process that was not launched is a group of one on the GPU target, an error on the others.
-    Calling it again is harmless. A process with MS_ROLE=MS_SCHED does not come back from it: it ends
-    with the workers. From here on an exception that ends this process ends the others, too, with exit code 7, and
-    a process ends five seconds after its job has failed, whatever it is doing.
-    CommError (a RuntimeError): backend does not fit the target, nothing launched, a setting out of range, the others do not come; TypeError."""
+    """Joins the process group. Further calls have no effect.
+
+    Ranks are read from SINDRI_RANK …, a rank table (RANK_TABLE_FILE, RANK_ID), torchrun's RANK …, MPI (OMPI_COMM_WORLD_…), Slurm, RANK_ID and RANK_SIZE, or a
+    scheduler (MS_ROLE, MS_WORKER_NUM), with the settings SINDRI_DIST_… (docs/settings.md). A process that was not launched forms a group of one on the GPU
+    target; on other targets this is an error. In a process with MS_ROLE=MS_SCHED the call does not return: the process ends with the workers. From this call
+    on, an exception that ends this process also ends the others with exit code 7, and a process ends five seconds after its job failed, whatever it is doing.
+
+    Args:
+        backend_name (str, optional): 'hccl' (Ascend), 'nccl' (GPU) or 'mccl' (CPU), which must match the target. Default: None, that of the target.
+
+    Raises:
+        TypeError: If `backend_name` is not a str.
+        CommError: A RuntimeError, if the backend does not match the target, the process was not launched, a setting is out of range, or other ranks do not
+            join.
+
+    Examples:
+        >>> from sindri.communication import init, get_rank, get_group_size, release
+        >>> init()  # doctest: +SKIP
+        >>> get_rank(), get_group_size()  # doctest: +SKIP
+        (0, 2)
+    """
     if backend_name is not None and not isinstance(backend_name, str):
         raise TypeError(f"communication.init: 'backend_name' must be a str, got {type(backend_name).__name__}")
     if GlobalComm.INITED:
@@ -56,7 +70,7 @@ def init(backend_name: Optional[str] = None) -> None:
     if backend not in _BACKEND_OF.values():
         raise CommError(f"communication.init: 'backend_name' must be one of hccl, nccl, mccl, got {backend_name!r}")
     if backend != fitting:
-        raise CommError(f"communication.init: backend '{backend}' does not fit device_target '{target}' | use '{fitting}', or leave it out")
+        raise CommError(f"communication.init: backend '{backend}' does not match device_target '{target}' | use '{fitting}', or omit it")
     alone = not _launched() and os.environ.get('SINDRI_DIST_BACKEND') != 'single'
     if alone and target != 'GPU':
         raise CommError('communication.init: this process was not launched as part of a group | no SINDRI_RANK, RANK_TABLE_FILE, OMPI_COMM_WORLD_SIZE, '
@@ -77,7 +91,7 @@ def _launched() -> bool:
 
 
 def _init_alone() -> None:
-    """A group of this process alone, as NCCL makes one where nothing was launched."""
+    """Forms a group of this process alone, as NCCL does if nothing was launched."""
     before = os.environ.get('SINDRI_DIST_BACKEND')
     os.environ['SINDRI_DIST_BACKEND'] = 'single'
     try:
@@ -90,7 +104,7 @@ def _init_alone() -> None:
 
 
 def _enter(backend: str) -> None:
-    """Takes over what there is to know of the world."""
+    """Copies the properties of the world group."""
     _hosts[:] = _comm.hosts()
     size, rank = len(_hosts), _comm.rank()
     context._joined(size, rank)
@@ -100,7 +114,7 @@ def _enter(backend: str) -> None:
 
 
 def release() -> None:
-    """Leaves the process group, when all ranks have come here, and forgets all groups."""
+    """Leaves the process group after all ranks have called this function, and removes all groups."""
     _groups.clear()
     _hosts[:] = [0]
     if GlobalComm.INITED:
@@ -110,17 +124,17 @@ def release() -> None:
 
 
 def _release_at_exit() -> None:
-    """A rank that ends while the others have calls to make spoils the job, and must not end as if all was well."""
+    """Leaves the group at exit. A rank that ends while others still need it fails the job, and must not report success."""
     try:
         release()
     except CommError as error:
-        print(f'error[E{error.code}] this rank ended, and the others had not: {error}', file=sys.stderr)
+        print(f'error[E{error.code}] this rank ended before the others: {error}', file=sys.stderr)
         _comm.leave_code(error.code)
         _comm.fail_at_exit()
 
 
 def _end_together() -> None:
-    """The process's end becomes the group's: an orderly one waits for the others, an exception is told to them."""
+    """Ties the end of the process to that of the group: a regular exit waits for the others, an exception is reported to them."""
     global _hooked
     if _hooked:
         return
@@ -133,7 +147,7 @@ def _end_together() -> None:
         before(kind, error, trace)
         if isinstance(error, CommError):
             _comm.leave_code(error.code)
-            raise SystemExit(EXIT_CODE)  # the interpreter ends in order, with that code
+            raise SystemExit(EXIT_CODE)  # the interpreter shuts down regularly, with this code
         if GlobalComm.INITED:
             _comm.abort(f'{kind.__name__}: {error}')
 
@@ -141,12 +155,12 @@ def _end_together() -> None:
 
 
 def _ranks(group: str, where: str) -> List[int]:
-    """World ranks of a group's members."""
+    """Returns the world ranks of a group's members."""
     if not isinstance(group, str):
         raise TypeError(f"communication.{where}: 'group' must be a str, got {type(group).__name__}")
     if not GlobalComm.INITED:
         raise CommError(f'communication.{where}: there is no process group | call communication.init() first')
-    if group in _WORLDS:  # any spelling means the current world: functions have the hccl name as default
+    if group in _WORLDS:  # every world name means the current world: the default of functions is the hccl name
         return list(range(len(_hosts)))
     if group not in _groups:
         raise ValueError(f"communication.{where}: there is no group '{group}' | known are {', '.join([GlobalComm.WORLD_COMM_GROUP, *_groups])}")
@@ -167,32 +181,93 @@ def _on_this_host(group: str, where: str) -> List[int]:
 
 
 def _name_of(group: str) -> str:
-    """The engine's name of a group."""
+    """Returns the engine's name of a group."""
     return 'world' if group in _WORLDS else group
 
 
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """This process's number in the group. RuntimeError before init; TypeError; ValueError: unknown group, or not in it."""
+    """Returns this process's rank in a group.
+
+    Args:
+        group (str): The group. Default: the world group.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown or does not contain this process.
+        RuntimeError: Before init.
+    """
     return _own_place(group, 'get_rank')
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """This process's number among the group's of this machine."""
+    """Returns this process's rank among the group's processes on this host.
+
+    Args:
+        group (str): The group. Default: the world group.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown or does not contain this process.
+        RuntimeError: Before init.
+    """
     return _own_place(group, 'get_local_rank', _on_this_host(group, 'get_local_rank'))
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Number of processes in the group."""
+    """Returns the number of processes in a group.
+
+    Args:
+        group (str): The group. Default: the world group.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown.
+        RuntimeError: Before init.
+    """
     return len(_ranks(group, 'get_group_size'))
 
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Number of the group's processes on this machine."""
+    """Returns the number of the group's processes on this host.
+
+    Args:
+        group (str): The group. Default: the world group.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown.
+        RuntimeError: Before init.
+    """
     return len(_on_this_host(group, 'get_local_rank_size'))
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
-    """World rank of a group's member."""
+    """Returns the world rank of a group's member.
+
+    Args:
+        group (str): The group.
+        group_rank_id (int): The member's rank in the group.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the group is unknown or has no such member.
+        RuntimeError: Before init.
+    """
     ranks = _ranks(group, 'get_world_rank_from_group_rank')
     if not isinstance(group_rank_id, int):
         raise TypeError(f"communication.get_world_rank_from_group_rank: 'group_rank_id' must be int, got {type(group_rank_id).__name__}")
@@ -202,7 +277,20 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
 
 
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
-    """A process's number within a group."""
+    """Returns the rank in a group of a world rank.
+
+    Args:
+        world_rank_id (int): The world rank.
+        group (str): The group.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown or does not contain the rank.
+        RuntimeError: Before init.
+    """
     ranks = _ranks(group, 'get_group_rank_from_world_rank')
     if world_rank_id not in ranks:
         raise ValueError(f"communication.get_group_rank_from_world_rank: rank {world_rank_id} is not in '{group}'")
@@ -210,26 +298,60 @@ def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
 
 
 def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> List[int]:
-    """World ranks of a group's members."""
+    """Returns the world ranks of a group's members.
+
+    Args:
+        group (str): The group. Default: the world group.
+
+    Returns:
+        list[int].
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown.
+        RuntimeError: Before init.
+    """
     return list(_ranks(group, 'get_process_group_ranks'))
 
 
 def get_comm_name(group: str = GlobalComm.WORLD_COMM_GROUP) -> str:
-    """Name of a group, of the current world for its default."""
+    """Returns a group's name; for the default, that of the current world group.
+
+    Args:
+        group (str): The group. Default: the world group.
+
+    Returns:
+        str.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown.
+        RuntimeError: Before init.
+    """
     _ranks(group, 'get_comm_name')
     return GlobalComm.WORLD_COMM_GROUP if group in _WORLDS else group
 
 
 def create_group(group: str, rank_ids: List[int], options: Optional[Dict[str, Any]] = None) -> None:
-    """Makes a group of the given world ranks, which all call this at the same time; on other ranks it notes who is in it. options, of other backends,
-    must be None. ValueError: duplicate or unknown ranks, a name in use; TypeError; RuntimeError before init."""
+    """Creates a group of world ranks. All its members call this at the same time; other ranks only record the members.
+
+    Args:
+        group (str): The name, not in use.
+        rank_ids (list[int]): The world ranks.
+        options (dict, optional): Options of other backends; must be None. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If ranks are duplicate or unknown, the name is in use, or options are given.
+        RuntimeError: Before init.
+    """
     size = len(_ranks(GlobalComm.WORLD_COMM_GROUP, 'create_group'))
     if not isinstance(group, str) or not group:
         raise TypeError(f"communication.create_group: 'group' must be a non-empty str, got {group!r}")
     if not isinstance(rank_ids, list) or not rank_ids:
         raise TypeError(f"communication.create_group: 'rank_ids' must be a non-empty list, got {rank_ids!r}")
     if options is not None:
-        raise ValueError(f"communication.create_group: 'options' are for backends that are not here, got {options!r} | leave it out")
+        raise ValueError(f"communication.create_group: 'options' are not supported, got {options!r} | omit them")
     if len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"communication.create_group: 'rank_ids' {rank_ids} has duplicates")
     if any(not isinstance(r, int) or not 0 <= r < size for r in rank_ids):
@@ -242,7 +364,15 @@ def create_group(group: str, rank_ids: List[int], options: Optional[Dict[str, An
 
 
 def destroy_group(group: str) -> None:
-    """Forgets a group. ValueError for the world group."""
+    """Removes a group.
+
+    Args:
+        group (str): The group.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If the group is unknown or the world group.
+    """
     if isinstance(group, str) and group in _WORLDS:
         raise ValueError('communication.destroy_group: the world group cannot be destroyed | use release()')
     if _comm.rank() in _ranks(group, 'destroy_group'):

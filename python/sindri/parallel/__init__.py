@@ -1,4 +1,4 @@
-"""Parallel training: settings that one process can hold; what needs several raises NotYetError."""
+"""Parallel training: the settings that one process supports. Functions that need several processes raise NotYetError."""
 from typing import Any, Dict
 
 from sindri.common.not_yet import not_yet
@@ -14,33 +14,33 @@ __all__ = ['set_algo_parameters', 'reset_algo_parameters', 'get_algo_parameters'
 
 
 def rank_list_for_transform(rank_id: int, src_strategy_file: Any = None, dst_strategy_file: Any = None) -> list:
-    """Not yet there: raises NotYetError."""
+    """Not available yet: raises NotYetError."""
     not_yet('rank_list_for_transform', 'model parallel')
     return []
 
 
 def transform_checkpoint_by_rank(rank_id: int, checkpoint_files_map: Dict[int, str], save_checkpoint_file_name: str, src_strategy_file: Any = None,
                                  dst_strategy_file: Any = None) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet: raises NotYetError."""
     not_yet('transform_checkpoint_by_rank', 'model parallel')
 
 
 def transform_checkpoints(src_checkpoints_dir: str, dst_checkpoints_dir: str, ckpt_prefix: str, src_strategy_file: Any = None,
                           dst_strategy_file: Any = None, process_num: int = 1, output_format: str = 'ckpt') -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet: raises NotYetError."""
     not_yet('transform_checkpoints', 'model parallel')
 
 
 def merge_pipeline_strategys(src_strategy_dirs: str, dst_strategy_file: str) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet: raises NotYetError."""
     not_yet('merge_pipeline_strategys', 'model parallel')
 
 
 def sync_pipeline_shared_parameters(net: Any) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet: raises NotYetError."""
     not_yet('sync_pipeline_shared_parameters', 'model parallel')
 
 
 def parameter_broadcast(net: Any, layout: Any, cur_rank: int = 0, initial_rank: int = 0) -> None:
-    """Not yet there: raises NotYetError."""
+    """Not available yet: raises NotYetError."""
     not_yet('parallel.parameter_broadcast', 'model parallel')

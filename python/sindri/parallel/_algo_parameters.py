@@ -1,4 +1,4 @@
-"""Knobs of the strategy search; stored, to be read back."""
+"""Parameters of the strategy search, which are only stored."""
 from typing import Any, Dict
 
 _DEFAULTS: Dict[str, Any] = {'fully_use_devices': True, 'elementwise_op_strategy_follow': False, 'enable_algo_approxi': False,
@@ -20,20 +20,44 @@ def _checked(key: str, value: Any, where: str) -> Any:
 
 
 def set_algo_parameters(**kwargs: Any) -> None:
-    """Stores knobs: fully_use_devices, elementwise_op_strategy_follow, enable_algo_approxi, algo_approxi_epsilon, tensor_slice_align_enable,
-    tensor_slice_align_size (stored only). ValueError: unknown key or value; TypeError."""
+    """Stores parameters of the strategy search, without effect.
+
+    Args:
+        kwargs (Any): fully_use_devices, elementwise_op_strategy_follow, enable_algo_approxi, algo_approxi_epsilon, tensor_slice_align_enable,
+            tensor_slice_align_size.
+
+    Raises:
+        TypeError: If a value has another type.
+        ValueError: If a key is unknown or a value is out of range.
+
+    Examples:
+        >>> from sindri.parallel import set_algo_parameters, get_algo_parameters
+        >>> set_algo_parameters(tensor_slice_align_size=32)
+        >>> get_algo_parameters("tensor_slice_align_size")
+        32
+    """
     for key, value in kwargs.items():
         _checked(key, value, 'set_algo_parameters')
     _values.update(kwargs)
 
 
 def get_algo_parameters(attr_key: str) -> Any:
-    """A stored knob. ValueError: unknown key."""
+    """Returns a stored parameter of the strategy search.
+
+    Args:
+        attr_key (str): A key of `set_algo_parameters`.
+
+    Returns:
+        bool, int or float, the value.
+
+    Raises:
+        ValueError: If the key is unknown.
+    """
     if attr_key not in _DEFAULTS:
         raise ValueError(f"get_algo_parameters: unknown key '{attr_key}' | known are {', '.join(_DEFAULTS)}")
     return _values[attr_key]
 
 
 def reset_algo_parameters() -> None:
-    """Back to the defaults."""
+    """Resets the parameters of the strategy search to their defaults."""
     _values.update(_DEFAULTS)

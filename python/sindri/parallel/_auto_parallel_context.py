@@ -1,4 +1,4 @@
-"""The parallel settings as an object, which older scripts ask for."""
+"""The parallel settings as an object, for older scripts."""
 from typing import Any, Dict, List
 
 from sindri import context
@@ -9,7 +9,7 @@ _DEFAULT_GROUP = 'hccl_world_groupsum1'
 
 
 class _AutoParallelContext:
-    """Getters and setters over sindri.context's parallel settings, and the fusion points of gradients."""
+    """Getters and setters of sindri.context's parallel settings, and the fusion points of gradients."""
 
     def __init__(self) -> None:
         self._split_sizes: Dict[str, List[int]] = {}
@@ -28,8 +28,8 @@ class _AutoParallelContext:
         return list(values)
 
     def set_all_reduce_fusion_split_indices(self, indices: Any, group: str = '') -> None:
-        """The last gradient of each fused all-reduce but the last one, of a group's gradients ('': of all ranks', which is all_reduce_fusion_config).
-        DistributedGradReducer reads it when it is made. TypeError, ValueError: not rising."""
+        """Sets the last gradient of each fused all-reduce except the last one, for the gradients of a group ('': all ranks, which is all_reduce_fusion_config).
+        DistributedGradReducer reads it when it is created. Raises TypeError; ValueError unless the positions increase."""
         points = self._points(indices, 'indices', group)
         if group in ('', _DEFAULT_GROUP):
             context.set_auto_parallel_context(all_reduce_fusion_config=points)
@@ -38,38 +38,38 @@ class _AutoParallelContext:
             context._split_indices[group] = points
 
     def get_all_reduce_fusion_split_indices(self, group: str = '') -> List[int]:
-        """The positions of a group; empty when none were set."""
+        """Returns the positions of a group; empty if none were set."""
         if group in ('', _DEFAULT_GROUP):
             return list(context.get_auto_parallel_context('all_reduce_fusion_config'))
         return list(context._split_indices.get(group, []))
 
     def set_all_reduce_fusion_split_sizes(self, sizes: Any, group: str = '') -> None:
-        """Sizes of the fused all-reduces, per group."""
+        """Sets the sizes of the fused all-reduces of a group."""
         self._split_sizes[group or _DEFAULT_GROUP] = self._points(sizes, 'sizes', group)
 
     def get_all_reduce_fusion_split_sizes(self, group: str = '') -> List[int]:
-        """The sizes of a group."""
+        """Returns the sizes of a group."""
         return list(self._split_sizes.get(group or _DEFAULT_GROUP, []))
 
     def reset(self) -> None:
-        """Back to the defaults."""
+        """Resets everything to the defaults."""
         context.reset_auto_parallel_context()
         self._split_sizes.clear()
 
     def get_device_num_is_set(self) -> bool:
-        """Whether device_num differs from its default."""
+        """Returns whether device_num differs from its default."""
         return context.get_auto_parallel_context('device_num') != 1
 
     def get_global_rank_is_set(self) -> bool:
-        """Whether global_rank differs from its default."""
+        """Returns whether global_rank differs from its default."""
         return context.get_auto_parallel_context('global_rank') != 0
 
     def get_parameter_broadcast_is_set(self) -> bool:
-        """Whether parameter_broadcast is on."""
+        """Returns whether parameter_broadcast is on."""
         return bool(context.get_auto_parallel_context('parameter_broadcast'))
 
     def check_context_handle(self) -> None:
-        """Nothing to check: the settings are always there."""
+        """Does nothing: the settings always exist."""
 
 
 def _accessors(key: str) -> None:
@@ -78,7 +78,7 @@ def _accessors(key: str) -> None:
 
     def put(self: _AutoParallelContext, value: Any) -> None:
         context.set_auto_parallel_context(**{key: value})
-    get.__doc__, put.__doc__ = f'The setting {key}.', f'Sets {key}.'
+    get.__doc__, put.__doc__ = f'Returns {key}.', f'Sets {key}.'
     setattr(_AutoParallelContext, f'get_{key}', get)
     setattr(_AutoParallelContext, f'set_{key}', put)
 
@@ -93,7 +93,7 @@ _instance = _AutoParallelContext()
 
 
 def auto_parallel_context() -> _AutoParallelContext:
-    """The one object of the process."""
+    """Returns the object of this process."""
     return _instance
 
 

@@ -1,4 +1,4 @@
-"""The parallel settings as an object, which older scripts ask for.
+"""The parallel settings as an object, for older scripts.
 
 Written by scripts/python_stubs.py; do not edit."""
 

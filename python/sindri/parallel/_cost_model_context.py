@@ -1,4 +1,4 @@
-"""Numbers of the cost model that searches strategies; stored, to be read back: one rank has nothing to search."""
+"""Parameters of the cost model for the strategy search, which are only stored: one rank has no strategy to search."""
 import math
 from typing import Any, Dict
 
@@ -30,9 +30,9 @@ def _check(key: str, value: Any) -> None:
 
 
 def set_cost_model_context(**kwargs: Any) -> None:
-    """Stores numbers of the cost model. ValueError: unknown key, run_phase other than 0 and 1. TypeError: a value that is no number, or no
-    whole one where one is due. RuntimeError: a number outside its range. Nothing is stored then."""
-    known = [key for key in _DEFAULTS if key != 'is_multi_subgraphs']  # that one has a function of its own
+    """Stores parameters of the cost model. Raises ValueError for an unknown key or a run_phase other than 0 and 1, TypeError for a value that is not a number
+    or not an int where one is required, and RuntimeError for a number out of range; nothing is stored then."""
+    known = [key for key in _DEFAULTS if key != 'is_multi_subgraphs']  # which has a separate function
     for key, value in kwargs.items():
         if key not in known:
             raise ValueError(f"set_cost_model_context: unknown key '{key}' | known are {', '.join(known)}")
@@ -41,24 +41,24 @@ def set_cost_model_context(**kwargs: Any) -> None:
 
 
 def get_cost_model_context(attr_key: str) -> Any:
-    """A stored number. ValueError: unknown key."""
+    """Returns a stored parameter. Raises ValueError for an unknown key."""
     if attr_key not in _DEFAULTS:
         raise ValueError(f"get_cost_model_context: unknown key '{attr_key}' | known are {', '.join(_DEFAULTS)}")
     return _values[attr_key]
 
 
 def reset_cost_model_context() -> None:
-    """Back to the defaults."""
+    """Resets the parameters to their defaults."""
     _values.update(_DEFAULTS)
 
 
 def _set_multi_subgraphs(multi_subgraph: bool = True) -> None:
-    """Says that the graph holds several subgraphs (stored only). TypeError: no bool."""
+    """Stores whether the graph contains several subgraphs, without effect. Raises TypeError unless it is a bool."""
     if not isinstance(multi_subgraph, bool):
         raise TypeError(f"_set_multi_subgraphs: expected a bool, got {multi_subgraph!r}")
     _values['is_multi_subgraphs'] = multi_subgraph
 
 
 def _get_multi_subgraphs() -> bool:
-    """What _set_multi_subgraphs stored."""
+    """Returns the value that _set_multi_subgraphs stored."""
     return bool(_values['is_multi_subgraphs'])

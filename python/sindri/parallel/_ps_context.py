@@ -1,4 +1,4 @@
-"""Parameter-server settings as scripts of 1.x import them. No process of Sindri is a parameter server: every role is False."""
+"""Parameter-server settings under the names that 1.x scripts import. Sindri has no parameter servers: every role is False."""
 from typing import Any
 
 from sindri.context import get_ps_context, reset_ps_context, set_ps_context
@@ -7,35 +7,35 @@ __all__ = ["_get_ps_context", "_is_ps_mode", "_is_role_pserver", "_is_role_sched
 
 
 def _set_ps_context(**kwargs: Any) -> None:
-    """context.set_ps_context."""
+    """Calls context.set_ps_context."""
     set_ps_context(**kwargs)
 
 
 def _get_ps_context(attr_key: str) -> Any:
-    """context.get_ps_context."""
+    """Calls context.get_ps_context."""
     return get_ps_context(attr_key)
 
 
 def _reset_ps_context() -> None:
-    """context.reset_ps_context."""
+    """Calls context.reset_ps_context."""
     reset_ps_context()
 
 
 def _is_ps_mode() -> bool:
-    """Whether parameters may live on servers: context.set_ps_context(enable_ps=…)."""
+    """Returns whether parameters may be stored on servers: context.set_ps_context(enable_ps=…)."""
     return bool(get_ps_context("enable_ps"))
 
 
 def _is_role_worker() -> bool:
-    """Whether this process is a worker that parameter servers serve."""
+    """Returns whether this process is a worker of parameter servers."""
     return False
 
 
 def _is_role_pserver() -> bool:
-    """Whether this process is a parameter server."""
+    """Returns whether this process is a parameter server."""
     return False
 
 
 def _is_role_sched() -> bool:
-    """Whether this process schedules parameter servers."""
+    """Returns whether this process schedules parameter servers."""
     return False

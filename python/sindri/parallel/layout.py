@@ -1,10 +1,27 @@
-"""How a tensor lies on a grid of devices."""
+"""The distribution of a tensor over a grid of devices."""
 from typing import Any, Dict, Tuple
 
 
 class Layout:
-    """A named grid of devices; called with axis names (or 'None') per tensor dimension, it says how a tensor is cut. Only described here: shard
-    reads it. ValueError: shapes and names that do not fit; TypeError."""
+    """A named grid of devices. Called with an axis name (or 'None') per tensor dimension, it describes how a tensor is split. It is only a description, which
+    shard reads.
+
+    Args:
+        device_matrix (tuple[int]): The size of each axis of the grid.
+        alias_name (tuple[str]): The name of each axis.
+        rank_list (list[int], optional): The ranks of the grid. Default: None, 0, 1, …
+        interleaved_parallel (bool): Stored. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If sizes and names do not match.
+
+    Examples:
+        >>> from sindri.parallel import Layout
+        >>> layout = Layout((2, 2), ("dp", "mp"))
+        >>> layout("dp", "None").to_dict()["tensor_map"]
+        (1, -1)
+    """
 
     def __init__(self, device_matrix: Tuple[int, ...], alias_name: Tuple[str, ...], rank_list: Any = None, interleaved_parallel: bool = False):
         if not isinstance(device_matrix, tuple) or not isinstance(alias_name, tuple):
@@ -24,7 +41,7 @@ class Layout:
         self._map: Tuple[Any, ...] = ()
 
     def __call__(self, *tensor_map: Any) -> 'Layout':
-        """A Layout for one tensor: per dimension an axis name, a tuple of them, or 'None'."""
+        """Returns a Layout for one tensor, from an axis name, a tuple of them or 'None' per dimension."""
         for item in tensor_map:
             for name in item if isinstance(item, tuple) else (item,):
                 if name != 'None' and name not in self._names:
@@ -34,7 +51,7 @@ class Layout:
         return out
 
     def to_dict(self) -> Dict[str, Any]:
-        """Grid, names, and per dimension the axis counted from the right (-1: not cut)."""
+        """Returns the grid, the names, and for each dimension the axis, counted from the right (-1: not split)."""
         def number(name: str) -> int:
             return -1 if name == 'None' else len(self._names) - 1 - self._names.index(name)
         tensor_map = tuple(tuple(number(n) for n in i) if isinstance(i, tuple) else number(i) for i in self._map)

@@ -1,4 +1,4 @@
-"""Profiling: kernel times of a training, as a Chrome trace and as tables (MindSpore: mindspore.profiler)."""
+"""Profiling: the kernel times of a training run, as a Chrome trace and as tables (MindSpore: mindspore.profiler)."""
 from sindri import mstx
 from sindri.profiler.common import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel, _ExperimentalConfig
 from sindri.profiler.dynamic_profiler import DynamicProfilerMonitor

@@ -1,4 +1,4 @@
-"""Profiling: kernel times of a training, as a Chrome trace and as tables (MindSpore: mindspore.profiler).
+"""Profiling: the kernel times of a training run, as a Chrome trace and as tables (MindSpore: mindspore.profiler).
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,10 +1,10 @@
-"""Settings of the profiler. Those that concern other devices are stored only."""
+"""Settings of the profiler. Those for other devices are only stored."""
 import enum
 from typing import Any, List, Optional
 
 
 class ProfilerLevel(enum.Enum):
-    """How much detail; kernels are always recorded."""
+    """Level of detail; kernels are always recorded."""
     LevelNone = 'LevelNone'
     Level0 = 'Level0'
     Level1 = 'Level1'
@@ -12,7 +12,7 @@ class ProfilerLevel(enum.Enum):
 
 
 class ProfilerActivity(enum.Enum):
-    """Where activity is recorded; the CPU's always is."""
+    """Devices whose activity is recorded; the CPU's always is."""
     CPU = 'CPU'
     NPU = 'NPU'
     GPU = 'GPU'
@@ -32,7 +32,7 @@ class AicoreMetrics(enum.Enum):
 
 
 class ExportType(enum.Enum):
-    """Forms of the result."""
+    """Formats of the result."""
     Text = 'text'
     Db = 'db'
 
@@ -47,7 +47,7 @@ class HostSystem(enum.Enum):
 
 
 class _ExperimentalConfig:
-    """Further settings of `profile`; all are stored only, but export_type must be Text."""
+    """Further settings of `profile`. All are only stored, and export_type must be Text."""
 
     def __init__(self, profiler_level: ProfilerLevel = ProfilerLevel.Level0, aic_metrics: AicoreMetrics = AicoreMetrics.AiCoreNone,
                  l2_cache: bool = False, mstx: bool = False, data_simplification: bool = True, export_type: Optional[List[ExportType]] = None,
@@ -60,7 +60,7 @@ class _ExperimentalConfig:
         if any(not isinstance(t, ExportType) for t in types):
             raise TypeError(f"_ExperimentalConfig: 'export_type' must be a list of ExportType, got {export_type!r}")
         if ExportType.Db in types:
-            raise ValueError('_ExperimentalConfig: results are written as text; ExportType.Db is not there')
+            raise ValueError('_ExperimentalConfig: ExportType.Db is not supported, results are written as text')
         self.profiler_level, self.aic_metrics, self.l2_cache, self.mstx = profiler_level, aic_metrics, l2_cache, mstx
         self.data_simplification, self.export_type = data_simplification, types
         self.mstx_domain_include, self.mstx_domain_exclude = mstx_domain_include or [], mstx_domain_exclude or []

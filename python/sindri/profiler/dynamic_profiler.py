@@ -1,4 +1,4 @@
-"""Profiling that a JSON file switches on while training runs."""
+"""Profiling that a JSON file enables during a training run."""
 import atexit
 import json
 import os
@@ -13,9 +13,20 @@ from sindri.train.callback._callback import Callback, RunContext
 
 
 class DynamicProfilerMonitor(Callback):
-    """Reads `<cfg_path>/profiler_config.json` and, when it names steps (`start_step`, `stop_step`), records them into
-    `<output_path>/rank0_start<a>_stop<b>`. Pass it to Model.train as a callback, or call `step()` after every step of your own loop. The file is read
-    again when it has changed and poll_interval seconds have passed. Raises ValueError and TypeError for bad arguments."""
+    """Reads `<cfg_path>/profiler_config.json`, and records the steps that it names (`start_step`, `stop_step`) to `<output_path>/rank0_start<a>_stop<b>`.
+
+    Pass it to Model.train as a callback, or call `step()` after every step of a custom loop. The file is read again when it has changed and poll_interval
+    seconds have passed.
+
+    Args:
+        cfg_path (str): The folder of the file.
+        output_path (str): The folder for the recordings. Default: './dyn_profile_data'.
+        poll_interval (int): Seconds, at least 1. Default: 2.
+
+    Raises:
+        TypeError: If an argument has another type or is unknown.
+        ValueError: If `poll_interval` is below 1.
+    """
 
     def __init__(self, cfg_path: Optional[str] = None, output_path: str = './dyn_profile_data', poll_interval: int = 2, **kwargs: Any):
         super().__init__()
@@ -68,8 +79,10 @@ class DynamicProfilerMonitor(Callback):
             self._save()
 
     def step(self) -> None:
-        """Ends a step of a loop without Model.train. Once `start_step` steps have ended, the next `stop_step - start_step + 1` are recorded, as in MindSpore:
-        those numbered start_step to stop_step from 0. A recording that the program's end interrupts is written there."""
+        """Ends a step of a loop without Model.train.
+
+        After `start_step` steps the next `stop_step - start_step + 1` steps are recorded, as in MindSpore: those numbered start_step to stop_step from 0. A
+        recording that is active when the program ends is written then."""
         self._steps += 1
         if self._recording is not None:
             self._left -= 1
@@ -92,6 +105,6 @@ class DynamicProfilerMonitor(Callback):
 
 
 def _finish(monitor: Any) -> None:
-    """Writes what a monitor was recording when the program ends."""
+    """Writes the active recording of a monitor when the program ends."""
     if monitor() is not None and monitor()._recording is not None:
         monitor()._save()

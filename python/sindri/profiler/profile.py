@@ -1,4 +1,4 @@
-"""The profiler of 2.6: a context manager that follows steps."""
+"""The profiler of MindSpore 2.6: a context manager that follows steps."""
 import os
 from typing import Any, Callable, Optional
 
@@ -9,16 +9,39 @@ from sindri.profiler.schedule import ProfilerAction
 
 
 class profile:  # pylint: disable=invalid-name
-    """Records the steps that `schedule` chooses (all without one); `step()` ends a step. `on_trace_ready(self)` is called at the end of each active
-    stretch; without it the reports go to `./data/profiler`. The other arguments are stored only, with a warning for those that would record more.
-    TypeError: schedule or on_trace_ready not callable; RuntimeError: step outside start and stop."""
+    """Records the steps that a schedule chooses. `step()` ends a step.
+
+    The arguments that are not listed are only stored, with a warning for those that would record more.
+
+    Args:
+        start_profile (bool): Whether recording starts at once. Default: True.
+        schedule (Callable, optional): A function from step number to ProfilerAction, see `schedule`. Default: None, all steps.
+        on_trace_ready (Callable, optional): Called with this object at the end of each active interval. Default: None, the reports are written to
+            `./data/profiler`.
+        experimental_config (_ExperimentalConfig, optional): Further settings, which are only stored. Default: None.
+
+    Raises:
+        TypeError: If `schedule` or `on_trace_ready` is not callable.
+        RuntimeError: If a method is called outside of start and stop.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> from sindri.profiler import profile, schedule, tensorboard_trace_handler
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with profile(schedule=schedule(wait=0, active=1), on_trace_ready=tensorboard_trace_handler(folder)) as profiler:
+        ...         y = ms.ops.relu(ms.Tensor([1.0]))
+        ...         profiler.step()
+        ...     print(len(os.listdir(folder)))
+        1
+    """
 
     def __init__(self, activities: Any = None, with_stack: bool = False, profile_memory: bool = False, data_process: bool = False,
                  parallel_strategy: bool = False, start_profile: bool = True, hbm_ddr: bool = False, pcie: bool = False, sync_enable: bool = True,
                  record_shapes: bool = False, schedule: Optional[Callable] = None, on_trace_ready: Optional[Callable] = None,
                  experimental_config: Any = None):
         if schedule is not None and not callable(schedule):
-            raise TypeError("profile: 'schedule' must be callable | make it with sindri.profiler.schedule(wait=…, active=…)")
+            raise TypeError("profile: 'schedule' must be callable | create it with sindri.profiler.schedule(wait=…, active=…)")
         if on_trace_ready is not None and not callable(on_trace_ready):
             raise TypeError("profile: 'on_trace_ready' must be callable")
         if experimental_config is not None and not isinstance(experimental_config, _ExperimentalConfig):
@@ -48,9 +71,9 @@ class profile:  # pylint: disable=invalid-name
         return ProfilerAction.RECORD if self._schedule is None else self._schedule(self._step)
 
     def start(self) -> None:
-        """Begins. RuntimeError when it runs."""
+        """Starts profiling. Raises RuntimeError if it is running."""
         if self._running:
-            raise RuntimeError('profile.start: it runs already')
+            raise RuntimeError('profile.start: the profiler is running already')
         self._running = True
         self._follow()
 
@@ -63,18 +86,18 @@ class profile:  # pylint: disable=invalid-name
             self._recording.stop()
 
     def step(self) -> None:
-        """Ends the running step. RuntimeError when it does not run."""
+        """Ends the current step. Raises RuntimeError if profiling is not running."""
         if not self._running:
-            raise RuntimeError('profile.step: it does not run | call start() first')
+            raise RuntimeError('profile.step: the profiler is not running | call start() first')
         if self._action() is ProfilerAction.RECORD_AND_SAVE:
             self._finish()
         self._step += 1
         self._follow()
 
     def stop(self) -> None:
-        """Ends recording and hands over what is left. RuntimeError when it does not run."""
+        """Stops profiling and delivers the remaining recording. Raises RuntimeError if profiling is not running."""
         if not self._running:
-            raise RuntimeError('profile.stop: it does not run')
+            raise RuntimeError('profile.stop: the profiler is not running')
         self._finish()
         self._running = False
 

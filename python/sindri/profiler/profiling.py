@@ -1,4 +1,4 @@
-"""Profiler, under its module in MindSpore 1."""
+"""Profiler under its MindSpore 1 module."""
 from sindri.profiler.profiler import Profiler
 
 __all__ = ["Profiler"]

@@ -1,4 +1,4 @@
-"""Which steps `profile` records."""
+"""The choice of steps that `profile` records."""
 import enum
 import os
 import socket
@@ -7,7 +7,7 @@ from typing import Any, Callable, Optional
 
 
 class ProfilerAction(enum.Enum):
-    """What happens in a step."""
+    """The profiler's action in a step."""
     NONE = 0
     WARM_UP = 1
     RECORD = 2
@@ -15,7 +15,7 @@ class ProfilerAction(enum.Enum):
 
 
 class _Schedule:
-    """Skips `skip_first` steps, then repeats wait, warmup, active; `repeat` times, or always when 0."""
+    """Skips `skip_first` steps, then repeats wait, warmup and active `repeat` times, or without end if it is 0."""
 
     def __init__(self, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_first: int = 0):
         for name, value in dict(wait=wait, active=active, warmup=warmup, repeat=repeat, skip_first=skip_first).items():
@@ -42,14 +42,47 @@ class _Schedule:
 
 
 def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_first: int = 0) -> _Schedule:
-    """A function from step number to ProfilerAction. ValueError: negative numbers, active below 1; TypeError."""
+    """Creates a schedule for `profile`: skips steps, then repeats waiting, warming up and recording.
+
+    Args:
+        wait (int): Steps without recording in each cycle.
+        active (int): Recorded steps in each cycle, at least 1.
+        warmup (int): Steps before the recorded ones, not recorded either. Default: 0.
+        repeat (int): The number of cycles; 0 for no end. Default: 0.
+        skip_first (int): Steps before the first cycle. Default: 0.
+
+    Returns:
+        Callable, a function from step number to ProfilerAction.
+
+    Raises:
+        TypeError: If an argument is not an int.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> from sindri.profiler import schedule
+        >>> plan = schedule(wait=1, active=2)
+        >>> [plan(step).name for step in range(4)]
+        ['NONE', 'RECORD', 'RECORD_AND_SAVE', 'NONE']
+    """
     return _Schedule(wait, active, warmup, repeat, skip_first)
 
 
 def tensorboard_trace_handler(dir_name: Optional[str] = None, worker_name: Optional[str] = None, analyse_flag: bool = True,
                               async_mode: bool = False) -> Callable:
-    """A handler for `profile(on_trace_ready=…)` that writes `<dir_name>/<worker>_<time>_ascend_ms/` (trace and tables; only the trace when
-    analyse_flag is False). async_mode writes in the same thread all the same: files are small. TypeError."""
+    """Returns a handler for `profile(on_trace_ready=…)` that writes to `<dir_name>/<worker>_<time>_ascend_ms/`.
+
+    Args:
+        dir_name (str, optional): The folder. Default: None, `./data`.
+        worker_name (str, optional): The worker's name. Default: None, from host name and process id.
+        analyse_flag (bool): Whether to write tables in addition to the trace. Default: True.
+        async_mode (bool): Accepted without effect: the files are small and written in the same thread. Default: False.
+
+    Returns:
+        Callable.
+
+    Raises:
+        TypeError: If `dir_name` is not a str.
+    """
     if dir_name is not None and not isinstance(dir_name, str):
         raise TypeError(f"tensorboard_trace_handler: 'dir_name' must be a str, got {type(dir_name).__name__}")
     folder = dir_name if dir_name is not None else os.path.join(os.getcwd(), 'data')

@@ -13,8 +13,7 @@ __all__ = ['Pipeline', 'PipelineCell', 'GradAccumulation', 'MicroBatchInterleave
 
 
 class Pipeline:
-    """PipelineCell with stages given by a dict. Not yet there: raises NotYetError."""
+    """PipelineCell with stages given by a dict. Not available yet: raises NotYetError."""
 
     def __init__(self, network: Any, micro_size: int, stage_config: Any = None, segment_config: Any = None):
         not_yet('parallel.nn.Pipeline', 'model parallel')
-
