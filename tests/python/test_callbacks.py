@@ -337,7 +337,7 @@ def test_checksum_is_castagnolis():
 
 def test_summary_record(tmp_path):
     with SummaryRecord(str(tmp_path), network=train_cases.network(ms, nn)) as record:
-        with pytest.raises(RuntimeError, match='another profiler is active'):
+        with pytest.raises(RuntimeError, match='another one is live'):
             SummaryRecord(str(tmp_path))
         record.add_value('scalar', 'loss', Tensor(np.float32(0.5)))
         record.add_value('tensor', 't', Tensor(np.array([[1, 2], [3, 4]], np.float32)))
