@@ -25,7 +25,7 @@ Device device_of(const Settings& s) {
     throw SettingsError("device_id: " + message, "device_id from " + s.origin("device_id"), fix);
   };
   if (target.empty()) {
-    if (id != 0) refuse("there is no device_target that it belongs to", "set device_target, or leave device_id out");
+    if (id != 0) refuse("it needs a device_target", "set device_target, or remove device_id");
     return current_device();
   }
   if (target.find(':') != std::string::npos && id != 0) refuse(fmt::format("device_target ({}) already contains the number", target), "remove one of the two");
@@ -66,7 +66,7 @@ void check_unused_classes(const Settings& s, int64_t data_classes) {
   if (data_classes <= 0 || wanted / 100 < data_classes) return;
   const std::string found = fmt::format("model.num_classes is {}, the data has {} classes: ", wanted, data_classes);
   if (wanted > kMost)
-    throw SettingsError(found + "nearly all of the last layer, its gradients and its checkpoints would be for nothing",
+    throw SettingsError(found + "nearly all of the last layer, its gradients and its checkpoints would be unused",
                         "model.num_classes, from " + s.origin("model.num_classes"),
                         fmt::format("omit it to use the number of classes in the data; up to {} are accepted with a warning", kMost));
   log::warn("train", found + "most of the last layer's memory and time is wasted");
@@ -87,7 +87,7 @@ nn::LossRule of_probabilities(const Settings& s, const std::string& name, const 
   if (name == "cross_entropy") return rule;  // accepts probabilities itself
   if (name != "softmax_cross_entropy") {
     throw SettingsError(
-        fmt::format("{}, from {}, mixes labels, and the loss {} takes class numbers only", s.get_float("data.mixup") > 0 ? "data.mixup" : "data.cutmix",
+        fmt::format("{}, from {}, mixes labels, and the loss {} accepts class numbers only", s.get_float("data.mixup") > 0 ? "data.mixup" : "data.cutmix",
                     s.origin(s.get_float("data.mixup") > 0 ? "data.mixup" : "data.cutmix"), name),
         "loss.name, from " + s.origin("loss.name"), "set loss.name to softmax_cross_entropy or cross_entropy, or do not mix");
   }
@@ -153,7 +153,7 @@ std::vector<float> learning_rates(const Settings& s, int64_t steps_per_epoch, in
                                   s.chosen("lr.schedule"));
   if (schedule->fixed() && warmup == 0) return {static_cast<float>(schedule->rate(0))};
   if (total > kMostRates)
-    throw SettingsError(fmt::format("{} steps ({} epochs of {}) are {} updates: a table of their learning rates, which each checkpoint holds, would have "
+    throw SettingsError(fmt::format("{} steps ({} epochs of {}) are {} updates: the table of their learning rates, which every checkpoint stores, would need "
                                     "{:.1f} GB",
                                     steps, s.get_int("train.epochs"), steps_per_epoch, total, static_cast<double>(total) * 4e-9),
                         "train.epochs, from " + s.origin("train.epochs"), "lower it, or use lr.schedule: constant without a warm-up, which needs no table");

@@ -59,7 +59,7 @@ void take(const json& line, std::map<int64_t, Epoch>* epochs) {
 
 std::string file_of(const std::string& folder, const char* name) {
   const std::string path = folder + "/" + name;
-  if (!std::filesystem::exists(path)) throw IoError(fmt::format("{} is not there", name), path, "name the folder of a training (train.run_dir)");
+  if (!std::filesystem::exists(path)) throw IoError(fmt::format("{} does not exist", name), path, "name a run folder (train.run_dir)");
   return path;
 }
 
@@ -109,7 +109,7 @@ RunHistory read_run_history(const std::string& folder) {
 }
 
 RunComparison compare_runs(const std::vector<std::string>& folders, std::optional<double> loss, std::optional<double> accuracy) {
-  if (folders.size() < 2) throw ValueError("one run has nothing to be compared with", "sindri report compare", "name two run folders or more");
+  if (folders.size() < 2) throw ValueError("a comparison needs at least two runs", "sindri report compare", "name two run folders or more");
   RunComparison c{
       .runs = {}, .loss = loss.value_or(-std::numeric_limits<double>::infinity()), .accuracy = accuracy.value_or(std::numeric_limits<double>::infinity())};
   for (const std::string& folder : folders) c.runs.push_back(read_run_history(folder));
@@ -176,9 +176,9 @@ std::string comparison_json(const RunComparison& c) {
 }
 
 void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against) {
-  check_replaceable(path, FileKind::kPng, "picture");
+  check_replaceable(path, FileKind::kPng, "plot");
   if (against != "epochs" && against != "steps" && against != "seconds")
-    throw ValueError(fmt::format("curves are not drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
+    throw ValueError(fmt::format("curves cannot be drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
   RunPicture picture{.title = "training loss and accuracy",
                      .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
                      .loss = {},

@@ -35,7 +35,7 @@ struct Normalization {
 
 // Those of the data set itself; for photographs CIFAR-10's if the net's input is small, else ImageNet's.
 Normalization known_normalization(const KindFacts& facts, int64_t side) {
-  if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data tells a mean or a std alone", "dataset::KindFacts", "give both or neither");
+  if (facts.mean.empty() != facts.std.empty()) throw ValueError("a kind of data has a mean or a std alone", "dataset::KindFacts", "give both or neither");
   if (!facts.mean.empty()) return {facts.mean, facts.std};
   const KindFacts& small = dataset::kinds().find("cifar10").facts;
   const Normalization of_rgb = side > 64 ? Normalization{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}} : Normalization{small.mean, small.std};
@@ -175,7 +175,7 @@ Dataset::Ptr mixed(const Settings& s, const Dataset::Ptr& batches, const Parts& 
     throw SettingsError(fmt::format("data.mixup and data.cutmix mix the batch of a rank, this process has {} virtual ranks", parts.count),
                         "dist.virtual_ranks, from " + s.origin("dist.virtual_ranks"), "start one process per rank, or turn data.mixup and data.cutmix off");
   if (s.get_int("train.batch_size") < 2)
-    throw SettingsError("data.mixup and data.cutmix mix the samples of a batch, which has one", "train.batch_size, from " + s.origin("train.batch_size"),
+    throw SettingsError("data.mixup and data.cutmix need at least 2 samples per batch, got 1", "train.batch_size, from " + s.origin("train.batch_size"),
                         "use a batch of at least 2, or turn data.mixup and data.cutmix off");
   const Transform mix = s.get_float("data.mixup") > 0 ? vision::MixUpBatch(s.get_float("data.mixup"))
                                                       : vision::CutMixBatch(false, s.get_float("data.cutmix"), s.get_float("data.cutmix_prob"));

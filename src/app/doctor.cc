@@ -84,7 +84,7 @@ void Examination::processor() {
   double load[1] = {0};
   if (getloadavg(load, 1) == 1)
     add(load[0] > 1.5 * usable ? Verdict::kWarn : Verdict::kOk, "load", fmt::format("{:.1f} in the last minute, on {} cores", load[0], usable),
-        "wait for the other programs, or give the training fewer threads (SINDRI_NUM_THREADS)");
+        "wait for the other programs, or use fewer threads (SINDRI_NUM_THREADS)");
   if (variable("OMP_WAIT_POLICY") == "active")
     add(Verdict::kWarn, "waiting threads", "OMP_WAIT_POLICY=active lets them spin",
         "unset it, unless nothing else runs here: steps slow down as soon as another program needs a core");
@@ -118,7 +118,7 @@ void Examination::memory() {
     add(by_bounds(free, 0, 0.0625), "shared memory", fmt::format("{:.2f} GiB free in /dev/shm", free),
         "ranks of one machine exchange gradients there: remount it larger, in Docker with --shm-size=1g");
   } else {
-    add(Verdict::kWarn, "shared memory", "/dev/shm is not there", "mount a tmpfs there, for training with several ranks");
+    add(Verdict::kWarn, "shared memory", "/dev/shm does not exist", "mount a tmpfs there, for training with several ranks");
   }
 }
 
@@ -133,10 +133,10 @@ void Examination::disk() {
   const fs::path here = existing("runs");
   struct statvfs info {};
   if (access(here.c_str(), W_OK) != 0) {
-    add(Verdict::kWarn, "run folders", "this folder cannot be written to", "start the training elsewhere, or set train.run_dir");
+    add(Verdict::kWarn, "run folders", "this folder cannot be written to", "start the run in another folder, or set train.run_dir");
   } else if (statvfs(here.c_str(), &info) == 0) {
     const double free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize) / kGib;
-    add(by_bounds(free, 0.05, 1), "run folders", fmt::format("{:.1f} GiB free here", free), "make room, or set train.run_dir to a folder on another disk");
+    add(by_bounds(free, 0.05, 1), "run folders", fmt::format("{:.1f} GiB free here", free), "free space, or set train.run_dir to a folder on another disk");
   }
   const std::string cache = kernel_cache_file();
   if (cache.empty()) {
@@ -188,8 +188,8 @@ void Examination::backends() {
   const auto look = [&](const char* name, const char* file, const char* symbol, const std::string& how) {
     try {
       comm::open_plugin(file, symbol, false, how);
-      ok(fmt::format("backend {}", name), "there");
-    } catch (const Error& e) { fact(fmt::format("backend {}", name), fmt::format("not there: {}; {}", e.message(), how)); }
+      ok(fmt::format("backend {}", name), "available");
+    } catch (const Error& e) { fact(fmt::format("backend {}", name), fmt::format("not available: {}; {}", e.message(), how)); }
   };
   look("gloo", "libsindri_gloo.so", comm::kGlooTableSymbol, "for ranks without MPI, build with Gloo (libgloo-dev)");
   look("mpi", "libsindri_mpi.so", comm::kMpiTableSymbol, "for mpirun, install Open MPI (openmpi-bin) and build with it (libopenmpi-dev)");
@@ -199,7 +199,7 @@ void Examination::data() {
   try {
     ok("quickstart data", fmt::format("{} digits", dataset::DigitsDataset::make({})->get_dataset_size()));
   } catch (const Error& e) {
-    add(Verdict::kWarn, "quickstart data", e.message(), "name the folder with digits.csv.gz as data.path; other data needs nothing of it");
+    add(Verdict::kWarn, "quickstart data", e.message(), "set data.path to the folder with digits.csv.gz; other data does not need it");
   }
   fact("ops", std::to_string(all_ops().size()));
 }

@@ -87,7 +87,7 @@ void check_values() {
     throw SettingsError(fmt::format("{}={}: {}", variable, value_of(variable), message), fmt::format("environment variable {}", variable), fix);
   };
   if (const std::string item = log::unknown_level(); !item.empty())
-    refuse("SINDRI_LOG", fmt::format("'{}' names no level", item), "use debug, info, warn, error or off, or topic=level, with commas between several");
+    refuse("SINDRI_LOG", fmt::format("'{}' is not a log level", item), "use debug, info, warn, error or off, or topic=level, with commas between several");
   if (const std::string kernel = value_of("SINDRI_KERNEL"); !kernel.empty()) {
     std::set<std::string> names;
     for (const OpDef* op : all_ops()) {

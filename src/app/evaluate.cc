@@ -59,7 +59,7 @@ std::string class_difference(const std::vector<std::string>& weights, const std:
 void check_classes(const std::vector<std::string>& weights, const std::vector<std::string>& data, const std::string& checkpoint) {
   if (const std::string difference = class_difference(weights, data); !difference.empty())
     throw CheckpointError(ErrorCode::kCheckpointMismatch, difference, checkpoint,
-                          "labels are the places of the class folders in byte order: name the folders as they were in training");
+                          "labels are the positions of the class folders in byte order: use the folder names from training");
 }
 
 dataset::OnCorrupt on_corrupt(const Settings& s) {

@@ -106,7 +106,7 @@ std::string confusion_table(const Evaluation& e, int width) {
   const size_t cell = std::to_string(largest).size() + 2, names = std::min<size_t>(std::max<size_t>(8, widest_name(e)), 24);
   const size_t number = std::to_string(n).size(), lead = number + 1 + names;
   const size_t each = std::max<size_t>(1, (static_cast<size_t>(std::max(width, 40)) - lead) / cell);
-  std::string out = "rows: the true class; columns: the class it was taken for, by number\n";
+  std::string out = "rows: the true class; columns: the predicted class, by number\n";
   for (size_t first = 0; first < n; first += each) {
     const size_t end = std::min(n, first + each);
     out += std::string(lead, ' ');
@@ -139,7 +139,7 @@ std::string evaluation_json(const Evaluation& e) {
 }
 
 void write_evaluation_picture(const Evaluation& e, const std::string& title, const std::string& path) {
-  check_replaceable(path, FileKind::kPng, "picture");
+  check_replaceable(path, FileKind::kPng, "plot");
   RunPicture p;
   p.title = title;
   p.confusion = e.confusion;

@@ -101,7 +101,7 @@ void record_histograms(Session* s) {
 }
 
 void record_picture(Session* s) {
-  const std::string png = train::read_small_file(s->report.picture, kMaxPicture, "picture");
+  const std::string png = train::read_small_file(s->report.picture, kMaxPicture, "plot");
   if (png.size() > 24) s->folder->image("report", s->steps_done, png_number(png, 20), png_number(png, 16), png);
 }
 

@@ -121,7 +121,7 @@ std::string frozen_text(const Session& s) {
   if (s.frozen.parameters.empty()) return "";
   std::string out = fmt::format("frozen: {} parameters with {} of {} elements", s.frozen.parameters.size(), s.frozen.elements,
                                 s.frozen.elements + s.network->num_parameters());
-  if (!s.frozen.fixed_norms.empty()) out += fmt::format("; {} batch norms use their moving averages, which stay", s.frozen.fixed_norms.size());
+  if (!s.frozen.fixed_norms.empty()) out += fmt::format("; {} batch norms use their moving averages, which do not change", s.frozen.fixed_norms.size());
   return out;
 }
 
@@ -135,21 +135,21 @@ void init_from(Session* s, const std::string& path) {
     const bool foreign = e.fix().find("convert") != std::string::npos;
     throw CheckpointError(e.code(), e.message(), e.where(),
                           foreign ? e.fix()
-                                  : "take the net of the weights (--set model.name=NET), leave parts out (train.init_skip), or take what fits "
+                                  : "use the net of the weights (--set model.name=NET), skip parts (train.init_skip), or load what matches "
                                     "(train.init_match: head, or any)");
   }
   const std::string text = fmt::format("weights of {}: {}", path, report.table());
   if (s->request.dry_run && s->group.first()) std::fputs((text + "\n").c_str(), stdout);
   s->say(text);
   s->start_notes.push_back(text);
-  for (const std::string& name : report.names.loaded) s->start_notes.push_back("taken over: " + name);
+  for (const std::string& name : report.names.loaded) s->start_notes.push_back("loaded: " + name);
   const std::vector<std::string> head = train::head_parameters(*s->network);
   const bool kept_head = std::any_of(report.names.loaded.begin(), report.names.loaded.end(),
                                      [&](const std::string& n) { return std::find(head.begin(), head.end(), n) != head.end(); });
   const std::string difference = class_difference(train::class_names_of(*s->start_file), s->data.folder_names);
   if (kept_head && !difference.empty() && s->group.first())
     log::warn("train",
-              fmt::format("{}; the last layer has as many and was loaded nevertheless: train.init_skip: [{}] initialises it instead", difference,
+              fmt::format("{}; the last layer has the same number of classes and was loaded; train.init_skip: [{}] initialises it instead", difference,
                           head[0].substr(0, head[0].rfind('.'))));
 }
 
@@ -183,7 +183,8 @@ bool restore_best(Session* s) {
   const std::string found = s->group.from_first("best checkpoint", [&] { return train::file_exists(path, "checkpoint") ? path : std::string(); });
   if (found.empty()) {
     s->report.best_checkpoint.clear();
-    if (!there && s->group.first()) log::warn("train", fmt::format("the checkpoint of the best evaluation is not there: the last weights stay ({})", path));
+    if (!there && s->group.first())
+      log::warn("train", fmt::format("the checkpoint of the best evaluation does not exist: the last weights are kept ({})", path));
     return false;
   }
   if (there) return false;

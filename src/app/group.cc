@@ -102,7 +102,7 @@ void RankLog::line(const std::string& text) {
 Parts parts_of(const Group& group, int64_t virtual_ranks) {
   const int64_t n = group.size(), v = virtual_ranks == 0 ? n : virtual_ranks;
   if (v % n != 0)
-    throw CommError(ErrorCode::kLayout, fmt::format("{} virtual ranks cannot be shared by {} ranks", v, n), "dist.virtual_ranks",
+    throw CommError(ErrorCode::kLayout, fmt::format("{} virtual ranks cannot be divided evenly among {} ranks", v, n), "dist.virtual_ranks",
                     fmt::format("use a number of ranks that divides {}, or dist.virtual_ranks={}", v, (v / n + 1) * n));
   const int64_t each = v / n;
   return {.virtual_ranks = v, .first = group.rank() * each, .count = each, .rank = group.rank(), .ranks = n};

@@ -52,7 +52,7 @@ void add_folder(const std::string& path, std::vector<ImageInput>* out) {
   }
   if (error) throw IoError(fmt::format("cannot list the folder: {}", error.message()), path, "check its permissions");
   if (inside.empty())
-    throw DataError(ErrorCode::kDataEmpty, fmt::format("no images lie directly in {}", path), path,
+    throw DataError(ErrorCode::kDataEmpty, fmt::format("no images directly in {}", path), path,
                     folders ? fmt::format("for those in the folders inside: '{}/*'", path) : kSuffixFix);
   std::sort(inside.begin(), inside.end());
   for (std::string& file : inside) out->push_back({.name = std::move(file)});
@@ -91,7 +91,7 @@ std::vector<ImageInput> image_inputs(const std::vector<std::string>& arguments) 
     } else if (fs::exists(argument, error) || argument.find_first_of("*?[") == std::string::npos) {
       add_path(argument, &out);
     } else if (!add_pattern(argument, &out)) {
-      throw DataError(ErrorCode::kDataMissing, fmt::format("nothing fits the pattern {}", argument), argument, "check the path in front of the pattern");
+      throw DataError(ErrorCode::kDataMissing, fmt::format("nothing matches the pattern {}", argument), argument, "check the path in front of the pattern");
     }
   }
   return out;

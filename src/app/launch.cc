@@ -43,7 +43,7 @@ class Scratch {
       std::error_code ignored;
       fs::remove_all(folder, ignored);  // of an earlier process with the same ID
       if (mkdir(folder.c_str(), 0700) != 0)
-        throw IoError(fmt::format("cannot make a folder for Open MPI: {}", std::strerror(errno)), folder, "look at the permissions of the folder above it");
+        throw IoError(fmt::format("cannot make a folder for Open MPI: {}", std::strerror(errno)), folder, "check the permissions of its parent folder");
     }
   }
   ~Scratch() {
@@ -153,7 +153,7 @@ int launch(const LaunchRequest& request) {
     if (plan.engine == "local" && end.told != end.cause) say(failure_text(cause));  // the first rank to end was not the cause
     say(fmt::format("sindri run: the job ends with {} because of rank {} ({})\n", code, cause.rank, cause.log));
     if (attempt >= request.max_restarts) return code;
-    if (would_come_again(cause)) say(fmt::format("sindri run: not restarted: E{} would come again\n", cause.error));
+    if (would_come_again(cause)) say(fmt::format("sindri run: not restarted: E{} would occur again\n", cause.error));
     if (!worth_restarting(cause)) return code;
     say(fmt::format("sindri run: restart {} of {}\n", attempt + 1, request.max_restarts));
   }

@@ -49,14 +49,14 @@ std::string filled(std::string pattern, const PlannedRank& r) {
   }
   const size_t open = pattern.find('{'), close = pattern.find('}', open);
   if (open != std::string::npos && close != std::string::npos)
-    throw refuse(fmt::format("{} stands for nothing", pattern.substr(open, close - open + 1)), pattern, "write {rank}, {local} or {device}");
+    throw refuse(fmt::format("{} is not a placeholder", pattern.substr(open, close - open + 1)), pattern, "write {rank}, {local} or {device}");
   return pattern;
 }
 
 // A secret shared by this job's ranks only: 128 bits.
 std::string random_secret() {
   unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) throw InternalError("the system gives no random numbers for the job's token", "sindri run", "");
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) throw InternalError("the system provides no random numbers for the job's token", "sindri run", "");
   std::string out;
   for (const unsigned char b : bytes) out += fmt::format("{:02x}", b);
   return out;
@@ -315,10 +315,10 @@ void plan_scratch(LaunchPlan* plan, std::vector<std::string>* line) {
 
 // The command line of docs/guide/distributed.md, "mpirun", which explains each option.
 void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
-  if (!in_path("mpirun")) throw refuse("mpirun is not in PATH", "--engine mpi", "install Open MPI (openmpi-bin), or take --engine local on one host");
+  if (!in_path("mpirun")) throw refuse("mpirun is not in PATH", "--engine mpi", "install Open MPI (openmpi-bin), or use --engine local on one host");
   const Hosts hosts = read_hosts(r.hosts);
   if (hosts.slots > 0 && r.ranks > 0 && r.ranks != hosts.slots)
-    throw refuse(fmt::format("-n {} but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "leave -n out, or change the slots");
+    throw refuse(fmt::format("-n {} but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "omit -n, or change the slots");
   plan->size = hosts.slots > 0 ? hosts.slots : std::max(1, r.ranks);
   std::vector<std::string> line = {"mpirun", "-np", std::to_string(plan->size)};
   const auto add = [&](std::initializer_list<std::string> words) { line.insert(line.end(), words); };
@@ -346,12 +346,12 @@ void plan_mpi(const LaunchRequest& r, LaunchPlan* plan) {
 void plan_slurm(const LaunchRequest& r, LaunchPlan* plan) {
   if (variable("SLURM_JOB_ID").empty())
     throw refuse("not inside a Slurm allocation", "--engine slurm",
-                 "start it in salloc or sbatch (sindri launch-script slurm writes a script), or take --engine mpi");
-  if (!in_path("srun")) throw refuse("srun is not in PATH", "--engine slurm", "install Slurm's client programs, or take --engine mpi");
+                 "start it in salloc or sbatch (sindri launch-script slurm writes a script), or use --engine mpi");
+  if (!in_path("srun")) throw refuse("srun is not in PATH", "--engine slurm", "install Slurm's client programs, or use --engine mpi");
   const Hosts hosts = read_hosts(r.hosts);
   const int from_slurm = whole_number(variable("SLURM_NTASKS")).value_or(0);
   if (hosts.slots > 0 && r.ranks > 0 && r.ranks != hosts.slots)
-    throw refuse(fmt::format("-n {} but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "leave -n out, or change the slots");
+    throw refuse(fmt::format("-n {} but the hosts have {} slots", r.ranks, hosts.slots), "--hosts", "omit -n, or change the slots");
   plan->size = hosts.slots > 0 ? hosts.slots : r.ranks > 0 ? r.ranks : std::max(1, from_slurm);
   std::vector<std::string> line = {"srun", "-n", std::to_string(plan->size)};
   if (!hosts.names.empty()) line.insert(line.end(), {"--nodelist", fmt::format("{}", fmt::join(hosts.names, ","))});
@@ -415,10 +415,9 @@ LaunchPlan plan_launch(const LaunchRequest& r, int attempt) {
   plan.log_dir = fs::absolute(r.log_dir).lexically_normal().string();
   if (!r.hosts.empty() && !r.rank_table.empty())
     throw refuse("hosts are given twice, by --hosts and by a rank table", "--hosts", "a rank table's servers are started one by one; give one of the two");
-  if (plan.engine == "local" && !r.hosts.empty())
-    throw refuse("--engine local starts ranks on this host only", "--hosts", "leave --hosts out, or take --engine mpi");
+  if (plan.engine == "local" && !r.hosts.empty()) throw refuse("--engine local starts ranks on this host only", "--hosts", "omit --hosts, or use --engine mpi");
   if (plan.engine != "local" && !r.rank_table.empty())
-    throw refuse(fmt::format("a rank table does not go with --engine {}", plan.engine), "--rank-table",
+    throw refuse(fmt::format("a rank table cannot be used with --engine {}", plan.engine), "--rank-table",
                  "mpirun and srun number ranks themselves; name their --hosts");
   check_restartable(r);
   if (plan.engine == "local") {

@@ -49,11 +49,11 @@ std::string yaml_text(const std::string& s) {
 
 std::string slurm_script(const ScriptRequest& r) {
   check_common(r, "sindri launch-script slurm");
-  if (r.run_dir.empty()) throw refuse("the run folder is missing", "--run-dir", "name the training's folder on a file system that all nodes share");
-  if (r.backend != "mpi" && r.backend != "gloo") throw refuse(fmt::format("backend {} is not mpi or gloo", r.backend), "--backend", "take one of the two");
+  if (r.run_dir.empty()) throw refuse("the run folder is missing", "--run-dir", "name a run folder on a file system that all nodes share");
+  if (r.backend != "mpi" && r.backend != "gloo") throw refuse(fmt::format("backend {} is not mpi or gloo", r.backend), "--backend", "use one of the two");
   for (const std::string& value : {r.time, r.partition}) {
     if (value.find_first_of(" \n\t") != std::string::npos)
-      throw refuse(fmt::format("\"{}\" holds white space", value), "sindri launch-script slurm", "write it without");
+      throw refuse(fmt::format("\"{}\" contains white space", value), "sindri launch-script slurm", "remove the white space");
   }
   std::string out = "#!/bin/bash\n";
   const auto option = [&](const std::string& text) { out += "#SBATCH " + text + "\n"; };

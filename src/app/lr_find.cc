@@ -21,8 +21,7 @@ constexpr int64_t kUpdates = 100;
 
 // Called before anything is computed. Only the file of an earlier curve may be replaced.
 void check_file(const std::string& path) {
-  if (!path.ends_with(".csv"))
-    throw SettingsError("--lr-find writes a CSV file, and its name does not end in .csv", path, "name the file that is to be written, such as lr.csv");
+  if (!path.ends_with(".csv")) throw SettingsError("--lr-find writes a CSV file, and its name does not end in .csv", path, "name a CSV file, such as lr.csv");
   if (!train::file_exists(path, "curve") || train::read_small_file(path, 64, "curve").starts_with("step,lr,loss,smoothed\n")) return;
   throw SettingsError("--lr-find would replace a file that is not a learning-rate curve", path, "give another name");
 }
@@ -37,10 +36,10 @@ std::string text_of(const train::LrRange& range, const std::string& path, int64_
     if (i > last && i >= 0) text += fmt::format("{:>12.3g}  {:>10.4f}\n", range.rate(i), smoothed[static_cast<size_t>(i)]);
     last = i;
   }
-  if (count < planned) text += fmt::format("the loss ran away after {} of {} updates\n", count, planned);
+  if (count < planned) text += fmt::format("the loss diverged after {} of {} updates\n", count, planned);
   text += fmt::format("curve: {}\n", path);
   if (const auto rate = range.suggestion()) return text + fmt::format("suggestion: lr.max {:.2g}, where the loss falls fastest\n", *rate);
-  return text + "no suggestion: the loss does not fall at any of these rates; look at the data, the net and optimizer.name\n";
+  return text + "no suggestion: the loss does not fall at any of these rates; check the data, the net and optimizer.name\n";
 }
 
 }  // namespace

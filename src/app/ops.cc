@@ -65,7 +65,8 @@ std::string one_op(const std::string& name) {
       continue;
     }
     return fmt::format(
-        "{}\n  {}\n\nattributes: {}\ngradient: {}\nmixed precision: {}\nlayout: {}\nkernels, first to last asked (| between those that are timed against each "
+        "{}\n  {}\n\nattributes: {}\ngradient: {}\nmixed precision: {}\nlayout: {}\nkernels in the order of selection (| between those that are timed against "
+        "each "
         "other): {}\n",
         op->name, op->doc, fmt::join(attributes_of(*op), ", "), op->vjp != nullptr ? "yes" : "no", text_of(op->traits.amp), text_of(op->traits.layout),
         kernels_text(*op));

@@ -345,14 +345,14 @@ void write_picture(const RunPicture& p, const std::string& path) {
     draw_chart(c, {kMargin, top + height, charts, height}, "Accuracy", p.unit, p.accuracy, true);
   }
   if (n > 0) draw_confusion(c, {kMargin + charts + 24, top, width - 2 * kMargin - charts - 24, kHeight - top - 10}, p);
-  train::write_file_atomically(path, c.png(), "picture");
+  train::write_file_atomically(path, c.png(), "plot");
 }
 
 void write_measures(const std::vector<MeasureChart>& charts, const std::string& unit, const std::string& path) {
   constexpr double kWidth = 620, kHeight = 640;
   Canvas c(static_cast<int>(2 * kMargin + kWidth * static_cast<double>(std::max<size_t>(1, charts.size()))), static_cast<int>(kHeight + 2 * kMargin));
   for (size_t i = 0; i < charts.size(); ++i) draw_measures(c, {kMargin + kWidth * static_cast<double>(i), kMargin, kWidth - kMargin, kHeight}, charts[i], unit);
-  train::write_file_atomically(path, c.png(), "picture");
+  train::write_file_atomically(path, c.png(), "plot");
 }
 
 }  // namespace sindri::app

@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, double>> best_classes(const std::vector<doubl
   return out;
 }
 
-constexpr const char* kNoImageFix = "give files of JPEG, PNG, BMP, WebP or TIFF images, or leave such files out: --set data.on_corrupt=skip";
+constexpr const char* kNoImageFix = "give files of JPEG, PNG, BMP, WebP or TIFF images, or skip such files: --set data.on_corrupt=skip";
 
 }  // namespace
 
@@ -54,7 +54,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   try {
     const Data data = open_data(settings, image, false);
     if (const std::string difference = class_difference(names, data.folder_names); !difference.empty())
-      log::warn("predict", difference + "; the names are those of the training");
+      log::warn("predict", difference + "; the names used are those of the weights");
     if (names.empty()) {
       names = data.class_names;
       classes = std::max(classes, data.num_classes);
@@ -82,7 +82,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
     } catch (const DataError& e) {
       if (skips && e.code() == ErrorCode::kDataEmpty) return false;  // all are bad
       if (e.code() != ErrorCode::kDataCorrupt) throw;
-      throw DataError(e.code(), "not an image that can be read: " + e.message(), inputs[looked_at].name, kNoImageFix);
+      throw DataError(e.code(), "not a readable image: " + e.message(), inputs[looked_at].name, kNoImageFix);
     }
   };
   const auto leave_out = [&](size_t end) {
@@ -97,7 +97,7 @@ std::vector<Prediction> predict(const Settings& settings, const std::string& che
   }
   leave_out(inputs.size());
   if (out.empty())
-    throw DataError(ErrorCode::kDataCorrupt, fmt::format("none of the {} files is an image that can be read", inputs.size()), inputs[0].name, kNoImageFix);
+    throw DataError(ErrorCode::kDataCorrupt, fmt::format("none of the {} files is a readable image", inputs.size()), inputs[0].name, kNoImageFix);
   return out;
 }
 

@@ -186,12 +186,12 @@ void Job::hold_signals() {
   sigaction(SIGPIPE, &ignore, &old_pipe_);
   holding_ = true;
   signal_fd_ = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signal_fd_ < 0) throw IoError(fmt::format("cannot watch signals: {}", std::strerror(errno)), "sindri run", "close files that are open");
+  if (signal_fd_ < 0) throw IoError(fmt::format("cannot watch signals: {}", std::strerror(errno)), "sindri run", "close open files");
 }
 
 void Job::start_keeper() {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)), "sindri run", "close files that are open");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)), "sindri run", "close open files");
   keeper_ = fork();
   if (keeper_ < 0) throw IoError(fmt::format("cannot start a process: {}", std::strerror(errno)), "sindri run", "end other processes, or raise ulimit -u");
   if (keeper_ == 0) {
@@ -259,7 +259,7 @@ void Job::start(const PlannedRank& rank, bool shown) {
   int out[2] = {-1, log}, err[2] = {-1, log}, complaint[2];
   if (pipe2(complaint, O_CLOEXEC) != 0 || (shown && (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0))) {
     close(log);
-    throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)), "sindri run", "close files that are open (ulimit -n)");
+    throw IoError(fmt::format("cannot make a pipe: {}", std::strerror(errno)), "sindri run", "close open files, or raise ulimit -n");
   }
   const pid_t pid = fork();
   if (pid == 0) become(rank, argv, envp, out[1], err[1], complaint[1]);

@@ -43,8 +43,8 @@ void tell_of_measured_kernels(Session* s) {
   s->measured_told = measured;
   const std::string pin = "SINDRI_KERNEL_CHOICES=" + shell_word(s->folder->file("repro.json"));
   const std::string line = fmt::format(
-      "{} of {} kernel choices were measured in this run (kernel_choices_from in repro.json); measured once more they may be others, and last "
-      "bits differ. The same again: {}; none measured: SINDRI_TUNE=0 or SINDRI_STRICT=1",
+      "{} of {} kernel choices were measured in this run (kernel_choices_from in repro.json); another measurement may choose others and change the "
+      "last bits. To repeat these choices: {}; to measure none: SINDRI_TUNE=0 or SINDRI_STRICT=1",
       measured, origins.size(), pin);
   s->folder->log(line);
 }
@@ -188,9 +188,7 @@ class Recorder final : public train::Callback {
       epoch_loss_ = j.at("loss");
       epoch_steps_ = j.at("steps");
       epoch_samples_ = j.at("samples");
-    } catch (const nlohmann::json::exception& e) {
-      log::warn("train", fmt::format("{} does not say what the epoch came to so far: {}", s_->resumed_from, e.what()));
-    }
+    } catch (const nlohmann::json::exception& e) { log::warn("train", fmt::format("{} has no record of the epoch so far: {}", s_->resumed_from, e.what())); }
   }
   // An untrained net has a loss near ln(classes). A loss far above that, or above and rising over many steps, has diverged even if it is still finite.
   void warn_of_divergence(const train::KnownSteps& known) {

@@ -92,7 +92,7 @@ std::string optimizer_part(const Session& s) {
   std::string out = "<h2>Optimizer and algorithms</h2>\n";
   if (!s.measures_picture.empty())
     out += fmt::format("<img alt=\"what the optimizer and the algorithms measured over the steps\" src=\"data:image/png;base64,{}\">\n",
-                       base64(train::read_small_file(s.measures_picture, kMaxFile, "picture")));
+                       base64(train::read_small_file(s.measures_picture, kMaxFile, "plot")));
   for (const std::string& line : s.optimizer->report()) out += "<p>" + escaped(line) + "</p>\n";
   if (!table.empty()) out += "<div class=\"wide\">" + plain_table(table) + "</div>\n";
   return out;
@@ -126,12 +126,12 @@ void write_report_page(const Session& s) {
   page += "</div>\n";
   page += fmt::format("<p>{} parameters, checkpoint <code>{}</code></p>\n", s.network->num_parameters(), escaped(r.checkpoint));
   page += fmt::format("<h2>Curves</h2>\n<img alt=\"loss, accuracy and confusion matrix\" src=\"data:image/png;base64,{}\">\n",
-                      base64(train::read_small_file(r.picture, kMaxFile, "picture")));
+                      base64(train::read_small_file(r.picture, kMaxFile, "plot")));
   page += "<h2>Epochs</h2>\n<div class=\"wide\">" + epoch_table(s.folder->epoch_rows()) + "</div>\n" + optimizer_part(s) + "<h2>Made with</h2>\n";
   std::string log = file_text(s, "log.txt");
   if (log.size() > kMostLog) log = "…\n" + log.substr(log.find('\n', log.size() - kMostLog) + 1);
   page += details("Settings (config.resolved.yaml)", file_text(s, "config.resolved.yaml")) +
-      details("Machine and command (env.json)", file_text(s, "env.json")) + details("What repeats it (repro.json)", file_text(s, "repro.json")) +
+      details("Machine and command (env.json)", file_text(s, "env.json")) + details("How to repeat it (repro.json)", file_text(s, "repro.json")) +
       details("Log (log.txt)", log);
   page += fmt::format("<p>sindri {}</p>\n</body>\n</html>\n", escaped(revision()));
   train::write_file_atomically(s.folder->file("report.html"), page, "report");

@@ -71,7 +71,7 @@ std::vector<std::string> create_numbered(const std::string& name) {
     }
     if (errno != EEXIST) folder_error("create", path, errno);
   }
-  throw IoError("all run numbers are taken", "runs/" + name + "-99999", "delete old runs or set train.run_dir");
+  throw IoError("all run numbers are in use", "runs/" + name + "-99999", "delete old runs or set train.run_dir");
 }
 
 // Metric names become column names. Characters that would need quoting become '_', so that reading can simply split at commas.
@@ -221,7 +221,7 @@ RunFolder::RunFolder(const std::string& path, const std::string& name) : impl_(s
   impl_->take_lock(path_, file("lock"));
   struct stat info {};
   if (stat(file("metrics.jsonl").c_str(), &info) == 0) continued_ = info.st_size > 0;
-  else if (errno != ENOENT) folder_error("look at metrics.jsonl of", path_, errno);
+  else if (errno != ENOENT) folder_error("read metrics.jsonl of", path_, errno);
   impl_->read_csv(file("metrics.csv"));
 }
 
@@ -447,15 +447,15 @@ std::map<std::string, std::string> RunFolder::recorded_kernel_choices() const {
     const auto compare = [&](const char* what, const nlohmann::json& now) {
       if (const nlohmann::json before = j.value(what, now); before != now)
         log::warn("train",
-                  fmt::format("{} was {} in the run that is resumed and is {} now: bits will differ from those of a run in one piece", what, before.dump(),
-                              now.dump()));
+                  fmt::format("{} was {} in the resumed run and is {} now: the result will not be bitwise identical to that of an uninterrupted run", what,
+                              before.dump(), now.dump()));
     };
     compare("strict", strict_mode());
     if (!strict_mode()) compare("threads", num_threads());
     compare("cpu_isa", cpu_isa_name(cpu_isa()));
     return j.value("kernel_choices", std::map<std::string, std::string>());
   } catch (const nlohmann::json::exception& e) {
-    log::warn("train", fmt::format("{} cannot be read, kernels are chosen again: {}", file("repro.json"), e.what()));
+    log::warn("train", fmt::format("{} cannot be read; kernels are chosen again: {}", file("repro.json"), e.what()));
     return {};
   }
 }

@@ -241,7 +241,7 @@ void Settings::assign(const std::string& name, const Source& source) {
   if (is_texts(*spec) && source.is_list) {
     for (const std::string& text : source.values) {
       if (text.find(',') != std::string::npos || trimmed(text).empty())
-        throw SettingsError(fmt::format("{}: '{}' is empty or holds a comma", name, text), source.where, "write one text per element");
+        throw SettingsError(fmt::format("{}: '{}' is empty or contains a comma", name, text), source.where, "write one text per element");
     }
   }
   try {
@@ -460,14 +460,14 @@ void Settings::validate() const {
          "give both or neither, one value per channel");
   }
   if (get_float("data.mixup") > 0 && get_float("data.cutmix") > 0)
-    fail("data.cutmix", fmt::format("data.mixup is {} as well, and a batch is mixed in one way", get_float("data.mixup")), "set one of the two to 0");
+    fail("data.cutmix", fmt::format("data.mixup is {} as well, and a batch can be mixed in only one way", get_float("data.mixup")), "set one of the two to 0");
   validate_precision();
   validate_switched();
   validate_tuning(*this, [this](const char* name, const std::string& message, const std::string& fix) { fail(name, message, fix); });
   validate_dist(*this, [this](const char* name, const std::string& message, const std::string& fix) { fail(name, message, fix); });
   if (get_int("train.sink_size") == 0) fail("train.sink_size", "0 steps per call", "use -1 for a whole epoch, or a positive number");
   const std::string& prefix = get_string("checkpoint.prefix");
-  if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix holds no '/'", "set train.run_dir for the folder");
+  if (prefix.find('/') != std::string::npos) fail("checkpoint.prefix", "a prefix must not contain '/'", "set train.run_dir for the folder");
   constexpr size_t kLongest = 180;  // file names have at most 255 bytes, including -EPOCH_STEP.ckpt.tmp.PID after the prefix
   if (prefix.size() > kLongest) fail("checkpoint.prefix", fmt::format("a prefix has at most {} bytes, this one {}", kLongest, prefix.size()), "shorten it");
 }

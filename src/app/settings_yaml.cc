@@ -28,7 +28,7 @@ class Reader : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
-    if (!name.empty()) refuse(mark, fmt::format("anchor &{}", name), "write the value where it is used");
+    if (!name.empty()) refuse(mark, fmt::format("anchor &{}", name), "write the value at each use");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark, "alias (*name)", "write the value itself"); }
 
@@ -124,7 +124,7 @@ class Reader : public YAML::EventHandler {
     if (!stack_.empty() && is_key()) fail(mark, fmt::format("{} cannot be a key", what), kShape);
   }
   void no_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor != 0) refuse(mark, "anchor (&name)", "write the value where it is used");
+    if (anchor != 0) refuse(mark, "anchor (&name)", "write the value at each use");
   }
   void no_tag(const YAML::Mark& mark, const std::string& tag) {
     if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, fmt::format("tag {}", tag), "remove the tag");

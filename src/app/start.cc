@@ -30,13 +30,13 @@ void check_fingerprint(const std::string& before, const std::string& now, const 
   if (before.empty() || before == now) return;
   const auto kind = [](const std::string& text) { return text.substr(0, text.find(':')); };
   if (kind(before) != kind(now)) {
-    log::warn("train", "data.fingerprint is another than before: whether the data is the same is not known");
+    log::warn("train", "data.fingerprint differs from before, so it is not known whether the data is the same");
   } else if (without_times(before) != without_times(now)) {
-    throw DataError(fmt::format("the data is not what the training began with: its fingerprint was {} and is {} now", before, now), s.data.description,
+    throw DataError(fmt::format("the data differs from the start of the run: its fingerprint was {} and is {} now", before, now), s.data.description,
                     "restore the files; to continue with other data, start a new run from these weights: --checkpoint FILE without --resume");
   } else {
     log::warn("train",
-              "the files of the data have other times than when the training began; if they were changed, the result will not be that of an uninterrupted run");
+              "the times of the data files differ from the start of the run; if the files were changed, the result will not be that of an uninterrupted run");
   }
 }
 
@@ -112,7 +112,7 @@ void place_by_samples(Session* s, const train::TrainPosition& p) {
   if (before == 0 || before == now || done) return;
   if (!s->request.allow_batch_change) {
     const int64_t batch = s->settings.get_int("train.batch_size");
-    std::string fix = "--allow-batch-change, and mind the learning rate; or as before: ";
+    std::string fix = "--allow-batch-change, and check the learning rate; or restore it: ";
     if (before % batch == 0 && before / batch % s->parts.ranks == 0) fix += fmt::format("--set dist.virtual_ranks={}", before / batch);
     else if (before % s->parts.virtual_ranks == 0) fix += fmt::format("--set train.batch_size={}", before / s->parts.virtual_ranks);
     else fix += fmt::format("as many ranks as divide {} samples", before);

@@ -208,13 +208,13 @@ void check_saved(const Session& s) {
   }
   s.group.from_first("records", [&] {
     if (const std::string missing = s.folder->missing(); !missing.empty())
-      throw IoError("the training was not disturbed, but its records are not complete: cannot write " + missing, s.run_dir,
+      throw IoError("training was not affected, but its records are incomplete: cannot write " + missing, s.run_dir,
                     "free space or fix the permissions; then continue with: " + resume_command(s));
     return "";
   });
   if (s.best && !s.best->last_error().empty())
     throw IoError("the best checkpoint was not saved: " + s.best->last_error(), s.run_dir + "/checkpoints",
-                  "make room or fix the permissions; the last one is there");
+                  "free space or fix the permissions; the last checkpoint was saved");
 }
 
 // Written last: if it exists, everything else is complete. A failure to write it must not hide what was saved.

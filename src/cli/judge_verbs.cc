@@ -147,7 +147,7 @@ int JudgeVerbs::run_eval(const Settings& settings) {
   const sindri::app::Evaluation e = sindri::app::evaluate_classes(settings, checkpoint_);
   if (sindri::comm::world().rank() != 0) return 0;
   JsonOutput json(json_file_);
-  if (!picture_.empty()) sindri::check_replaceable(picture_, sindri::FileKind::kPng, "picture");
+  if (!picture_.empty()) sindri::check_replaceable(picture_, sindri::FileKind::kPng, "plot");
   if (!json.to_stdout()) {
     print_out(metrics_text(settings, e.metrics, checkpoint_));
     if (per_class_) print_out("\n" + sindri::app::class_table(e, columns()) + "\n" + sindri::app::confusion_table(e, columns()));

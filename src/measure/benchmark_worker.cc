@@ -150,7 +150,7 @@ void serve(const Workload& w, const std::string& what) {
   const Device device = step->device();
   std::function<void()> run = [&] { step->run(); }, finish = [&] { step->finish(); };
   if (what == "convolutions" && !device.is_cpu())
-    throw Error(ErrorCode::kUsage, "a step's convolutions are timed alone on the CPU only", "--compare convolutions", "leave convolutions out, or --device");
+    throw Error(ErrorCode::kUsage, "a step's convolutions are timed alone on the CPU only", "--compare convolutions", "omit convolutions or --device");
   if (what == "convolutions") {
     step->run();  // compiles; folding constants runs kernels, too
     {

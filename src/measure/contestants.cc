@@ -100,9 +100,9 @@ void ContestantFactory::add_peer(const std::string& framework) {
     throw Error(ErrorCode::kUsage, fmt::format("expected pytorch, mindspore or convolutions, got '{}'", framework), "--compare",
                 near.empty() ? "name one or more of the three, with commas between them" : near);
   }
-  if (w.net == "seresnet50") throw Error(ErrorCode::kUsage, "the peers' programs do not build seresnet50", "--compare " + framework, "leave --compare out");
+  if (w.net == "seresnet50") throw Error(ErrorCode::kUsage, "the peers' programs do not build seresnet50", "--compare " + framework, "omit --compare");
   if (framework == "mindspore" && !w.device.empty() && !find_device(w.device).is_cpu())
-    throw Error(ErrorCode::kUsage, "MindSpore 2.10 has no build for GPUs", "--compare mindspore", "compare with pytorch, or leave --device out");
+    throw Error(ErrorCode::kUsage, "MindSpore 2.10 has no build for GPUs", "--compare mindspore", "compare with pytorch, or omit --device");
   const auto [python, name] = python_of(framework);
   if (python.empty()) throw Error(ErrorCode::kUsage, fmt::format("--compare {} needs a Python that has it", framework), name + " is not set", fix(framework));
   if (access(python.c_str(), X_OK) != 0)

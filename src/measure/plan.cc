@@ -76,7 +76,7 @@ void read_measured(Plan* p) {
   std::ifstream in(file);
   if (!in)
     throw SettingsError("there are no measured constants", file.empty() ? "no HOME, XDG_CACHE_HOME or SINDRI_CACHE_DIR" : file,
-                        "run sindri comm-bench on this layout first, or leave --measured out");
+                        "run sindri comm-bench on this layout first, or omit --measured");
   try {
     const nlohmann::json j = nlohmann::json::parse(in);
     p->cluster.latency_inside = j.at("a_i").get<double>();
@@ -116,7 +116,7 @@ std::string bucket_table(const Plan& p) {
   }
   out += fmt::format("\nstep: {:.2f} ms, one rank {:.2f} ms; efficiency {:.1f} %; {:.0f} % of the reduction is hidden\n", 1e3 * t.seconds, 1e3 * t.alone,
                      100 * t.efficiency, 100 * t.hidden);
-  if (r.net != "resnet50") out += "gradients are taken to be ready in proportion to their bytes\n";
+  if (r.net != "resnet50") out += "gradients are assumed to be ready in proportion to their bytes\n";
   return out;
 }
 

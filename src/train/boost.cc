@@ -77,7 +77,7 @@ void warn_without_updates(const TrainStep& step, int64_t first, int64_t end) {
     if (step.updates(s)) return;
   if (comm::world().rank() != 0) return;
   log::warn("train",
-            fmt::format("no weight will change: {} of {} steps of one update are trained, and none of them is its last | train longer, or lower the "
+            fmt::format("no weight will change: the run trains {} of the {} steps of one update, but not the last one | train longer, or lower the "
                         "steps of one update (grad_accumulation)",
                         end - first, step.steps_per_update));
 }
@@ -122,7 +122,7 @@ std::vector<BoostAlgorithmPtr> apply_boosts(TrainStep& step, const BuildContext&
       continue;
     }
     if (a->applied_)
-      throw ValueError(fmt::format("the training algorithm {} is part of another training step", a->name()), "boost", "make one for every Model");
+      throw ValueError(fmt::format("the training algorithm {} already belongs to another training step", a->name()), "boost", "make one per Model");
     a->apply(step, context);
     a->applied_ = true;  // an algorithm whose apply() threw may be used in another step
     applied.push_back(a);

@@ -154,7 +154,7 @@ LoadReport load_param_into_net(const NamedParams& params, const LoadedCheckpoint
   const bool fits = r.missing.empty() && r.unexpected.empty() && r.mismatched.empty();
   if (strict && !fits) {
     throw CheckpointError(ErrorCode::kCheckpointMismatch, "the checkpoint does not fit the network: " + r.table(), checkpoint.path,
-                          "check the net and its number of classes, or load without strict to take what fits");
+                          "check the net and its number of classes, or load without strict to load what matches");
   }
   for (const auto& [name, value] : fit.values) by_name.at(name)->assign(value);
   if (!fits) log::warn("checkpoint", fmt::format("{}: {}", checkpoint.path, r.table()));

@@ -163,12 +163,12 @@ uint32_t magic_of(std::string_view head, const Mode& mode, const std::string& pa
   const uint32_t first = u32_at(head, 0);
   const bool of_1x = first == modes()[0].magic && sizes_fit(head.substr(4));
   if (of_1x && mode.tagged) {
-    throw CheckpointError("the file has no tags, as those of MindSpore 1.x: it could have been changed unnoticed", path,
+    throw CheckpointError("the file has no authentication tags, like files of MindSpore 1.x: changes could not be detected", path,
                           "load and save it with MindSpore 1.x without encryption");
   }
   if (first == mode.magic || (of_1x && mode.name == "AES-CBC")) return first;
   const Mode* const other = head.size() < 4 ? nullptr : mode_of_magic(first);
-  if (other == nullptr) throw CheckpointError("the file is not encrypted", path, "leave dec_key out");
+  if (other == nullptr) throw CheckpointError("the file is not encrypted", path, "omit dec_key");
   throw CheckpointError(fmt::format("the file is encrypted with {}, dec_mode is {}", other->name, mode.name), path,
                         fmt::format("give dec_mode='{}'", other->name));
 }
@@ -191,11 +191,12 @@ void decrypt(int from, int to, const std::string& key, const Mode& mode, const s
     require(u32_at(head, 0) == *magic, "the following bytes are not an encrypted block");
     const std::string_view sizes = std::string_view(head).substr(4 + tag_bytes);
     const uint64_t text_bytes = u32_at(head, head_bytes - 4);
-    require(sizes_fit(sizes) && text_bytes <= INT32_MAX && text_bytes <= file_bytes - at - head_bytes, "the sizes of a block do not fit together");
+    require(sizes_fit(sizes) && text_bytes <= INT32_MAX && text_bytes <= file_bytes - at - head_bytes, "the sizes of a block are inconsistent");
     const std::string text = read_bytes(from, text_bytes, path);
     std::string tag = head.substr(4, tag_bytes);
     const std::optional<std::string> plain = run(false, mode, key, sizes.substr(8, kIv), text, &tag);
-    require(plain.has_value(), "a block cannot be decrypted: dec_key is another one than the file was written with, or the file is damaged", "check dec_key");
+    require(plain.has_value(), "a block cannot be decrypted: dec_key differs from the key that the file was written with, or the file is damaged",
+            "check dec_key");
     write_bytes(to, *plain, path);
     at += head_bytes + text_bytes;
   }
@@ -215,7 +216,7 @@ std::string seal_block(std::string_view block, const std::string& key, const std
   const Mode& m = mode_named(mode, "enc_mode");
   check_cipher_key(key, mode, "enc_key");
   std::string iv(kIv, '\0'), tag(m.tagged ? kTag : 0, '\0'), out;
-  if (getrandom(iv.data(), iv.size(), 0) != static_cast<ssize_t>(iv.size())) throw InternalError("the system gives no random numbers");
+  if (getrandom(iv.data(), iv.size(), 0) != static_cast<ssize_t>(iv.size())) throw InternalError("the system provides no random numbers");
   const std::optional<std::string> text = run(true, m, key, iv, block, &tag);
   if (!text) throw DeviceError(fmt::format("OpenSSL could not encrypt {} bytes with {}", block.size(), mode), "enc_mode");
   put_u32(&out, m.magic);
@@ -243,7 +244,7 @@ LoadedCheckpoint load_sealed_checkpoint(const std::string& path, const std::stri
   } catch (const CheckpointError& e) {
     if (m.tagged) throw;  // the tags prove that these bytes were written
     throw CheckpointError(ErrorCode::kCheckpointCorrupt,
-                          "it holds no checkpoint when it is decrypted: dec_key is another one than it was written with, or the file is damaged", path,
+                          "the decrypted file is not a checkpoint: dec_key differs from the key that it was written with, or the file is damaged", path,
                           "check dec_key");
   }
 }

@@ -221,7 +221,7 @@ TensorList reduce_gradients(const TensorList& gradients, const DataParallelOptio
 void DataParallel::State::reduce_within(int64_t ranks_per_group) {
   if (ranks_per_group == 0 || ranks_per_group == comm.size()) return;
   if (comm.size() % ranks_per_group != 0)
-    throw CommError(ErrorCode::kLayout, fmt::format("{} ranks cannot be cut into groups of {}", comm.size(), ranks_per_group), "data parallel",
+    throw CommError(ErrorCode::kLayout, fmt::format("{} ranks cannot be divided into groups of {}", comm.size(), ranks_per_group), "data parallel",
                     "give a number that divides the number of ranks");
   const std::string name = fmt::format("gradients of {}", ranks_per_group);
   try {
@@ -290,7 +290,7 @@ void sync_batch_norm(const BuildContext& context, const DataParallel& d) {
   if (d.virtual_per_rank() != 1)
     throw CommError(ErrorCode::kLayout, fmt::format("bn_sync=train needs one virtual rank per rank, there are {} on {} ranks", d.virtual_ranks(), c.size()),
                     "dist.bn_sync", "set dist.virtual_ranks to the number of ranks, or bn_sync to off");
-  if (context.network == nullptr) throw ValueError("bn_sync=train needs a network of C++", "dist.bn_sync", "use SyncBatchNorm layers");
+  if (context.network == nullptr) throw ValueError("bn_sync=train needs a C++ network", "dist.bn_sync", "use SyncBatchNorm layers");
   for (const auto& [path, cell] : context.network->cells_and_names())
     if (auto* norm = dynamic_cast<nn::BatchNorm*>(cell)) norm->set_sync_group(c.name());
 }
@@ -314,7 +314,8 @@ std::shared_ptr<DataParallel> apply_data_parallel(TrainStep& step, const BuildCo
   s->collected = step.collected;
   if (s->collects && (s->collected.empty() || static_cast<int64_t>(s->collected.size()) % s->per_rank() != 0))
     throw ValueError(
-        fmt::format("what is collected for {} virtual ranks are {} Parameters: a checkpoint could not hold it", s->per_rank(), s->collected.size()),
+        fmt::format("expected a positive multiple of {} (the virtual ranks of this process), got {} Parameters: a checkpoint could not store what is collected",
+                    s->per_rank(), s->collected.size()),
         "TrainStep::collected", "name the lists of `collect`, in sequence");
   step.gradients = [s, inner = step.gradients](TrainStep& self, const TrainStep::Batch& batch) { return s->gradients(inner, self, batch); };
   step.reduce_gradients = [s, inner = step.reduce_gradients](Gradients g) { return s->reduce(inner(std::move(g))); };

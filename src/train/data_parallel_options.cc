@@ -114,10 +114,10 @@ void check_data_parallel(const DataParallelOptions& o) {
 int64_t virtual_ranks(const DataParallelOptions& o, const comm::Communicator& c) {
   const int64_t n = c.size(), total = o.virtual_ranks == 0 ? n : o.virtual_ranks;
   if (total % n != 0)
-    throw CommError(ErrorCode::kLayout, fmt::format("{} virtual ranks cannot be shared out evenly to {} ranks", total, n), "dist.virtual_ranks",
+    throw CommError(ErrorCode::kLayout, fmt::format("{} virtual ranks cannot be divided evenly among {} ranks", total, n), "dist.virtual_ranks",
                     "start a number of ranks that divides it");
   if (o.strict_order && !power_of_two(total))
-    throw CommError(ErrorCode::kLayout, fmt::format("strict order adds up along one tree, which needs a power of two: there are {} virtual ranks", total),
+    throw CommError(ErrorCode::kLayout, fmt::format("strict order sums along one tree, which needs a power of two: there are {} virtual ranks", total),
                     "dist.strict_order",
                     fmt::format("set dist.strict_order=false (results then depend on the layout), or start {} or {} ranks",
                                 std::bit_floor(static_cast<uint64_t>(total)), std::bit_ceil(static_cast<uint64_t>(total))));

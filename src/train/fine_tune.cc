@@ -29,7 +29,7 @@ void check_skips(const std::vector<std::string>& skip, const std::vector<WantedP
   std::vector<std::string> names;
   for (const WantedParam& w : wanted) names.push_back(w.name);
   for (const CheckpointEntry& e : weights.entries) names.push_back(e.name);
-  match_names(skip, names, "parts that are not taken over");
+  match_names(skip, names, "parts to skip");
 }
 
 // Moves mismatched and missing names of the last layer to `replaced` if the layer has another width or is missing completely.
@@ -63,7 +63,7 @@ std::string why_refused(const InitReport& r, InitMatch match) {
   if (n.loaded.empty()) return "no parameter of the network is in the weights";
   if (match == InitMatch::kAny) return "";
   if (!n.missing.empty() || !n.unexpected.empty() || !n.mismatched.empty()) return "the weights do not fit the network";
-  if (match == InitMatch::kAll && !r.replaced.empty()) return "the last layer is of another width";
+  if (match == InitMatch::kAll && !r.replaced.empty()) return "the last layer has another width";
   return "";
 }
 
@@ -71,7 +71,7 @@ std::string why_refused(const InitReport& r, InitMatch match) {
 
 std::string InitReport::table() const {
   const size_t all = names.loaded.size() + names.missing.size() + names.mismatched.size() + replaced.size() + skipped.size();
-  std::string out = fmt::format("{} of {} parameters are taken over", names.loaded.size(), all);
+  std::string out = fmt::format("{} of {} parameters are loaded", names.loaded.size(), all);
   const auto count = [&](size_t n, const char* what) {
     if (n > 0) out += fmt::format(", {} {}", n, what);
   };
@@ -140,8 +140,8 @@ InitReport init_weights(nn::Cell& network, const LoadedCheckpoint& weights, cons
                                      [](const std::string& n) { return n.ends_with("running_mean") || n.ends_with("num_batches_tracked"); });
     throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("{}: {}", why, report.table()), weights.path,
                           foreign ? "these are PyTorch's names: python3 -m sindri convert writes the file with those of the network"
-                              : options.match == InitMatch::kAll ? "take the net of the weights, or let its last layer be replaced (match head)"
-                                                                 : "take the net of the weights, leave parts out (skip), or take what fits (match any)");
+                              : options.match == InitMatch::kAll ? "use the net of the weights, or replace its last layer (match head)"
+                                                                 : "use the net of the weights, skip parts (skip), or load what matches (match any)");
   }
   for (const auto& [name, value] : fit.values) params.at(name)->assign(value);
   return report;

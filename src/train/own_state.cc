@@ -111,7 +111,7 @@ void DataParallel::State::take_own(const NamedTensors& entries) {
     if (whole) p->store(part(*by_name.at(kGroups + p->name()), comm.rank() / within->size(), p->shape()));
   if (!whole && comm.rank() == 0)
     log::warn("train",
-              fmt::format("the checkpoint does not hold the optimizer states of {} groups of ranks: all begin with those of the first, so the "
+              fmt::format("the checkpoint does not hold the optimizer states of {} groups of ranks: all start with those of the first, so the "
                           "result will not be that of an uninterrupted run",
                           groups()));
 }

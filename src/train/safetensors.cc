@@ -125,7 +125,7 @@ class Reader {
 
   void check_metadata(const json& value) {
     const bool texts = value.is_object() && std::all_of(value.begin(), value.end(), [](const json& v) { return v.is_string(); });
-    if (!texts) file_.damaged(8, "its metadata holds other things than texts");
+    if (!texts) file_.damaged(8, "its metadata contains values other than strings");
   }
 
   // Verifies the checksums that Sindri writes (python/sindri/tools/_safetensors.py): that of the header here; those of the tensors are returned, empty for
@@ -149,7 +149,7 @@ class Reader {
   void check_header(const std::string& sum, bool promised) {
     const auto entry = [](const std::string& digits) { return fmt::format("\"{}\":\"{}\"", kHeaderSum, digits); };
     const size_t at = header_text_.find(entry(sum));
-    if (sum.empty() || !promised || at == std::string::npos) file_.damaged(8, "of its header's two checksums one is missing");
+    if (sum.empty() || !promised || at == std::string::npos) file_.damaged(8, "one of its header's two checksums is missing");
     header_text_.replace(at, entry(sum).size(), entry(std::string(sum.size(), '0')));
     if (const std::string got = crc32_text(header_text_.data(), header_text_.size()); got != sum)
       file_.damaged(8, fmt::format("its header has the CRC-32 {}, expected {}", got, sum));
@@ -179,7 +179,7 @@ class Reader {
     s.begin = number(offsets[0], "offset", name);
     s.end = number(offsets[1], "offset", name);
     if (s.begin > s.end || s.end > file_.size() - data_)
-      fail(fmt::format("its bytes {} to {} lie outside of the {} there are", s.begin, s.end, file_.size() - data_));
+      fail(fmt::format("its bytes {} to {} lie outside the {} bytes of data", s.begin, s.end, file_.size() - data_));
     if (s.end - s.begin != bytes_of(s)) fail(fmt::format("{} [{}] has {} bytes, got {}", dtype, fmt::join(s.dims, ", "), bytes_of(s), s.end - s.begin));
     return s;
   }

@@ -129,8 +129,9 @@ void StepLog::check_finite(const Step& step, double loss, bool left_out) {
     log::warn("train", fmt::format("the loss is {} at {}: {} skipped", value, where, what));
     return check_skipped(step, where);
   }
-  throw NonFiniteError(fmt::format("the loss is {}", value), where,
-                       "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it; checkpoints saved before are good");
+  throw NonFiniteError(
+      fmt::format("the loss is {}", value), where,
+      "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that produced it; checkpoints saved before are good");
 }
 
 // Whether the steps of a group count is known at its end.
@@ -143,12 +144,12 @@ void StepLog::count_in_row(const Step& step, bool left_out) {
 void StepLog::check_skipped(const Step& step, const std::string& where) const {
   if (options_.max_skips > 0 && in_row_ > options_.max_skips)
     throw NonFiniteError(fmt::format("{} consecutive steps were skipped because their loss or a gradient was not finite", in_row_), where,
-                         "lower the learning rate or clip gradients; dist.max_skips is how many are let pass; checkpoints saved before are good");
+                         "lower the learning rate or clip gradients; dist.max_skips sets how many are allowed; checkpoints saved before are good");
   constexpr int64_t kLeast = 10;  // a few at the start of a run are normal
   const auto check = [&](int64_t skipped, int64_t steps, const char* of) {
     if (skipped < kLeast || static_cast<double>(skipped) <= options_.max_skipped * static_cast<double>(steps)) return;
     throw NonFiniteError(fmt::format("{} of the {} steps of {} were skipped because their loss or a gradient was not finite", skipped, steps, of), where,
-                         "lower the learning rate or clip gradients; train.max_skipped is the share that is let pass; checkpoints saved before are good");
+                         "lower the learning rate or clip gradients; train.max_skipped sets the allowed share; checkpoints saved before are good");
   };
   check(state_.nonfinite_in_epoch, step.in_epoch, "this epoch");
   check(state_.nonfinite_steps, step.number, "this training");

@@ -52,7 +52,7 @@ Batch part_of(const Batch& batch, int64_t part, int64_t parts, const char* setti
   for (const Tensor& column : batch) {
     const int64_t rows = column.rank() > 0 ? column.shape()[0] : 0;
     if (rows == 0 || rows % parts != 0)
-      throw ShapeError(fmt::format("a column of the batch is {}, which cannot be cut into {} equal parts", column.meta().str(), parts), setting,
+      throw ShapeError(fmt::format("a column of the batch is {}, which cannot be split into {} equal parts", column.meta().str(), parts), setting,
                        fmt::format("choose a batch size that is a multiple of {}, and drop the remainder", setting));
     std::vector<int64_t> begin(static_cast<size_t>(column.rank()), 0), end(column.shape().begin(), column.shape().end());
     begin[0] = part * (rows / parts), end[0] = begin[0] + rows / parts;
@@ -97,7 +97,7 @@ void check_options(nn::Cell& net, const optim::Optimizer& optimizer, const Train
   for (const auto& [path, cell] : net.cells_and_names()) classes.push_back(cell->class_name());
   amp::check(o.amp, classes);
   if (o.loss_scale_manager == nullptr) return;
-  if (o.loss_scale != 1) throw ValueError(fmt::format("loss_scale is {} together with a loss scale manager", o.loss_scale), "", "leave loss_scale at 1");
+  if (o.loss_scale != 1) throw ValueError(fmt::format("loss_scale is {} together with a loss scale manager", o.loss_scale), "", "keep loss_scale at 1");
   const bool drops = o.loss_scale_manager->get_drop_overflow_update();
   check_loss_scales("the manager", drops ? 1 : o.loss_scale_manager->get_loss_scale(), drops, optimizer.name(), optimizer.base_options().loss_scale);
 }

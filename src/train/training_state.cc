@@ -77,7 +77,7 @@ void save_training_state(const std::string& path, nn::Cell& network, optim::Opti
 
 TrainPosition position_of(const LoadedCheckpoint& file) {
   if (file.find(kPositionEntry) == nullptr || file.find(kRngEntry) == nullptr)
-    throw CheckpointError("the checkpoint holds weights but no training state", file.path, "begin a new training with its weights (sindri train --checkpoint)");
+    throw CheckpointError("the checkpoint holds weights but no training state", file.path, "start a new run from its weights (sindri train --checkpoint)");
   try {
     const nlohmann::json j = nlohmann::json::parse(file.text(kPositionEntry));
     if (j.at("version").get<int>() != 1)
@@ -123,7 +123,7 @@ ReadState fit_training_state(const LoadedCheckpoint& file, std::vector<WantedPar
     const std::string what =
         r.missing.empty() ? "the checkpoint does not fit the training" : fmt::format("the checkpoint lacks {} of the training's parameters", r.missing.size());
     throw CheckpointError(ErrorCode::kCheckpointMismatch, fmt::format("{}: {}", what, r.table()), file.path,
-                          "make the network, its optimizer, loss scale and training algorithms as they were");
+                          "use the network, optimizer, loss scale and training algorithms of the saved run");
   }
   out.values = std::move(fit.values);
   return out;
@@ -185,7 +185,7 @@ bool has_taken_in(const LoadedCheckpoint& file, const std::string& which) {
 }
 
 std::string not_begun(const std::string& which) {
-  return fmt::format("the weights of the training algorithm '{}' have not begun: {} is 0", which, boosts().find(which).facts.weights_count);
+  return fmt::format("the training algorithm '{}' has no weights yet: {} is 0", which, boosts().find(which).facts.weights_count);
 }
 
 }  // namespace
@@ -221,12 +221,11 @@ std::vector<std::string> load_weights(const std::string& path, nn::Cell& network
 std::string export_weights(const std::string& checkpoint, const std::string& which, const std::string& output) {
   const LoadedCheckpoint file = load_checkpoint(checkpoint);
   // Nothing in the file marks the trained weights' entries; the others have names.
-  if (which == "trained")
-    throw ValueError("the trained weights are in the checkpoint as it is", checkpoint, "name the training algorithm whose weights to write");
+  if (which == "trained") throw ValueError("the checkpoint itself holds the trained weights", checkpoint, "name the training algorithm whose weights to write");
   check_keeps_weights(which);
   if (!has_taken_in(file, which))
     throw CheckpointError(not_begun(which), checkpoint,
-                          fmt::format("use the checkpoint as it is, with the trained weights, or let boost.{}.start be within the training", which));
+                          fmt::format("use the checkpoint as it is, with the trained weights, or set boost.{}.start to a step of the run", which));
   const LoadedCheckpoint chosen = with_weights(file, which);
   std::vector<CheckpointEntry> entries;
   for (const CheckpointEntry& e : chosen.entries) {

@@ -83,7 +83,7 @@ TEST_F(FineTune, HeadIsReplacedAndFrozenPartsStay) {
   const Result r = ok(tune("graph", sets));
   EXPECT_THAT(r.out, HasSubstr("2 replaced"));
   EXPECT_THAT(r.out, HasSubstr("end_point.weight: f32[2, 64] here, f32[3, 64] there; it is initialised"));
-  EXPECT_THAT(r.out, HasSubstr("batch norms use their moving averages, which stay"));
+  EXPECT_THAT(r.out, HasSubstr("batch norms use their moving averages, which do not change"));
   const auto before = entries(weights_), after = entries(last("graph"));
   EXPECT_EQ(after.at("layer2.2.conv2.weight"), before.at("layer2.2.conv2.weight"));
   EXPECT_EQ(after.at("layer2.2.bn2d.moving_mean"), before.at("layer2.2.bn2d.moving_mean"));
@@ -91,7 +91,7 @@ TEST_F(FineTune, HeadIsReplacedAndFrozenPartsStay) {
   EXPECT_NE(after.at("layer3.2.bn2d.moving_mean"), before.at("layer3.2.bn2d.moving_mean"));
   EXPECT_FALSE(after.contains("moments.conv1.weight")) << "frozen parameters have no state";
   const std::string log = text_of(temp_.file("graph/log.txt"));
-  EXPECT_THAT(log, HasSubstr("taken over: layer1.0.conv1.weight"));
+  EXPECT_THAT(log, HasSubstr("loaded: layer1.0.conv1.weight"));
   EXPECT_THAT(log, HasSubstr("frozen: "));
 }
 
@@ -137,7 +137,7 @@ TEST_F(FineTune, VirtualRanksHoldFrozenStatistics) {
 TEST_F(FineTune, WhatDoesNotFitIsToldWithNames) {
   const std::string from = "train.init_from=" + weights_;
   expect_error(run(tune("a", {from, "model.name=resnet32"}), kStrict), 4, "E4003", {"missing     layer1.3.conv1.weight", "train.init_match"});
-  expect_error(run(tune("a", {from, "train.init_match=all"}), kStrict), 4, "E4003", {"the last layer is of another width", "end_point.weight"});
+  expect_error(run(tune("a", {from, "train.init_match=all"}), kStrict), 4, "E4003", {"the last layer has another width", "end_point.weight"});
   expect_error(run(tune("a", {from, "train.init_skip=end_pont"}), kStrict), 2, "E2010", {"end_pont", "end_point", "train.init_skip"});
   expect_error(run(tune("a", {from, "train.freeze=layr1"}), kStrict), 2, "E2010", {"layr1", "layer1", "train.freeze, from --set"});
   expect_error(run(tune("a", {from, "train.freeze=*"}), kStrict), 2, "E2010", {"none is left to train"});

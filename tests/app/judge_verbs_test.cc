@@ -147,7 +147,7 @@ TEST_F(JudgeVerbs, WhatIsNoImageIsNamed) {
   std::ofstream(text) << "no image at all";
   std::ofstream(temp_.file("empty.jpg"));
   const Result r = run(predict({good, text}));
-  expect_error(r, 3, "E3004", {"not an image that can be read", text, "data.on_corrupt=skip"});
+  expect_error(r, 3, "E3004", {"not a readable image", text, "data.on_corrupt=skip"});
   EXPECT_THAT(r.out, HasSubstr("class_0/")) << "the files before it were classified";
   EXPECT_THAT(r.err, Not(HasSubstr("generated row")));
   expect_error(run(predict({temp_.file("empty.jpg")})), 3, "E3004", {"empty.jpg", "the file is empty"});
@@ -157,10 +157,10 @@ TEST_F(JudgeVerbs, WhatIsNoImageIsNamed) {
   EXPECT_THAT(left.err, HasSubstr("skipped, not a readable image: " + text));
   EXPECT_THAT(left.err, HasSubstr("skipped, not a readable image: " + temp_.file("empty.jpg")));
   expect_error(run(predict({text, "--set", "data.on_corrupt=skip"})), 3, "E3004", {"none of the 1 files"});
-  expect_error(run(predict({temp_.file("*.png")})), 3, "E3002", {"nothing fits the pattern"});
-  expect_error(run(predict({shared_->file("data/test")})), 3, "E3003", {"no images lie directly in", "data/test/*"});
+  expect_error(run(predict({temp_.file("*.png")})), 3, "E3002", {"nothing matches the pattern"});
+  expect_error(run(predict({shared_->file("data/test")})), 3, "E3003", {"no images directly in", "data/test/*"});
   expect_error(run(predict({"-"}), reading("/dev/null")), 3, "E3003", {"the standard input is empty"});
-  expect_error(run(predict({"-"}), reading(text)), 3, "E3004", {"not an image that can be read"});
+  expect_error(run(predict({"-"}), reading(text)), 3, "E3004", {"not a readable image"});
   expect_error(run(predict({"-", "-"}), reading(text)), 3, "E3002", {"named twice"});
   expect_error(run(predict({})), 2, "E2020", {"no images are named", "--files-from"});
   expect_error(run(predict({"--files-from", temp_.file("absent")})), 5, "E5001", {"absent"});

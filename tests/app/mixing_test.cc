@@ -178,8 +178,8 @@ TEST(Mixing, WhatMakesNoSenseIsRefused) {
   using testing::HasSubstr;
   EXPECT_THAT(message_of({"data.mixup=0.2", "data.cutmix=1"}), HasSubstr("data.mixup is 0.2 as well"));
   EXPECT_THAT(message_of({"data.rand_augment=2"}), HasSubstr("needs RGB images, the data has 1 channel"));
-  EXPECT_THAT(message_of({"data.mixup=0.2", "loss.name=multi_margin"}), HasSubstr("multi_margin takes class numbers only"));
-  EXPECT_THAT(message_of({"data.cutmix=1", "train.batch_size=1"}), HasSubstr("batch, which has one"));
+  EXPECT_THAT(message_of({"data.mixup=0.2", "loss.name=multi_margin"}), HasSubstr("multi_margin accepts class numbers only"));
+  EXPECT_THAT(message_of({"data.cutmix=1", "train.batch_size=1"}), HasSubstr("need at least 2 samples per batch"));
   EXPECT_THAT(message_of({"data.cutmix=1", "dist.virtual_ranks=2"}), HasSubstr("this process has 2 virtual ranks"));
   EXPECT_THAT(message_of({"data.mixup=-1"}), HasSubstr("data.mixup"));
   EXPECT_THAT(message_of({"data.rand_augment=2", "data.rand_augment_magnitude=31"}), HasSubstr("data.rand_augment_magnitude"));

@@ -85,7 +85,7 @@ TEST(Settings, RefusesBadFiles) {
       {"data:\n  path: \"a\\0b\"\n", ErrorCode::kSettings, "control character 0x00", "dir/test.yaml:2:3", ""},
       {"%SINDRI 2\n---\ntrain:\n  epochs: 3\n", ErrorCode::kSettings, "directive %SINDRI", "dir/test.yaml:1:1", "remove"},
       {"# text\n\n%TAG ! tag:x,2000:\n---\ntrain:\n  epochs: 3\n", ErrorCode::kSettings, "directive %TAG", "dir/test.yaml:3:1", "remove"},
-      {"a: &x {b: 1}\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:1", "write the value where it is used"},
+      {"a: &x {b: 1}\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:1", "write the value at each use"},
       {"train:\n  epochs: &n 3\n  seed: *n\n", ErrorCode::kSettings, "anchor", "dir/test.yaml:2", ""},
       {"train:\n  epochs: !!int 3\n", ErrorCode::kSettings, "tag", "dir/test.yaml:2", "remove the tag"},
       {"train: !mine\n  epochs: 3\n", ErrorCode::kSettings, "tag", "dir/test.yaml:1", ""},

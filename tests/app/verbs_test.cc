@@ -410,9 +410,9 @@ TEST(Verbs, PredictNamesTheClassFolders) {
   const std::vector<std::string> answers = lines_of(run_ok(all));
   // A folder means its images; a file that is not an image is named.
   EXPECT_EQ(lines_of(run_ok({"predict", "--checkpoint", checkpoint, "--top", "1", temp.file("data/test/class_1")})).size(), 16u);
-  expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("data/test")}), 3, "E3003", {"no images lie directly in " + temp.file("data/test")});
+  expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("data/test")}), 3, "E3003", {"no images directly in " + temp.file("data/test")});
   std::ofstream(temp.file("text.jpg")) << "some text";
-  expect_error(run({"predict", "--checkpoint", checkpoint, first, temp.file("text.jpg")}), 3, "E3004", {"not an image", temp.file("text.jpg")});
+  expect_error(run({"predict", "--checkpoint", checkpoint, first, temp.file("text.jpg")}), 3, "E3004", {"not a readable image", temp.file("text.jpg")});
   ASSERT_EQ(mkfifo(temp.file("pipe.png").c_str(), 0600), 0);
   expect_error(run({"predict", "--checkpoint", checkpoint, temp.file("pipe.png")}), 3, "E3002", {"pipe.png", "neither a file nor a folder"});
   expect_error(run({"eval", "--checkpoint", checkpoint, "--set", "model.num_classes=7"}), 4, "E4003", {"--set model.num_classes=N"});

@@ -210,12 +210,12 @@ TEST_P(Average, OfNothingYetIsNotTakenForWeights) {
   testing::internal::CaptureStderr();
   train::load_weights(file, *fresh, "average");
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("'average' have not begun: average_count is 0; the trained weights are used"), std::string::npos) << said;
+  EXPECT_NE(said.find("'average' has no weights yet: average_count is 0; the trained weights are used"), std::string::npos) << said;
   EXPECT_EQ(test::values_of(fresh->get_parameters()), test::values_of(r.net->get_parameters()));
   try {
     train::export_weights(file, "average", folder.file("averaged.ckpt"));
     ADD_FAILURE() << "no weights were written";
-  } catch (const CheckpointError& e) { EXPECT_NE(e.message().find("have not begun"), std::string::npos) << e.what(); }
+  } catch (const CheckpointError& e) { EXPECT_NE(e.message().find("has no weights yet"), std::string::npos) << e.what(); }
 }
 
 // Dense and batch norm, with statistics measured over three batches.

@@ -226,9 +226,9 @@ TEST(GradAccumulationOfFewSteps, ATrainingWithoutAnUpdateIsWarnedOf) {
     return at == std::string::npos ? "" : text.substr(at + warning.size(), text.find(" |", at) - at - warning.size());
   };
   const auto whole = [](test::ModelRun& r) { r.train(1, 0, "", ""); };
-  EXPECT_EQ(said(whole, 6), "5 of 6 steps of one update are trained, and none of them is its last");
+  EXPECT_EQ(said(whole, 6), "the run trains 5 of the 6 steps of one update, but not the last one");
   EXPECT_EQ(said(whole, 5), "");
-  EXPECT_EQ(said([](test::ModelRun& r) { r.train(3, 5, "", ""); }, 6), "5 of 6 steps of one update are trained, and none of them is its last");
+  EXPECT_EQ(said([](test::ModelRun& r) { r.train(3, 5, "", ""); }, 6), "the run trains 5 of the 6 steps of one update, but not the last one");
   EXPECT_EQ(said([](test::ModelRun& r) { r.train(3, 0, "", ""); }, 6), "");
   test::ModelRun again;
   again.algorithms = {train::boosts().make("grad_accumulation", {{"step", 6}})};

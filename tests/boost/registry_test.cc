@@ -195,7 +195,7 @@ TEST(Boost, AnAlgorithmThatRefusedMayBeGivenToAnotherStep) {
   EXPECT_THROW(train::apply_boosts(first, {}, one), ValueError);
   Parameter p(Tensor::zeros({1}), "p");
   EXPECT_EQ(train::apply_boosts(second, {.parameters = {&p}}, one).size(), 1u);
-  EXPECT_THAT(message_of([&] { train::apply_boosts(third, {.parameters = {&p}}, one); }), HasSubstr("part of another training step"));
+  EXPECT_THAT(message_of([&] { train::apply_boosts(third, {.parameters = {&p}}, one); }), HasSubstr("belongs to another training step"));
 }
 
 TEST(Boost, ExplainSaysWhichAreActiveAndWhyOthersAreNot) {

@@ -251,7 +251,7 @@ TEST_F(Launch, DoesNotRestartWhatWouldComeAgain) {
     const Result once = job({"-n", "2", "--max-restarts", "3"}, std::string("echo once; echo ") + code + " > $SINDRI_RESULT_FILE; exit 7");
     EXPECT_EQ(once.code, 7);
     EXPECT_EQ(log(1), "once\n") << code;
-    EXPECT_THAT(once.err, HasSubstr(std::string("not restarted: E") + code + " would come again"));
+    EXPECT_THAT(once.err, HasSubstr(std::string("not restarted: E") + code + " would occur again"));
     EXPECT_FALSE(exists("rank_logs/rank_0.log.code"));
   }
   for (const char* code : {"7001", "7002", "7006", "what"}) {
@@ -270,7 +270,7 @@ TEST_F(Launch, TheProgramSaysWhatWouldComeAgain) {
                        options());
   if (r.err.find("libsindri_gloo") != std::string::npos) GTEST_SKIP() << "no libsindri_gloo.so beside the program: it is built where Gloo is installed";
   EXPECT_EQ(r.code, 7) << r.err;
-  EXPECT_THAT(r.err, HasSubstr("not restarted: E7003 would come again"));
+  EXPECT_THAT(r.err, HasSubstr("not restarted: E7003 would occur again"));
   EXPECT_THAT(r.err, Not(HasSubstr("restart 1")));
 }
 
@@ -353,7 +353,7 @@ TEST_F(Launch, RefusesBadRequests) {
   refused({"-n", "2", "--", "no-such-program"}, "E2020", "cannot start no-such-program: No such file or directory");
   refused({"-n", "0", "--", "true"}, "E2020", "-n");
   refused({"-n", "2", "sindri", "train", "--config", "a.yaml"}, "E2020", "the program to run must follow --");
-  refused({"-n", "2", "--work-dir", "part{rnk}", "--", "true"}, "E2020", "{rnk} stands for nothing");
+  refused({"-n", "2", "--work-dir", "part{rnk}", "--", "true"}, "E2020", "{rnk} is not a placeholder");
   refused({"-n", "2", "--engine", "ray", "--", "true"}, "E2020", "--engine");
   refused({"-n", "2", "--engine", "slurm", "--", "true"}, "E2020", "not inside a Slurm allocation");
   refused({"-n", "2", "--engine", "local", "--hosts", "a:2", "--", "true"}, "E2020", "this host only");
@@ -361,7 +361,7 @@ TEST_F(Launch, RefusesBadRequests) {
   refused({"--hosts", "a:2,b:x", "--", "true"}, "E2020", "\"b:x\" is not HOST or HOST:SLOTS");
   refused({"--hosts", "a:2,a:2", "--", "true"}, "E2020", "a is named twice");
   refused({"--hosts", "a:2", "--rank-table", table(1, 2), "--", "true"}, "E2020", "hosts are given twice");
-  refused({"--engine", "mpi", "--rank-table", table(1, 2), "--", "true"}, "E2020", "does not go with --engine mpi");
+  refused({"--engine", "mpi", "--rank-table", table(1, 2), "--", "true"}, "E2020", "cannot be used with --engine mpi");
   expect_nothing_left();
 }
 

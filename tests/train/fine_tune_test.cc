@@ -81,7 +81,7 @@ TEST(InitWeights, WhatFitsIsTakenWholeWithTheHead) {
 TEST(InitWeights, StrictnessIsChosen) {
   const auto from = net_of(10, 1), to = net_of(4, 2);
   LoadedCheckpoint weights = weights_of(*from);
-  EXPECT_THAT(refused(*to, weights, {.match = InitMatch::kAll}).message(), HasSubstr("the last layer is of another width"));
+  EXPECT_THAT(refused(*to, weights, {.match = InitMatch::kAll}).message(), HasSubstr("the last layer has another width"));
   // A body without a head is what many files of weights are.
   std::erase_if(weights.entries, [](const CheckpointEntry& e) { return e.name.starts_with("end_point"); });
   EXPECT_EQ(init_weights(*to, weights).replaced[0].found, "nothing");

@@ -51,7 +51,7 @@ void LossMonitor::step_end(TrainState& s) {
   skipped_ = s.skipped_steps + s.overflow_steps;
   if (!std::isfinite(loss) && !left_out) {
     throw NonFiniteError(fmt::format("the loss is {}", loss), fmt::format("epoch {}, step {}", s.cur_epoch_num, s.step_in_epoch()),
-                         "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that gave it");
+                         "lower the learning rate or clip gradients; SINDRI_CHECK_FINITE=1 names the first op that produced it");
   }
   if (!prints) return;
   last_print_ = s.cur_step_num;
