@@ -173,7 +173,7 @@ TEST(ChangedData, IsNoticed) {
   fs::last_write_time(temp.file("data/train/class_2/101.jpg"), fs::file_time_type::clock::now());
   const Result copied = resume();
   EXPECT_EQ(copied.code, 0) << copied.err;
-  EXPECT_NE(copied.err.find("other times"), std::string::npos) << copied.err;
+  EXPECT_NE(copied.err.find("times of the data files differ"), std::string::npos) << copied.err;
 }
 
 }  // namespace
