@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes the API references as HTML: build/api/cpp by Doxygen from the comments of the public headers, build/api/python by pdoc from the docstrings of the
-# package's public modules, and build/api/index.html, which leads to both. A broken link or a class of the headers without a description is an error.
+# Writes the API references as HTML: build/api/cpp with Doxygen from the public headers' comments, build/api/python with pdoc from the docstrings of the public
+# modules, and build/api/index.html, which links to both. Fails if a link is broken or a class of the headers has no description.
 #   scripts/api_reference.sh [--out FOLDER]
 # Needs Doxygen (scripts/install_deps.sh) and the extension module (scripts/build.sh release --python sindri_core).
 set -euo pipefail
@@ -20,7 +20,7 @@ python=$(bash scripts/python_env.sh)
 rm -rf "$out/cpp" "$out/python"
 mkdir -p "$out/cpp" "$out/python"
 
-# First what has no description, which Doxygen tells of only where it does not take everything in; then the pages.
+# Doxygen reports missing descriptions only with EXTRACT_ALL=NO, so they are checked first; then it writes the pages.
 undocumented=$({ cat docs/api/Doxyfile; echo "EXTRACT_ALL=NO"; echo "WARN_IF_UNDOCUMENTED=YES"; echo "WARN_AS_ERROR=NO"; echo "GENERATE_HTML=NO"; } |
   doxygen - 2>&1 >/dev/null | grep -E "Compound .* is not documented" | sort -u || true)
 if [[ -n $undocumented ]]; then
@@ -30,7 +30,7 @@ if [[ -n $undocumented ]]; then
 fi
 { cat docs/api/Doxyfile; echo "OUTPUT_DIRECTORY=$out/cpp"; } | doxygen - >/dev/null
 
-# Modules in the order of their names; what begins with an underscore is not for users.
+# Modules are sorted by name; those that begin with an underscore are private.
 PYTHONPATH=python "$python" -W ignore scripts/python_reference.py "$out/python"
 
 cat >"$out/index.html" <<'HTML'

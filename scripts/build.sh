@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Configures and builds a preset of CMakePresets.json (default: release). Further arguments go to ninja, e.g. a target.
-# With --python after the preset also the Python extension module, into python/sindri, so that PYTHONPATH=python runs the package. With --cuda the CUDA backend
-# is required (without, it is built where nvcc of CUDA 13 is found): libsindri_cuda.so, for GPUs of compute capability 8.0, 9.0 and later. --cuda=90 compiles
-# for H100 and H200 alone, which takes less time.
+# --python (after the preset): also builds the Python extension module into python/sindri, so that PYTHONPATH=python runs the package. --cuda: requires the CUDA
+# backend, libsindri_cuda.so, for GPUs of compute capability 8.0, 9.0 and later; without the option it is built if nvcc of CUDA 13 is found. --cuda=90 compiles
+# only for H100 and H200, which takes less time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -83,16 +83,16 @@ LAYERS = {
 # (file, import) -> why the import is not at module level.
 LAZY = {
     ("__main__.py", "sindri.tools.cli"): "the program's own verbs start without the tools",
-    ("train/serialization.py", "concurrent.futures"): "12 ms of start-up for load_checkpoint_async alone",
-    ("train/serialization.py", "sindri.tools.convert"): "33 ms of start-up for files of another form",
+    ("train/serialization.py", "concurrent.futures"): "12 ms of start-up, only for load_checkpoint_async",
+    ("train/serialization.py", "sindri.tools.convert"): "33 ms of start-up, only for files of another format",
     ("train/callback/_landscape.py", "sindri.tools._safetensors"): "as above",
     ("tools/cli.py", "runpy"): "for `compare record` alone",
-    ("tools/compare.py", "importlib"): "the version of torch, where it is there",
+    ("tools/compare.py", "importlib"): "reads torch's version if torch is installed",
 }
 # Modules that import each other at module level -> reason.
 CIRCLES = {
     ("dataset.engine._batching", "dataset.engine._rows", "dataset.engine._sources", "dataset.engine._sync", "dataset.engine.datasets"):
-        "the methods of Dataset make its subclasses, which datasets.py imports behind the class",
+        "methods of Dataset create its subclasses, so datasets.py imports them after the class",
 }
 # Packages that may not be installed.
 OPTIONAL = {"torch", "PIL", "typing_extensions"}

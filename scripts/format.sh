@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formats tracked C++ with clang-format. --check changes nothing, also runs shellcheck and compiles the Python files, and fails
-# when something is off. --tidy runs clang-tidy over build/release/compile_commands.json.
+# Formats tracked C++ files with clang-format. --check changes nothing, also runs shellcheck and parses the Python files, and fails
+# if a check fails. --tidy runs clang-tidy with build/release/compile_commands.json.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Packs what a machine with a GPU needs to run tests/gpu/run.sh: the program with its libraries, the CUDA backend, the op suite compiled for GPUs, and the
-# script. Into build/gpu_bundle, and build/gpu_bundle.tar.xz; the machine needs glibc 2.36 or later, an NVIDIA driver 580 or later, and Python 3.
+# Packs the files that a machine with a GPU needs to run tests/gpu/run.sh (the program with its libraries, the CUDA backend, the op suite for GPUs, the script)
+# into build/gpu_bundle and build/gpu_bundle.tar.xz. The machine needs glibc 2.36 or later, an NVIDIA driver 580 or later, and Python 3.
 #   scripts/gpu_bundle.sh [--rehearse]
-# --rehearse: packs the host run as well, unpacks the archive elsewhere and runs the script there with the host run in place of the GPU.
+# --rehearse: also packs the host run, unpacks the archive in another folder and runs the script there with the host run instead of the GPU.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rehearse=0
@@ -15,7 +15,7 @@ esac
 limit_kib=$((60 * 1024))
 build=build/release out=build/gpu_bundle
 
-# Without --cuda's further architectures: the script's machines are H100 and H200.
+# Without --cuda's other architectures: the script runs on H100 and H200.
 bash scripts/build.sh release gpu_programs
 rm -rf "$out"
 mkdir -p "$out/sindri/bin" "$out/sindri/lib"
@@ -25,7 +25,7 @@ cp "$build/tests/gpu/gpu_ops_tests" "$build/tests/gpu/gpu_ceilings" tests/gpu/ru
 mkdir -p "$out/sindri/share/sindri"
 cp -r dataset/digits configs "$out/sindri/share/sindri/"
 git rev-parse HEAD >"$out/commit"
-# Libraries of Debian's that a machine may lack, by the names they are asked for.
+# Debian's libraries, which a machine may lack, under the names by which they are loaded.
 python3 - "$out" <<'PYTHON'
 import os, shutil, subprocess, sys
 sys.path.insert(0, "scripts/package")
@@ -45,7 +45,7 @@ PYTHON
 tar -C build -cf - gpu_bundle | xz -T0 -6 >build/gpu_bundle.tar.xz
 size=$(du -k --apparent-size build/gpu_bundle.tar.xz | cut -f1)
 echo "build/gpu_bundle.tar.xz $size KiB"
-if [[ $size -gt $limit_kib ]]; then echo "error: the bundle has $size KiB, at most $limit_kib are wanted" >&2; exit 1; fi
+if [[ $size -gt $limit_kib ]]; then echo "error: the bundle has $size KiB, the limit is $limit_kib KiB" >&2; exit 1; fi
 
 if [[ $rehearse -eq 1 ]]; then
   bash scripts/build.sh release ops_tests sindri_cuda_host

@@ -12,11 +12,11 @@ from sindri_program import run_program  # noqa: E402
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Write a rank table of this server")
+    parser = argparse.ArgumentParser(description="Writes a rank table for this server")
     parser.add_argument("--device_num", default="[0,8)", help="half-open range of logical devices (default: %(default)s)")
-    parser.add_argument("--visible_devices", default="", help="the device behind each logical number: 4,5,6,7")
-    parser.add_argument("--server_ip", default="", help="address of this server (default: of the default route)")
-    parser.add_argument("--device_ips", default="", help="addresses for data (default: those of /etc/hccn.conf where there is one, else the server's)")
+    parser.add_argument("--visible_devices", default="", help="the device for each logical number: 4,5,6,7")
+    parser.add_argument("--server_ip", default="", help="address of this server (default: that of the default route)")
+    parser.add_argument("--device_ips", default="", help="addresses for data (default: those of /etc/hccn.conf if it exists, else the server's)")
     a = parser.parse_args()
     words = ["generate", "--device-num", a.device_num]
     for flag, value in (("--visible-devices", a.visible_devices), ("--server-ip", a.server_ip), ("--device-ips", a.device_ips)):

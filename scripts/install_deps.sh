@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that building and testing Sindri needs, and nothing else. Without arguments: everything.
-# --build-only leaves out formatters and checkers. What is installed already is skipped; when nothing is missing the network is not touched.
-# --cuda also checks for what scripts/build.sh --cuda needs, which is not Debian's: the CUDA toolkit 13 and cuDNN 9's headers.
+# Installs the Debian 12 packages needed to build and test Sindri, and nothing else. Without arguments it installs all of them.
+# --build-only omits formatters and checkers. Installed packages are skipped; if none is missing, the network is not used.
+# --cuda also checks for the requirements of scripts/build.sh --cuda that Debian does not have: the CUDA toolkit 13 and cuDNN 9's headers.
 set -euo pipefail
 
 usage() { echo "usage: scripts/install_deps.sh [--build-only | --cuda | --list]"; }
@@ -13,10 +13,10 @@ build_packages=(
   libjpeg62-turbo-dev libpng-dev libwebp-dev libtiff-dev                                 # images: decoding
   libxxhash-dev libisal-dev zlib1g-dev                                                   # checkpoints, event files
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev                             # settings, program, text
-  libcairo2-dev                                                                          # pictures (brings a font)
+  libcairo2-dev                                                                          # plots (includes a font)
   libgloo-dev                                                                            # gloo backend
   libgtest-dev libgmock-dev libbenchmark-dev python3                                     # tests
-  libprotobuf-dev protobuf-compiler                                                      # tests: judges the files written
+  libprotobuf-dev protobuf-compiler                                                      # tests: checks written files
   patchelf dpkg-dev                                                                      # packages
   python3-dev python3-venv                                                               # Python package
   libopenmpi-dev openmpi-bin                                                             # mpi backend
@@ -25,7 +25,7 @@ build_packages=(
 )
 format_packages=(clang-format clang-tidy shellcheck lintian mmdebstrap)  # the last two: scripts/package/test_bare.sh
 
-# NVIDIA's own repository has these; adding one to a machine is for its owner to decide.
+# NVIDIA's repository has these packages. The machine's owner decides whether to add it.
 check_cuda() {
   local nvcc release header found=""
   nvcc=$(command -v nvcc || true)
@@ -67,7 +67,7 @@ case "${1:-}" in
 esac
 
 if ! command -v dpkg-query >/dev/null; then
-  echo "error: this script needs Debian's package tools (dpkg, apt-get); elsewhere install the equivalents of:" >&2
+  echo "error: this script needs Debian's package tools (dpkg, apt-get); on other systems install the equivalents of:" >&2
   printf '  %s\n' "${packages[@]}" >&2
   exit 5
 fi
@@ -90,7 +90,7 @@ fi
 as_root=()
 if [[ $(id -u) -ne 0 ]]; then
   if ! command -v sudo >/dev/null; then
-    echo "error: installing packages needs root, and there is no sudo; run as root: apt-get install ${missing[*]}" >&2
+    echo "error: installing packages needs root, and sudo was not found; run as root: apt-get install ${missing[*]}" >&2
     exit 5
   fi
   as_root=(sudo)
@@ -99,7 +99,7 @@ fi
 # DEBIAN_FRONTEND goes through env because sudo drops it.
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@"; }
 install() { apt install -y --no-install-recommends "${missing[@]}"; }
-# A list that is missing or too old makes the first try fail; then it is fetched anew.
+# A missing or outdated package list makes the first attempt fail; the list is then downloaded again.
 if ! apt install -s --no-install-recommends "${missing[@]}" >/dev/null 2>&1 || ! install; then
   apt update
   install

@@ -51,7 +51,7 @@ class Argument:
         declared, _, self.default = (part.strip() for part in text.partition("="))
         found = re.fullmatch(r"(?:const )?([\w:<>]+)(&?) (\w+)", declared)
         if found is None:
-            raise ValueError(f"{text!r} is no argument that can be bound | op_bindings.py | bind it in python/src/ops.cc and list it in WRITTEN")
+            raise ValueError(f"{text!r} is not an argument that can be bound | op_bindings.py | bind it in python/src/ops.cc and list it in WRITTEN")
         self.type, self.name = found[1], found[3]
         self.passed = f"const {found[1]}&" if found[2] else found[1]
 
@@ -202,7 +202,7 @@ CPP_HEAD = """// _core.ops: made by scripts/op_bindings.py of the headers below;
 namespace sindri::python {{
 
 namespace {{
-// The op's record, or what the declaration says where there is none of that name.
+// Returns the doc of the op's record, or the declaration's comment if no record has that name.
 std::string declared_doc(const char* name, const char* declared) {{
   const std::string text = op_doc(name);
   return text.empty() ? declared : text;
@@ -211,7 +211,7 @@ std::string declared_doc(const char* name, const char* declared) {{
 
 void bind_declared_ops(py::module_& into) {{
 """
-PYI_HEAD = '''"""The functions of include/sindri/ops: eager, recorded by a tape, or traced, as the scopes in force say.
+PYI_HEAD = '''"""The functions of include/sindri/ops: eager, recorded by a tape or traced, depending on the active scopes.
 
 Written by scripts/op_bindings.py at every build; do not edit."""
 

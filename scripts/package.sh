@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Packs what scripts/build.sh has built, into build/packages, and prints the packages' paths and sizes.
-#   scripts/package.sh wheel [--cuda]    a wheel of the Python package that carries its libraries: no compiler, no other Debian package is needed to run it
+# Packs the output of scripts/build.sh into build/packages, and prints the packages' paths and sizes.
+#   scripts/package.sh wheel [--cuda]    a wheel of the Python package that includes its libraries: running it needs no compiler and no other Debian package
 #   scripts/package.sh deb [--cuda]      Debian packages: libsindriX.Y, libsindri-mpi, libsindri-dev, sindri
-# --cuda: also the CUDA backend, as the wheel sindri_cuda, whose dependencies are NVIDIA's wheels, or the Debian package libsindri-cuda. It needs CUDA's
-# toolkit (scripts/install_deps.sh --cuda) and has code for compute capability 8.0, 9.0 and later; --cuda=90 has it for H100 and H200 alone.
-# Missing build dependencies are installed and what is not built yet is built. The wheel is of the Python that the extension module was built for
-# (PYTHON=python3.12 scripts/python_env.sh chooses another).
+# --cuda: also packs the CUDA backend, as the wheel sindri_cuda, which depends on NVIDIA's wheels, or as the Debian package libsindri-cuda. It needs the CUDA
+# toolkit (scripts/install_deps.sh --cuda) and has code for compute capability 8.0, 9.0 and later; with --cuda=90, only for H100 and H200.
+# Installs missing build dependencies and builds missing targets. The wheel is for the Python version that the extension module was built for
+# (PYTHON=python3.12 scripts/python_env.sh selects another).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
 
-cuda=()  # --cuda as it was given
+cuda=()  # the --cuda option as given
 out=$PWD/build/packages build_dir=build/release
 show() { du -k --apparent-size "$@" | awk '{ print $2, $1 " KiB" }'; }
 
@@ -32,12 +32,12 @@ wheel() {
 deb() {
   local libraries
   libraries=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-  # Where Debian has its libraries. It stays set: `cmake --install` to another prefix finds them there too.
+  # Debian's library folder. The setting stays in the build: `cmake --install` to another prefix uses it, too.
   grep -qs "^CMAKE_INSTALL_LIBDIR:[A-Z]*=$libraries$" "$build_dir/CMakeCache.txt" || cmake --preset release "-DCMAKE_INSTALL_LIBDIR=$libraries" >/dev/null
   bash scripts/build.sh release "${cuda[@]}" sindri_program "${cuda[@]:+sindri_cuda}"
   mkdir -p "$out"
   rm -f "$out"/*.deb
-  # Times in the packages are those of the last commit, so that the same sources give the same bytes.
+  # Files in the packages have the time of the last commit, so the same sources give identical packages.
   local epoch
   epoch=$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)
   local components
@@ -46,7 +46,7 @@ deb() {
   SOURCE_DATE_EPOCH=$epoch cpack -D "CPACK_COMPONENTS_ALL=$components" --config "$build_dir/CPackConfig.cmake" -B "$out" >"$out/cpack.log" 2>&1 ||
     { cat "$out/cpack.log" >&2; exit 1; }
   rm -rf "$out/_CPack_Packages"
-  # CPack has a script call ldconfig where a library is installed; the package's trigger does so once for many packages.
+  # CPack's scripts call ldconfig for each installed library; the package's trigger does it once for many packages, so the scripts are removed.
   local file unpacked=$out/unpacked
   for file in "$out"/*.deb; do
     rm -rf "$unpacked"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes the Python environments that `sindri benchmark --compare` measures against, outside the tree, and prints the lines that name them.
+# Creates the Python environments for `sindri benchmark --compare`, outside the tree, and prints the lines that set their variables.
 #   scripts/peers.sh [FOLDER] [--only pytorch|mindspore]     (default folder: ~/.cache/sindri-peers)
-# PyTorch 2.15 and MindSpore 2.10 (which needs numpy<2) from PyPI, or the index pip is told to use: PyPI's PyTorch brings gigabytes of
-# CUDA libraries, PIP_INDEX_URL=https://download.pytorch.org/whl/cpu does not. An environment that works already is kept.
+# Installs PyTorch 2.15 and MindSpore 2.10 (which needs numpy<2) from PyPI, or the index that pip is configured for: PyPI's PyTorch includes
+# gigabytes of CUDA libraries, that of PIP_INDEX_URL=https://download.pytorch.org/whl/cpu does not. Environments that already work are kept.
 #   eval "$(scripts/peers.sh)"      sets the variables in this shell
 set -euo pipefail
 
@@ -22,7 +22,7 @@ while [[ $# -gt 0 ]]; do
 done
 python=${PYTHON:-python3}
 
-# environment NAME MODULE PIP_ARGUMENTS...: makes FOLDER/NAME unless its Python imports MODULE.
+# environment NAME MODULE PIP_ARGUMENTS...: creates FOLDER/NAME unless its Python can import MODULE.
 environment() {
   local name=$1 module=$2
   shift 2

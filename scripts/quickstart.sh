@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh clone to a trained network: installs packages, builds, trains on the handwritten digits in dataset/digits.
+# Goes from a fresh clone to a trained network: installs packages, builds, and trains on the handwritten digits in dataset/digits.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains with the ranks that a rank table has for this server, by default ResNet-50 with THOR on ImageNet. Rank i runs in the folder train_parallel<i>/
-# with log.txt and env.log; resnet-EPOCH_STEP.ckpt is in each of them on the server of rank 0, which writes it.
+# Trains with the ranks that a rank table lists for this server, by default ResNet-50 with THOR on ImageNet. Rank i runs in the folder train_parallel<i>/
+# with log.txt and env.log. Rank 0 writes resnet-EPOCH_STEP.ckpt; on its server, each of these folders has it.
 #   sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]
 # DATASET_PATH: the training images, one folder per class, or a folder with train/ and val/. CONFIG_PATH: default
-# configs/resnet50_imagenet2012_Thor_Ascend.yaml. SERVER_ID says which server of the table this is, where the addresses do not. Settings from the
-# environment: launch_lib.sh.
+# configs/resnet50_imagenet2012_Thor_Ascend.yaml. SERVER_ID selects this server in the table if the addresses do not. Environment variables:
+# launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 2 || $# -gt 5 ]]; then usage "RANK_TABLE_FILE DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]"; fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Trains with several ranks on this host's GPUs, by default ResNet-50 with THOR on ImageNet, all in the folder train_parallel/, with logs log_<rank>.txt.
-# resnet-EPOCH_STEP.ckpt is in ckpt_<rank>/ there: rank 0 writes it, the others' folders are the same one.
+# resnet-EPOCH_STEP.ckpt is in its ckpt_<rank>/: rank 0 writes it, and the ckpt_ folders are links to one folder.
 #   sh run_distribute_train_gpu.sh DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]
-# DATASET_PATH: the training images, one folder per class, or a folder with train/ and val/. DEVICE_NUM also comes from the environment; default 8.
-# CONFIG_PATH: default configs/resnet50_imagenet2012_Thor_GPU.yaml. Without a GPU it trains on the processor and says so; SINDRI_DEVICE_TARGET=GPU or CPU
-# decides. Other settings: launch_lib.sh.
+# DATASET_PATH: the training images, one folder per class, or a folder with train/ and val/. DEVICE_NUM can also be set in the environment; default 8.
+# CONFIG_PATH: default configs/resnet50_imagenet2012_Thor_GPU.yaml. Without a GPU it prints a message and trains on the CPU; SINDRI_DEVICE_TARGET=GPU or CPU
+# overrides this. Other environment variables: launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 1 || $# -gt 4 ]]; then usage "DATASET_PATH [DEVICE_NUM] [CONFIG_PATH] [RESUME_CKPT]"; fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Evaluates a checkpoint on one device and prints "result: {...} ckpt=CHECKPOINT_PATH", also to eval/log.txt.
+# Evaluates a checkpoint on one device. Prints "result: {...} ckpt=CHECKPOINT_PATH", also to eval/log.txt.
 #   sh run_eval.sh DATASET_PATH CHECKPOINT_PATH [CONFIG_PATH]
-# DATASET_PATH: the images, one folder per class, or a folder with val/. Without CONFIG_PATH the settings are those of the run that made the checkpoint.
-# Settings from the environment: launch_lib.sh.
+# DATASET_PATH: the images, one folder per class, or a folder with val/. Without CONFIG_PATH the settings are those of the run that wrote the checkpoint.
+# Environment variables: launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 2 || $# -gt 3 ]]; then usage "DATASET_PATH CHECKPOINT_PATH [CONFIG_PATH]"; fi

@@ -14,7 +14,7 @@ take_dataset() {
   data=$(absolute "$1")
 }
 
-# run_stage NUMBER SCRIPT FLAGS...: one rank in each of device<i>_stage_<NUMBER>.
+# run_stage NUMBER SCRIPT FLAGS...: runs one rank in each device<i>_stage_<NUMBER>.
 run_stage() {
   local number=$1 script=$2
   shift 2

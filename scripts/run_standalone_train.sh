@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains with one rank, by default ResNet-50 with Momentum on ImageNet, in the folder train/ with log.txt and env.log.
 #   sh run_standalone_train.sh DATASET_PATH [CONFIG_PATH] [RESUME_CKPT]
-# CONFIG_PATH: default configs/resnet50_imagenet.yaml. Settings from the environment: launch_lib.sh.
+# CONFIG_PATH: default configs/resnet50_imagenet.yaml. Environment variables: launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 source "$(dirname "${BASH_SOURCE[0]}")/launch_lib.sh"
 if [[ $# -lt 1 || $# -gt 3 ]]; then usage "DATASET_PATH [CONFIG_PATH] [RESUME_CKPT]"; fi

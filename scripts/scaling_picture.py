@@ -132,7 +132,7 @@ def main():
     picture = draw(predicted(options.program), measured)
     if options.check:
         same = PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == picture
-        print("the picture is up to date" if same else f"{PICTURE} is not what would be drawn: run {sys.argv[0]}")
+        print("the plot is up to date" if same else f"{PICTURE} is out of date: run {sys.argv[0]}")
         return 0 if same else 1
     PICTURE.write_text(picture, encoding="utf-8")
     print(PICTURE)

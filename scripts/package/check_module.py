@@ -40,7 +40,7 @@ def main() -> None:
     assert nn.Dense(3, 4)(x).shape == (2, 4)
     assert next(DigitsDataset().create_dict_iterator(num_epochs=1, output_numpy=True))["image"].shape == (8, 8, 1)
     assert vision.Resize((4, 4))(np.zeros((8, 8, 3), np.uint8)).shape == (4, 4, 3)
-    for call, kind in ((lambda: x @ x, ms.ShapeError), (lambda: vision.Decode()(np.frombuffer(b"\xff\xd8 no picture", np.uint8)), Exception)):
+    for call, kind in ((lambda: x @ x, ms.ShapeError), (lambda: vision.Decode()(np.frombuffer(b"\xff\xd8 not an image", np.uint8)), Exception)):
         try:
             call()
         except kind as error:
@@ -79,8 +79,8 @@ def main() -> None:
     if other is not None:
         mine = ctypes.CDLL(runtimes[0])
         addresses = [ctypes.addressof(ctypes.c_char.in_dll(library, FACET)) for library in (other, mine)]
-        assert addresses[0] != addresses[1], "the wheel's C++ runtime shares its facets' numbers with the machine's"
-    print(f"module: {len(own)} libraries of its own, one C++ runtime" + (", the machine's beside it" if other is not None else "; the machine has none"))
+        assert addresses[0] != addresses[1], "the wheel's C++ runtime shares its facets' ids with the machine's"
+    print(f"module: {len(own)} libraries in the wheel, one C++ runtime" + (", separate from the machine's" if other is not None else "; the machine has none"))
 
 
 if __name__ == "__main__":

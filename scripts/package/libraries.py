@@ -47,7 +47,7 @@ def package_of(path: str) -> tuple[str, str]:
         if answer.returncode == 0:
             name = answer.stdout.split(": ")[0].split(",")[0]
             return name.split(":")[0], run("dpkg-query", "-W", "-f=${Version}", name)
-    raise SystemExit(f"error: {path} is of no Debian package, so its licence is not known")
+    raise SystemExit(f"error: {path} belongs to no Debian package, so its licence is unknown")
 
 
 def part_from_other_copies(file: str) -> None:
@@ -61,7 +61,7 @@ def part_from_other_copies(file: str) -> None:
     with open(file, "r+b") as f:
         image = bytearray(f.read())
         if image[:6] != b"\x7fELF\x02\x01":
-            raise SystemExit(f"error: {file} is no 64-bit little-endian ELF file")
+            raise SystemExit(f"error: {file} is not a 64-bit little-endian ELF file")
         (sections,) = struct.unpack_from("<Q", image, 0x28)
         size, count = struct.unpack_from("<HH", image, 0x3A)
         for section in range(sections, sections + size * count, size):
@@ -118,7 +118,7 @@ def main() -> None:
     every = libraries_of([library])
     sources = {n: p for n, p in every.items() if n.partition(".so")[0] in stems}
     if missing := set(stems) - {n.partition(".so")[0] for n in sources}:
-        raise SystemExit(f"error: {library} does not need {', '.join(sorted(missing))} any more | fix: cmake/prepare_deb.cmake")
+        raise SystemExit(f"error: {library} no longer needs {', '.join(sorted(missing))} | fix: cmake/prepare_deb.cmake")
     names = carry(sources, folder)
     point(library, names, "$ORIGIN/" + os.path.relpath(folder, os.path.dirname(library)))
     for name in names.values():

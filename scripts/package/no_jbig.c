@@ -1,12 +1,12 @@
-/* Stands for libjbig in the wheel. Debian's libtiff is linked to it for one compression of fax machines, and its licence, the GPL, is none for a
- * package under Apache's. Reading such a picture fails as a damaged one does; nothing of Sindri writes them. Signatures as libtiff calls them. */
+/* Replaces libjbig in the wheel. Debian's libtiff links to libjbig for one fax compression, but its licence, the GPL, does not suit a package under the
+ * Apache licence. Reading an image with this compression fails like reading a damaged one; Sindri never writes such images. Signatures as libtiff calls them. */
 #include <stddef.h>
 
 void jbg_dec_init(void* state) { (void)state; }
 int jbg_dec_in(void* state, unsigned char* data, size_t bytes, size_t* used) {
   (void)state, (void)data, (void)bytes;
   if (used != NULL) *used = 0;
-  return 0x40; /* of libjbig's codes one that says: not implemented */
+  return 0x40; /* libjbig's code for: not implemented */
 }
 unsigned char* jbg_dec_getimage(const void* state, int plane) {
   (void)state, (void)plane;
@@ -28,5 +28,5 @@ int jbg_newlen(unsigned char* data, size_t bytes) {
 }
 const char* jbg_strerror(int code) {
   (void)code;
-  return "JBIG pictures are not read by this package";
+  return "this package does not read JBIG images";
 }

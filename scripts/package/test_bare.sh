@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the packages on a bare Debian 12 without network, compiler or Sindri's dependencies, and runs the quickstart there:
-#   scripts/package/test_bare.sh [wheel] [deb]      (default: both; scripts/package.sh has made them)
-#   scripts/package/test_bare.sh same              packs both twice and compares the bytes
-# The wheel's machine has Python and NumPy alone; that of the Debian packages has apt and, downloaded beforehand, what they depend on. Prints sizes and times.
-# The machines are folders under /tmp, made by mmdebstrap from the mirror in half a minute each and kept as build/packages/bare-*.tar. Needs root; where
-# that, mmdebstrap or the mirror is missing, it says so and is skipped. On a busy machine MOST_SECONDS=60 allows more than 20 s for each step.
+#   scripts/package/test_bare.sh [wheel] [deb]      (default: both; scripts/package.sh must have created them)
+#   scripts/package/test_bare.sh same              packs both twice and compares the files
+# The wheel's system has only Python and NumPy; the one for the Debian packages has apt and their dependencies, downloaded beforehand. Prints sizes and times.
+# The systems are folders under /tmp. mmdebstrap creates each from the mirror in half a minute; it is kept as build/packages/bare-*.tar. Without root, mmdebstrap
+# or the mirror, the test prints the reason and is skipped. On a busy machine, MOST_SECONDS=60 raises the limit of 20 s for each step.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if [[ ${1:-} == -h || ${1:-} == --help ]]; then sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0; fi
@@ -13,19 +13,19 @@ skip() { echo "bare system: skipped: $*"; exit 0; }
 fail() { echo "error: $*" >&2; exit 1; }
 [[ $(id -u) -eq 0 ]] || skip "needs root for chroot and a network namespace"
 command -v mmdebstrap >/dev/null || skip "mmdebstrap is not installed (scripts/install_deps.sh)"
-unshare -mn true 2>/dev/null || skip "no namespaces here"
+unshare -mn true 2>/dev/null || skip "namespaces are not available"
 
 temp=$(mktemp -d /tmp/sindri-bare-XXXXXX)
 trap 'rm -rf --one-file-system "$temp"' EXIT
 
-# inside ROOT COMMAND...: without network but its own address; /proc and /dev are the machine's, in a mount namespace of their own.
+# inside ROOT COMMAND...: runs in ROOT without network except loopback, with the machine's /proc and /dev in a separate mount namespace.
 inside() {
   local root=$1
   shift
   # shellcheck disable=SC2016  # $root belongs to the inner shell
   root=$root unshare -mnp --fork bash -c 'mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && ip link set lo up && exec chroot "$root" env -i HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"' _ "$@"
 }
-# timed NAME COMMAND...: fails above the limit.
+# timed NAME COMMAND...: prints the time; fails if it exceeds the limit.
 timed() {
   local name=$1 from to
   shift
@@ -41,24 +41,24 @@ machine() {
   shift 3
   if [[ ! -s $packages/bare-$name.tar ]]; then
     mmdebstrap --quiet --format=tar --variant=minbase ${include:+--include="$include"} "$@" bookworm "$packages/bare-$name.tar.part" >"$temp/log" 2>&1 ||
-      { tail -3 "$temp/log"; rm -f "$packages/bare-$name.tar.part"; skip "no bare system could be made from the mirror"; }
+      { tail -3 "$temp/log"; rm -f "$packages/bare-$name.tar.part"; skip "no bare system could be created from the mirror"; }
     mv "$packages/bare-$name.tar.part" "$packages/bare-$name.tar"
   fi
   mkdir -p "$root"
   tar -C "$root" --exclude='./dev/*' -xf "$packages/bare-$name.tar"
   [[ ! -e $root/usr/bin/cc && ! -e $root/usr/bin/gcc ]] || fail "the machine has a compiler"
 }
-next=  # what the last quickstart named
+next=  # the command that the last quickstart printed
 quickstart() {
   local root=$1
   timed "sindri --version" inside "$root" sindri --version
   timed "sindri train quickstart" inside "$root" sh -c 'cd /root && sindri train quickstart'
-  grep -q "^next: " "$temp/log" || fail "the quickstart names no next command"
+  grep -q "^next: " "$temp/log" || fail "the quickstart prints no next command"
   grep -i "fontconfig" "$temp/log" && fail "fonts are missing"
   grep "^accuracy:" "$temp/log" | sed 's/^/    /'
-  # The command it names works, as it is and by Python's -m.
+  # The command it prints works, unchanged and with python -m.
   next=$(sed -n 's/^next: *//p' "$temp/log")
-  timed "the command it names" inside "$root" sh -c "cd /root && $next"
+  timed "the command it prints" inside "$root" sh -c "cd /root && $next"
   [[ $(inside "$root" sindri --version) == "sindri "* ]] || fail "sindri --version"
 }
 
@@ -69,9 +69,9 @@ test_wheel() {
   echo "wheel: $(basename "$wheel"), $megabytes MB"
   [[ $megabytes -le $most_megabytes ]] || fail "the wheel has $megabytes MB, the limit is $most_megabytes"
   machine python "$root" python3,python3-numpy
-  # Debian's apt needs the C++ runtime, Python and NumPy do not: the wheel's is its own.
+  # apt needs Debian's C++ runtime; Python and NumPy do not, and the wheel includes its own.
   rm "$root"/usr/lib/*/libstdc++.so.6*
-  # Debian's Python comes without pip; this one is a guest.
+  # Debian's Python has no pip; this one is copied in.
   cp -r build/venv/lib/python3*/site-packages/pip "$root/opt/pip"
   cp "$wheel" "$root/root/"
   timed "pip install" inside "$root" sh -c 'PYTHONPATH=/opt python3 -m pip install --no-index --break-system-packages --root-user-action=ignore /root/*.whl'
@@ -91,11 +91,11 @@ test_wheel() {
     esac
   done
   quickstart "$root"
-  timed "the same by python -m sindri" inside "$root" sh -c "cd /root && python3 -m sindri ${next##*sindri }"
+  timed "the same with python -m sindri" inside "$root" sh -c "cd /root && python3 -m sindri ${next##*sindri }"
   cp scripts/package/check_module.py "$root/root/"
-  inside "$root" python3 /root/check_module.py >"$temp/log" 2>&1 || { cat "$temp/log"; fail "Python's part does not work"; }
+  inside "$root" python3 /root/check_module.py >"$temp/log" 2>&1 || { cat "$temp/log"; fail "the Python package does not work"; }
   sed 's/^/    /' "$temp/log"
-  # Two ranks by shared memory, and by the Gloo that the wheel carries.
+  # Two ranks with shared memory and the wheel's Gloo.
   timed "two ranks" inside "$root" sh -c 'cd /root && sindri run -n 2 -- sindri train quickstart --set train.epochs=1 --set train.run_dir=two'
 }
 
@@ -105,15 +105,15 @@ test_deb() {
   echo "Debian packages:"
   stat -c '%n %s' "$packages"/*.deb | awk '{ n = split($1, p, "/"); printf "    %-44s %6.1f MB\n", p[n], $2 / 1e6 }'
   if command -v lintian >/dev/null; then
-    # The address is the packager's (DEBEMAIL), and no bug of Debian's asks for the package.
-    lintian --tag-display-limit 0 --allow-root --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog --fail-on error,warning "$packages"/*.deb || fail "lintian has something to say"
+    # The address is the packager's (DEBEMAIL), and no Debian bug requests the package.
+    lintian --tag-display-limit 0 --allow-root --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host,bogus-mail-host-in-debian-changelog --fail-on error,warning "$packages"/*.deb || fail "lintian reports findings"
     echo "    lintian: clean"
   fi
-  # What they depend on is fetched while there is a network.
+  # Dependencies are downloaded while the network is available.
   local wanted
   wanted=$(for f in "$packages"/libsindri[0-9]*.deb "$packages"/sindri_*.deb; do dpkg-deb -f "$f" Depends; done | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/ //g' | grep -v '^libsindri' | sort -u | tr '\n' ' ')
   # shellcheck disable=SC2016
-  # Another list of packages is another machine.
+  # Each list of packages has its own system.
   machine "apt-$(sha256sum <<<"$wanted" | cut -c1-8)" "$root" "" --skip=cleanup/apt --customize-hook="chroot \"\$1\" apt-get -y -q --no-install-recommends --download-only -o APT::Keep-Downloaded-Packages=true install $wanted"
   cp "$packages"/libsindri[0-9]*.deb "$packages"/sindri_*.deb "$root/root/"
   local before
@@ -121,12 +121,12 @@ test_deb() {
   timed "apt-get install" inside "$root" sh -c 'apt-get -y -q --no-install-recommends install /root/*.deb'
   echo "    $(($(grep -c '^Status: install ok' "$root/var/lib/dpkg/status") - before)) packages installed, $(sed -n 's/^After this operation, \(.*\) of additional.*/\1/p' "$temp/log")"
   for library in libglx-mesa0 libllvm15 libopencv-core406; do
-    [[ ! -e $root/var/lib/dpkg/info/$library:amd64.list ]] || fail "$library was installed with it"
+    [[ ! -e $root/var/lib/dpkg/info/$library:amd64.list ]] || fail "the packages pulled in $library"
   done
   quickstart "$root"
   inside "$root" sh -c '[ -s /usr/share/man/man1/sindri-train.1.gz ] || [ -s /usr/share/doc/sindri/copyright ]' || fail "documents are missing"
   timed "apt-get remove" inside "$root" apt-get -y -q remove sindri libsindri0.1
-  [[ -z $(inside "$root" sh -c 'ls -d /usr/share/sindri /usr/bin/sindri /usr/lib/*/libsindri* 2>/dev/null' || true) ]] || fail "removing left files"
+  [[ -z $(inside "$root" sh -c 'ls -d /usr/share/sindri /usr/bin/sindri /usr/lib/*/libsindri* 2>/dev/null' || true) ]] || fail "files remain after removal"
 }
 
 test_same() {
@@ -135,8 +135,8 @@ test_same() {
     for kind in wheel deb; do bash scripts/package.sh "$kind" >"$temp/log" 2>&1 || { cat "$temp/log"; fail "packing, turn $turn"; }; done
     [[ $turn == 2 ]] || sha256sum "$packages"/*.whl "$packages"/*.deb >"$temp/sums"
   done
-  sha256sum --quiet -c "$temp/sums" || fail "packing twice gave different bytes"
-  echo "packed twice: $(wc -l <"$temp/sums") packages, the same bytes"
+  sha256sum --quiet -c "$temp/sums" || fail "packing twice gave different files"
+  echo "packed twice: $(wc -l <"$temp/sums") packages, bitwise identical"
 }
 
 parts=("$@")

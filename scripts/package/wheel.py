@@ -68,8 +68,8 @@ def licences(package: str, origins: dict[str, tuple[str, str]]) -> None:
     folder = os.path.join(package, "share", "sindri", "licences")
     os.makedirs(folder)
     with open(os.path.join(folder, "README"), "w", encoding="utf-8") as f:
-        f.write("What this wheel carries, each from Debian's package of that name and version; its licence is in the file beside.\n"
-                "libjbig stands for a library that is left out: pictures in that compression are not read.\n\n")
+        f.write("This wheel includes the following libraries, each from the Debian package of this name and version. Each licence is in the file NAME.txt.\n"
+                "libjbig is a substitute for a library that is omitted: images with that compression cannot be read.\n\n")
         for name, (version, _) in sorted(origins.items()):
             f.write(f"{name} {version}\n")
             shutil.copyfile(f"/usr/share/doc/{name}/copyright", os.path.join(folder, f"{name}.txt"))

@@ -174,7 +174,7 @@ def on_two_hosts(recipe, args):
 
 
 def report(lines):
-    print("| batch | how | rate | test accuracy, %: mean | by seed | batch norm measured anew |\n| --- | --- | --- | --- | --- | --- |")
+    print("| batch | how | rate | test accuracy, %: mean | by seed | batch norm measured again |\n| --- | --- | --- | --- | --- | --- |")
     keys = sorted({(r["kind"], r["batch"], r["how"], r["lr"]) for r in lines})
     for kind, batch, how, lr in keys:
         some = [r for r in lines if (r["kind"], r["batch"], r["how"], r["lr"]) == (kind, batch, how, lr)]
@@ -223,7 +223,7 @@ def main():
             if json.dumps(recipe) in known or not re.search(args.only, json.dumps(recipe)):
                 continue
             if time.monotonic() - begin > args.minutes * 60:
-                print("adasum: the time is up; the same command goes on", flush=True)
+                print("adasum: the time is up; the same command continues", flush=True)
                 return
             if args.phase == "hosts":
                 on_two_hosts(recipe, args)

@@ -46,7 +46,7 @@ def report(rows):
     def last(name):
         return {r["seed"]: r["curve"][-1] for r in rows if r["name"] == name}
     whole = last("whole")
-    print("| | mean accuracy, % | by seed | beside the whole net | test loss |\n| --- | --- | --- | --- | --- |")
+    print("| | mean accuracy, % | by seed | compared with the whole net | test loss |\n| --- | --- | --- | --- | --- |")
     for name in SETTINGS:
         if not (found := last(name)):
             continue

@@ -219,7 +219,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--snapshots", metavar="FROM,EACH", help="snapshots from this epoch on, so many in each (mlp: 8,2; resnet: 9,4)")
+    parser.add_argument("--snapshots", metavar="FROM,EACH", help="first epoch with snapshots, and snapshots per epoch (mlp: 8,2; resnet: 9,4)")
     parser.add_argument("--only", default="", help="variants that match this regular expression")
     args = parser.parse_args()
     lines = cifar.done(args.out)
@@ -240,7 +240,7 @@ def main():
         if not wanted:
             continue
         if time.monotonic() - begin > args.minutes * 60:
-            print("dim_reduce: the time is up; the same command goes on", flush=True)
+            print("dim_reduce: the time is up; the same command continues", flush=True)
             return
         with tempfile.TemporaryDirectory() as temp:
             folder = pathlib.Path(temp)

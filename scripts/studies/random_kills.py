@@ -174,15 +174,15 @@ def main() -> int:
     parser.add_argument('--program', default=str(ROOT / 'build/release/sindri'))
     parser.add_argument('--kills', type=int, default=100)
     parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--work', help='folder for the runs; those that differ stay there')
+    parser.add_argument('--work', help='folder for the runs; runs that differ are kept')
     parser.add_argument('--task', action='append', choices=sorted(TASKS))
     parser.add_argument('--out', type=pathlib.Path, help='file for the counts of this piece')
-    parser.add_argument('--sum', nargs='+', metavar='FILE', help='add up what --out wrote, and end')
+    parser.add_argument('--sum', nargs='+', metavar='FILE', help='add up files written by --out, then exit')
     args = parser.parse_args()
     if args.sum:
         return sum_pieces(args.sum)
     if args.out and args.out.exists():
-        parser.error(f'--out {args.out} exists: each piece has a file of its own')
+        parser.error(f'--out {args.out} exists: each piece needs a separate file')
     work = pathlib.Path(args.work or tempfile.mkdtemp(prefix='random_kills.'))
     work.mkdir(parents=True, exist_ok=True)
     if not (work / 'jpeg').exists():

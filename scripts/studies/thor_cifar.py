@@ -230,7 +230,7 @@ def main():
         if (args.phase, key(recipe)) in known or not re.search(args.only, key(recipe)):
             continue
         if time.monotonic() - begin > args.minutes * 60:
-            print("thor_cifar: the time is up; the same command goes on", flush=True)
+            print("thor_cifar: the time is up; the same command continues", flush=True)
             return
         curve = run(recipe, train, judge)
         with args.out.open("a") as f:

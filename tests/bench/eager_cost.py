@@ -170,7 +170,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--cases", default="add,matmul,relu,lenet_step", help="those to measure (default: all)")
+    parser.add_argument("--cases", default="add,matmul,relu,lenet_step", help="cases to measure (default: all)")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     args = parser.parse_args()
     cases = args.cases.split(",")
@@ -199,7 +199,7 @@ def main():
         if name != "sindri":
             ratios = (f"{median['sindri'][c] / median[name][c]:.2f} ({least['sindri'][c] / least[name][c]:.2f})".rjust(22) for c in cases)
             print(f"{'over ' + name:<20}" + "".join(ratios))
-    print("medians over the rounds, in brackets the least")
+    print("medians over the rounds; in brackets, the minimum")
     return 0
 
 

@@ -116,7 +116,7 @@ def answer(process):
     while True:
         line = process.stdout.readline()
         if not line:
-            sys.exit(f"error: {process.args[0]} ended: the packages that it needs are listed at the head of this file")
+            sys.exit(f"error: {process.args[0]} ended: this file's docstring lists the packages that it needs")
         if line.startswith("\t"):
             return line.strip()
 

@@ -118,7 +118,7 @@ def main():
     parser.add_argument("new", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--rounds", type=int, default=9, help="blocks of each build and case (default: 9)")
     parser.add_argument("--seconds", type=float, default=0.7, help="length of a block (default: 0.7)")
-    parser.add_argument("--cases", default="", help="names or their beginnings, separated by commas (default: all)")
+    parser.add_argument("--cases", default="", help="names or prefixes of names, separated by commas (default: all)")
     parser.add_argument("--instructions", action="store_true", help="count instructions of a step with valgrind instead")
     args = parser.parse_args()
     if args.instructions:
@@ -129,7 +129,7 @@ def main():
     wanted = [c for c in args.cases.split(",") if c]
     cases = {name: f for name, f in all_cases(args.seconds).items() if not wanted or any(name.startswith(w) for w in wanted)}
     if not cases:
-        raise SystemExit(f"error: no case begins with {args.cases} | there are {', '.join(all_cases(0))}")
+        raise SystemExit(f"error: no case begins with {args.cases} | available: {', '.join(all_cases(0))}")
     times = {name: ([], []) for name in cases}
     for r in range(args.rounds):
         for name, f in cases.items():

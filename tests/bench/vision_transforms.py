@@ -132,7 +132,7 @@ def worker(theirs):
         import mindspore.dataset as ds
         import mindspore.dataset.vision as V
         if "sindri" in sys.modules:
-            sys.exit("error: `import mindspore` gave this repository's package of that name: take its folder out of the peer's path")
+            sys.exit("error: `import mindspore` imported this repository's package of that name: remove its folder from the peer's path")
     else:
         import sindri.dataset as ds
         import sindri.dataset.vision as V
@@ -180,8 +180,8 @@ def ask(process, line):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", help="Python with mindspore")
-    parser.add_argument("--jpeg", default="../shared/data/imagenet_sample/val/n01440764/ILSVRC2012_val_00009111.JPEG", help="a picture for Decode")
-    parser.add_argument("--only", action="append", help="names of transforms, beginnings will do")
+    parser.add_argument("--jpeg", default="../shared/data/imagenet_sample/val/n01440764/ILSVRC2012_val_00009111.JPEG", help="an image for Decode")
+    parser.add_argument("--only", action="append", help="names of transforms, or prefixes of them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="per number")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)

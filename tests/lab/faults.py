@@ -323,7 +323,7 @@ def slow_rank(lab, layout, rng):
     job.misbehave(rank, "sleep 30")  # the reported time is the mean of four steps
     wait_until(lambda: re.search(slower + r"[1-9]\d+\.\d ms a step", job.text(0)), 20, "the straggler's name")
     job.misbehave(rank, "sleep 300")
-    wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms a step", job.text(0)), 20, "a second warning of a rank that has got much slower")
+    wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms a step", job.text(0)), 20, "a second warning about a rank that became much slower")
     job.misbehave(rank, "sleep 2500")
     wait_until(lambda: re.search(rf"waits for rank {rank} \([^)]*\) since [12] s", job.text(0)), 5, "a warning of the wait")
     took = time.monotonic() - since
@@ -381,7 +381,7 @@ def main():
                     print(f"--- {name}, {layout}, number {i}:\n{error if isinstance(error, AssertionError) else traceback.format_exc()}", flush=True)
             wrong += sum(errors.values())
             said = f"longest {max(times):5.1f} s, limit {bound:g}" if times else ""
-            print(f"{name:24} {layout:6} {len(times)} of {options.times} as they have to be  {said}  {dict(errors) if errors else ''}", flush=True)
+            print(f"{name:24} {layout:6} {len(times)} of {options.times} as required  {said}  {dict(errors) if errors else ''}", flush=True)
     return 1 if wrong else 0
 
 

@@ -146,7 +146,7 @@ class Job:
             ranks = [self.pid(r) for r in range(self.ranks)]
             while set(ranks) & set(self.lab.pids()):
                 if time.monotonic() - since > limit:
-                    raise Hang(f"after {limit} s there still run {self.lab.pids()}:\n{self.texts()}")
+                    raise Hang(f"after {limit} s these still run: {self.lab.pids()}:\n{self.texts()}")
                 time.sleep(0.02)
             took = time.monotonic() - since
             self._wait_all(5, time.monotonic(), waiting)
@@ -162,7 +162,7 @@ class Job:
             if not left:
                 return took
             if took > limit:
-                raise Hang(f"after {took:.1f} s (the limit is {limit:g}) there still run {left}:\n{self.texts()}")
+                raise Hang(f"after {took:.1f} s (the limit is {limit:g}) these still run: {left}:\n{self.texts()}")
             time.sleep(0.02)
 
     def codes(self):
@@ -180,7 +180,7 @@ class Job:
         """Checks that each of the ranks printed a match of the pattern. Under mpirun one is enough, because mpirun ends the others as soon as one has ended."""
         silent = [r for r in ranks if not re.search(pattern, self.text(r), re.S)]
         if len(silent) == len(ranks) or (silent and self.layout != "mpi"):
-            raise AssertionError(f"ranks {silent} said nothing like {pattern!r}:\n{self.texts()}")
+            raise AssertionError(f"ranks {silent} printed no match of {pattern!r}:\n{self.texts()}")
 
 
 def short_file(folder, lines):

@@ -72,7 +72,7 @@ def _kill_all(name, limit=5):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > until:
-            raise Hang(f"processes {pids} of {name} do not end")
+            raise Hang(f"processes {pids} of {name} did not end")
         time.sleep(0.01)
 
 
@@ -115,7 +115,7 @@ class Process:
         try:
             code = self.popen.wait(limit)
         except subprocess.TimeoutExpired:
-            raise Hang(f"{self.what} did not end within {limit:g} s; it said:\n{self.tail()}") from None
+            raise Hang(f"{self.what} did not end within {limit:g} s; its output:\n{self.tail()}") from None
         if self.ended is None:
             self.ended = time.monotonic()
         return 128 - code if code < 0 else code
@@ -145,9 +145,9 @@ def wait_until(condition, limit, what, process=None):
         if value := condition():
             return value
         if not running:
-            raise AssertionError(f"{what}: it ended before, with {process.wait(1)}; it said:\n{process.tail()}")
+            raise AssertionError(f"{what}: it ended too early, with exit code {process.wait(1)}; its output:\n{process.tail()}")
         if time.monotonic() > until:
-            raise Hang(f"no {what} within {limit:g} s" + (f"; it said:\n{process.tail()}" if process else ""))
+            raise Hang(f"no {what} within {limit:g} s" + (f"; its output:\n{process.tail()}" if process else ""))
         time.sleep(0.01)
 
 
@@ -267,7 +267,7 @@ class Lab:
         segments = {h: sorted(p.name for p in self.shared_memory(h).rglob("*")) for h in range(1, self.hosts + 1)}
         segments = {h: s for h, s in segments.items() if s}
         if left or segments:
-            raise AssertionError(f"left over: processes {left}, shared memory {segments}")
+            raise AssertionError(f"still there: processes {left}, shared memory {segments}")
 
     def end_all(self):
         """Ends the processes on the hosts and empties each /dev/shm, so that the lab can be used again."""

@@ -10,7 +10,7 @@ from lab import PROGRAM, ROOT, Lab
 GARBAGE = """
 import os, socket, sys, time
 kept = []
-for i in range(40):  # half of them say nothing and stay, some say nonsense
+for i in range(40):  # half of them stay silent, some send garbage
     s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 5)
     if i % 2 == 0: s.sendall(os.urandom(3000) if i % 4 else b"GET / HTTP/1.1\\r\\n\\r\\n")
     kept.append(s)

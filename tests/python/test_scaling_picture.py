@@ -19,9 +19,9 @@ def check(program):
 
 @pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 def test_the_picture_is_that_of_the_model(tmp_path):
-    assert check(PROGRAM) == (0, "the picture is up to date\n")
+    assert check(PROGRAM) == (0, "the plot is up to date\n")
     other = tmp_path / "sindri"  # another model: its percentages are other ones
     other.write_text(f'#!/bin/sh\n"{PROGRAM}" "$@" | sed "s/95\\.7/94.7/"\n', encoding="utf-8")
     other.chmod(0o755)
     code, said = check(other)
-    assert code == 1 and "is not what would be drawn" in said
+    assert code == 1 and "is out of date: run" in said

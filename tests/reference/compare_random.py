@@ -31,8 +31,8 @@ def main():
     parser.add_argument("--theirs", required=True, metavar="PYTHON", help="a Python with MindSpore 2.10")
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true", help="print the calls that only the real package refuses, too")
-    parser.add_argument("--only", metavar="TEXT", help="of the drawn calls, those that contain TEXT")
+    parser.add_argument("--all", action="store_true", help="also print the calls that only the real package rejects")
+    parser.add_argument("--only", metavar="TEXT", help="run only the drawn calls that contain TEXT")
     arguments = parser.parse_args()
     cases = [case for case in random_cases.draw(arguments.calls, arguments.seed) if arguments.only is None or arguments.only in case]
 
@@ -50,7 +50,7 @@ def main():
             print(f"{kind}: {case}\n    here  {json.dumps(ours[case])[:300]}\n    there {json.dumps(theirs[case])[:300]}")
     both = sum(ours[case][0] == theirs[case][0] == "error" for case in cases)
     counts = collections.Counter(kind for kind in kinds.values() if kind)
-    print(f"{len(cases)} calls of seed {arguments.seed}, {len(cases) - counts.total()} equal ({both} of them refused by both)",
+    print(f"{len(cases)} calls of seed {arguments.seed}, {len(cases) - counts.total()} equal ({both} of them rejected by both)",
           *(f", {count} {kind}" for kind, count in counts.most_common()), sep="")
     return 0
 

@@ -104,7 +104,7 @@ def ctc_loss(t, a):
     """Returns the loss with the gradient with respect to log_probs. PyTorch's adds exp(log_probs), which a preceding log_softmax would cancel."""
     y, targets, steps, lengths = t[0], *(v.long() for v in t[1:])
     if (targets == a["blank"]).any():
-        raise ValueError("the gradient that PyTorch gives a label that is the blank is not that of its loss")
+        raise ValueError("PyTorch's gradient for a label equal to the blank is not the gradient of its loss")
     loss, plain = (F.ctc_loss(y, targets, steps, lengths, a["blank"], "none", zero) for zero in (a["zero_infinity"], False))
     counted = (torch.arange(y.shape[0])[:, None] < steps) & torch.isfinite(plain)
     return loss - torch.where(counted, (y.exp() - y.exp().detach()).sum(2), torch.zeros((), dtype=y.dtype)).sum(0)
@@ -238,7 +238,7 @@ def main():
     print(f"torch {torch.__version__}: {len(per_op)} ops, {sum(map(len, per_op.values()))} lines")
     print("no PyTorch counterpart:", ", ".join(sorted(unknown)))
     for line in failed:
-        print("left out:", line)
+        print("omitted:", line)
 
 
 main()
