@@ -3,13 +3,13 @@
     import sindri as ms
     from sindri import nn, ops, Tensor, Model
 
-docs/guide/python.md is the guide; scripts written for MindSpore run through the package `mindspore` (python/mindspore).
+The guide is docs/guide/python.md. Scripts written for MindSpore run through the package `mindspore` (python/mindspore).
 """
 import os as _os
 
-# The OpenMP runtime reads how long its threads spin at a barrier when it is loaded, which importing _core does. Its default, milliseconds, makes
-# a step several times slower as soon as another program wants one of the cores; some ten microseconds cost nothing on an idle machine. Where
-# another package has loaded the runtime before, the engine sees to it (src/device/cpu/openmp.cc).
+# The OpenMP runtime reads the time that its threads spin at a barrier when it is loaded, which importing _core does. With the default of some
+# milliseconds, a step becomes several times slower as soon as another program needs one of the cores; about ten microseconds cost nothing on an
+# idle machine. If another package has loaded the runtime before, the engine handles it (src/device/cpu/openmp.cc).
 def _runtime_is_loaded():
     try:
         with open("/proc/self/maps") as maps:
@@ -23,9 +23,9 @@ if _spinning:
     _os.environ["GOMP_SPINCOUNT"] = "3000"
 from sindri import _core
 if _spinning:
-    del _os.environ["GOMP_SPINCOUNT"]  # other programs started from here choose for themselves
+    del _os.environ["GOMP_SPINCOUNT"]  # programs started from here choose for themselves
 del _os, _spinning, _runtime_is_loaded
-if getattr(_core, "__file__", None) is None:  # only the folder of its stubs is there
+if getattr(_core, "__file__", None) is None:  # only the folder of its stubs exists
     raise ImportError("the extension module sindri._core is not built for this Python | sindri | pip install ./python, or in a build tree "
                       "scripts/build.sh release --python")
 from sindri._core import (CheckpointError, CommError, DataError, DeviceError, DTypeError, Error, InternalError, InvalidValueError, IoError, NonFiniteError,
@@ -58,7 +58,7 @@ __version__ = _core.version
 _attach(Tensor)
 del _attach
 
-# What `from mindspore import *` brings: MindSpore's names. Modules, errors and Sindri's own names are attributes.
+# The names that `from mindspore import *` exports. Modules, errors and Sindri's own names are attributes only.
 _NOT_LISTED = frozenset("""
 DType DynamicProfilerMonitor parse_print reset_ps_context all_types float_type from_dlpack function int_type issubclass_ ms_class number_type promote_types type_type uint_type get_grad jacfwd jacrev jvp vjp vmap
 Error CheckpointError CommError DataError DeviceError DTypeError InternalError InvalidValueError IoError NonFiniteError NotYetError SettingsError

@@ -4,11 +4,11 @@ import shutil
 import sys
 from typing import List, NoReturn
 
-_OWN_VERBS = ("convert", "compare", "map")  # the program knows their flags, for its help and man pages, and asks Python to run them
+_OWN_VERBS = ("convert", "compare", "map")  # the program knows their flags, for its help and man pages, and runs them through Python
 
 
 def _program() -> str:
-    """The program beside the package, or in the build tree the package runs from."""
+    """Returns the program next to the package, or in the build tree from which the package runs."""
     here = os.path.dirname(os.path.abspath(__file__))
     for path in (os.path.join(here, "bin", "sindri"), os.environ.get("SINDRI_PROGRAM", ""), os.path.join(here, "..", "..", "build", "release", "sindri")):
         if path and os.access(path, os.X_OK):
@@ -17,7 +17,7 @@ def _program() -> str:
 
 
 def _called_as() -> str:
-    """How the user called the program, for the commands that it suggests: `sindri`, or `python3 -m sindri`."""
+    """Returns how the user called the program, for the commands that it suggests: `sindri`, or `python3 -m sindri`."""
     if os.path.basename(sys.argv[0]) == "__main__.py":
         return f"{os.path.basename(sys.executable)} -m sindri"
     name = os.path.basename(sys.argv[0])
@@ -26,7 +26,7 @@ def _called_as() -> str:
 
 
 def _become_program(called: str, words: List[str]) -> NoReturn:
-    """The process becomes the program, called by this name, so signals and exit codes are its own; scripts that it starts run in this Python."""
+    """Replaces the process by the program, called by this name, so that it handles signals and exit codes; scripts it starts run in this Python."""
     program = _program()
     os.environ.setdefault("SINDRI_PYTHON", sys.executable)
     sys.stdout.flush()

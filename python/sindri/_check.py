@@ -1,8 +1,10 @@
-"""Argument checks of the whole package. Every failure is one line, `what | where | fix`: the argument with what was expected and found, the function
-or class that was called, and what to do where that is not plain from the first part.
+"""Argument checks of the whole package.
 
-Checks take (who, name, value, …) and give the value back, or raise TypeError for another type and ValueError for another value. `_checkparam` has
-them under MindSpore's names and in its order of arguments; what converts tensors and axes stands with the ops (ops/_util.py).
+Every failure is one line, `what | where | fix`: the argument with what was expected and found, the function or class that was called, and the
+remedy if it is not obvious from the first part.
+
+Checks accept (who, name, value, …) and return the value, or raise TypeError for another type and ValueError for another value. `_checkparam`
+provides them under MindSpore's names and with its order of arguments; conversions of tensors and axes are in ops/_util.py.
 """
 from __future__ import annotations
 
@@ -24,26 +26,26 @@ INT32_MAX = 2147483647
 
 
 class ArgumentError(_core.InvalidValueError, RuntimeError):
-    """Arguments that exclude each other. MindSpore 1.x raises RuntimeError and 2.x ValueError for these; this is both."""
+    """Arguments that exclude each other. MindSpore 1.x raises RuntimeError and 2.x ValueError for these; this class is both."""
 
 
-_LONGEST_WORD, _KEPT = 5000, 200  # as src/core/error.cc has them
+_LONGEST_WORD, _KEPT = 5000, 200  # as in src/core/error.cc
 
 
 def with_short_words(text: str) -> str:
-    """The text, where runs without a space that are longer than any path keep their beginning and end."""
+    """Returns the text with long runs without a space, longer than any path, reduced to their start and end."""
     if len(text) <= _LONGEST_WORD:
         return text
     return re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda m: f"{m[0][:_KEPT]}…({len(m[0]) - 2 * _KEPT} characters)…{m[0][-_KEPT:]}", text)
 
 
 def fail(kind: Type[Exception], what: str, where: str = "", fix: str = "") -> NoReturn:
-    """Raises `kind` with the parts of the message that are not empty."""
+    """Raises `kind` with the non-empty parts of the message."""
     raise kind(with_short_words(" | ".join(part for part in (what, where, fix) if part)))
 
 
 def warn_of_uncalled(made: type, base: type, hooks: Iterable[str], instead: str) -> None:
-    """Warns that `made`, a subclass of `base`, defines methods that MindSpore's class of this name calls inside and Sindri's does not."""
+    """Warns if `made`, a subclass of `base`, defines methods that MindSpore's class of this name calls internally and Sindri's does not."""
     uncalled = [name for name in hooks if name in vars(made) and not hasattr(base, name)]
     if uncalled:
         warnings.warn(f"{made.__name__}: {', '.join(uncalled)} will not be called: MindSpore's {base.__name__} uses {'it' if len(uncalled) == 1 else 'them'} "
@@ -51,27 +53,27 @@ def warn_of_uncalled(made: type, base: type, hooks: Iterable[str], instead: str)
 
 
 def is_int(value: Any) -> bool:
-    """Whether `value` is a whole number, of Python's or NumPy's; a bool is none."""
+    """Returns whether `value` is an integer of Python or NumPy; a bool is not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a real number, of Python's or NumPy's; a bool is none."""
+    """Returns whether `value` is a real number of Python or NumPy; a bool is not."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def got(value: Any) -> str:
-    """What was found, with its type."""
+    """Returns the found value with its type, as text."""
     return f"got {value!r} of type {type(value).__name__}"
 
 
 def type_names(types: Iterable[Any]) -> str:
-    """'int or str'."""
+    """Returns the names of types, such as 'int or str'."""
     return " or ".join("None" if t is type(None) else getattr(t, "__name__", str(t)) for t in types)
 
 
 def range_text(least: Optional[Number] = None, most: Optional[Number] = None, above: Optional[Number] = None, below: Optional[Number] = None) -> str:
-    """'at least 0 and below 1', of the ends that are given; finite without any."""
+    """Returns a range as text, such as 'at least 0 and below 1'; 'finite' without ends."""
     if least is not None and most is not None:
         return f"from {least} to {most}"
     ends = [("above", above), ("at least", least), ("below", below), ("at most", most)]
@@ -79,7 +81,7 @@ def range_text(least: Optional[Number] = None, most: Optional[Number] = None, ab
 
 
 def check_int(who: str, name: str, value: Any, least: Optional[int] = None, most: Optional[int] = None) -> int:
-    """A whole number from `least` to `most`."""
+    """Checks an integer from `least` to `most`."""
     if not is_int(value):
         fail(TypeError, f"{name} must be an int, {got(value)}", who)
     if least is not None and value < least or most is not None and value > most:
@@ -88,13 +90,13 @@ def check_int(who: str, name: str, value: Any, least: Optional[int] = None, most
 
 
 def check_int32(who: str, name: str, value: Any, least: int = 0, most: int = INT32_MAX) -> int:
-    """A whole number from 0 to 2^31 - 1, or between other ends."""
+    """Checks an integer from 0 to 2^31 - 1, or between other ends."""
     return check_int(who, name, value, least, most)
 
 
 def check_float(who: str, name: str, value: Any, least: Optional[float] = None, most: Optional[float] = None, *, above: Optional[float] = None,
                 below: Optional[float] = None) -> float:
-    """A finite number between inclusive (least, most) and exclusive (above, below) ends."""
+    """Checks a finite number between inclusive (least, most) and exclusive (above, below) ends."""
     if not is_number(value):
         fail(TypeError, f"{name} must be a number, {got(value)}", who)
     value = float(value)
@@ -105,21 +107,21 @@ def check_float(who: str, name: str, value: Any, least: Optional[float] = None, 
 
 
 def check_strict_float(who: str, name: str, value: Any, **ends: Optional[float]) -> float:
-    """As check_float for arguments where a whole number is an error of type."""
+    """Like check_float, for arguments of which an integer is a TypeError."""
     if not isinstance(value, float):
         fail(TypeError, f"{name} must be a float, {got(value)}", who, f"write {value}.0" if is_int(value) else "")
     return check_float(who, name, value, **ends)
 
 
 def check_bool(who: str, name: str, value: Any) -> bool:
-    """True or False."""
+    """Checks a bool."""
     if not isinstance(value, (bool, np.bool_)):
         fail(TypeError, f"{name} must be a bool, {got(value)}", who)
     return bool(value)
 
 
 def check_choice(who: str, name: str, value: Any, choices: Sequence[Any]) -> Any:
-    """One of `choices`. What is no text where all choices are texts is a TypeError."""
+    """Checks that the value is one of `choices`. If all choices are str, a value of another type is a TypeError."""
     if not isinstance(value, str) and all(isinstance(c, str) for c in choices):
         fail(TypeError, f"{name} must be a str, {got(value)}", who, "use " + " or ".join(repr(c) for c in choices))
     if value not in choices:
@@ -128,7 +130,7 @@ def check_choice(who: str, name: str, value: Any, choices: Sequence[Any]) -> Any
 
 
 def check_type(who: str, name: str, value: Any, types: Union[type, Sequence[type]]) -> Any:
-    """An instance of `types`; a bool is no int."""
+    """Checks an instance of `types`; a bool is not an int."""
     wanted = (types,) if isinstance(types, type) else tuple(types)
     if not isinstance(value, wanted) or isinstance(value, bool) and bool not in wanted and object not in wanted:
         fail(TypeError, f"{name} must be {type_names(wanted)}, {got(value)}", who)
@@ -136,7 +138,7 @@ def check_type(who: str, name: str, value: Any, types: Union[type, Sequence[type
 
 
 def sizes(who: str, name: str, value: Any, count: int, least: int = 1) -> Any:
-    """`count` whole numbers, given as one for all or as a tuple of `count`."""
+    """Checks `count` integers, given as one for all or as a tuple of `count`."""
     if isinstance(value, (tuple, list)):
         if len(value) != count:
             fail(TypeError, f"{name} must be an int or {count} of them, got {tuple(value)!r}", who)
@@ -145,7 +147,7 @@ def sizes(who: str, name: str, value: Any, count: int, least: int = 1) -> Any:
 
 
 def size_2d(who: str, size: Any, name: str = "size") -> List[int]:
-    """[edge] or [height, width]."""
+    """Checks a size and returns [edge] or [height, width]."""
     values: Sequence[Any] = [size] if is_int(size) else size
     if not isinstance(values, (list, tuple)) or len(values) not in (1, 2):
         fail(TypeError, f"{name} must be an int or a tuple (height, width), got {size!r}", who)
@@ -154,7 +156,7 @@ def size_2d(who: str, size: Any, name: str = "size") -> List[int]:
 
 def pair_of_numbers(who: str, name: str, value: Any, least: Optional[float] = None, most: Optional[float] = None,
                     ordered: bool = True) -> Tuple[float, float]:
-    """Two numbers, the first not above the second unless `ordered` is False."""
+    """Checks two numbers; the first must not be above the second unless `ordered` is False."""
     if not isinstance(value, (list, tuple)):
         fail(TypeError, f"{name} must be a tuple or list of two numbers, got {value!r}", who)
     if len(value) != 2:
@@ -166,7 +168,7 @@ def pair_of_numbers(who: str, name: str, value: Any, least: Optional[float] = No
 
 
 def check_names(who: str, name: str, value: Any) -> List[str]:
-    """Column names: a str, or a list or tuple of them without repetition. None gives []."""
+    """Checks column names: a str, or a list or tuple of them without repetition. Returns a list; [] for None."""
     if value is None:
         return []
     value = [value] if isinstance(value, str) else value
@@ -183,7 +185,7 @@ def check_names(who: str, name: str, value: Any) -> List[str]:
 
 
 def enumeration(who: str, name: str, value: Any, kind: Type[Enum]) -> Any:
-    """A member of the enumeration `kind`."""
+    """Checks a member of the enumeration `kind`."""
     if not isinstance(value, kind):
         fail(TypeError, f"{name} must be one of the enumeration {kind.__name__}, {got(value)}", who,
              f"use one of {', '.join(f'{kind.__name__}.{m.name}' for m in kind)}")
@@ -191,7 +193,7 @@ def enumeration(who: str, name: str, value: Any, kind: Type[Enum]) -> Any:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """'did you mean X?', or an empty string."""
+    """Returns 'did you mean X?', or an empty string."""
     found = difflib.get_close_matches(name, list(known), 1)
     return f"did you mean '{found[0]}'?" if found else ""
 

@@ -1,20 +1,22 @@
 """Graph mode for Python code: a call is traced once per signature into one graph, then replayed without Python.
 
-The signature of a call is its arguments (tensors by shape and type, everything else by value) and the state of what it went through: of the
-Cells that were called, given or found around the function, with all that their attributes hold. `set_train` or `add_flags` leads to another
-graph, and back to the earlier one.
+The signature of a call consists of its arguments (tensors by shape and type, everything else by value) and of the state of the Cells involved:
+those that were called, passed in or captured by the function, with everything their attributes hold. `set_train` or `add_flags` leads to
+another graph, and later back to the earlier one.
 
-Where the code asks a tensor for its truth (`if overflow:`, `while`, `and`, `or`, `not`), the graph so far runs and the trace goes on for that
-outcome; a call that meets another outcome traces the function again for that path (src/graph/segments.h). Code that looks at values otherwise
-cannot be traced. Behind a condition the rest of that call runs eagerly; in front of every condition, and where many calls look, a call of that
-signature runs eagerly from its beginning. One warning says where it looked.
+If the code evaluates a tensor as a condition (`if overflow:`, `while`, `and`, `or`, `not`), the graph so far runs and tracing continues for that
+outcome. A call with another outcome traces the function again for that path (src/graph/segments.h). Code that reads values in other ways cannot
+be traced. After a condition, the rest of that call then runs eagerly. Before any condition, or if many calls read values, a call of that
+signature runs eagerly from its start. One warning names the place.
 
-An eager call is eager in its own code only: the Cells, gradient functions and jit functions that it calls are compiled by themselves, with
-signatures and states as above (`call_apart`). One that looks at values is eager in the same way, and so are its callers. The results are those of
-PYNATIVE_MODE, whatever is compiled: the random ops of all parts count on in one step, arguments, Parameters and tensors from outside are handed
-through as the objects they are, and what has more to do with its surroundings than a graph can have (it records for a later gradient, writes to its
-arguments, returns a part of them, leaves tensors or numbers behind in lists or attributes) runs eagerly. So does what is called for the first time,
-which may be an object for this one call, is too small to gain, or is called with something else each time.
+An eager call is eager only in its own code: the Cells, gradient functions and jit functions that it calls are compiled separately, with signatures
+and states as above (`call_apart`). A called function that reads values is eager in the same way, and so are its callers. The results are those of
+PYNATIVE_MODE, whatever is compiled: the random ops of all parts count in one step, and arguments, Parameters and tensors from outside are passed
+through as the same objects.
+
+Some calls share more with their surroundings than a graph can represent: they record for a later gradient, write to their arguments, return a part
+of them, or leave tensors or numbers in lists or attributes. These run eagerly. So does a function that is called for the first time (it may be an
+object for this one call), is too small to gain, or is called with different arguments each time.
 """
 from __future__ import annotations
 
@@ -39,36 +41,36 @@ from sindri._uses import watching
 __all__ = ["Flat", "Graphs", "RecordRuns", "State", "clock", "entrance", "graph_text", "local", "outermost", "rebuild", "run_eagerly", "run_within"]
 
 _MAX_ENTRIES = 64
-_MANY_STATES = 16  # graphs for the same arguments: what differs is named
+_MANY_STATES = 16  # graphs for the same arguments; above this, a warning names the difference
 _MAX_CHANGES = 8
-# Of parts of eager calls.
-_FEW_NODES = 3  # what has no more is run op by op in less time than its signature is compared
-_FREE_TRIES = 8  # signatures compiled on trust; then each has to be paid for
-_HITS_PER_TRY = 16  # with so many calls that found theirs
-_MAX_FRUITLESS = 32  # calls in a row whose signature was new: the next ones are not even compared
+# For parts of eager calls.
+_FEW_NODES = 3  # a smaller function runs op by op in less time than comparing its signature takes
+_FREE_TRIES = 8  # signatures compiled in advance; further ones must be earned
+_HITS_PER_TRY = 16  # by this number of calls that found their signature
+_MAX_FRUITLESS = 32  # consecutive calls with a new signature, after which signatures are not compared any more
 
 
 class _Local(threading.local):
-    """What this thread is doing: nesting of Cell calls, tapes in force, Cells seen while tracing."""
+    """The state of this thread: nesting of Cell calls, active tapes, Cells seen while tracing."""
 
     def __init__(self) -> None:
-        self.depth = 0  # Cell calls in progress; stays 0 while a graph is traced, where each call is to be seen
+        self.depth = 0  # Cell calls in progress; stays 0 while a graph is traced, because each call must be seen
         self.tapes = 0  # tapes recording
         self.recording = 0  # inside a Cell whose forward run is recorded for a later gradient call
-        self.recorded: list[Any] = []  # forward runs a gradient call may reuse: (cell, inputs, tape, output)
-        self.seen: Optional[list[Any]] = None  # Cells called while a graph is traced: what its signature depends on
-        self.called: list[Any] = []  # those of them that trained, outside of gradients
-        self.marked: frozenset[Any] = frozenset()  # Cells whose runs are recorded in this trace, for gradients that follow
+        self.recorded: list[Any] = []  # forward runs that a gradient call may reuse: (cell, inputs, tape, output)
+        self.seen: Optional[list[Any]] = None  # Cells called while a graph is traced; its signature depends on them
+        self.called: list[Any] = []  # those in training mode, outside of gradients
+        self.marked: frozenset[Any] = frozenset()  # Cells whose runs are recorded in this trace, for following gradients
         self.begin = 0  # tensors with a smaller id are older than the graph being traced
-        self.result: Any = None  # the structure of what the latest trace returned
-        self.differentiated: list[Any] = []  # Cells whose gradients a trace takes, with a forward run of their own
-        self.made: Any = None  # by a compiled run of a Cell that is recorded: the arguments of Recording.done
-        self.apart = False  # an outermost call of GRAPH_MODE runs eagerly: what it calls is compiled by itself
+        self.result: Any = None  # the structure of the latest trace's result
+        self.differentiated: list[Any] = []  # Cells whose gradients a trace computes with a separate forward run
+        self.made: Any = None  # the arguments of Recording.done, set by a compiled run of a recorded Cell
+        self.apart = False  # an outermost call of GRAPH_MODE runs eagerly; the functions it calls are compiled separately
 
 
 class RecordRuns(BaseException):
-    """A trace found a gradient of a Cell that was called before without a recording: it starts anew and records that Cell's runs, so that batch
-    statistics move and random numbers are drawn once. No Exception, for those a construct may catch."""
+    """Raised if a trace finds a gradient of a Cell that was called before without a recording. The trace starts again and records that Cell's runs, so
+    that batch statistics are updated and random numbers drawn once. Not an Exception, because a construct may catch those."""
 
     def __init__(self, cell: Any) -> None:
         super().__init__(cell)
@@ -76,11 +78,11 @@ class RecordRuns(BaseException):
 
 
 class _Tied(BaseException):
-    """A part of an eager call, traced, shares more with its surroundings than values: nothing of it has run, and it is to run eagerly."""
+    """Raised if a traced part of an eager call shares more with its surroundings than values: none of it has run, and it must run eagerly."""
 
 
 class _NotNow(Exception):
-    """A part of an eager call, traced, would take over what this call has recorded around it."""
+    """Raised if a traced part of an eager call would reuse what this call has recorded around it."""
 
 
 local = _Local()
@@ -91,7 +93,7 @@ _TO_TUPLE: tuple[Any, ...] = (map, zip, enumerate, range, type({}.keys()), type(
 
 
 def _settled(v: Any) -> Any:
-    """A result without iterators, which a graph could give out once only, and views: lists and tuples of what they yield, as in MindSpore."""
+    """Returns a result without iterators, which a graph could return only once, and views: lists and tuples of their items, as in MindSpore."""
     if type(v) is map and isinstance(v.__reduce__()[1][1], type(iter([]))):  # of a list
         return [_settled(x) for x in v]
     if isinstance(v, _TO_LIST):
@@ -101,7 +103,7 @@ def _settled(v: Any) -> Any:
     kind = type(v)
     if kind is tuple or kind is list:
         items = [_settled(x) for x in v]
-        return v if all(map(is_, items, v)) else kind(items)  # a list that something else holds stays that list
+        return v if all(map(is_, items, v)) else kind(items)  # a list held elsewhere stays the same list
     return v
 
 
@@ -112,7 +114,7 @@ def _collected(v: Any) -> list[Tensor]:
 
 
 def _collect(v: Any, out: Any) -> None:
-    """The tensors of a result, Parameters included (as values); the same walk as _restore."""
+    """Collects the tensors of a result, Parameters included (as values), in the order of _restore."""
     if isinstance(v, Tensor):
         out.append(v)
     elif isinstance(v, (tuple, list)):
@@ -135,7 +137,7 @@ def _restore(v: Any, tensors: Any) -> Any:
 
 
 def _skeleton(v: Any) -> Any:
-    """A result without its tensors' data, to restore later results from."""
+    """Returns a result without its tensors' data, from which later results are restored."""
     if isinstance(v, Tensor):
         return _PLACE
     if isinstance(v, (tuple, list)):
@@ -151,7 +153,7 @@ _SIMPLE = (type(None), bool, int, float, complex, str, bytes, range, slice, type
 
 
 class _Place:
-    """In a packed result: output `index` of the graph, or below zero argument -index - 1."""
+    """In a packed result: output `index` of the graph, or, if negative, argument -index - 1."""
 
     __slots__ = ("index",)
 
@@ -160,7 +162,7 @@ class _Place:
 
 
 def _map(v: Any, leaf: Any) -> Any:
-    """v with leaf(x) for what is in its tuples, lists, dicts and named tuples."""
+    """Returns v with leaf(x) for the items of its tuples, lists, dicts and named tuples."""
     kind = type(v)
     if kind is tuple:
         return tuple([_map(x, leaf) for x in v])
@@ -174,8 +176,8 @@ def _map(v: Any, leaf: Any) -> Any:
 
 
 def _pack(result: Any, given: Any) -> Any:
-    """(the result with places for the tensors that the trace has made, these tensors, other objects in it that may hold some): Parameters and tensors
-    from outside stay what they are."""
+    """Returns (the result with places for the tensors that the trace created, these tensors, other objects in it that may hold some). Parameters and
+    tensors from outside are kept."""
     places: dict[int, Any] = {id(t): _Place(-i - 1) for i, t in enumerate(given)}
     out: list[Tensor] = []
     others: list[Any] = []
@@ -197,17 +199,17 @@ def _pack(result: Any, given: Any) -> Any:
 
 
 class _Result:
-    """What a part returns, its tensors by their places, and what else it leaves behind."""
+    """The result of a part with its tensors as places, and its other effects."""
 
     __slots__ = ("structure", "count", "written", "recording", "form")
 
     def __init__(self, structure: Any, count: int, written: Any = (), recording: Any = None, form: Any = None) -> None:
-        self.structure, self.count = structure, count  # of outputs that are results
-        self.written = written  # arguments that it has written: (index, value)
-        self.recording, self.form = recording, form  # the run was recorded: in a graph that gives further outputs on this form, or eagerly in the end
+        self.structure, self.count = structure, count  # number of outputs that are results
+        self.written = written  # the arguments it wrote: (index, value)
+        self.recording, self.form = recording, form  # the recorded run: of a graph that returns further outputs in this form, or eager at the end
 
     def restored(self, entry: _Entry, out: Any, given: Any) -> Any:
-        """The result of a run of the entry; local.made is what was recorded."""
+        """Returns the result of a run of the entry and sets local.made to its recording."""
         for i, value in self.written:
             given[i]._replace(value)
         if self.form is not None:
@@ -224,14 +226,14 @@ class _Result:
 
 
 def _containers(v: Any) -> list[int]:
-    """Identities of the lists and dicts in v."""
+    """Returns the identities of the lists and dicts in v."""
     if isinstance(v, (tuple, list)):
         return [i for x in v for i in _containers(x)] + ([id(v)] if isinstance(v, list) else [])
     return [i for x in v.values() for i in _containers(x)] + [id(v)] if isinstance(v, dict) else []
 
 
 class _Surroundings:
-    """What a part that is traced was given, to tell what it did to it."""
+    """The inputs of a traced part, to detect its effects on them."""
 
     def __init__(self, tensors: Any, args: Any, kwargs: Any, state: State) -> None:
         self.tensors, self._ids = tensors, [t._id for t in tensors]
@@ -239,12 +241,12 @@ class _Surroundings:
         self._held = {*_containers(self._args), *[id(v) for v, *_ in state.lists + state.dicts]}
 
     def written(self) -> list[Any]:
-        """The arguments that it has written: (index, value)."""
+        """Returns the arguments it wrote: (index, value)."""
         return [(i, t._detached()) for i, (t, was) in enumerate(zip(self.tensors, self._ids)) if t._id != was]
 
     def tied(self, result: Any, tensors: Any) -> bool:
-        """Whether more than values goes in and out: it changed its arguments, left a recording for a later gradient, or returns lists or (these tensors)
-        parts of tensors that others hold, too."""
+        """Returns whether it exchanges more than values: it changed its arguments, left a recording for a later gradient, or returns lists or (these
+        tensors) views of tensors that others hold too."""
         args, kwargs = self._args
         now = Flat(args, kwargs)
         if local.recorded or self.written() or now.key != self._key or not all(map(is_, now.tensors, self.tensors)):
@@ -265,29 +267,29 @@ class _Entry:
 
     def __init__(self, name: str, apart: bool = False) -> None:
         self.name, self.apart, self.time, self.eager = name, apart, -1, False
-        self.fn: Any = None  # the compiled function, None when the call runs eagerly
-        self.results: dict[int, Any] = {}  # by path: the structure of what it returns
+        self.fn: Any = None  # the compiled function; None if the call runs eagerly
+        self.results: dict[int, Any] = {}  # by path: the structure of the result
         self.traces = 0
-        self.seen: list[Any] = []  # Cells that a trace met, until the state is taken
-        self.marked: frozenset[Any] = frozenset()  # Cells whose runs its traces record, for gradients that follow
-        self.touched = False  # whether the latest trace changed what Cells hold
-        self.changed = False  # the same, if that matters: beside conditions the next trace would not start where that one did
-        self.roots: list[Any] = []  # what its state is the state of
+        self.seen: list[Any] = []  # Cells that a trace met, until the state is stored
+        self.marked: frozenset[Any] = frozenset()  # Cells whose runs its traces record, for following gradients
+        self.touched = False  # whether the latest trace changed values held by Cells
+        self.changed = False  # the same, if it matters: with conditions, the next trace would start from another state
+        self.roots: list[Any] = []  # the objects whose state it depends on
         self.state: Any = None
-        self.loose: Any = None  # the state, where some of it can change without the clock
-        self.bound: Any = None  # its variables, where it has some
-        self.reads = Reads()  # what its traces have loaded from around them
-        self.keep: Any = None  # what the key of its arguments knows by its address
+        self.loose: Any = None  # the state, if a part of it can change without the clock
+        self.bound: Any = None  # its variables, if it has some
+        self.reads = Reads()  # variables that its traces have read from outside
+        self.keep: Any = None  # objects that the key of its arguments identifies by address
         self.went_on = False  # whether the latest run ended eagerly
-        self.looks = self.runs = 0  # runs that ended eagerly as they looked at a value, and the others
-        self.failed = False  # the latest trace threw before anything had run
-        self.differentiated: list[Any] = []  # Cells whose recordings its gradients would take over
-        self.queries: list[Any] = []  # what its gradients asked of optimizers (_uses): with another answer it is another graph
-        self.after: dict[int, Any] = {}  # by path: (place among the outputs, uses) that the run hands to optimizers outside, the optimizers that it calls
+        self.looks = self.runs = 0  # runs that ended eagerly because they read a value, and the other runs
+        self.failed = False  # the latest trace raised before anything had run
+        self.differentiated: list[Any] = []  # Cells whose recordings its gradients would reuse
+        self.queries: list[Any] = []  # its gradients' queries to optimizers (_uses): another answer needs another graph
+        self.after: dict[int, Any] = {}  # by path: (index of the first use in the outputs, uses for outer optimizers, optimizers that it calls)
 
     def run(self, tensors: list[Tensor], only_compile: bool = False) -> Any:
-        """Its result. Where a path is taken for the first time, the state is that behind the trace."""
-        traces, fn = self.traces, self.fn  # one that makes room meanwhile loses it
+        """Runs it and returns the result. If a path is taken for the first time, the state is that after the trace."""
+        traces, fn = self.traces, self.fn  # an entry that is evicted meanwhile loses it
         self.went_on = self.failed = False
         while True:
             try:
@@ -311,12 +313,12 @@ class _Entry:
         result, local.result = local.result, None
         if not self.apart:
             return _restore(result, iter(out))
-        if not self.went_on:  # at the end something outside held what it had computed
+        if not self.went_on:  # at the end, objects outside held its results
             self.stay_eager()
         return result.restored(self, out, tensors)
 
     def _handed_over(self, path: int, out: Any) -> Any:
-        """The outputs of a run that are results: the others are uses, which optimizers get. Those that it called count the update."""
+        """Returns the outputs of a run that are results; the others are uses, which are passed to optimizers. Optimizers that it called count the update."""
         if path in self.after:
             begin, uses, updates = self.after[path]
             for steps in updates:
@@ -327,15 +329,15 @@ class _Entry:
         return out
 
     def stay_eager(self) -> None:
-        """Calls of this signature run eagerly from now on."""
+        """Makes calls of this signature run eagerly from now on."""
         self.eager, self.fn = True, None
 
     def would_take_over(self, recorded: list[Any]) -> bool:
-        """Whether a gradient in it would take over one of these recordings of the code around."""
+        """Returns whether a gradient in it would reuse one of these recordings of the surrounding code."""
         return any([r.cell is c for r in recorded for c in self.differentiated])
 
     def looks_often(self) -> bool:
-        """Whether so many runs end eagerly that all of them had better begin so."""
+        """Returns whether so many runs end eagerly that all of them should start eagerly."""
         return self.looks > 2 and 4 * self.looks > self.runs
 
     def specialise(self, roots: list[Any]) -> None:
@@ -360,7 +362,7 @@ class _Entry:
         return True
 
     def follow(self) -> None:
-        """Takes the state as it is now: what an eager run itself has changed is no reason to try a graph again."""
+        """Stores the current state: changes made by an eager run itself must not cause another attempt at a graph."""
         time = clock[0]
         if not (self.time == time and (self.loose is None or self.loose.quiet()) or self._unchanged(time)):
             self.specialise(self.roots)
@@ -378,21 +380,21 @@ class _Entry:
 
 
 class Graphs:
-    """The compiled signatures of one callable. Nothing inside of one that is `whole` is compiled by itself: a gradient, whose tape sees all."""
+    """The compiled signatures of one callable. If it is `whole`, nothing inside it is compiled separately: a gradient, whose tape records everything."""
 
     made = 0
 
     def __init__(self, fn: Any, name: str, whole: bool = False) -> None:
         self.fn, self.name, self.whole, self.warned = fn, name, whole, False
-        # A Cell and its graphs hold each other. The collector counts objects, few here, not what their graphs weigh.
+        # A Cell and its graphs refer to each other. The garbage collector counts objects, of which there are few, not the memory of their graphs.
         Graphs.made += 1
         if Graphs.made % 50 == 0:
             gc.collect()
         self.entries: dict[Any, list[_Entry]] = {}
-        self.changes = 0  # calls whose traces changed what Cells hold, where that matters
-        # Of calls as a part of an eager one.
+        self.changes = 0  # calls whose traces changed values held by Cells, if that matters
+        # For calls as a part of an eager one.
         self.called, self.hits, self.tries, self.fruitless = False, 0, 0, 0
-        self.small = self.open = False  # all of it runs eagerly; only what it calls is compiled
+        self.small = self.open = False  # small: all of it runs eagerly; open: only the functions it calls are compiled
 
     def call(self, args: Any, kwargs: Any, root: Any = None) -> Any:
         if watching:
@@ -420,8 +422,8 @@ class Graphs:
             entry.follow()
 
     def call_apart(self, args: Any, kwargs: Any, root: Any = None, form_of: Any = None) -> Any:
-        """The call as a part of one that runs eagerly: compiled where that gains and its border allows. With form_of (Form.of) it is a run of a Cell
-        that is recorded; where a graph has run, local.made is the recording."""
+        """Runs the call as a part of one that runs eagerly: compiled if that gains and its inputs and outputs allow it. With form_of (Form.of) it is a run of
+        a recorded Cell; if a graph has run, local.made is the recording."""
         whole = self.whole or form_of is not None
         if self.small or not _core.is_eager():
             return run_within(self.fn, args, kwargs)
@@ -468,7 +470,7 @@ class Graphs:
         return False
 
     def _first_apart(self, entry: _Entry, flat: Flat, key: Any) -> Any:
-        """(True, result), or False where the call is still to be run eagerly."""
+        """Returns (True, result), or (False, None) if the call must still run eagerly."""
         out, run = None, False
         try:
             out, run = entry.run(flat.tensors), True
@@ -481,7 +483,7 @@ class Graphs:
         except Exception:
             if not entry.failed:
                 raise
-        if not run and not entry.eager:  # it fails eagerly, too, and leaves behind what it did before
+        if not run and not entry.eager:  # eagerly it fails too, and leaves its earlier effects
             return False, None
         if run and not entry.eager and entry.fn.info()["nodes_traced"] <= _FEW_NODES:
             self.small = True
@@ -491,7 +493,7 @@ class Graphs:
         return run, self._checked(entry, key, out) if run else None
 
     def _find(self, key: Any) -> Optional[_Entry]:
-        """The entry of these arguments that fits the state; found at once next time."""
+        """Returns the entry of these arguments that matches the state, and moves it to the front."""
         candidates = self.entries.get(key)
         for entry in candidates or ():
             if entry.fits():
@@ -502,14 +504,14 @@ class Graphs:
         return None
 
     def _checked(self, entry: _Entry, key: Any, out: Any) -> Any:
-        """A trace that changed what Cells hold is not used again: other outcomes of its conditions would be traced from another start, and eager code
-        around a part sees the change at every call."""
+        """Discards a trace that changed values held by Cells: other outcomes of its conditions would be traced from another state, and eager code around a
+        part sees the change in every call. Returns `out`."""
         if entry.looks_often():
             entry.stay_eager()
         if entry.changed and not entry.eager:
             self.changes += 1
             entries = self.entries.get(key, [])
-            if self.changes > _MAX_CHANGES:  # it does so every time
+            if self.changes > _MAX_CHANGES:  # it changes them every time
                 entry.stay_eager()
                 if entry not in entries:
                     self._add(key, entry)
@@ -531,14 +533,14 @@ class Graphs:
                 who += f", and so do its callers up to {self.name}"
             if not self.whole:
                 who += "; what else they call is compiled by itself" if inner else "; what it calls is compiled by itself"
-            for graphs, args, kwargs, root in inner:  # these need not find out for themselves
+            for graphs, args, kwargs, root in inner:  # these need not find out themselves
                 graphs._expect_values(args, kwargs, root)
                 if graphs.whole:
                     break
         self._warn(who, str(e), _place_of(e.__traceback__))
 
     def _expect_values(self, args: Any, kwargs: Any, root: Any) -> None:
-        """These arguments make it look at values, and the user was told so."""
+        """Records that it reads values for these arguments, about which the user was warned."""
         self.warned = True
         flat = Flat(args, kwargs)
         key = ("recorded" if root is not None and root.training and root.requires_grad else "apart", flat.key)
@@ -556,7 +558,7 @@ class Graphs:
             warnings.warn(" | ".join(p for p in parts if p), stacklevel=4)
 
     def _warn_of_states(self, entries: list[_Entry]) -> None:
-        """Names what changes from call to call, where that is a variable or an attribute of an object that is no Cell."""
+        """Warns with the name that changes from call to call, if it is a variable or an attribute of an object that is not a Cell."""
         watched = next((e.bound for e in entries if e.bound is not None), ())
         for owner, name, value in zip(watched[::3], watched[1::3], watched[2::3]):
             if bound(owner, name) is not value:
@@ -565,7 +567,7 @@ class Graphs:
                 return
 
     def compile(self, args: Any, kwargs: Any, root: Any = None) -> None:
-        """What a call of this signature needs is made; nothing runs and no state changes."""
+        """Compiles the graph for a call of this signature; nothing runs and no state changes."""
         _uses.select()
         flat = Flat(args, kwargs)
         if not any(entry.fits() for entry in self.entries.get(flat.key, ())):
@@ -577,11 +579,11 @@ class Graphs:
             self._add(flat.key, entry)
 
     def _add(self, key: Any, entry: _Entry) -> None:
-        """Puts an entry first among those of its arguments; the one that was used least lately of the oldest arguments makes room."""
+        """Puts an entry first among those of its arguments; if there are too many, evicts the least recently used one of the oldest arguments."""
         self.entries.setdefault(key, []).insert(0, entry)
         if sum(len(v) for v in self.entries.values()) > _MAX_ENTRIES:
             oldest = next(iter(self.entries))
-            self.entries[oldest].pop().fn = None  # it and the function that was traced hold each other, and the memory of a graph
+            self.entries[oldest].pop().fn = None  # the entry and the traced function refer to each other, and to the memory of a graph
             if not self.entries[oldest]:
                 del self.entries[oldest]
 
@@ -640,7 +642,7 @@ class Graphs:
             return out
 
         def left(what: str) -> None:
-            """The rest of the call is an eager one."""
+            """Called when the rest of the call runs eagerly."""
             local.depth, local.seen = 1, None
             entry.went_on = True
             if what:
@@ -653,7 +655,7 @@ class Graphs:
 
 
 def _hand_out(entry: _Entry, result: Any, around: _Surroundings, form_of: Any) -> tuple[_Result, list[Tensor]]:
-    """(what a part returns, the outputs of its graph). Raises _Tied where it has to run eagerly."""
+    """Returns (result of a part, outputs of its graph). Raises _Tied if the part must run eagerly."""
     recording = local.recorded.pop() if form_of is not None and local.recorded else None
     if local.seen is not None:
         structure, out, others = _pack(result, around.tensors)
@@ -663,7 +665,7 @@ def _hand_out(entry: _Entry, result: Any, around: _Surroundings, form_of: Any) -
         entry.stay_eager()
         if not _core.leave_graph(""):
             raise _Tied()
-    # From a condition on it ran eagerly: the result is what eager code sees, but for the arguments.
+    # After a condition it ran eagerly: the result is what eager code sees, except for the arguments.
     places = {id(t): _Place(-i - 1) for i, t in enumerate(around.tensors)}
     return _Result(_map(result, lambda v: places.get(id(v), v)), 0, around.written(), recording), []
 
@@ -673,12 +675,12 @@ _entrances: dict[Any, Any] = {}
 
 
 def entrance(call: Any, graphs_of: Any) -> None:
-    """Makes known a `__call__` of objects that have Graphs."""
+    """Registers a `__call__` of objects that have Graphs."""
     _entrances[call.__code__] = graphs_of
 
 
 def _calls_in(tb: Any) -> list[Any]:
-    """The calls, outermost first, in which an error was raised: (Graphs, args, kwargs, root of the state)."""
+    """Returns the calls, outermost first, in which an error was raised: (Graphs, args, kwargs, root of the state)."""
     out = []
     while tb is not None:
         graphs_of = _entrances.get(tb.tb_frame.f_code)
@@ -691,7 +693,7 @@ def _calls_in(tb: Any) -> list[Any]:
 
 
 def _values(v: Any) -> Any:
-    """A result as a graph would return it: Parameters in it as their values."""
+    """Returns a result as a graph would: Parameters in it as their values."""
     if isinstance(v, Parameter):
         return v._detached()
     if isinstance(v, Tensor):
@@ -705,7 +707,7 @@ def _values(v: Any) -> Any:
 
 
 def _place_around() -> str:
-    """File and line of the user's code that is running."""
+    """Returns file and line of the user's code that is running."""
     frame: Any = sys._getframe()
     while frame is not None and "/sindri/" in frame.f_code.co_filename:
         frame = frame.f_back
@@ -713,7 +715,7 @@ def _place_around() -> str:
 
 
 def _place_of(tb: Any) -> str:
-    """File and line in the user's code where the value was asked for."""
+    """Returns file and line in the user's code where the value was read."""
     place = ""
     while tb is not None:
         name = tb.tb_frame.f_code.co_filename
@@ -724,14 +726,14 @@ def _place_of(tb: Any) -> str:
 
 
 def run_eagerly(fn: Any, args: Any, kwargs: Any, apart: bool = False) -> Any:
-    """fn as an outermost eager call: a step of its own for the random ops. `apart`: in GRAPH_MODE, what it calls is compiled by itself."""
+    """Runs fn as an outermost eager call, a separate step for the random ops. `apart`: in GRAPH_MODE, the functions it calls are compiled separately."""
     apart = apart and _core.get_mode() == 0
     if apart:
         local.apart = True
     else:
         local.depth += 1
     try:
-        _core.begin_step()  # may fail, as a device does, and so may its end
+        _core.begin_step()  # may fail, as a device does, and so may end_step
         try:
             return fn(*args, **kwargs)
         finally:
@@ -744,7 +746,7 @@ def run_eagerly(fn: Any, args: Any, kwargs: Any, apart: bool = False) -> Any:
 
 
 def run_within(fn: Any, args: Any, kwargs: Any) -> Any:
-    """fn as a part of an eager call, op by op."""
+    """Runs fn as a part of an eager call, op by op."""
     local.depth += 1
     try:
         return fn(*args, **kwargs)
@@ -753,12 +755,12 @@ def run_within(fn: Any, args: Any, kwargs: Any) -> Any:
 
 
 def outermost() -> bool:
-    """True where a call may be compiled: not inside a tape, a graph being traced, or an eager call other than `local.apart` says."""
+    """Returns whether a call may be compiled: not inside a tape, a graph being traced, or an eager call other than one of `local.apart`."""
     return local.depth == 0 and local.tapes == 0 and not _core.is_tracing_graph()
 
 
 def graph_text(cell: Any) -> str:
-    """The optimized graph of a Cell's latest compiled call; empty when it has none."""
+    """Returns the optimized graph of a Cell's latest compiled call; empty if there is none."""
     graphs = cell.__dict__.get("_cell_graphs")
     entries = [e for v in graphs.entries.values() for e in v if e.fn is not None] if graphs else []
     return entries[-1].fn.graph_text() if entries else ""

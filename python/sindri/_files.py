@@ -1,5 +1,5 @@
-"""Files that never get the numbers of the standard streams: a process without them (`prog <&- >&- 2>&-`) opens its next file as 0, 1 or 2, and
-what anybody prints or logs is written into it."""
+"""Files that never get the descriptors of the standard streams. A process without them (`prog <&- >&- 2>&-`) opens its next file as 0, 1 or 2, and
+printed or logged text would be written into it."""
 import fcntl
 import os
 import re
@@ -7,7 +7,7 @@ from typing import IO, Any
 
 
 def above_standard_streams(descriptor: int) -> int:
-    """The descriptor, or a copy of it where it is 0, 1 or 2, which is closed."""
+    """Returns the descriptor; if it is 0, 1 or 2, closes it and returns a copy."""
     if descriptor > 2:
         return descriptor
     try:
@@ -17,10 +17,10 @@ def above_standard_streams(descriptor: int) -> int:
 
 
 def open_descriptor(path: str, flags: int, mode: int = 0o666) -> int:
-    """os.open with a result of at least 3. Every file the package opens for writing comes from here."""
+    """Like os.open, with a result of at least 3. The package opens every file for writing through this function."""
     held = [os.open(os.devnull, os.O_RDWR)]
     try:
-        while held[-1] <= 2:  # occupied while the file is opened: other threads may log meanwhile
+        while held[-1] <= 2:  # occupied while the file is opened, because other threads may log meanwhile
             held.append(os.open(os.devnull, os.O_RDWR))
         return above_standard_streams(os.open(path, flags, mode))
     finally:
@@ -29,14 +29,14 @@ def open_descriptor(path: str, flags: int, mode: int = 0o666) -> int:
 
 
 def open_for_writing(path: str, mode: str = "w", **options: Any) -> IO[Any]:
-    """open() of a file that is written."""
+    """Opens a file for writing, like open()."""
     return open(path, mode, opener=open_descriptor, **options)
 
 
 def write_text_whole(path: str, text: str, mode: int) -> None:
-    """Writes a file that appears whole, with these permissions, or not at all, also when the process is killed."""
+    """Writes a file, with these permissions, that appears completely or not at all, even if the process is killed."""
     temporary = f"{path}.tmp.{os.getpid()}"
-    if os.path.lexists(temporary):  # left by a process that had this number before
+    if os.path.lexists(temporary):  # left by an earlier process with this number
         os.unlink(temporary)
     try:
         with os.fdopen(open_descriptor(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
@@ -54,7 +54,7 @@ def write_text_whole(path: str, text: str, mode: int) -> None:
 def remove_leftovers(folder: str, names: str) -> None:
     """Removes temporary files (NAME.tmp.PID) of processes that were killed while they wrote a NAME that this regular expression matches."""
     pattern = re.compile(f"(?:{names})\\.tmp\\.([1-9][0-9]*)")
-    if not os.path.isdir(folder):  # the first file that is written there says so
+    if not os.path.isdir(folder):  # writing the first file there reports it
         return
     with os.scandir(folder) as entries:
         found = [(entry.path, match) for entry in entries if (match := pattern.fullmatch(entry.name)) and entry.is_file(follow_symlinks=False)]

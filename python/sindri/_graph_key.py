@@ -1,4 +1,4 @@
-"""What compiled calls are told apart by: their arguments (Flat) and the state of what they went through (State)."""
+"""The keys that distinguish compiled calls: their arguments (Flat) and the state of the objects involved (State)."""
 from __future__ import annotations
 
 import dis
@@ -14,22 +14,22 @@ from sindri import _core
 from sindri._core import Parameter, Tensor, still_bound
 from sindri._graph_reads import Reads, bound, is_large, is_plain
 
-clock = [0]  # advanced whenever an attribute of any Cell or a tensor in place changes: a cheap "nothing changed"
-cell_class: Any = ()  # nn.Cell, once there is one
-hooks_made = [0]  # how many hooks Parameters were given so far: while there are none, nobody looks for them
+clock = [0]  # advanced when an attribute of any Cell or a tensor in place changes: a cheap test for "nothing changed"
+cell_class: Any = ()  # nn.Cell, once it is defined
+hooks_made = [0]  # number of hooks registered on Parameters so far; while it is 0, hooks are not looked up
 
 _ATOMS = frozenset((type(None), bool, int, str, bytes, range))
 _TABLES = frozenset(("_params", "_cells", "_tuples", "_pre_hooks", "_hooks", "_backward_hooks", "_backward_pre_hooks", "_flags"))  # of a Cell; its methods change them
 
 
 def gradient_hooks(parameter: Any) -> tuple[Any, ...]:
-    """The functions that the gradient of a Parameter goes through, in order (Tensor.register_hook)."""
+    """Returns the functions through which the gradient of a Parameter passes, in order (Tensor.register_hook)."""
     return tuple(parameter.__dict__.get("_gradient_hooks", {}).values()) if hooks_made[0] else ()
 
 
 def _leaf(v: Any, keep: list[Any]) -> Any:
-    """The key of what is no container: type and value of what cannot change, the content of an array, the identity of the rest. What is
-    known by its address goes into `keep`: it must live as long as the key, or something else may come to lie there."""
+    """Returns the key of a value that is not a container: type and value if it cannot change, the content of an array, the identity of others. Objects
+    identified by address are added to `keep`: they must live as long as the key, or another object could get their address."""
     kind = type(v)
     if kind in _ATOMS:
         return (kind, v)
@@ -70,21 +70,21 @@ def _same_items(dicts: Any) -> bool:
 
 
 class State:
-    """What a graph was specialised on beside its arguments: Cells and other values, with everything they hold.
+    """The state a graph is specialised on besides its arguments: Cells and other values, with everything they hold.
 
-    Two states are the same when their keys are equal. A look at the identities of what was met tells sooner that nothing has changed: at
-    what can change without the clock (`quiet`, and `bound` by still_bound), or at all of it (`unchanged`). Equal values that are other objects count as a change there.
+    Two states are the same if their keys are equal. Comparing identities is a faster test that nothing has changed: of everything that can change without
+    the clock (`quiet`, and `bound` by still_bound), or of everything (`unchanged`). Equal values that are other objects count as a change there.
     """
 
     __slots__ = ("key", "keep", "lists", "dicts", "others", "tables", "tensors", "parameters", "bound", "_met", "_cells", "_reads", "_bound")
 
     def __init__(self, roots: Any, reads: Optional[Reads] = None) -> None:
-        self.keep: list[Any] = []  # what the key knows by its address
-        # Containers beside the members they had, arrays and sets beside their keys: these change without the clock.
+        self.keep: list[Any] = []  # objects that the key identifies by address
+        # Containers with their former members, arrays and sets with their keys: these change without the clock.
         self.lists: list[Any] = []
         self.dicts: list[Any] = []
         self.others: list[Any] = []
-        # These with it.
+        # These change with it.
         self.tables: list[Any] = []  # the attributes of Cells
         self.tensors: list[Any] = []
         self.parameters: list[Any] = []
@@ -95,7 +95,7 @@ class State:
         out = [self._part(v) for v in roots]
         for owner, name in reads.variables if reads is not None else ():
             out.append((name, self._bind(owner, name, bound(owner, name))))
-        for cell in self._cells:  # grows meanwhile
+        for cell in self._cells:  # grows in the loop
             unread, attributes = cell._unread_by_graphs, cell.__dict__
             self.tables.append((attributes, tuple(attributes), tuple(attributes.values())))
             for name, v in attributes.items():
@@ -150,12 +150,12 @@ class State:
         return part
 
     def _bind(self, owner: Any, name: str, v: Any) -> Any:
-        """The key of what a variable or an attribute is bound to."""
+        """Returns the key of the value of a variable or an attribute."""
         self._bound += (owner, name, v)
         return self._part(v) if not is_large(v) else _address(v, self.keep)
 
     def _object(self, v: Any) -> Any:
-        """An object of the user's, a class or a module: what traced code may have loaded from it."""
+        """Returns the key of a user's object, a class or a module: the members that traced code may have read."""
         address = _address(v, self.keep)
         if id(v) in self._met:
             return address
@@ -175,7 +175,7 @@ class State:
 
 
 def around(fn: Any, out: list[Any], met: set[int]) -> None:
-    """Appends to `out` what a function finds in variables around it, as the object of a method, or bound to it, and may find changed later."""
+    """Appends to `out` the values that a function finds in surrounding variables, as the object of a method, or bound to it, and that may change later."""
     if id(fn) in met:
         return
     met.add(id(fn))
@@ -203,17 +203,17 @@ def around(fn: Any, out: list[Any], met: set[int]) -> None:
 
 
 class Flat:
-    """The arguments of a call, taken apart: tensors, and a key of everything else."""
+    """The arguments of a call, flattened: tensors, and a key of everything else."""
 
     __slots__ = ("tensors", "objects", "key")
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         self.tensors: list[Tensor] = []
-        self.objects: list[Any] = []  # what the key knows by its address
+        self.objects: list[Any] = []  # objects that the key identifies by address
         self.key = (tuple([self._part(a) for a in args]), tuple([(k, self._part(v)) for k, v in kwargs.items()]) if kwargs else ())
 
     def plain(self) -> bool:
-        """Whether nothing is among the arguments whose content the key does not follow."""
+        """Returns whether the key covers the content of all arguments."""
         return all([isinstance(v, (Parameter, cell_class, type, _core.DType)) for v in self.objects])
 
     def _part(self, v: Any) -> Any:
@@ -232,7 +232,7 @@ class Flat:
 
 
 def rebuild(v: Any, tensors: Any) -> Any:
-    """v with its tensors (not Parameters) taken from the iterator."""
+    """Returns v with its tensors (not Parameters) taken from the iterator."""
     if isinstance(v, Parameter) or v is None:
         return v
     if isinstance(v, Tensor):
@@ -240,7 +240,7 @@ def rebuild(v: Any, tensors: Any) -> Any:
     if type(v) is tuple or isinstance(v, list):
         items = [rebuild(x, tensors) for x in v]
         return items if isinstance(v, list) else tuple(items)
-    if isinstance(v, tuple):  # ParameterTuple, namedtuple: their own kind of members stays
+    if isinstance(v, tuple):  # ParameterTuple, namedtuple: the kind of members is kept
         return v if all(isinstance(x, Parameter) for x in v) else tuple.__new__(type(v), [rebuild(x, tensors) for x in v])
     if isinstance(v, dict):
         return {k: rebuild(x, tensors) for k, x in v.items()}

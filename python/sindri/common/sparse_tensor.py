@@ -1,4 +1,4 @@
-"""Sparse containers of MindSpore's tutorials: COOTensor, CSRTensor, RowTensor. They hold dense tensors; to_dense goes through scatter_add."""
+"""Sparse containers of MindSpore's tutorials: COOTensor, CSRTensor, RowTensor. They contain dense tensors; to_dense uses scatter_add."""
 from __future__ import annotations
 
 from typing import Any
@@ -27,7 +27,25 @@ def _shape(shape: Any, where: Any) -> Any:
 
 
 class COOTensor:
-    """Values at coordinates: indices [n, rank] (int32 or int64), values [n], shape. Equal coordinates add up. Raises TypeError or ValueError."""
+    """A sparse tensor given by coordinates; values at equal coordinates are summed.
+
+    Args:
+        indices (Tensor): The coordinates [n, rank], int32 or int64.
+        values (Tensor): The values [n].
+        shape (tuple): The shape of the dense tensor.
+        coo_tensor (COOTensor): A COOTensor to copy instead. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the shapes do not match.
+
+    Examples:
+        >>> import sindri as ms
+        >>> coo = ms.COOTensor(ms.Tensor([[0, 1], [1, 0]]), ms.Tensor([2.0, 3.0]), (2, 2))
+        >>> print(coo.to_dense())
+        [[0. 2.]
+         [3. 0.]]
+    """
 
     def __init__(self, indices: Any = None, values: Any = None, shape: Any = None, coo_tensor: Any = None) -> None:
         if coo_tensor is not None:
@@ -40,15 +58,26 @@ class COOTensor:
         self.dtype, self.ndim, self.size = values.dtype, len(shape), values.size
 
     def astype(self, dtype: Any) -> COOTensor:
-        """The same with values of another type."""
+        """Returns a copy with values of another type.
+
+        Args:
+            dtype (DType): The type.
+
+        Returns:
+            COOTensor.
+        """
         return COOTensor(self.indices, self.values.astype(dtype), self.shape)
 
     def to_tuple(self) -> tuple[Any, ...]:
-        """(indices, values, shape)."""
+        """Returns (indices, values, shape)."""
         return self.indices, self.values, self.shape
 
     def to_dense(self) -> Tensor:
-        """A dense tensor; equal coordinates add up."""
+        """Returns a dense tensor; values at equal coordinates are summed.
+
+        Returns:
+            Tensor.
+        """
         position: Any = None
         size = 1
         for d in range(self.ndim):
@@ -58,7 +87,14 @@ class COOTensor:
         return _ops.reshape(_ops.scatter_add(_ops.full([size], 0, self.dtype), position, self.values, 0), self.shape)
 
     def to_csr(self) -> CSRTensor:
-        """The matrix in CSR form, rows in order. Raises ValueError unless it has two dimensions."""
+        """Returns the matrix in CSR form, with sorted rows.
+
+        Returns:
+            CSRTensor.
+
+        Raises:
+            ValueError: If the tensor does not have two dimensions.
+        """
         if self.ndim != 2:
             raise ValueError(f"only matrices have a CSR form, this has {self.ndim} dimensions | COOTensor.to_csr")
         idx, val = self.indices.asnumpy(), self.values.asnumpy()
@@ -72,7 +108,26 @@ class COOTensor:
 
 
 class CSRTensor:
-    """A sparse matrix by rows: indptr [rows + 1], indices [n] (columns), values [n], shape. Raises TypeError or ValueError."""
+    """A sparse matrix stored by rows.
+
+    Args:
+        indptr (Tensor): The start of each row in `indices` [rows + 1].
+        indices (Tensor): The columns [n].
+        values (Tensor): The values [n].
+        shape (tuple): The shape (rows, columns).
+        csr_tensor (CSRTensor): A CSRTensor to copy instead. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the shapes do not match.
+
+    Examples:
+        >>> import sindri as ms
+        >>> csr = ms.CSRTensor(ms.Tensor([0, 1, 2]), ms.Tensor([1, 0]), ms.Tensor([2.0, 3.0]), (2, 2))
+        >>> print(csr.to_dense())
+        [[0. 2.]
+         [3. 0.]]
+    """
 
     def __init__(self, indptr: Any = None, indices: Any = None, values: Any = None, shape: Any = None, csr_tensor: Any = None) -> None:
         if csr_tensor is not None:
@@ -85,28 +140,57 @@ class CSRTensor:
         self.dtype, self.ndim, self.size = values.dtype, 2, values.size
 
     def astype(self, dtype: Any) -> CSRTensor:
-        """The same with values of another type."""
+        """Returns a copy with values of another type.
+
+        Args:
+            dtype (DType): The type.
+
+        Returns:
+            CSRTensor.
+        """
         return CSRTensor(self.indptr, self.indices, self.values.astype(dtype), self.shape)
 
     def to_tuple(self) -> tuple[Any, ...]:
-        """(indptr, indices, values, shape)."""
+        """Returns (indptr, indices, values, shape)."""
         return self.indptr, self.indices, self.values, self.shape
 
     def to_coo(self) -> COOTensor:
-        """The same values with row and column each."""
+        """Returns the matrix in COO form.
+
+        Returns:
+            COOTensor.
+        """
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr.asnumpy()))
         return COOTensor(Tensor(np.stack([rows.astype(self.indices.asnumpy().dtype), self.indices.asnumpy()], 1)), self.values, self.shape)
 
     def to_dense(self) -> Tensor:
-        """A dense matrix."""
+        """Returns a dense matrix.
+
+        Returns:
+            Tensor.
+        """
         return self.to_coo().to_dense()
 
     def mv(self, dense_vector: Tensor) -> Tensor:
-        """The product with a column [columns, 1] -> [rows, 1]."""
+        """Returns the product with a column [columns, 1] -> [rows, 1].
+
+        Args:
+            dense_vector (Tensor): The column.
+
+        Returns:
+            Tensor.
+        """
         return _ops.matmul(self.to_dense(), dense_vector)
 
     def sum(self, axis: int) -> Tensor:
-        """Sums over an axis; the result keeps two dimensions."""
+        """Returns sums over an axis; the result keeps two dimensions.
+
+        Args:
+            axis (int): The axis.
+
+        Returns:
+            Tensor.
+        """
         return _ops.sum(self.to_dense(), [axis], True)
 
     def __repr__(self) -> str:
@@ -114,7 +198,25 @@ class CSRTensor:
 
 
 class RowTensor:
-    """Rows of a larger tensor: indices [n], values [n, …], dense_shape. Raises TypeError for other types."""
+    """Some rows of a larger tensor.
+
+    Args:
+        indices (Tensor): The rows [n].
+        values (Tensor): Their values [n, …].
+        shape (tuple): The shape of the dense tensor.
+        dense_shape (tuple): Another name of `shape`. Default: None.
+        row_tensor (RowTensor): A RowTensor to copy instead. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `indices` does not have one dimension.
+
+    Examples:
+        >>> import sindri as ms
+        >>> rows = ms.RowTensor(ms.Tensor([1]), ms.Tensor([[1.0, 2.0]]), (3, 2))
+        >>> rows.dense_shape
+        (3, 2)
+    """
 
     def __init__(self, indices: Any = None, values: Any = None, shape: Any = None, dense_shape: Any = None, row_tensor: Any = None) -> None:
         if row_tensor is not None:

@@ -1,5 +1,5 @@
 """Tensor (MindSpore: mindspore.Tensor): the class of sindri._core with text forms, indexing and the methods of ops/_tensor_methods.py."""
-# The classes are the extension's; their stub shows what is attached here.
+# The extension defines the classes; their stub contains the attributes attached here.
 # mypy: disable-error-code="method-assign,assignment"
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _str(self: Tensor) -> str:
     return _print.mark(self, False) if self.is_symbolic else str(_values(self))
 
 
-_EDGE, _LONG, _LONG_VECTOR = 3, 6, 1000  # elements shown at each end, and the lengths beyond which the rest is `...`
+_EDGE, _LONG, _LONG_VECTOR = 3, 6, 1000  # elements shown at each end, and the lengths above which the rest is `...`
 _PER_LINE = {"f": 12, "b": 12}  # elements of a vector in a line of text; 24 of integers
 
 
 def _element_texts(values: np.ndarray, short: bool) -> list[str]:
-    """The elements in order as texts of one width."""
+    """Returns the elements in order as texts of equal width."""
     kind = values.dtype.kind
     if short:
         texts, width = [f"{x:g}" for x in values.reshape(-1).tolist()], 0
@@ -45,7 +45,7 @@ def _element_texts(values: np.ndarray, short: bool) -> list[str]:
 
 
 def _shown(size: int, rank: int) -> list[int]:
-    """The indices of a dimension that are shown; -1 stands for `...`."""
+    """Returns the indices of a dimension that are shown; -1 is `...`."""
     if size <= (_LONG_VECTOR if rank == 1 else _LONG):
         return list(range(size))
     return [*range(_EDGE), -1, *range(size - _EDGE, size)]
@@ -59,8 +59,11 @@ def _vector_text(texts: list[str], per_line: int) -> str:
 
 
 def _value_text(values: np.ndarray, short: bool = False) -> str:
-    """As MindSpore writes values in repr: commas between elements, floats with eight digits after the point (float16: four), matrices below `value=`,
-    vectors of 12 floats or 24 integers a line, long dimensions as three elements at each end. short: floats with six digits, as of bfloat16."""
+    """Formats values as MindSpore does in repr.
+
+    Elements are separated by commas and floats have eight digits after the point (float16: four). Matrices start below `value=`. Vectors have 12 floats
+    or 24 integers per line, and long dimensions show three elements at each end. short: floats with six digits, as for bfloat16.
+    """
     rank = values.ndim
     if rank == 0:  # a float as C++ streams write it: six digits, no ".0"
         return f" {float(values):g}" if values.dtype.kind == "f" else f" {values}"
@@ -120,8 +123,8 @@ _give = Tensor._replace
 
 
 def _replace(self: Tensor, value: Tensor) -> None:
-    """Gives this handle another value: every change in place comes through here. A view writes to its base. Graphs that hold the old value no longer fit. A tensor
-    older than the graph being traced would outlive it with a traced value in it; run eagerly, it can be changed."""
+    """Gives this handle another value; every in-place change comes through here. A view writes to its base, and graphs that hold the old value no longer
+    match. A tensor older than the graph being traced would outlive it with a traced value; eagerly, it can be changed."""
     if local.seen is not None and value.is_symbolic and not self.is_symbolic and self._id < local.begin and not isinstance(self, Parameter):
         what = "a tensor made outside the traced code is changed in place"
         if not _core.leave_graph(what):
@@ -133,18 +136,53 @@ def _replace(self: Tensor, value: Tensor) -> None:
 
 
 def _rebind(self: Tensor, value: Tensor) -> None:
-    """Gives this handle another value; nothing else sees it, not the tensor that it is a view of."""
+    """Gives this handle another value; nothing else changes, not even the base of a view."""
     clock[0] += 1
     _give(self, value)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    """A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor. Raises TypeError for what is no array."""
+    """Returns a Tensor that shares the memory of a contiguous array: writes to the array are visible in the Tensor.
+
+    Args:
+        array (numpy.ndarray): The array.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `array` is not an array.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> array = np.zeros(2, np.float32)
+        >>> x = ms.from_numpy(array)
+        >>> array[0] = 5
+        >>> print(x)
+        [5. 0.]
+    """
     return Tensor.from_numpy(array)
 
 
 def tensor(input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False) -> Tensor:
-    """Tensor(...), by MindSpore's name of the function."""
+    """Returns a Tensor: `Tensor(...)` under MindSpore's name of the function.
+
+    Args:
+        input_data (number, list, tuple, numpy.ndarray, Tensor): The values. Default: None.
+        dtype (DType): The element type. Default: None, that of the values.
+        shape (tuple): The shape, for `init`. Default: None.
+        init (Initializer): Fills the Tensor. Default: None.
+        const_arg (bool): Accepted for compatibility. Default: False.
+
+    Returns:
+        Tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.tensor([1, 2]).dtype
+        Int64
+    """
     return Tensor(input_data, dtype, shape, init, const_arg)
 
 
@@ -159,5 +197,5 @@ Tensor.__deepcopy__ = _deepcopy
 Tensor.__copy__ = _copy
 Tensor.__getitem__ = _views.getitem
 Tensor.__setitem__ = _views.setitem
-Tensor.__array_priority__ = 1000.0  # numpy_array * tensor asks the tensor
+Tensor.__array_priority__ = 1000.0  # lets the tensor handle numpy_array * tensor
 Tensor.__array_ufunc__ = None
