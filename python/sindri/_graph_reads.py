@@ -1,9 +1,9 @@
-"""What traced code reads beside its arguments and the attributes of Cells: globals, variables around functions, attributes of other objects.
+"""Values that traced code reads besides its arguments and the attributes of Cells: globals, variables around functions, attributes of other objects.
 
-`Reads.watch` sees which functions of the user's run while a graph is traced. Their code says which names they load; the state of the graph
-(_graph_key.State) then holds what these names are bound to, and a call that finds another value leads to another trace. Names that are put
-together while the program runs (`getattr(x, name)` of a variable, `globals()[name]`, `vars(x)`) are not found. What traced code itself assigns
-or appends to would be another value after each trace, and is not followed.
+`Reads.watch` records which of the user's functions run while a graph is traced. Their code lists the names they load. The state of the graph
+(_graph_key.State) then contains the values of these names, and a call that finds another value leads to another trace. Names that are computed while
+the program runs (`getattr(x, name)` with a variable name, `globals()[name]`, `vars(x)`) are not found. Variables that traced code itself assigns
+or appends to would differ after each trace, and are not tracked.
 """
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any, Iterator
 
 from sindri._core import DType, Tensor
 
-# Whose names no program rebinds: modules of this package, of NumPy and of Python, but for objects that hold a program's settings.
+# Modules whose names no program rebinds: those of this package, of NumPy and of Python, except for objects that hold a program's settings.
 _OWN = frozenset(("sindri", "mindspore", "numpy", "builtins"))
 _SETTINGS = frozenset(("types.SimpleNamespace", "argparse.Namespace"))
 _STDLIB: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset(sys.builtin_module_names))
 _NO_OBJECTS: Any = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, CodeType, TracebackType, Tensor, DType)
-_MOST_MEMBERS = 10_000  # of a container that a variable is bound to: a larger one is known by its address
+_MOST_MEMBERS = 10_000  # of a container in a variable: a larger one is identified by its address
 
 _CHANGING = frozenset(("append", "add", "extend", "insert", "update", "setdefault", "pop", "popleft", "remove", "discard", "clear"))
 
@@ -34,17 +34,17 @@ def _is_own(module: Any) -> bool:
 
 
 class _Loads:
-    """What a code loads, by name."""
+    """The names that a code object loads."""
 
     __slots__ = ("code", "variables", "attributes", "changed", "made", "stored")
 
     def __init__(self, code: CodeType) -> None:
-        self.code = code  # kept: its address stays its own
+        self.code = code  # kept, so that its address is not reused
         self.variables: set[str] = set()  # globals
         self.attributes: set[str] = set()
-        self.changed: set[str] = {"__class__"}  # variables that the code itself assigns, or changes in place
+        self.changed: set[str] = {"__class__"}  # variables that the code itself assigns or changes in place
         self.stored: dict[str, None] = {}  # globals that the code itself assigns, in order
-        self.made = set(code.co_cellvars)  # variables of its own that functions within it use
+        self.made = set(code.co_cellvars)  # its variables that inner functions use
         loaded = ""
         for i in dis.get_instructions(code):
             name = i.argval
@@ -83,8 +83,8 @@ def _is_library(v: Any) -> bool:
 
 
 def is_plain(v: Any) -> bool:
-    """Whether v is an object of a class of the user's, or one that holds settings: its attributes are part of a graph's state where traced code
-    loads them."""
+    """Returns whether v is an object of a user's class, or one that holds settings: its attributes are part of a graph's state if traced code loads
+    them."""
     kind = type(v)
     known = _plain_types.get(kind)
     if known is None:
@@ -107,19 +107,19 @@ class Reads:
         self.attributes: frozenset[str] = frozenset()
 
     def watch(self, functions: Any) -> _Watch:
-        """A context in which the functions that run are noted. Where a profiler is in force, which sees them instead, those that can be reached from
-        `functions` by their code."""
+        """Returns a context that records the functions that run. If a profiler is active, which sees them instead, it records those reachable from
+        `functions` through their code."""
         return _Watch(self, functions)
 
     def note(self, code: CodeType, variables: dict[str, Any]) -> None:
         self._codes[id(code)] = (code, variables)
 
     def noted(self) -> list[tuple[CodeType, dict[str, Any]]]:
-        """The code of the functions, with their globals."""
+        """Returns the code of the functions, with their globals."""
         return list(self._codes.values())
 
     def note_reachable(self, fn: Any) -> None:
-        """Notes a function and those that its code loads from its module."""
+        """Records a function and those that its code loads from its module."""
         fn = getattr(fn, "__func__", fn)
         if not isinstance(fn, FunctionType) or id(fn.__code__) in self._codes or _is_own(fn.__module__):
             return
@@ -128,7 +128,7 @@ class Reads:
             self.note_reachable(fn.__globals__.get(name))
 
     def done(self) -> None:
-        """Finds the variables behind what was noted."""
+        """Determines the variables that the recorded functions read."""
         found, made, assigned = {}, set(), set()
         attributes: set[str] = set()
         for code, around in self._codes.values():
@@ -141,7 +141,7 @@ class Reads:
         self.attributes = frozenset(attributes)
 
     def _around(self, made: set[Any]) -> list[tuple[Any, str]]:
-        """The variables of functions around those that ran, but for those that a trace has made itself: (id of the code, name)."""
+        """Returns the variables around the functions that ran, except those that a trace has created: `made` holds (id of the code, name)."""
         wanted = {id(code): {name for name in code.co_freevars if (id(code), name) not in made} - _loads(code).changed for code, _ in self._codes.values()}
         codes = [code for code, _ in self._codes.values() if wanted[id(code)]]
         cells: dict[int, Any] = {}
@@ -152,7 +152,7 @@ class Reads:
         return list(cells.values())
 
     def members(self, v: Any) -> Iterator[tuple[Any, str, Any]]:
-        """(owner, name, value) of what traced code may have loaded from an object, a class or a module of the user's."""
+        """Yields (owner, name, value) of members that traced code may have read from a user's object, class or module."""
         if isinstance(v, ModuleType):
             if not _is_library(v):
                 yield from ((v.__dict__, name, v.__dict__[name]) for name in self.attributes & v.__dict__.keys())
@@ -168,7 +168,7 @@ class Reads:
                 value = vars(cls)[name]
                 if name in held or callable(value) or isinstance(value, (classmethod, staticmethod, property)):
                     continue
-                if hasattr(type(value), "__get__"):  # a slot: its value is the object's
+                if hasattr(type(value), "__get__"):  # a slot: its value belongs to the object
                     if v is not kind and hasattr(v, name):
                         yield v, name, getattr(v, name)
                 elif getattr(kind, name, None) is value:
@@ -176,7 +176,7 @@ class Reads:
 
 
 class _Watch:
-    """See Reads.watch."""
+    """The context of Reads.watch."""
 
     def __init__(self, reads: Reads, functions: Any) -> None:
         self._reads, self._functions, self._frames = reads, functions, False
@@ -187,8 +187,8 @@ class _Watch:
             self._stored.setdefault((id(variables), name), (variables, name, variables.get(name, UNBOUND)))
 
     def restore(self) -> list[str]:
-        """Gives the globals that traced code has assigned the values from before, and returns their names. A graph has no globals: later runs would assign
-        nothing, and a traced tensor there would have no values."""
+        """Restores the globals that traced code has assigned, and returns their names. A graph has no globals: later runs would assign nothing, and a traced
+        tensor there would have no values."""
         names = []
         for variables, name, value in self._stored.values():
             if variables.get(name, UNBOUND) is not value:
@@ -227,7 +227,7 @@ class _Watch:
 
 
 def bound(owner: Any, name: str) -> Any:
-    """What a variable or an attribute is bound to now; _Unbound where it is not."""
+    """Returns the current value of a variable or an attribute; UNBOUND if there is none."""
     if isinstance(owner, dict):
         return owner.get(name, UNBOUND)
     try:

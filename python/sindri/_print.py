@@ -1,7 +1,7 @@
-"""print() in code that is traced: the graph prints at every run, in program order, what the eager code would print.
+"""print() in traced code: in every run the graph prints, in program order, what the eager code would print.
 
-While Python code is traced on any thread, builtins.print is `_print`. A traced tensor has no values to put into a text yet, so str() and repr() give a mark
-in their place; the graph puts the values there.
+While Python code is traced on any thread, builtins.print is `_print`. A traced tensor has no values to format yet, so str() and repr() return a mark,
+which the graph replaces by the values.
 """
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _builtin: Callable = builtins.print
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.marked: Optional[dict[int, Tensor]] = None  # tensors whose text was asked for in the trace, by id; None outside of traces
+        self.marked: Optional[dict[int, Tensor]] = None  # tensors formatted in the trace, by id; None outside of traces
 
 
 _local = _Local()
 
 
 class Traced:
-    """Around a trace: what is printed inside becomes a part of the graph."""
+    """The context of a trace: text printed inside becomes part of the graph."""
 
     def __enter__(self) -> None:
         global _tracing, _builtin
@@ -50,12 +50,12 @@ class Traced:
 
 
 def prints() -> bool:
-    """Whether a graph is traced here that prints what its code prints."""
+    """Returns whether this thread traces a graph that includes its code's prints."""
     return _local.marked is not None and _core.is_tracing_graph()
 
 
 def mark(t: Tensor, as_repr: bool) -> str:
-    """What stands for the values of a traced tensor in a text."""
+    """Returns the mark that replaces the values of a traced tensor in a text."""
     if _local.marked is not None:
         _local.marked[t._id] = t._detached()
     return f"<traced {list(t.shape)} {t.dtype} #{t._id}{'r' if as_repr else ''}>"
@@ -82,7 +82,7 @@ def _print(*values: Any, sep: Optional[str] = " ", end: Optional[str] = "\n", fi
 
     try:
         _core.host_call(list(found.values()), hash((template, end, id(file), flush)), show)
-    except DeviceError:  # its values are not here while a graph runs there
+    except DeviceError:  # the values are not on the host while a graph runs on a device
         what = "the values to print are asked for while a graph is traced"
         if not _core.leave_graph(what):
             raise _core.TracedValueError(what) from None

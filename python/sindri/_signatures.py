@@ -11,14 +11,14 @@ from sindri import _core
 
 
 class Argument(NamedTuple):
-    """One argument: its name ('*args' and '**kwargs' with their stars), its type and its default as text, '' for none."""
+    """One argument: its name ('*args' and '**kwargs' with their stars), its type and its default as text; '' for none."""
     name: str
     kind: str
     default: str
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that stand in no bracket and no string."""
+    """Returns the parts between commas outside brackets and strings."""
     parts, depth, start, quote = [], 0, 0, ""
     for i, c in enumerate(text):
         if quote:
@@ -36,7 +36,7 @@ def _split(text: str) -> list[str]:
 
 
 def parse(doc: Optional[str]) -> tuple[list[Argument], str]:
-    """(arguments, result) of a docstring that begins with `name(a: int = 1) -> str`. Raises ValueError for another one."""
+    """Returns (arguments, result) of a docstring that starts with `name(a: int = 1) -> str`. Raises ValueError for another one."""
     line = (doc or "").strip().split("\n")[0]
     found = re.fullmatch(r"\w*\((.*)\) -> (.*)", line)
     if found is None:
@@ -57,12 +57,12 @@ def _value(text: str) -> Any:
 
 
 def is_native(function: Any) -> bool:
-    """Whether it is a function of the extension."""
+    """Returns whether it is a function of the extension."""
     return isinstance(function, (types.BuiltinFunctionType, _core.OpFunction))
 
 
 def signature(function: Callable) -> inspect.Signature:
-    """inspect.signature, for functions of the extension too."""
+    """Returns the signature of a function, like inspect.signature, also for functions of the extension."""
     if not is_native(function):
         return inspect.signature(function)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -71,7 +71,7 @@ def signature(function: Callable) -> inspect.Signature:
 
 
 def as_method(of_function: inspect.Signature) -> inspect.Signature:
-    """The signature with its first parameter as `self`."""
+    """Returns the signature with its first parameter as `self`."""
     first, *rest = of_function.parameters.values()
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if first.kind is first.VAR_POSITIONAL:

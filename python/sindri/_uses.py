@@ -1,10 +1,10 @@
-"""Which optimizers ask for the uses of their parameters (sindri.autograd.ParamUse), and the uses that gradient calls record for them.
+"""The optimizers that need the uses of their parameters (sindri.autograd.ParamUse), and the uses that gradient calls record for them.
 
-A gradient call records uses when an optimizer of the parameters it differentiates wants them for the step to come. It hands them to that optimizer, which
-takes them with its next update. So any step works, whether it is one of the training cells, a Cell of the script, or a loop around value_and_grad.
+A gradient call records uses if an optimizer of the parameters needs them for the next step. It passes them to that optimizer, which reads them in its
+next update. So any step works: one of the training cells, a Cell of the script, or a loop around value_and_grad.
 
-Within a graph that is traced, the uses are handed over inside the graph. Uses that no optimizer has taken by the end of the trace become further outputs
-of the graph, and every run hands them over (_compile). A program without such an optimizer pays one look at an empty list.
+In a traced graph, the uses are passed inside the graph. Uses that no optimizer has read by the end of the trace become further outputs of the graph,
+and every run passes them on (_compile). For a program without such an optimizer the cost is one check of an empty list.
 """
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from sindri._core import Parameter, Tensor
 
 __all__ = ["Query", "Steps", "Traced", "UsesTape", "ask", "drop", "due", "hand_over", "note", "scaled_by", "scope", "select", "watch", "watching"]
 
-watching: list[Any] = []  # weak references to the optimizers that want uses or whose steps differ
+watching: list[Any] = []  # weak references to the optimizers that need uses or whose steps differ
 _epoch = [0]  # advanced when that list changes
 
 
 class _Scope(threading.local):
-    """Of this thread: what the trace under way has recorded, None outside of traces; tapes that keep uses."""
+    """The state of this thread: what the current trace has recorded (None outside of traces), and the tapes that keep uses."""
 
     def __init__(self) -> None:
-        self.pending: Optional[dict[int, tuple[Steps, frozenset[int], list[Any]]]] = None  # by Steps: uses not taken yet, and of which parameters
+        self.pending: Optional[dict[int, tuple[Steps, frozenset[int], list[Any]]]] = None  # by Steps: uses not read yet, and their parameters
         self.updates: list[Steps] = []  # of the optimizers called in the trace
-        self.queries: list[Query] = []  # what the trace's gradients asked
+        self.queries: list[Query] = []  # queries of the trace's gradients
         self.tapes: list[UsesTape] = []
 
 
@@ -35,17 +35,17 @@ scope = _Scope()
 
 
 class Steps:
-    """The steps of one optimizer, as the host counts them, and the uses that wait for its next update."""
+    """The steps of one optimizer, as the host counts them, and the uses for its next update."""
 
     def __init__(self, optimizer: Any) -> None:
         self.owner = weakref.ref(optimizer, _forget)
         self.params = frozenset(id(p) for p in optimizer.parameters)
-        self.number: Optional[int] = None  # of the step to come; None: to be read from global_step
-        self.selected = self.failed = False  # whether the optimizer has taken the variant of that step, or could not
+        self.number: Optional[int] = None  # of the next step; None: to be read from global_step
+        self.selected = self.failed = False  # whether the optimizer has selected the variant of that step, or failed to
         self._taken: list[Any] = []
 
     def select(self) -> None:
-        """Lets the optimizer take the variant of the step to come."""
+        """Lets the optimizer select the variant of the next step."""
         optimizer = self.owner()
         if optimizer is not None and not self.selected:
             if self.number is None:
@@ -53,11 +53,11 @@ class Steps:
             optimizer.select_variant(self.number)
 
     def at(self, number: int) -> None:
-        """The variant of that step is selected."""
+        """Records that the variant of that step is selected."""
         self.number, self.selected, self.failed = number, True, False
 
     def updated(self) -> None:
-        """An update has run, or is traced, which runs with every run of the graph."""
+        """Called after an update, or after the trace of one, which runs with every run of the graph."""
         if scope.pending is not None:
             scope.updates.append(self)
         else:
@@ -70,7 +70,7 @@ class Steps:
         self.selected = self.failed = False
 
     def restart(self) -> None:
-        """Counts on from the optimizer's global_step, which is about to be loaded."""
+        """Continues counting from the optimizer's global_step, which is about to be loaded."""
         self.number, self.selected, self.failed = None, False, False
 
     def is_due(self) -> bool:
@@ -78,7 +78,7 @@ class Steps:
         return optimizer is not None and optimizer._wants_uses_now()
 
     def put(self, params: frozenset[int], uses: list[Any]) -> None:
-        """Uses of one gradient call: of each parameter the latest count."""
+        """Stores the uses of one gradient call; for each parameter the latest call counts."""
         if scope.pending is None:
             self._taken = [u for u in self._taken if id(u[0]) not in params] + uses
         else:
@@ -86,7 +86,7 @@ class Steps:
             scope.pending[id(self)] = (self, before | params, [u for u in held if id(u[0]) not in params] + uses)
 
     def take(self) -> list[Any]:
-        """The uses recorded since the latest update, as tuples of ParamUse's fields; they are given once."""
+        """Returns the uses recorded since the latest update, as tuples of ParamUse's fields, and clears them."""
         if scope.pending is not None:
             return scope.pending.pop(id(self), (self, frozenset(), []))[2]
         held, self._taken = self._taken, []
@@ -94,7 +94,7 @@ class Steps:
 
 
 class Traced:
-    """What a trace records, until end(): the uses of its gradients, and the optimizers that it calls."""
+    """Records a trace until end(): the uses of its gradients, and the optimizers that it calls."""
 
     def __init__(self, queries: list[Query]) -> None:
         self._before = (scope.pending, scope.updates, scope.queries, scope.tapes)
@@ -102,7 +102,7 @@ class Traced:
         scope.pending, scope.updates, scope.queries, scope.tapes = {}, self.updates, queries, []
 
     def left(self) -> tuple[list[Any], list[Tensor]]:
-        """Uses that no optimizer in the trace has taken, as hand_over wants them, and their tensors."""
+        """Returns uses that no optimizer in the trace has read, in the form of hand_over, and their tensors."""
         found = [entry for entry in (scope.pending or {}).values() if entry[2]]
         forms = [(steps, params, [_form_of(use) for use in held]) for steps, params, held in found]
         return forms, [t for _, _, held in found for use in held for t in (*use[4], use[6], use[7]) if t is not None]
@@ -112,13 +112,13 @@ class Traced:
 
 
 def _form_of(use: Any) -> Any:
-    """A use with True in the place of its tensors."""
+    """Returns a use with True in place of its tensors."""
     param, op, attrs, operand, operands, path, grad, scale = use
     return param, op, attrs, operand, (True,) * len(operands), path, None if grad is None else True, None if scale is None else True
 
 
 def hand_over(left: list[Any], tensors: Iterator[Tensor]) -> None:
-    """Gives optimizers the uses that a trace has left, with the tensors of a run."""
+    """Passes the remaining uses of a trace to optimizers, with the tensors of a run."""
     for steps, params, held in left:
         uses = []
         for param, op, attrs, operand, operands, path, grad, scale in held:
@@ -134,7 +134,7 @@ def _forget(reference: Any) -> None:
 
 
 def watch(optimizer: Any) -> Steps:
-    """Makes an optimizer known to the gradient calls that follow."""
+    """Registers an optimizer with the following gradient calls."""
     steps = Steps(optimizer)
     optimizer.__dict__["_cell_steps"] = steps
     watching.append(steps.owner)
@@ -147,7 +147,7 @@ def _all() -> list[Steps]:
 
 
 def select() -> None:
-    """Before a call from the outside: optimizers take the variant of the step to come. Where one cannot, its next update says why, if there is one."""
+    """Before an outermost call, lets optimizers select the variant of the next step. If one fails, its next update, if any, reports why."""
     if scope.pending is None:
         for steps in _all():
             if not steps.selected and not steps.failed:
@@ -161,14 +161,14 @@ def select() -> None:
 
 
 def drop(optimizer: Any) -> None:
-    """A training step is over: what its gradient calls recorded is of no use to the next one."""
+    """At the end of a training step, discards the records of its gradient calls, which the next step does not use."""
     steps = optimizer.__dict__.get("_cell_steps")
     if steps is not None:
         steps.take()
 
 
 class Query:
-    """Which optimizers of these parameters want uses now: a graph with gradients depends on the answer."""
+    """The optimizers of these parameters that need uses now: a graph with gradients depends on the answer."""
 
     def __init__(self, params: Iterable[Parameter]) -> None:
         self._params = tuple(params)
@@ -184,7 +184,7 @@ class Query:
         return tuple([s for s in self._relevant if s.is_due()])
 
     def holds(self) -> bool:
-        """Whether the answer is still the same."""
+        """Returns whether the answer is still the same."""
         return not watching and not self.answer or self._now() == self.answer
 
     def __eq__(self, other: Any) -> bool:
@@ -194,13 +194,13 @@ class Query:
 
 
 def due(params: Iterable[Parameter]) -> list[Steps]:
-    """Steps of the optimizers that want the uses of some of these parameters now."""
+    """Returns the steps of the optimizers that need the uses of some of these parameters now."""
     params = list(params)
     return [s for s in _all() if any([id(p) in s.params for p in params]) and s.is_due()]
 
 
 def ask(params: Any) -> bool:
-    """Whether a gradient that is about to be taken by these parameters (a function gives them) is to record their uses."""
+    """Returns whether a gradient with respect to these parameters (a function returns them) must record their uses."""
     if scope.pending is None and not watching:
         return False
     if scope.pending is not None:
@@ -213,7 +213,7 @@ def ask(params: Any) -> bool:
 
 
 class UsesTape(_core.Tape):
-    """A tape that keeps uses, and notes the loss scalers that were asked to scale while it recorded."""
+    """A tape that keeps uses, and records the loss scalers that scaled the loss while it was active."""
 
     def __init__(self) -> None:
         super().__init__(uses=True)
@@ -229,10 +229,10 @@ class UsesTape(_core.Tape):
         super().__exit__(*args)
 
     def scale(self, seed: Optional[Tensor]) -> Optional[Tensor]:
-        """What the gradients are multiplied by: the seed of the output, times the scale of a loss scaler. None: nothing is known of either."""
+        """Returns the factor of the gradients: the seed of the output, times the scale of a loss scaler. None if neither is known."""
         if len(self.scales) > 1:
             raise ValueError("the loss was multiplied by several loss scales | GradOperation | use one loss scaler")
-        if seed is not None and seed.size != 1:  # of a loss of several numbers, which all start alike
+        if seed is not None and seed.size != 1:  # of a loss with several elements, whose seeds are equal
             seed = _core.ops.slice(_core.ops.reshape(seed, (-1,)), (0,), (1,))
         if seed is not None and seed.shape:
             seed = _core.ops.reshape(seed, ())
@@ -243,14 +243,14 @@ class UsesTape(_core.Tape):
 
 
 def scaled_by(scale: Parameter) -> None:
-    """A loss scaler multiplies the loss by this Parameter's value."""
+    """Records that a loss scaler multiplies the loss by this Parameter's value."""
     for tape in scope.tapes:
         if not any(known is scale for known in tape.scales):
             tape.scales.append(scale)
 
 
 def note(params: list[Parameter], uses: Any, loss_scale: Optional[Tensor]) -> None:
-    """Hands the uses of one gradient call to the optimizers that want them. uses: as Tape.backward_with_uses gives them."""
+    """Passes the uses of one gradient call, as Tape.backward_with_uses returned them, to the optimizers that need them."""
     ids = frozenset(map(id, params))
     full = [(params[use[0]], *use[1:], loss_scale) for use in uses]
     for steps in due(params):

@@ -1,11 +1,11 @@
 """Mixed precision of a network, loss scalers for training functions, and the training cell of a network.
 
-The levels are those of the one table of policies (include/sindri/amp/policy.h; docs/guide/mixed_precision.md). 'O1' to 'O3' stand for 'cells_O1' to
-'cells_O3', which mark Cells as MindSpore does; 'ops_O1' to 'ops_O3' cast op by op, as settings files have it. Parameters stay float32 and are cast
-where they are used. Casts of outputs are hooks of the Cells, so that names, classes and attributes of the network stay as they are.
+The levels are those of the table of policies (include/sindri/amp/policy.h; docs/guide/mixed_precision.md). 'O1' to 'O3' are 'cells_O1' to
+'cells_O3', which mark Cells as MindSpore does; 'ops_O1' to 'ops_O3' cast op by op, as settings files do. Parameters stay float32 and are cast
+at each use. Casts of outputs are hooks of the Cells, so that names, classes and attributes of the network do not change.
 
-Half is float16 where a signature of MindSpore says so (auto_mixed_precision, custom_mixed_precision). Where none names a type (Model,
-build_train_network) it is bfloat16 on a CPU target and float16 on the others.
+The half type is float16 if a signature of MindSpore says so (auto_mixed_precision, custom_mixed_precision). Functions whose signature names no type
+(Model, build_train_network) use bfloat16 on a CPU target and float16 on others.
 """
 from __future__ import annotations
 
@@ -38,27 +38,45 @@ AMP_BLACK_LIST: List[Type[Cell]] = [getattr(layer, name) for name in _core.amp_p
 
 
 def get_white_list() -> List[Type[Cell]]:
-    """The classes of Cells that O1 runs in half: a list of one's own to change."""
+    """Returns the classes of Cells that O1 runs in the half type.
+
+    Returns:
+        A new list, which you may change.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.Conv2d in ms.amp.get_white_list()
+        True
+    """
     return list(AMP_WHITE_LIST)
 
 
 def get_black_list() -> List[Type[Cell]]:
-    """The classes of Cells that O2 keeps in float32: a list of one's own to change."""
+    """Returns the classes of Cells that O2 keeps in float32.
+
+    Returns:
+        A new list, which you may change.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.nn.BatchNorm2d in ms.amp.get_black_list()
+        True
+    """
     return list(AMP_BLACK_LIST)
 
 
-# What a level marks in the Cells stands beside what the user marked: a type by to_float goes before every level, and a level takes back what
-# levels set before, never what the user did.
+# A level's marks are separate from the user's: a type set with to_float overrides every level, and a level removes only marks of earlier levels,
+# never those of the user.
 
 
 def _users_type(cell: Cell) -> bool:
-    """Whether the user gave this Cell a type (to_float)."""
+    """Returns whether the user set this Cell's type with to_float."""
     d = cell.__dict__
     return d["_to_float"] is not None and not d.get("_cell_float_by_level")
 
 
 def _run_in(cell: Cell, dtype: Any) -> None:
-    """Marks a Cell and all below to run in a type, but for Cells to which the user gave one and what these hold."""
+    """Marks a Cell and all below it to run in a type, except Cells whose type the user set and the Cells inside them."""
     seen, todo = set(), [cell]
     while todo:
         c = todo.pop()
@@ -74,7 +92,7 @@ def _cast_output(cell: Cell, dtype: Any) -> None:
 
 
 def _take_back(network: Cell) -> None:
-    """Takes back what levels marked in the network and in all below it, by whichever Cell they were set."""
+    """Removes the marks that levels set in the network and all Cells below it, through whichever Cell."""
     clock[0] += 1
     for _, cell in network.cells_and_names():
         d = cell.__dict__
@@ -91,7 +109,7 @@ def _take_back(network: Cell) -> None:
 
 
 def _outermost(network: Cell, classes: Sequence[type]) -> List[Cell]:
-    """The Cells of these classes that lie inside no other of them, nor inside a Cell to which the user gave a type."""
+    """Returns the Cells of these classes that are not inside another one of them, nor inside a Cell whose type the user set."""
     if _users_type(network):
         return []
     if isinstance(network, tuple(classes)):
@@ -113,11 +131,11 @@ def _run_all_but(network: Cell, black_list: Sequence[type], dtype: Any) -> None:
         if isinstance(cell, layer.BatchNorm3d):
             cell = cell.bn2d
         if isinstance(cell, _BatchNorm):
-            cell._mixed = True  # the op itself computes in float32 between half activations
+            cell._mixed = True  # the op computes in float32 between half-precision activations
         else:
             _run_in(cell, mstype.float32)
             _cast_output(cell, dtype)
-    _cast_output(network, mstype.float32)  # also where the user gave the whole network a type: losses read float32
+    _cast_output(network, mstype.float32)  # also if the user set the type of the whole network: losses read float32
 
 
 def _set_policy(network: Cell, policy: Any, dtype: Any, keep_batchnorm_fp32: Optional[bool] = None) -> None:
@@ -138,12 +156,28 @@ def _check_network(who: str, network: Any, dtype: Any) -> None:
 
 
 def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = mstype.float16) -> Cell:
-    """Sets the network to run at a level: 'O0' to 'O3', 'auto' (which is 'ops_O1') or another name of the table. Returns the network, which from O2 on
-    gives float32 outputs. dtype is float16 or bfloat16; its default is float16 on every target, as MindSpore's signature says.
+    """Sets the precision level of a network.
 
-    A level set before, on the network or on parts of it, is replaced; O0 takes it back (MindSpore's O0 leaves it). Cells to which to_float gave a
-    type keep it (in MindSpore at O1 and 'auto' only).
-    Raises TypeError for what is no Cell, ValueError for an unknown level and a type that is not half.
+    An earlier level of the network or of parts of it is replaced; O0 removes it (MindSpore's O0 keeps it). Cells whose type was set with to_float keep
+    it (in MindSpore only at O1 and 'auto').
+
+    Args:
+        network (Cell): The network.
+        amp_level (str): 'O0' to 'O3', 'auto' (the same as 'ops_O1') or another name of the table. Default: "O0".
+        dtype (DType): float16 or bfloat16. Default: float16 on every target, as in MindSpore's signature.
+
+    Returns:
+        The network; from O2 on its outputs are float32.
+
+    Raises:
+        TypeError: If `network` is not a Cell or `amp_level` is not a str.
+        ValueError: If the level is unknown or `dtype` is another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.amp.auto_mixed_precision(ms.nn.Dense(2, 3), "O3")
+        >>> net(ms.Tensor([[1.0, 2.0]])).dtype, net.weight.dtype
+        (Float32, Float32)
     """
     _check_network("auto_mixed_precision", network, dtype)
     policy = _core.amp_policy(check_type("auto_mixed_precision", "amp_level", amp_level, str))
@@ -157,10 +191,26 @@ def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = msty
 
 def custom_mixed_precision(network: Cell, *, white_list: Optional[List[Type[Cell]]] = None, black_list: Optional[List[Type[Cell]]] = None,
                            dtype: Any = mstype.float16) -> Cell:
-    """As auto_mixed_precision with lists of one's own: a white list as O1, a black list as O2. Lists hold classes of Cells (primitives are not
-    taken). dtype is float16 or bfloat16, by default float16 on every target, as in MindSpore's signature.
+    """Sets the precision of a network with custom lists of Cell classes.
 
-    Raises TypeError for what is no Cell, list or class of Cells; ValueError unless exactly one list is given, and for a type that is not half.
+    Args:
+        network (Cell): The network.
+        white_list (list): Classes that run in the half type, as in O1; primitives are not accepted. Default: None.
+        black_list (list): Classes that stay in float32, as in O2; primitives are not accepted. Default: None.
+        dtype (DType): float16 or bfloat16. Default: float16 on every target, as in MindSpore's signature.
+
+    Returns:
+        The network.
+
+    Raises:
+        TypeError: If `network` is not a Cell, or a list is not a list of classes of Cells.
+        ValueError: If not exactly one list is given, or `dtype` is another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.amp.custom_mixed_precision(ms.nn.Dense(2, 3), white_list=[ms.nn.Dense])
+        >>> net(ms.Tensor([[1.0, 2.0]])).dtype
+        Float32
     """
     _check_network("custom_mixed_precision", network, dtype)
     if (white_list is None) == (black_list is None):
@@ -174,7 +224,7 @@ def custom_mixed_precision(network: Cell, *, white_list: Optional[List[Type[Cell
 
 
 class _WithLossCell(WithLossCell):
-    """WithLossCell whose loss reads float32, whatever type the network runs in."""
+    """WithLossCell whose loss reads float32, whatever the network's type."""
 
     def construct(self, data: Any, label: Any) -> Any:
         out = cast_tensors(self._backbone(data), mstype.float32)
@@ -182,12 +232,12 @@ class _WithLossCell(WithLossCell):
 
 
 def _policy(level: str) -> Any:
-    """What a level means to Model and build_train_network: 'auto' is another one on each device target."""
+    """Returns the policy of a level for Model and build_train_network, in which 'auto' depends on the device target."""
     return _core.amp_policy(check_type("Model", "amp_level", level, str), context.get_context("device_target"))
 
 
 def _casts_all(level: str) -> bool:
-    """Whether a level is about more than listed Cells, so that a loss must be given float32. Raises ValueError for one that is not known."""
+    """Returns whether a level affects more than listed Cells, so that a loss must receive float32. Raises ValueError for an unknown level."""
     return bool(_policy(level).casts_all)
 
 
@@ -218,9 +268,9 @@ def _check_build_arguments(network: Any, optimizer: Any, level: Any, boost_level
 
 
 def _cast_network(network: Cell, level: str, kwargs: dict) -> bool:
-    """Sets the network's precision; whether its loss must be given float32."""
+    """Sets the network's precision; returns whether its loss must receive float32."""
     policy, dtype = _policy(level), kwargs.get("cast_model_type")
-    if dtype in _HALF and not level.startswith("ops_"):  # a half type that is named is that of all Cells, whatever the level
+    if dtype in _HALF and not level.startswith("ops_"):  # a named half type applies to all Cells, at every level
         policy = _core.amp_policy("cells_O2" if policy.keeps_batchnorm else "cells_O3")
     elif policy.name == "O0" or dtype == mstype.float32 and policy.casts_batchnorm:
         return False
@@ -230,18 +280,40 @@ def _cast_network(network: Cell, level: str, kwargs: dict) -> bool:
 
 def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] = None, level: str = "O0", boost_level: str = "O0",
                         **kwargs: Any) -> Cell:
-    """The training cell of a network (with loss_fn; without, its output is the loss) at a level of mixed precision, set to train.
+    """Returns the training cell of a network at a level of mixed precision, in training mode.
 
-    level: a name of the table; 'auto' is O2 on a GPU target, O3 on Ascend, and 'ops_O1' on a CPU. The half type of a level is bfloat16 on a CPU
-    target and float16 on others (MindSpore: always float16). Keywords: loss_scale_manager replaces the level's own (O2 in float16:
-    DynamicLossScaleManager(); otherwise and None: none), keep_batchnorm_fp32 whether O2 and O3 keep the black list (nothing to keep at O0 and O1,
-    which cast none of it), cast_model_type (float16, bfloat16, which MindSpore refuses, or float32) the type of all but the black list in place of
-    the level's. A manager with an update cell gives a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore refuses), another a
-    TrainOneStepCell with its scale as sens. A level O0 leaves what auto_mixed_precision set before.
-    Raises TypeError for wrong types; ValueError for unknown levels and keywords, and for a manager beside which the optimizer's loss_scale divides
-    the gradients twice or by another number than the manager's (MindSpore trains with such gradients; so is done here, with a warning, where the
-    optimizer divides by nothing, as in MindSpore's examples). boost, an AutoBoost, goes before boost_level; without it
-    the network is changed as that level asks for (less_bn).
+    A manager with an update cell leads to a TrainOneStepWithLossScaleCell (on the CPU too, where MindSpore raises an error), another one to a
+    TrainOneStepCell with its scale as `sens`. Level O0 keeps the effect of an earlier auto_mixed_precision.
+
+    MindSpore trains even if the optimizer's loss_scale divides the gradients twice or by a factor other than the manager's. This is an error here,
+    except that a loss_scale of 1, as in MindSpore's examples, only causes a warning.
+
+    Args:
+        network (Cell): The network.
+        optimizer (Optimizer): The optimizer.
+        loss_fn (Cell): The loss. Default: None, the network's output is the loss.
+        level (str): A name of the table; 'auto' is O2 on a GPU target, O3 on Ascend, and 'ops_O1' on a CPU. The half type is bfloat16 on a CPU
+            target and float16 on others (MindSpore: always float16). Default: "O0".
+        boost_level (str): The boost level; without `boost` the network is changed as it requires (less_bn). Default: "O0".
+        **kwargs: `loss_scale_manager` replaces the level's (O2 in float16: DynamicLossScaleManager(); others: none); None is none.
+            `keep_batchnorm_fp32`: whether O2 and O3 keep the black list in float32 (O0 and O1 cast none of it). `cast_model_type` (float16,
+            float32, or bfloat16, which MindSpore rejects): the type of everything except the black list, instead of the level's. `boost`, an
+            AutoBoost, takes precedence over `boost_level`.
+
+    Returns:
+        Cell.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a level or keyword is unknown, or the optimizer's loss_scale does not match the manager.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net = nn.Dense(1, 1, "zeros", has_bias=False)
+        >>> step = ms.amp.build_train_network(net, nn.SGD(net.trainable_params(), 0.25), nn.MSELoss())
+        >>> print(step(ms.Tensor([[1.0]]), ms.Tensor([[2.0]])))
+        4.0
     """
     _check_build_arguments(network, optimizer, level, boost_level, kwargs)
     boost = kwargs.get("boost")
@@ -263,7 +335,7 @@ def build_train_network(network: Cell, optimizer: Cell, loss_fn: Optional[Cell] 
     return (BoostTrainOneStepCell if more else TrainOneStepCell)(network, optimizer, scale, *more).set_train()
 
 
-# Loss scalers, for training functions made with value_and_grad.
+# Loss scalers, for training functions based on value_and_grad.
 
 
 def _map(f: Callable[[Tensor], Tensor], inputs: Any) -> Any:
@@ -275,31 +347,75 @@ def _tensors(inputs: Any) -> List[Tensor]:
 
 
 def all_finite(inputs: Any) -> Tensor:
-    """A bool scalar: whether everything in a tensor or a (nested) tuple of tensors is finite."""
+    """Returns whether all values of a tensor or a (nested) tuple of tensors are finite.
+
+    Args:
+        inputs (Tensor, tuple): The tensors.
+
+    Returns:
+        A bool scalar Tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.amp.all_finite((ms.Tensor([1.0]), ms.Tensor([float("inf")]))))
+        False
+    """
     return _ops.all_finite(_tensors(inputs))
 
 
 class LossScaler(ABC):
-    """Base of loss scalers: scale the loss, unscale the gradients, adjust by whether these were finite."""
+    """Base class of loss scalers: they scale the loss, unscale the gradients and adjust the scale to whether these were finite."""
 
     @abstractmethod
     def scale(self, inputs: Any) -> Any:
-        """The loss (or a tuple) times the scale."""
+        """Multiplies the loss by the scale.
+
+        Args:
+            inputs (Tensor, tuple): The loss, or a tuple.
+
+        Returns:
+            The scaled loss.
+        """
         raise NotImplementedError
 
     @abstractmethod
     def unscale(self, inputs: Any) -> Any:
-        """The gradients divided by the scale."""
+        """Divides the gradients by the scale.
+
+        Args:
+            inputs (Tensor, tuple): The gradients.
+
+        Returns:
+            The unscaled gradients.
+        """
         raise NotImplementedError
 
     @abstractmethod
     def adjust(self, grads_finite: Tensor) -> Any:
-        """Adapts the scale."""
+        """Adapts the scale.
+
+        Args:
+            grads_finite (Tensor): Whether the gradients were finite.
+        """
         raise NotImplementedError
 
 
 class StaticLossScaler(LossScaler):
-    """One scale for the whole training, `scale_value`. Raises TypeError or ValueError below 1."""
+    """A constant loss scale.
+
+    Args:
+        scale_value (float): The scale, at least 1.
+
+    Raises:
+        TypeError: If `scale_value` is not a number.
+        ValueError: If it is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> scaler = ms.amp.StaticLossScaler(1024.0)
+        >>> print(scaler.scale(ms.Tensor(2.0)), scaler.unscale((ms.Tensor(2048.0),))[0])
+        2048.0 2.0
+    """
 
     def __init__(self, scale_value: float) -> None:
         if not is_number(scale_value):
@@ -309,23 +425,63 @@ class StaticLossScaler(LossScaler):
         self.scale_value = Parameter(Tensor(float(scale_value), mstype.float32), name="scale_value")
 
     def scale(self, inputs: Any) -> Any:
-        """The loss (or a tuple) times the scale, each in its type."""
+        """Multiplies the loss (or a tuple) by the scale, each in its type.
+
+        Args:
+            inputs (Tensor, tuple): The loss, or a tuple.
+
+        Returns:
+            The scaled loss.
+        """
         value = self.scale_value.value()
         _uses.scaled_by(self.scale_value)
         return _map(lambda x: _ops.mul(x, _ops.cast(value, x.dtype)), inputs)
 
     def unscale(self, inputs: Any) -> Any:
-        """The gradients divided by the scale, each in its type."""
+        """Divides the gradients by the scale, each in its type.
+
+        Args:
+            inputs (Tensor, tuple): The gradients.
+
+        Returns:
+            The unscaled gradients.
+        """
         return _map(lambda x: _ops.mul(x, _ops.cast(_core.inverse_scale(self.scale_value, (x,)), x.dtype)), inputs)
 
     def adjust(self, grads_finite: Tensor) -> bool:
-        """Changes nothing; False."""
+        """Does nothing.
+
+        Args:
+            grads_finite (Tensor): Ignored.
+
+        Returns:
+            False.
+        """
         return False
 
 
 class DynamicLossScaler(StaticLossScaler):
-    """A scale that is divided by scale_factor (not below 1) when gradients are not finite and multiplied by it after scale_window steps in a row
-    where they are. Raises TypeError or ValueError for a scale below 1 and for a factor or window that is no int above 0.
+    """A loss scale that adapts to overflow.
+
+    It is divided by `scale_factor` (not below 1) if gradients are not finite, and multiplied by it after `scale_window` consecutive steps with finite
+    gradients.
+
+    Args:
+        scale_value (float): The initial scale, at least 1.
+        scale_factor (int): The factor, at least 1.
+        scale_window (int): The number of steps, at least 1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> scaler = ms.amp.DynamicLossScaler(1024.0, 2, 100)
+        >>> scaler.adjust(ms.Tensor(False))
+        True
+        >>> print(scaler.scale_value.asnumpy())
+        512.0
     """
 
     def __init__(self, scale_value: float, scale_factor: int, scale_window: int) -> None:
@@ -335,7 +491,14 @@ class DynamicLossScaler(StaticLossScaler):
         self.counter = Parameter(Tensor(0, mstype.int32), name="counter")
 
     def adjust(self, grads_finite: Tensor) -> bool:
-        """Adapts the scale to whether this step's gradients were finite; True."""
+        """Adapts the scale to whether this step's gradients were finite.
+
+        Args:
+            grads_finite (Tensor): Whether they were.
+
+        Returns:
+            True.
+        """
         state = (self.scale_value, self.counter)
         for parameter, value in zip(state, _core.next_loss_scaler(*state, grads_finite, float(self.scale_factor), self.scale_window)):
             parameter.assign(value)

@@ -1,4 +1,4 @@
-"""Gradients beyond MindSpore's functions: the uses of Parameters, which second-order methods (K-FAC, THOR) are made of."""
+"""Gradients beyond MindSpore's functions: the uses of Parameters, on which second-order methods (K-FAC, THOR) are based."""
 from __future__ import annotations
 
 from typing import Any, Callable, Iterable, NamedTuple, Optional, Union
@@ -13,28 +13,38 @@ __all__ = ["ParamUse", "value_and_grad_with_uses"]
 
 
 class ParamUse(NamedTuple):
-    """One use of a Parameter by an op. What it contributes to the Parameter's gradient is a function of `operands` and `output_grad` alone:
-    output_gradᵀ·input for a Dense layer.
+    """One use of a Parameter by an op.
 
-    A Parameter has several uses where several layers share it, or one layer runs twice.
+    Its contribution to the Parameter's gradient is a function of `operands` and `output_grad` alone: output_gradᵀ·input for a Dense layer. A Parameter
+    has several uses if several layers share it, or if one layer runs twice.
     """
 
     parameter: Parameter
-    op: str  # name of the op ("matmul", "conv2d"); "" for a function with a gradient of its own (a Cell with bprop)
+    op: str  # name of the op ("matmul", "conv2d"); "" for a function with a custom gradient (a Cell with bprop)
     attrs: dict[str, Any]  # the op's attributes: stride, pad, dilation and groups of a convolution
     operand: int  # operands[operand] is the Parameter
-    operands: tuple[Tensor, ...]  # every input of the op as it entered: in the half type where mixed precision cast it
-    path: tuple[tuple[str, dict[str, Any]], ...]  # the casts, reshapes, transposes, broadcasts that made operands[operand] of the Parameter, in order
-    output_grad: Optional[Tensor]  # the gradient of the op's (first) output, times loss_scale; None where only another output has one
+    operands: tuple[Tensor, ...]  # every input of the op as it received it: in the half type if mixed precision cast it
+    path: tuple[tuple[str, dict[str, Any]], ...]  # the casts, reshapes, transposes, broadcasts from the Parameter to operands[operand], in order
+    output_grad: Optional[Tensor]  # the gradient of the op's (first) output, times loss_scale; None if only another output has one
     loss_scale: Optional[Tensor] = None  # None: 1
 
     def input(self) -> Optional[Tensor]:
-        """What meets the Parameter: the other factor of a matrix product or multiplication, a convolution's input, an embedding's ids, the normalised
-        input (no scale, no shift) for gamma of layer and batch norm. None where nothing does: a bias, beta."""
+        """Returns the operand that is combined with the Parameter.
+
+        It is the other factor of a matrix product or multiplication, a convolution's input, an embedding's ids, or the normalised input (no scale, no shift)
+        for gamma of layer and batch norm.
+
+        Returns:
+            Tensor; None if there is none: for a bias or beta.
+        """
         return _core.param_use_input(self.op, self.attrs, self.operands, self.operand) if self.op else None
 
     def unscaled_output_grad(self) -> Optional[Tensor]:
-        """output_grad / loss_scale; float32 where output_grad has a half type."""
+        """Returns output_grad / loss_scale; float32 if output_grad has a half type.
+
+        Returns:
+            Tensor, or None without an output_grad.
+        """
         g = self.output_grad
         if g is None:
             return None
@@ -44,14 +54,35 @@ class ParamUse(NamedTuple):
 
 
 def value_and_grad_with_uses(fn: Callable[..., Any], weights: Union[Parameter, Iterable[Parameter], None] = None, has_aux: bool = False) -> Callable[..., Any]:
-    """A function `(*args, loss_scale=None, **kwargs) -> (fn's value, gradients, uses)`: of the weights (None: the Cell's trainable ones) the gradients, in
-    order, and every ParamUse that a gradient passes, in the order in which the ops ran.
+    """Returns a function that computes value, gradients and uses: `(*args, loss_scale=None, **kwargs) -> (value, gradients, uses)`.
 
-    The gradients have the bits of `value_and_grad`'s. loss_scale (a number or a tensor of one) is what the output's gradient starts with: gradients
-    and output_grads are multiplied by it, and every use says so. With has_aux only the first output is differentiated. Inside a Cell that is
-    compiled the uses' tensors belong to its graph, and what nobody reads of them is not computed; Cells that are recomputed give the values of the
-    second run. It runs fn itself: a forward run just before is not taken over.
-    Raises TypeError for what is not callable, ValueError for weights missing beside a function and a loss_scale of several numbers.
+    The gradients are those of the weights, in order, and bitwise identical to those of `value_and_grad`. The uses are every ParamUse that a gradient
+    passes, in the order in which the ops ran. `loss_scale` (a number or a tensor of one element) is the initial gradient of the output: gradients and
+    output_grads are multiplied by it, and every use contains it.
+
+    In a compiled Cell the uses' tensors belong to its graph, and tensors that nothing reads are not computed. Recomputed Cells return the values of the
+    second run. The function runs fn itself and does not reuse an earlier forward run.
+
+    Args:
+        fn (Cell, Callable): The function.
+        weights (Parameter, list): The Parameters. Default: None, the Cell's trainable ones.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        The function.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+        ValueError: If `weights` is missing for a function that is not a Cell, or `loss_scale` has several elements.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.Dense(2, 1, "ones", "zeros")
+        >>> value, grads, uses = ms.autograd.value_and_grad_with_uses(net)(ms.Tensor([[1.0, 2.0]]))
+        >>> print(value, grads[0])
+        [[3.]] [[1. 2.]]
+        >>> [(use.parameter.name, use.op) for use in uses]
+        [('weight', 'matmul'), ('bias', 'add')]
     """
     if not callable(fn):
         raise TypeError(f"expected a Cell or a function, got {type(fn).__name__} | value_and_grad_with_uses")

@@ -17,7 +17,10 @@ STRICT, COMPATIBLE, LAX = 0, 1, 2  # values of the key jit_syntax_level
 
 
 def era() -> int:
-    """1 or 2: whose defaults hold where MindSpore 1.x and 2.x differ (execution mode, Model.train's dataset_sink_mode). From SINDRI_MINDSPORE_ERA, default 2."""
+    """Returns 1 or 2: the MindSpore major version whose defaults apply if 1.x and 2.x differ (execution mode, Model.train's dataset_sink_mode).
+
+    It is read from SINDRI_MINDSPORE_ERA; the default is 2. Raises ValueError for another value.
+    """
     text = os.environ.get("SINDRI_MINDSPORE_ERA", "2")
     if text not in ("1", "2"):
         raise ValueError(f"SINDRI_MINDSPORE_ERA must be 1 or 2, got {text!r}")
@@ -25,7 +28,7 @@ def era() -> int:
 
 
 class ParallelMode:
-    """Names of the parallel modes."""
+    """The names of the parallel modes."""
 
     STAND_ALONE = "stand_alone"
     DATA_PARALLEL = "data_parallel"
@@ -37,7 +40,7 @@ class ParallelMode:
 
 MODE_LIST = ParallelMode.MODE_LIST
 
-# Keys that act on the engine, and keys that are stored: hints to MindSpore's back ends with nothing to steer here (docs/guide/python.md).
+# Keys that act on the engine, and keys that are only stored: hints to MindSpore's back ends without a counterpart here (docs/guide/python.md).
 _ACTING = {"mode": 1, "device_target": "CPU", "device_id": 0, "max_device_memory": "1024GB", "save_graphs": False, "save_graphs_path": ".", "runtime_num_threads": 0, "deterministic": "OFF"}
 _STORED = {
     "enable_graph_kernel": False, "graph_kernel_flags": "", "reserve_class_name_in_scope": True, "enable_auto_mixed_precision": False,
@@ -53,7 +56,7 @@ _TYPES: dict[str, Any] = {"mode": int, "device_target": str, "save_graphs": (boo
           "deterministic": str, "enable_graph_kernel": bool, "graph_kernel_flags": str, "max_call_depth": int, "max_device_memory": str,
           "reserve_class_name_in_scope": bool, "enable_reduce_precision": bool, "check_bprop": bool, "grad_for_scalar": bool, "enable_sparse": bool}
 _values: dict[str, Any] = {**_ACTING, **_STORED}
-_ENGINES = {"mode": _core.get_mode, "device_target": _core.get_device_target, "device_id": _core.get_device_id}  # C++ can set them, too
+_ENGINES = {"mode": _core.get_mode, "device_target": _core.get_device_target, "device_id": _core.get_device_id}  # C++ can set these too
 
 
 def _fail(key: Any, message: Any) -> None:
@@ -61,13 +64,26 @@ def _fail(key: Any, message: Any) -> None:
 
 
 def set_context(**kwargs: Any) -> None:
-    """Sets context keys (contract section 4). `device_target` and `device_id` choose the device that computes. 'Ascend' and 'GPU' are kept as asked
-    for also where there is no such device: then the CPU computes, and the first time a warning says so (SINDRI_STRICT_TARGET=1: an error).
+    """Sets context keys.
 
-    mode, device_target, device_id, max_device_memory (a limit, of other devices than the CPU), save_graphs, save_graphs_path, runtime_num_threads
-    and deterministic act; the other keys are stored and can be read back, with a warning, once, for those that would change results or resources in
-    MindSpore (sindri.common.no_effect lists them). Raises ValueError for an unknown key or a value out of range, TypeError for
-    a value of another type, DeviceError for a device that is not there.
+    `device_target` and `device_id` choose the device that computes. 'Ascend' and 'GPU' are accepted even if there is no such device: then the CPU computes,
+    and the first time a warning says so (SINDRI_STRICT_TARGET=1: an error).
+
+    Args:
+        **kwargs: mode, device_target, device_id, max_device_memory (a limit for devices other than the CPU), save_graphs, save_graphs_path,
+            runtime_num_threads and deterministic have an effect. Other keys are stored and can be read back. A key that would change results or
+            resources in MindSpore (sindri.common.no_effect lists them) causes one warning.
+
+    Raises:
+        TypeError: If a value has another type.
+        ValueError: If a key is unknown or a value is out of range.
+        DeviceError: If the device does not exist.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+        >>> ms.get_context("device_target")
+        'CPU'
     """
     for key, value in kwargs.items():
         if key not in _values:
@@ -111,7 +127,7 @@ def _check_and_act(key: Any, value: Any, kwargs: Any) -> None:
 
 
 def _limit_memory(size: str) -> None:
-    """max_device_memory, such as '3.5GB', for the device in use. The host's memory has no limit of this kind."""
+    """Applies max_device_memory, such as '3.5GB', to the device in use. The host's memory has no such limit."""
     number = size[:-2] if size.endswith("GB") else ""
     if not number.replace(".", "", 1).isdecimal() or float(number) <= 0:
         _fail("max_device_memory", f"max_device_memory must be a positive number with 'GB' behind it, such as '3.5GB', got {size!r}")
@@ -120,37 +136,73 @@ def _limit_memory(size: str) -> None:
 
 
 def get_context(attr_key: str) -> Any:
-    """The value of a context key. Raises ValueError for an unknown one."""
+    """Returns the value of a context key.
+
+    Args:
+        attr_key (str): The key.
+
+    Returns:
+        The value.
+
+    Raises:
+        ValueError: If the key is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.get_context("device_id")
+        0
+    """
     if attr_key not in _values:
         raise ValueError(f"unknown context key '{attr_key}' | get_context | keys are: {', '.join(sorted(_values))}")
     return _ENGINES[attr_key]() if attr_key in _ENGINES else _values[attr_key]
 
 
 def set_device(device_target: Any, device_id: Any = None) -> None:
-    """device_target and device_id (0 if it is left out) of set_context, as MindSpore 2.5 spells it. Raises ValueError for an unknown target."""
+    """Sets device_target and device_id of the context, as in MindSpore 2.5.
+
+    Args:
+        device_target (str): The target.
+        device_id (int): The device. Default: None, 0.
+
+    Raises:
+        ValueError: If the target is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_device("CPU")
+    """
     if device_target == "Davinci":
         _fail("device_target", "set_device does not know the old name 'Davinci'; it is 'Ascend'")
     set_context(device_target=device_target, device_id=0 if device_id is None else device_id)
 
 
 class DeviceInfo(tuple):
-    """(device_target, device_id) as they were asked for."""
+    """The requested (device_target, device_id)."""
 
     __slots__ = ()
 
     @property
     def device_target(self) -> str:
-        """'CPU', 'GPU', 'Ascend' or a backend's name."""
+        """str: 'CPU', 'GPU', 'Ascend' or a backend's name."""
         return self[0]
 
     @property
     def device_id(self) -> int:
-        """0, 1, …"""
+        """int: The number of the device, from 0."""
         return self[1]
 
 
 def get_current_device() -> DeviceInfo:
-    """The target and the number that were asked for; where the CPU computes in their place, `sindri._core.target_substitution()` says so."""
+    """Returns the requested target and device; if the CPU computes instead, `sindri._core.target_substitution()` reports it.
+
+    Returns:
+        DeviceInfo (device_target, device_id).
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.get_current_device().device_target
+        'CPU'
+    """
     return DeviceInfo((get_context("device_target"), get_context("device_id")))
 
 
@@ -166,24 +218,36 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "strategy_ckpt_config": {"load_file": "", "save_file": "", "only_trainable_params": True}, "pipeline_config": {},
 }
 _parallel = dict(_PARALLEL_DEFAULTS)
-_given: set[str] = set()  # keys that the script has set: where it has not, some follow the world
+_given: set[str] = set()  # keys that the script has set: others may follow the world
 _SUPPORTED = (ParallelMode.STAND_ALONE, ParallelMode.DATA_PARALLEL)
 _split_indices: dict[str, list[int]] = {}  # fusion points by group, of auto_parallel_context().set_all_reduce_fusion_split_indices
 _world = {"device_num": 1, "global_rank": 0}
 
 
 def _joined(size: int, rank: int) -> None:
-    """communication.init() and release(): what device_num and global_rank are, unless the script says."""
+    """Called by communication.init() and release(): sets device_num and global_rank, unless the script sets them."""
     _world.update(device_num=size, global_rank=rank)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Settings of parallel runs (contract section 4), read by the wrappers.
+    """Sets keys of parallel runs, which the wrappers read.
 
-    parallel_mode is 'stand_alone' or 'data_parallel'. all_reduce_fusion_config holds the last gradient of each bucket that is reduced by one call, but of
-    the last one; where neither it nor comm_fusion is set, buckets go by size. parameter_broadcast reads False, as MindSpore's, until it is set, and
-    ranks begin with rank 0's parameters all the same; set to False they begin with their own. Raises ValueError for an unknown key or value and for what
-    is not supported, TypeError.
+    Args:
+        **kwargs: The keys. parallel_mode is 'stand_alone' or 'data_parallel'. all_reduce_fusion_config lists the last gradient of each bucket that is
+            reduced by one call, except the last bucket; if neither it nor comm_fusion is set, buckets are formed by size. parameter_broadcast reads
+            False, as in MindSpore, until it is set, but ranks start with rank 0's parameters anyway; after setting it to False they start with their
+            own.
+
+    Raises:
+        TypeError: If a value has another type.
+        ValueError: If a key or value is unknown or not supported.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_auto_parallel_context(gradients_mean=True)
+        >>> ms.get_auto_parallel_context("gradients_mean")
+        True
+        >>> ms.reset_auto_parallel_context()
     """
     for key, value in kwargs.items():
         if key not in _parallel:
@@ -191,7 +255,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         if key == "parallel_mode" and value not in MODE_LIST:
             raise ValueError(f"parallel_mode must be one of {', '.join(MODE_LIST)}, got {value!r} | set_auto_parallel_context")
         if key == "parallel_mode" and value not in _SUPPORTED or key == "pipeline_stages" and isinstance(value, int) and value > 1:
-            # Stored, they would train one process on its own where the script means a split network.
+            # If stored, they would train one process alone although the script expects a split network.
             raise ValueError(f"{key} {value!r} is not supported | set_auto_parallel_context | parallel_mode is 'stand_alone' or 'data_parallel'")
         if key == "all_reduce_fusion_config":
             _check_fusion(value)
@@ -214,7 +278,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
 
 
 def _check_fusion(value: Any, key: str = "all_reduce_fusion_config") -> None:
-    """TypeError or ValueError for what is no rising list of gradients; the last of them is looked at when there is a network."""
+    """Raises TypeError or ValueError for anything other than an ascending list of gradients; the last entry is checked when there is a network."""
     if not isinstance(value, (list, tuple)) or any(not isinstance(v, int) or isinstance(v, bool) for v in value):
         raise TypeError(f"{key} must be a list of ints, got {value!r} | set_auto_parallel_context")
     for i, v in enumerate(value):
@@ -240,7 +304,7 @@ def _check_comm_fusion(value: Any) -> None:
 
 
 def _fusion(group: str = "") -> tuple[Any, float]:
-    """(last gradients of the buckets or None, size of automatic buckets in MB or 0) as the settings have them, and the group's fusion points before them."""
+    """Returns (last gradients of the buckets or None, size of automatic buckets in MB or 0) of the settings; a group's fusion points override them."""
     for name in (group, f"{group}sum1"):  # MindSpore's name of a group's sums
         if name in _split_indices:
             return list(_split_indices[name]), 0.0
@@ -253,19 +317,34 @@ def _fusion(group: str = "") -> tuple[Any, float]:
 
 
 def _broadcasts_parameters() -> bool:
-    """Whether ranks begin with rank 0's parameters."""
+    """Returns whether ranks start with rank 0's parameters."""
     return "parameter_broadcast" not in _given or bool(_parallel["parameter_broadcast"])
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """The value of a key of parallel runs. Raises ValueError for an unknown one."""
+    """Returns the value of a key of parallel runs.
+
+    Args:
+        attr_key (str): The key.
+
+    Returns:
+        The value.
+
+    Raises:
+        ValueError: If the key is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.get_auto_parallel_context("parallel_mode")
+        'stand_alone'
+    """
     if attr_key not in _parallel:
         raise ValueError(f"unknown key '{attr_key}' | get_auto_parallel_context")
     return _world[attr_key] if attr_key in _world and attr_key not in _given else _parallel[attr_key]
 
 
 def reset_auto_parallel_context() -> None:
-    """Sets every key of parallel runs back to its default."""
+    """Resets every key of parallel runs to its default."""
     _given.clear()
     _split_indices.clear()
     _parallel.clear()
@@ -277,7 +356,15 @@ _ps = dict(_PS_DEFAULTS)
 
 
 def set_ps_context(**kwargs: Any) -> None:
-    """Settings of parameter servers: stored. Raises ValueError for an unknown key; enable_ps=True comes with distributed runs."""
+    """Sets keys of parameter servers; they are stored.
+
+    Args:
+        **kwargs: The keys.
+
+    Raises:
+        ValueError: If a key is unknown.
+        NotYetError: If enable_ps is True.
+    """
     for key, value in kwargs.items():
         if key not in _ps:
             raise ValueError(f"unknown key '{key}' | set_ps_context")
@@ -287,14 +374,24 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def get_ps_context(attr_key: str) -> Any:
-    """The value of a parameter server key. Raises ValueError for an unknown one."""
+    """Returns the value of a parameter-server key.
+
+    Args:
+        attr_key (str): The key.
+
+    Returns:
+        The value.
+
+    Raises:
+        ValueError: If the key is unknown.
+    """
     if attr_key not in _ps:
         raise ValueError(f"unknown key '{attr_key}' | get_ps_context")
     return _ps[attr_key]
 
 
 def reset_ps_context() -> None:
-    """Sets the parameter server keys back to their defaults."""
+    """Resets the parameter-server keys to their defaults."""
     _ps.update(_PS_DEFAULTS)
 
 
@@ -302,19 +399,26 @@ _offload: dict[str, object] = {}
 
 
 def set_offload_context(offload_config: Any) -> None:
-    """Settings of memory offload: stored. Raises TypeError unless it is a dict."""
+    """Sets memory offload; the settings are stored.
+
+    Args:
+        offload_config (dict): The settings.
+
+    Raises:
+        TypeError: If `offload_config` is not a dict.
+    """
     if not isinstance(offload_config, dict):
         raise TypeError(f"offload_config must be a dict, got {type(offload_config).__name__} | set_offload_context")
     _offload.update(offload_config)
 
 
 def get_offload_context() -> Any:
-    """The offload settings stored."""
+    """Returns the stored offload settings, as a dict."""
     return dict(_offload)
 
 
 def set_fl_context(**kwargs: Any) -> None:
-    """Federated learning is not part of Sindri."""
+    """Always raises RuntimeError: federated learning is not part of Sindri."""
     raise RuntimeError("federated learning is not part of Sindri | set_fl_context")
 
 

@@ -1,4 +1,4 @@
-"""Another path to the module sindri.common.dtype: importing this gives that module object."""
+"""Another path to the module sindri.common.dtype: importing this returns that module object."""
 import sys
 
 from sindri.common import dtype

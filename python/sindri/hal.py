@@ -1,4 +1,4 @@
-"""Devices and their memory by target (MindSpore: mindspore.hal, which 2.10 calls deprecated for mindspore.runtime and mindspore.device_context)."""
+"""Devices and their memory by target (MindSpore: mindspore.hal, deprecated in 2.10 in favour of mindspore.runtime and mindspore.device_context)."""
 from typing import Any, Dict, NamedTuple, Optional
 
 from sindri import _core, runtime
@@ -10,7 +10,7 @@ __all__ = ['Stream', 'current_stream', 'default_stream', 'device_count', 'empty_
 
 
 class DeviceProperties(NamedTuple):
-    """Of one device: the hardware's name and bytes of memory."""
+    """The hardware's name and the bytes of memory of a device."""
 
     name: str
     total_memory: int
@@ -18,7 +18,7 @@ class DeviceProperties(NamedTuple):
 
 
 def _devices(target: str) -> list:
-    """The entries of _core.devices() of a target. Raises TypeError and ValueError for what is no target."""
+    """Returns the entries of _core.devices() of a target. Raises TypeError or ValueError for an unknown target."""
     if not isinstance(target, str):
         raise TypeError(f"The argument 'device_target' must be str, but got {target}, type is {type(target)}.")
     offered = [t for t in _core.device_targets() if t != 'Davinci']
@@ -28,7 +28,7 @@ def _devices(target: str) -> list:
 
 
 def _used(target: Optional[str]) -> list:
-    """The devices of a target; of the one in use for None, which is the CPU where it computes in place of another. Raises ValueError when there are none."""
+    """Returns the devices of a target; for None those of the one in use, which is the CPU if it replaces another. Raises ValueError if there are none."""
     if target is None:
         own = _core.current_device().partition(':')[0]
         return [d for d in _core.devices() if d[0].partition(':')[0] == own]
@@ -40,7 +40,7 @@ def _used(target: Optional[str]) -> list:
 
 
 def _one(device_id: Any, target: Optional[str]) -> Any:
-    """One of a target's devices. Raises TypeError, ValueError for a number that is not there."""
+    """Returns one of a target's devices. Raises TypeError, or ValueError for a number out of range."""
     found = _used(target)
     if not isinstance(device_id, int):
         raise TypeError(f"The argument 'device_id' must be int, but got {device_id}, type is {type(device_id)}.")
@@ -50,7 +50,7 @@ def _one(device_id: Any, target: Optional[str]) -> Any:
 
 
 def _name(target: Optional[str]) -> str:
-    """The own name of the device whose memory is asked for: '' for the one in use, else the target's first, or that in use where it is one of them."""
+    """Returns the name of the device whose memory is queried: '' for the one in use; else the target's first, or the one in use if it is one of them."""
     if target is None:
         return ''
     names = [d[0] for d in _used(target)]
@@ -58,82 +58,225 @@ def _name(target: Optional[str]) -> str:
 
 
 def is_available(device_target: str) -> bool:
-    """Whether a device of the target is there. Raises ValueError for what is no target."""
+    """Returns whether there is a device of the target.
+
+    Args:
+        device_target (str): The target.
+
+    Returns:
+        bool.
+
+    Raises:
+        TypeError: If `device_target` is not a str.
+        ValueError: If the target is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.is_available('CPU')
+        True
+    """
     return bool(_devices(device_target))
 
 
 def is_initialized(device_target: str) -> bool:
-    """The same as is_available: a device that is there is ready, and starts its queues with the first work."""
+    """Returns the same as `is_available`: a device is ready, and starts its queues with its first work.
+
+    Args:
+        device_target (str): The target.
+
+    Returns:
+        bool.
+
+    Raises:
+        TypeError: If `device_target` is not a str.
+        ValueError: If the target is unknown.
+    """
     return is_available(device_target)
 
 
 def device_count(device_target: Optional[str] = None) -> int:
-    """How many devices of a target are there, by default of the one in use. Raises ValueError when there are none, or for what is no target."""
+    """Returns the number of devices of a target.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `device_target` is not a str.
+        ValueError: If there are none, or the target is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.device_count('CPU')
+        1
+    """
     return len(_used(device_target))
 
 
 def get_device_name(device_id: int, device_target: Optional[str] = None) -> str:
-    """The hardware's name; 'CPU' for the CPU. Raises TypeError, ValueError for a device that is not there."""
+    """Returns the hardware's name; 'CPU' for the CPU.
+
+    Args:
+        device_id (int): The device.
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        str.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If there is no such device.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.get_device_name(0, 'CPU')
+        'CPU'
+    """
     own, target, name, _, _ = _one(device_id, device_target)
     return target if own == 'cpu' else name
 
 
 def get_device_properties(device_id: int, device_target: Optional[str] = None) -> Optional[DeviceProperties]:
-    """Name and memory; None for the CPU, as in MindSpore. Raises as get_device_name."""
+    """Returns name and memory of a device; None for the CPU, as in MindSpore.
+
+    Args:
+        device_id (int): The device.
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        DeviceProperties, or None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If there is no such device.
+    """
     own, _, name, memory, free = _one(device_id, device_target)
     return None if own == 'cpu' else DeviceProperties(name, memory, free)
 
 
 def get_device_capability(device_id: int, device_target: Optional[str] = None) -> None:
-    """None: no device here has such numbers. Raises as get_device_name."""
+    """Returns None: no device here has such numbers.
+
+    Args:
+        device_id (int): The device.
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If there is no such device.
+    """
     _one(device_id, device_target)
 
 
 def get_arch_list(device_target: Optional[str] = None) -> None:
-    """None: kernels are not chosen by a list of architectures. Raises as device_count."""
+    """Returns None: kernels are not chosen by a list of architectures.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Raises:
+        TypeError: If `device_target` is not a str.
+        ValueError: If there are no such devices, or the target is unknown.
+    """
     _used(device_target)
 
 
 def memory_stats(device_target: Optional[str] = None) -> Dict[str, Any]:
-    """runtime.memory_stats of a target's device."""
+    """Returns `runtime.memory_stats` of a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        Dict.
+    """
     return runtime.stats_of(_name(device_target))
 
 
 def memory_summary(device_target: Optional[str] = None) -> str:
-    """runtime.memory_summary of a target's device."""
+    """Returns `runtime.memory_summary` of a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        str.
+    """
     return runtime.summary_of(memory_stats(device_target))
 
 
 def memory_allocated(device_target: Optional[str] = None) -> int:
-    """runtime.memory_allocated of a target's device."""
+    """Returns `runtime.memory_allocated` of a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats(device_target)['total_allocated_memory']
 
 
 def max_memory_allocated(device_target: Optional[str] = None) -> int:
-    """runtime.max_memory_allocated of a target's device."""
+    """Returns `runtime.max_memory_allocated` of a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats(device_target)['max_allocated_memory']
 
 
 def memory_reserved(device_target: Optional[str] = None) -> int:
-    """runtime.memory_reserved of a target's device."""
+    """Returns `runtime.memory_reserved` of a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats(device_target)['total_reserved_memory']
 
 
 def max_memory_reserved(device_target: Optional[str] = None) -> int:
-    """runtime.max_memory_reserved of a target's device."""
+    """Returns `runtime.max_memory_reserved` of a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats(device_target)['max_reserved_memory']
 
 
 def reset_max_memory_allocated(device_target: Optional[str] = None) -> None:
-    """runtime.reset_max_memory_allocated of a target's device."""
+    """Calls `runtime.reset_max_memory_allocated` for a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+    """
     _core.reset_device_memory_peaks(_name(device_target), reserved=False)
 
 
 def reset_max_memory_reserved(device_target: Optional[str] = None) -> None:
-    """runtime.reset_max_memory_reserved of a target's device."""
+    """Calls `runtime.reset_max_memory_reserved` for a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+    """
     _core.reset_device_memory_peaks(_name(device_target), in_use=False)
 
 
 def reset_peak_memory_stats(device_target: Optional[str] = None) -> None:
-    """runtime.reset_peak_memory_stats of a target's device."""
+    """Calls `runtime.reset_peak_memory_stats` for a target's device.
+
+    Args:
+        device_target (str): The target. Default: None, that of the device in use.
+    """
     _core.reset_device_memory_peaks(_name(device_target))

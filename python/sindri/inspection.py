@@ -1,4 +1,4 @@
-"""What a network of one's own is made of: layers, shapes and parameters. The program's `sindri summary` shows the networks of the C++ library."""
+"""Layers, shapes and parameters of a Python network. The program's `sindri summary` shows the networks of the C++ library."""
 from __future__ import annotations
 
 from typing import Any, Optional
@@ -18,9 +18,9 @@ class CellSummary:
         name (str): Dotted path of the Cell; empty for the network itself.
         kind (str): Name of its class.
         outputs (list[tuple[int, ...]]): Shapes of the tensors that its last call returned; empty if it was not called.
-        parameters (int): Elements of the parameters of the Cell and of those within it.
+        parameters (int): Number of elements in the parameters of the Cell and of the Cells inside it.
         trainable (int): The part of them that requires gradients.
-        calls (int): How often it was called.
+        calls (int): Number of calls.
     """
 
     def __init__(self, name: str, cell: Cell) -> None:
@@ -37,7 +37,8 @@ class NetworkSummary:
 
     Attributes:
         cells (list[CellSummary]): The network and the Cells within it, in the order of cells_and_names().
-        parameters, trainable (int): Elements of all parameters, and of those that require gradients.
+        parameters (int): Number of elements in all parameters.
+        trainable (int): The part of them that requires gradients.
     """
 
     def __init__(self, cells: list[CellSummary], depth: Optional[int]) -> None:
@@ -60,7 +61,7 @@ class NetworkSummary:
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    """The tensors in an output, in order."""
+    """Returns the tensors in an output, in order."""
     if isinstance(value, (tuple, list)):
         return [t for part in value for t in _tensors(part)]
     if isinstance(value, dict):
@@ -69,7 +70,7 @@ def _tensors(value: Any) -> list[Tensor]:
 
 
 def _inputs(given: tuple[Any, ...]) -> list[Any]:
-    """Zeros for shapes; other arguments as they are."""
+    """Returns the inputs, with zeros in place of shapes."""
     def is_shape(value: Any) -> bool:
         return isinstance(value, (tuple, list)) and bool(value) and all(isinstance(n, int) and not isinstance(n, bool) for n in value)
     return [zeros(tuple(value), mstype.float32) if is_shape(value) else value for value in given]
@@ -82,8 +83,8 @@ def summary(net: Cell, *inputs: Any, depth: Optional[int] = None) -> NetworkSumm
 
     Args:
         net (Cell): The network.
-        inputs (Any): What the network is called with. A tuple or list of integers is a shape and stands for zeros of float32.
-        depth (int, optional): Levels of nested Cells that printing shows; default: all.
+        *inputs: The arguments of the call. A tuple or list of integers is a shape and is replaced by zeros of float32.
+        depth (int): The levels of nested Cells that printing shows. Default: None, all.
 
     Returns:
         NetworkSummary, which prints as a table.
@@ -127,6 +128,6 @@ def summary(net: Cell, *inputs: Any, depth: Optional[int] = None) -> NetworkSumm
         for handle in handles:
             handle.remove()
         if any(training.values()):
-            for cell, flag in training.items():  # outer Cells first, as set_train reaches those within
+            for cell, flag in training.items():  # outer Cells first, because set_train also sets inner Cells
                 cell.set_train(flag)
     return NetworkSummary(list(rows.values()), depth)

@@ -1,8 +1,8 @@
 """Log lines in MindSpore's form: `[WARNING] ME(pid:thread,process):2026-01-31-10:00:00.123.000 [train/model.py:12] text`.
 
-GLOG_v sets the level (0 debug, 1 info, 2 warning: the default, 3 error, 4 critical). Lines go to stderr; with GLOG_logtostderr=0 they go to
-`<GLOG_log_dir>/rank_<RANK_ID>/logs/mindspore.log.<time>.<pid>`, which is continued in a new file after logger_maxBytes (50 MiB), with
-logger_backupCount (30) old ones kept. The environment is read when the first line is written.
+GLOG_v sets the level (0 debug, 1 info, 2 warning: the default, 3 error, 4 critical). Lines go to stderr. With GLOG_logtostderr=0 they go to
+`<GLOG_log_dir>/rank_<RANK_ID>/logs/mindspore.log.<time>.<pid>`. A new file is started after logger_maxBytes (50 MiB), and
+logger_backupCount (30) old ones are kept. The environment is read when the first line is written.
 """
 import logging
 import os
@@ -27,7 +27,7 @@ _config: Dict[str, str] = {}
 
 
 class _Formatter(logging.Formatter):
-    """Files of this package are named from its root, others by their path."""
+    """Names files of this package from its root, others by their path."""
 
     def format(self, record: logging.LogRecord) -> str:
         path = record.pathname
@@ -39,7 +39,7 @@ class _Formatter(logging.Formatter):
 
 
 class _Stderr(logging.StreamHandler):
-    """Follows sys.stderr as it is when a line is written, so that redirection after import holds."""
+    """Writes to the current sys.stderr, so that redirection after the import takes effect."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
@@ -50,7 +50,7 @@ class _Stderr(logging.StreamHandler):
 
 
 class _LogFile(RotatingFileHandler):
-    """The newest is never one of the standard streams, which may be closed."""
+    """A log file whose descriptor is never that of a standard stream, which may be closed."""
 
     def _open(self) -> Any:
         return open_for_writing(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors)
@@ -99,27 +99,57 @@ def _setup() -> logging.Logger:
 
 
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """A debug line; `args` are put in by the % operator."""
+    """Writes a debug line.
+
+    Args:
+        msg (str): The text; `args` are inserted with the % operator.
+        *args: The values.
+        **kwargs: As in the functions of `logging`.
+    """
     _setup().debug(msg, *args, stacklevel=2, **kwargs)
 
 
 def info(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """An information line."""
+    """Writes an information line.
+
+    Args:
+        msg (str): The text; `args` are inserted with the % operator.
+        *args: The values.
+        **kwargs: As in the functions of `logging`.
+    """
     _setup().info(msg, *args, stacklevel=2, **kwargs)
 
 
 def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """A warning line."""
+    """Writes a warning line.
+
+    Args:
+        msg (str): The text; `args` are inserted with the % operator.
+        *args: The values.
+        **kwargs: As in the functions of `logging`.
+    """
     _setup().warning(msg, *args, stacklevel=2, **kwargs)
 
 
 def error(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """An error line."""
+    """Writes an error line.
+
+    Args:
+        msg (str): The text; `args` are inserted with the % operator.
+        *args: The values.
+        **kwargs: As in the functions of `logging`.
+    """
     _setup().error(msg, *args, stacklevel=2, **kwargs)
 
 
 def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """A critical line."""
+    """Writes a critical line.
+
+    Args:
+        msg (str): The text; `args` are inserted with the % operator.
+        *args: The values.
+        **kwargs: As in the functions of `logging`.
+    """
     _setup().critical(msg, *args, stacklevel=2, **kwargs)
 
 
@@ -127,7 +157,12 @@ _said: set = set()
 
 
 def warning_once(msg: str, *args: Any) -> None:
-    """A warning line, once per text and process."""
+    """Writes a warning line, once per text and process.
+
+    Args:
+        msg (str): The text; `args` are inserted with the % operator.
+        *args: The values.
+    """
     text = msg % args if args else msg
     if text not in _said:
         _said.add(text)
@@ -135,19 +170,37 @@ def warning_once(msg: str, *args: Any) -> None:
 
 
 def get_level() -> str:
-    """The level as text: '0' debug to '4' critical."""
+    """Returns the level as text: '0' debug to '4' critical.
+
+    Returns:
+        str.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.get_level() in ('0', '1', '2', '3', '4')
+        True
+    """
     _setup()
     return _config['GLOG_v']
 
 
 def get_log_config() -> Dict[str, str]:
-    """The settings in force, by the names of their environment variables."""
+    """Returns the active settings, by the names of their environment variables.
+
+    Returns:
+        Dict of str to str.
+
+    Examples:
+        >>> import sindri as ms
+        >>> 'GLOG_v' in ms.get_log_config()
+        True
+    """
     _setup()
     return dict(_config)
 
 
 def _reset() -> None:
-    """Forgets the settings, so that the next line reads the environment again (for tests)."""
+    """Clears the settings, so that the next line reads the environment again (for tests)."""
     global _logger
     with _lock:
         if _logger is not None:

@@ -1,4 +1,4 @@
-"""Markers of the profiling tool. On the CPU there is no device timeline to mark: marks go to the debug log."""
+"""Markers of the profiling tool. The CPU has no device timeline, so marks are written to the debug log."""
 import itertools
 from typing import Any
 
@@ -17,12 +17,38 @@ def _text(message: Any) -> str:
 
 
 def mark(message: str, stream: Any = None, domain: str = 'default') -> None:
-    """One point in time, written to the debug log. `stream` and `domain` are taken for scripts' sake; there is one stream."""
+    """Marks a point in time in the debug log.
+
+    Args:
+        message (str): The text.
+        stream (Stream): Accepted for compatibility; there is one stream. Default: None.
+        domain (str): Accepted for compatibility. Default: 'default'.
+
+    Raises:
+        TypeError: If `message` is not a str or is empty.
+    """
     logger.debug('mstx mark %s', _text(message))
 
 
 def range_start(message: str, stream: Any = None, domain: str = 'default') -> int:
-    """Opens a range and returns its number, above 0."""
+    """Opens a range.
+
+    Args:
+        message (str): The text.
+        stream (Stream): Accepted for compatibility. Default: None.
+        domain (str): Accepted for compatibility. Default: 'default'.
+
+    Returns:
+        int: the number of the range, above 0.
+
+    Raises:
+        TypeError: If `message` is not a str or is empty.
+
+    Examples:
+        >>> import sindri as ms
+        >>> number = ms.mstx.range_start('forward')
+        >>> ms.mstx.range_end(number)
+    """
     number = next(_ids)
     _open[number] = _text(message)
     logger.debug('mstx range %d begins: %s', number, message)
@@ -30,7 +56,15 @@ def range_start(message: str, stream: Any = None, domain: str = 'default') -> in
 
 
 def range_end(range_id: int, domain: str = 'default') -> None:
-    """Closes a range. An unknown number is ignored with a warning."""
+    """Closes a range. An unknown number is ignored with a warning.
+
+    Args:
+        range_id (int): The number of the range.
+        domain (str): Accepted for compatibility. Default: 'default'.
+
+    Raises:
+        TypeError: If `range_id` is not an int.
+    """
     if not isinstance(range_id, int) or isinstance(range_id, bool):
         raise TypeError(f"mstx.range_end: 'range_id' must be int, got {range_id!r}")
     message = _open.pop(range_id, None)

@@ -1,4 +1,4 @@
-"""Streams and memory of the device in use (MindSpore: mindspore.runtime). A CPU has one stream, on which everything runs in program order."""
+"""Streams and memory of the device in use (MindSpore: mindspore.runtime). A CPU has one stream, which runs everything in program order."""
 from typing import Any, Dict
 
 from sindri import _core, ops
@@ -10,7 +10,19 @@ __all__ = ['Stream', 'current_stream', 'default_stream', 'synchronize', 'set_mem
 
 
 class Stream:
-    """Handle of the stream on which ops run, that of the device in use. All work is ordered on it."""
+    """A handle of the stream on which ops run, that of the device in use. All work is ordered on it.
+
+    Args:
+        priority (int): Stored without effect. Default: 0.
+        **kwargs: Ignored.
+
+    Examples:
+        >>> import sindri as ms
+        >>> stream = ms.runtime.current_stream()
+        >>> stream.synchronize()
+        >>> stream.query()
+        True
+    """
 
     def __init__(self, priority: int = 0, **kwargs: Any):
         self.priority = priority
@@ -18,7 +30,11 @@ class Stream:
         self.device_name = _core.get_device_target() if _core.current_device() != 'cpu' else 'CPU'
 
     def query(self) -> bool:
-        """Whether all work is done. Does not wait; True on a CPU, whose calls return when they are done."""
+        """Returns whether all work is done, without waiting. It is True on a CPU, whose calls are synchronous.
+
+        Returns:
+            bool.
+        """
         return _core.is_idle()
 
     def synchronize(self) -> None:
@@ -36,36 +52,55 @@ class Stream:
 
 
 def current_stream() -> Stream:
-    """The stream in use."""
+    """Returns the stream in use.
+
+    Returns:
+        Stream.
+    """
     return Stream()
 
 
 def default_stream() -> Stream:
-    """The same stream as current_stream."""
+    """Returns the same stream as `current_stream`.
+
+    Returns:
+        Stream.
+    """
     return Stream()
 
 
 def synchronize() -> None:
-    """Waits for all work of the device in use. Returns at once on a CPU, whose calls return when they are done. Raises what that work failed with."""
+    """Waits for all work of the device in use, and raises its errors. Returns at once on a CPU, whose calls are synchronous."""
     _core.synchronize()
 
 
 def launch_blocking() -> None:
-    """Nothing to change: every launch blocks already."""
+    """Does nothing: every launch already blocks."""
 
 
 def empty_cache() -> None:
-    """Gives memory that was freed and is kept for reuse back to the device, on a CPU to the system."""
+    """Returns memory that was freed and is kept for reuse to the device; on a CPU to the system."""
     _core.release_cached_device_memory()
 
 
 def memory_stats() -> Dict[str, Any]:
-    """Bytes of the memory of the device in use, by MindSpore's names; of a CPU those of its tensors (MindSpore: zeros). The pools' own blocks are not listed."""
+    """Returns the memory of the device in use in bytes, by MindSpore's names.
+
+    For a CPU the values are those of its tensors (MindSpore: zeros). The blocks of pools are not listed.
+
+    Returns:
+        Dict.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.memory_stats()['total_allocated_memory'] >= 0
+        True
+    """
     return stats_of('')
 
 
 def stats_of(device: str) -> Dict[str, Any]:
-    """memory_stats of a device by its own name ('sim:0'); '' for the one in use. Raises DeviceError when it is not there."""
+    """Returns memory_stats of a device by its name ('sim:0'); '' is the one in use. Raises DeviceError if there is no such device."""
     s = _core.device_memory_stats(device)
     pool: Dict[str, Any] = {'block_unit_size': 0, 'block_counts': 0, 'blocks_info': {}}
     return {'total_reserved_memory': s['in_use'] + s['cached'], 'total_allocated_memory': s['in_use'], 'total_idle_memory': s['cached'],
@@ -74,47 +109,72 @@ def stats_of(device: str) -> Dict[str, Any]:
 
 
 def memory_allocated() -> int:
-    """Bytes that tensors hold now."""
+    """Returns the memory that tensors occupy now.
+
+    Returns:
+        int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.memory_allocated() >= 0
+        True
+    """
     return memory_stats()['total_allocated_memory']
 
 
 def max_memory_allocated() -> int:
-    """The largest memory_allocated() so far, or since the peak was reset."""
+    """Returns the largest `memory_allocated()` so far, or since the peak was reset.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats()['max_allocated_memory']
 
 
 def memory_reserved() -> int:
-    """Bytes that tensors hold and that are kept for reuse."""
+    """Returns the memory that tensors occupy or that is kept for reuse.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats()['total_reserved_memory']
 
 
 def max_memory_reserved() -> int:
-    """The largest memory_reserved() so far, or since the peak was reset."""
+    """Returns the largest `memory_reserved()` so far, or since the peak was reset.
+
+    Returns:
+        int: bytes.
+    """
     return memory_stats()['max_reserved_memory']
 
 
 def reset_max_memory_allocated() -> None:
-    """max_memory_allocated() begins anew at what is held now."""
+    """Resets `max_memory_allocated()` to the current value."""
     _core.reset_device_memory_peaks(reserved=False)
 
 
 def reset_max_memory_reserved() -> None:
-    """max_memory_reserved() begins anew at what is held and kept now."""
+    """Resets `max_memory_reserved()` to the current value."""
     _core.reset_device_memory_peaks(in_use=False)
 
 
 def reset_peak_memory_stats() -> None:
-    """Both peaks begin anew."""
+    """Resets both peaks to the current values."""
     _core.reset_device_memory_peaks()
 
 
 def memory_summary() -> str:
-    """memory_stats() as a table."""
+    """Returns `memory_stats()` as a table.
+
+    Returns:
+        str.
+    """
     return summary_of(memory_stats())
 
 
 def summary_of(stats: Dict[str, Any]) -> str:
-    """The table of memory_summary for given memory_stats."""
+    """Returns the table of memory_summary for given memory_stats."""
     rows = [('Reserved memory', 'total_reserved_memory'), ('Allocated memory', 'total_allocated_memory'), ('Idle memory', 'total_idle_memory'),
             ('Eager free memory', 'total_eager_free_memory'), ('Max reserved memory', 'max_reserved_memory'), ('Max allocated memory', 'max_allocated_memory')]
     line = '=' * 45
@@ -125,7 +185,7 @@ def summary_of(stats: Dict[str, Any]) -> str:
 
 
 def _size_text(size: int) -> str:
-    """In the unit that leaves less than 768 K of it."""
+    """Returns a size in the first unit in which it is below 768·1024."""
     units = ['B  ', 'KB', 'MB', 'GB', 'TB', 'PB']
     at = 0
     while size / 1024**at >= 768 * 1024 and at + 1 < len(units):
@@ -138,8 +198,24 @@ _memory: dict = {}
 
 def set_memory(init_size: str = '2GB', increase_size: str = '2GB', max_size: str = '1024GB', optimize_level: str = 'O0',
                huge_page_reserve_size: str = '0GB') -> None:
-    """max_size limits the memory that is taken of the device in use, unless that is the CPU; sizes end in 'GB'. The other sizes are stored: a pool
-    grows as tensors need it. Raises ValueError for another form."""
+    """Limits the memory of the device in use, unless that is the CPU.
+
+    Only `max_size` has an effect: a pool grows as tensors need it. Sizes end in 'GB'.
+
+    Args:
+        init_size (str): Stored. Default: '2GB'.
+        increase_size (str): Stored. Default: '2GB'.
+        max_size (str): The limit. Default: '1024GB'.
+        optimize_level (str): 'O0' or 'O1'; stored. Default: 'O0'.
+        huge_page_reserve_size (str): Stored. Default: '0GB'.
+
+    Raises:
+        ValueError: If an argument has another form.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.set_memory(max_size='8GB')
+    """
     given = dict(init_size=init_size, increase_size=increase_size, max_size=max_size, huge_page_reserve_size=huge_page_reserve_size)
     for name, value in given.items():
         number = value[:-2] if isinstance(value, str) and value.endswith('GB') else ''
@@ -157,7 +233,11 @@ def set_memory(init_size: str = '2GB', increase_size: str = '2GB', max_size: str
 
 
 def run_check() -> None:
-    """Multiplies two matrices and prints whether the result is right, which version computed it, and where. RuntimeError when it is wrong."""
+    """Multiplies two matrices and prints whether the result is correct, the version and the device that computed it.
+
+    Raises:
+        RuntimeError: If the result is wrong.
+    """
     print(f'Sindri version: {_core.version}')
     a = Tensor([[1.0, 2.0], [3.0, 4.0]])
     if ops.matmul(a, a).asnumpy().tolist() != [[7.0, 10.0], [15.0, 22.0]]:

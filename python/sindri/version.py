@@ -1,4 +1,4 @@
-"""Versions: Sindri's own, and the one of the MindSpore interface it offers."""
+"""Versions: that of Sindri, and that of the MindSpore interface it provides."""
 __version__ = '0.1.0'
-# What `mindspore.__version__` says. Scripts compare it to choose between spellings of different releases.
+# The value of `mindspore.__version__`. Scripts compare it to choose between the spellings of different releases.
 mindspore_version = '2.10.0'
