@@ -35,7 +35,7 @@ TEST(Devices, DoctorListsDevicesAndWhatIsMissing) {
   const Result with = run({"doctor"}, simulated());
   EXPECT_THAT(with.out, HasSubstr("device sim:1: simulated accelerator 1; device_target SIM, device_id 1; memory 2.0 GiB, free 2.0 GiB, limit none\n"));
   const Result told = run({"doctor"}, simulated("delay=20", {{"SINDRI_TEST_NO_SIMULATED_DEVICE", "1"}}));
-  EXPECT_THAT(told.out, HasSubstr("missing for SIM: the simulated accelerator was told to be missing; unset SINDRI_TEST_NO_SIMULATED_DEVICE\n"));
+  EXPECT_THAT(told.out, HasSubstr("missing for SIM: the simulated accelerator is disabled; unset SINDRI_TEST_NO_SIMULATED_DEVICE\n"));
   EXPECT_THAT(told.out, Not(HasSubstr("device sim:")));
 }
 

@@ -38,7 +38,7 @@ struct Preference {
   uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_MASK;
   std::array<uint32_t, 4> alignment = {256, 256, 256, 256};  // of A, B, C, D
 };
-// What an algorithm is bound to: the product it was requested for, and its guarantees.
+// The binding of an algorithm: the product it was requested for, and the guarantees given for it.
 struct Algo {
   uint64_t number, product;
   std::array<uint32_t, 4> alignment;

@@ -125,7 +125,7 @@ TEST(Resume, AtEveryBatchForEveryNodeKind) {
   TempDir dir;
   make_image_folder(dir.str(), 2, 5);
   check_resume([&] { return images(dir.str()); }, OnCorrupt::kFail, "shuffle, map, repeat, batch");
-  check_resume([] { return counting(11, true)->batch(3)->repeat(2); }, OnCorrupt::kFail, "repeat behind batch");
+  check_resume([] { return counting(11, true)->batch(3)->repeat(2); }, OnCorrupt::kFail, "repeat after batch");
   check_resume([] { return counting(11, true)->skip(2)->take(7)->batch(2); }, OnCorrupt::kFail, "skip, take");
   check_resume([] { return counting(7, true)->concat(counting(5, true))->shuffle(4)->batch(2); }, OnCorrupt::kFail, "concat, shuffle");
   check_resume([] { return Dataset::zip({counting(6, true), counting(8, true)->rename({"x"}, {"y"})})->batch(4); }, OnCorrupt::kFail, "zip, rename");

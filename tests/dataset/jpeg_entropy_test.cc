@@ -177,7 +177,7 @@ TEST(JpegEntropy, TakesDamageAsTheLibraryDoes) {
     };
     const size_t step = std::max<size_t>(1, file.size() / 700);
     for (size_t n = 0; n < file.size(); n += step) {
-      compare({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}, "cut behind byte " + std::to_string(n));
+      compare({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}, "cut after byte " + std::to_string(n));
       Bytes changed = file;
       changed[n] ^= static_cast<uint8_t>(1 + n * 37 % 255);
       compare(changed, "byte " + std::to_string(n) + " changed");

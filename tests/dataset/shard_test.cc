@@ -58,7 +58,7 @@ TEST(ShardOrder, WithoutPaddingNoRowAppearsTwice) {
   }
 }
 
-// The sizes that training on ImageNet relies on.
+// The sizes for training on ImageNet.
 TEST(ShardOrder, StepsOfAnEpochOfImageNet) {
   constexpr int64_t kImages = 1281167;
   const auto steps = [](int64_t ranks, int64_t batch) {

@@ -361,7 +361,7 @@ Simulator::~Simulator() = default;  // lives as long as the process
 
 std::vector<MissingPart> Simulator::missing() {
   if (present_) return {};
-  return {{target(), "the simulated accelerator was told to be missing", "unset SINDRI_TEST_NO_SIMULATED_DEVICE"}};
+  return {{target(), "the simulated accelerator is disabled", "unset SINDRI_TEST_NO_SIMULATED_DEVICE"}};
 }
 
 DeviceInfo Simulator::info(int index) {

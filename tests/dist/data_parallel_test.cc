@@ -179,7 +179,7 @@ TEST(DataParallel, WatchedCallsBesideTheBuckets) {
   s.ranks = 2, s.steps = 3;
   s.between = [](const std::vector<Parameter*>&, int, int64_t) {
     const Tensor bad = Tensor::from_vector<float>({1}, {INFINITY});
-    ops::all_reduce({bad}, {.what = "beside", .index = 1000000000, .watch = true});
+    ops::all_reduce({bad}, {.what = "separate", .index = 1000000000, .watch = true});
   };
   EXPECT_TRUE(std::isfinite(train_all(s)[0].losses.back()));
 }

@@ -3,7 +3,7 @@
 # limit; if a part fails or runs too long, that is recorded and the next part starts.
 #   run.sh [--out FOLDER] [--rehearse] [--only PART[,PART]]
 # FOLDER (default: results, or $OUT) gets results.jsonl, a line for each part (name, whether it passed, seconds, what it measured), and each part's log.
-# --rehearse: the host run stands in for the GPU, and parts that measure times are shortened: shows that no file is missing, and measures nothing.
+# --rehearse: the host run replaces the GPU, and parts that measure times are shortened: shows that no file is missing, and measures nothing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${OUT:-$here/results} rehearse=0 only=""

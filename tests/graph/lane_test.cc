@@ -23,7 +23,7 @@ namespace {
 
 using namespace test;
 
-// What the ops below have recorded, and their instructions.
+// Records of the ops below, and their instructions.
 struct Board {
   std::atomic<bool> open{true}, running{false}, fails{false}, flat{false};
   std::mutex mutex;
@@ -61,8 +61,8 @@ void probe(const KernelQuery&, Span<const Buffer> in, Span<const Buffer> out) {
     for (const Buffer& x : in) b.operands.push_back(x.data);
   }
   b.running = false;
-  if (!opened) throw DeviceError("nothing ran beside the probe");
-  if (b.fails) throw DeviceError("the probe was told to fail");
+  if (!opened) throw DeviceError("nothing ran concurrently with the probe");
+  if (b.fails) throw DeviceError("the probe was set to fail");
   for (size_t k = 0; k < in.size(); ++k)
     for (int64_t i = 0; i < in[k].meta->numel(); ++i) out[k].as<float>()[i] = in[k].as<float>()[i] + 1;
 }
@@ -80,7 +80,7 @@ const OpDef& kOpen = register_op({.name = "lane_open", .doc = "", .traits = {.ho
 const bool kOpenKernel =
     register_kernel({.op = "lane_open", .name = "reference", .simple = [](const KernelQuery&, Span<const Buffer> in, Span<const Buffer> out) {
                        board().open = true;
-                       if (in[0].as<float>()[0] < 0) throw DeviceError("the op beside it failed");
+                       if (in[0].as<float>()[0] < 0) throw DeviceError("the concurrent op failed");
                        std::memcpy(out[0].data, in[0].data, static_cast<size_t>(in[0].meta->nbytes()));
                      }});
 const bool kFlat = register_flat_memory(
@@ -156,7 +156,7 @@ TEST_F(HostLaneTest, ItsErrorsReachTheCaller) {
     (void)f(x);
     FAIL() << "no error";
   } catch (const DeviceError& e) {
-    EXPECT_EQ(e.message(), "the probe was told to fail");
+    EXPECT_EQ(e.message(), "the probe was set to fail");
     EXPECT_NE(e.where().find("lane_probe in compiled function 'faulty'"), std::string::npos) << e.where();
   }
   EXPECT_EQ(board().order.size(), 1u);  // no later op was started
@@ -175,7 +175,7 @@ TEST_F(HostLaneTest, AnErrorBesideItWaitsForIt) {
   try {
     (void)f(x);
     FAIL() << "no error";
-  } catch (const DeviceError& e) { EXPECT_EQ(e.message(), "the op beside it failed"); }
+  } catch (const DeviceError& e) { EXPECT_EQ(e.message(), "the concurrent op failed"); }
   EXPECT_FALSE(board().running);
   EXPECT_EQ(board().order.size(), 1u);
 }

@@ -117,7 +117,7 @@ TEST_P(Recompute, GradientsOfRepeatedAndHeldValues) {
   }
 }
 
-// A Cell that gets one of its own Parameters as an argument.
+// A Cell whose argument is one of the Cell's Parameters.
 TEST(Recompute, AnArgumentThatIsAParameter) {
   Parameter p(Tensor::from_vector<float>({1}, {3}), "p");
   const auto f = [&](Span<const Tensor> a) { return TensorList{a[0] * p.value() * a[1]}; };

@@ -1,4 +1,4 @@
-// `sindri run` with shell programs for ranks: identity, logs, exit codes, signals, restarts, and that nothing is left running.
+// `sindri run` with shell programs for ranks: identity, logs, exit codes, signals, restarts, and that no process remains.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,13 +30,13 @@ std::string read_text(const std::string& path) {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// A folder in which a job runs, and a word in every rank's environment by which its processes are found.
+// A folder in which a job runs, and a mark in every rank's environment that identifies its processes.
 class Launch : public testing::Test {
  protected:
   Launch() : mark_("SINDRI_TEST_JOB=" + std::to_string(getpid()) + "-" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
     for (const char* name : {"RANK_TABLE_FILE", "MINDSPORE_HCCL_CONFIG_PATH", "SERVER_ID", "RANK_SIZE", "RANK_ID", "DEVICE_NUM", "DEVICE_ID", "SLURM_JOB_ID",
                              "SINDRI_MASTER_PORT", "SINDRI_JOB_TOKEN", "SINDRI_RESTARTS", "OMP_NUM_THREADS"})
-      unsetenv(name);  // what the tests themselves were started with
+      unsetenv(name);  // variables of the tests' own environment
   }
   ~Launch() override {
     for (const pid_t p : left()) kill(p, SIGKILL);  // of a test that failed
@@ -66,7 +66,7 @@ class Launch : public testing::Test {
     std::ofstream(path) << comm::rank_table_text(t);
     return path;
   }
-  // Processes that carry the mark, zombies not counted.
+  // Processes that have the mark, without zombies.
   std::vector<pid_t> left() const {
     std::vector<pid_t> out;
     for (const auto& entry : fs::directory_iterator("/proc", fs::directory_options::skip_permission_denied)) {
@@ -76,7 +76,7 @@ class Launch : public testing::Test {
     }
     return out;
   }
-  // Nothing is left, `seconds` from now at the latest.
+  // Expects no process to remain after at most `seconds`.
   void expect_nothing_left(double seconds = 2) const {
     const double end = now() + seconds;
     while (!left().empty() && now() < end) usleep(2000);
@@ -107,9 +107,9 @@ TEST_F(Launch, GivesRanksTheirIdentity) {
   EXPECT_EQ(tokens.begin()->size(), std::string("SINDRI_JOB_TOKEN=").size() + 32);
   ASSERT_EQ(masters.size(), 1u);
   EXPECT_THAT(*masters.begin(), StartsWith("SINDRI_MASTER=127.0.0.1:"));
-  EXPECT_EQ(r.out, log(0)) << "rank 0 alone is shown";
+  EXPECT_EQ(r.out, log(0)) << "only rank 0 is shown";
   const Result again = job({"-n", "1"}, "echo $SINDRI_JOB_TOKEN");
-  EXPECT_EQ(tokens.count("SINDRI_JOB_TOKEN=" + again.out.substr(0, 32)), 0u) << "each job has a secret of its own";
+  EXPECT_EQ(tokens.count("SINDRI_JOB_TOKEN=" + again.out.substr(0, 32)), 0u) << "each job has its own secret";
 }
 
 TEST_F(Launch, KeepsTheUsersThreadsTokenAndPort) {
@@ -149,7 +149,7 @@ TEST_F(Launch, GoesOnWithoutAReader) {
 }
 
 TEST_F(Launch, ExitCodeIsTheCauses) {
-  // The 7s come first: ranks that heard of it.
+  // The 7s end first: these ranks learned of the failure.
   Result r = job({"-n", "4"}, "if [ $SINDRI_RANK = 2 ]; then sleep 0.3; seq 40; echo corrupt >&2; exit 3; fi; exit 7");
   EXPECT_EQ(r.code, 3);
   EXPECT_THAT(r.err, HasSubstr("rank 2 ("));
@@ -165,7 +165,7 @@ TEST_F(Launch, ExitCodeIsTheCauses) {
   expect_nothing_left();
 }
 
-// A rank that is stopped hears of no failure: once it alone is left, it is killed.
+// A stopped rank does not learn of a failure: once it is the only one left, it is killed.
 TEST_F(Launch, KillsAtOnceWhoIsStopped) {
   const double start = now();
   const Result r = job({"-n", "3"}, "[ $SINDRI_RANK = 1 ] && kill -STOP $$; sleep 0.5; exit 7");
@@ -179,7 +179,7 @@ TEST_F(Launch, KillsTheOthersFiveSecondsBehindAFailure) {
   const double start = now();
   const Result r = job({"-n", "3"}, "[ $SINDRI_RANK = 1 ] && exit 3; trap '' TERM INT; while :; do sleep 60; done");
   EXPECT_EQ(r.code, 3);
-  EXPECT_GE(now() - start, 4.9) << "they have time to hear of it";
+  EXPECT_GE(now() - start, 4.9) << "they have time to learn of it";
   EXPECT_LE(now() - start, 10);
   EXPECT_THAT(r.err, HasSubstr("ranks 0, 2 did not end: killed"));
   expect_nothing_left(0.5);  // the sleeps too, which are not the launcher's children
@@ -195,7 +195,7 @@ TEST_F(Launch, PassesSignalsOn) {
     const Result r = p.wait(20);
     EXPECT_EQ(r.code, 128 + s) << r.err;
     for (int i = 0; i < 2; ++i) EXPECT_EQ(log(i), s == SIGINT ? "got INT\n" : "got TERM\n");
-    EXPECT_EQ(r.err, "") << "a stop that was asked for is no failure";
+    EXPECT_EQ(r.err, "") << "a requested stop is not a failure";
     expect_nothing_left();
   }
 }
@@ -209,7 +209,7 @@ TEST_F(Launch, KillsRanksThatOutliveTheGrace) {
 }
 
 TEST_F(Launch, KilledItselfLeavesNothing) {
-  // Ranks that ignore what they can, with children of their own that the kernel would not end.
+  // Ranks that ignore every signal they can, with children that the kernel would not end.
   Program p(shell({"-n", "3"}, "trap '' TERM INT HUP; sleep 600 & : > ready_$SINDRI_RANK; while :; do sleep 300; done"), options());
   ASSERT_TRUE(p.wait_until([&] { return exists("ready_0") && exists("ready_1") && exists("ready_2"); }));
   EXPECT_GE(left().size(), 10u);  // launcher, keeper, ranks, their sleeps
@@ -259,7 +259,7 @@ TEST_F(Launch, DoesNotRestartWhatWouldComeAgain) {
         job({"-n", "1", "--max-restarts", "1"}, std::string("[ -n \"$SINDRI_RESTARTS\" ] && exit 0; echo ") + code + " > $SINDRI_RESULT_FILE; exit 7");
     EXPECT_EQ(again.code, 0) << code << again.err;
   }
-  // The code is of the attempt that left it, and of exit code 7 only.
+  // The result code counts only for the attempt that wrote it, and only with exit code 7.
   const std::string script = "case ${SINDRI_RESTARTS-0} in 0) echo 7003 > $SINDRI_RESULT_FILE; kill -9 $$;; 1) exit 7;; *) exit 0;; esac";
   EXPECT_EQ(job({"-n", "1", "--max-restarts", "2"}, script).code, 0);
 }
@@ -268,7 +268,7 @@ TEST_F(Launch, TheProgramSaysWhatWouldComeAgain) {
   const Result r = run({"run", "-n", "2", "--max-restarts", "2", "--", "sh", "-c",
                         "echo start; exec " + program_path() + " train --set dist.backend=gloo --set train.epochs=$((SINDRI_RANK + 1))"},
                        options());
-  if (r.err.find("libsindri_gloo") != std::string::npos) GTEST_SKIP() << "no libsindri_gloo.so beside the program: it is built where Gloo is installed";
+  if (r.err.find("libsindri_gloo") != std::string::npos) GTEST_SKIP() << "no libsindri_gloo.so next to the program: it is built if Gloo is installed";
   EXPECT_EQ(r.code, 7) << r.err;
   EXPECT_THAT(r.err, HasSubstr("not restarted: E7003 would occur again"));
   EXPECT_THAT(r.err, Not(HasSubstr("restart 1")));
@@ -279,8 +279,8 @@ TEST_F(Launch, ARestartedTrainingResumes) {
   expect_error(r, 2, "E2020", {"--max-restarts needs a named run folder", "train.run_dir"});
   r = run({"run", "-n", "1", "--max-restarts", "1", "--", "sindri", "train", "--config", "no.yaml"}, options());
   EXPECT_EQ(r.code, 2);
-  EXPECT_THAT(r.err, HasSubstr("error[E2010] the settings file does not exist")) << "which is the training's to say";
-  // A program of that name that tells what it was given.
+  EXPECT_THAT(r.err, HasSubstr("error[E2010] the settings file does not exist")) << "the training program reports this";
+  // A program named sindri that prints its arguments.
   std::ofstream(temp_.file("sindri")) << "#!/bin/sh\necho \"$@\"\n[ -n \"$SINDRI_RESTARTS\" ] || exit 7\n";
   fs::permissions(temp_.file("sindri"), fs::perms::owner_all);
   r = run({"run", "-n", "2", "--max-restarts", "1", "--", "./sindri", "train", "--set", "train.run_dir=a b"}, options());
@@ -298,7 +298,7 @@ TEST_F(Launch, GivesEachRankItsFolder) {
     EXPECT_TRUE(exists(folder + "/mine"));
     const std::string environment = read_text(temp_.file(folder + "/env.log"));
     EXPECT_THAT(environment, HasSubstr("SINDRI_RANK=" + std::to_string(i) + "\n"));
-    EXPECT_THAT(environment, Not(HasSubstr("SINDRI_JOB_TOKEN"))) << "a secret has no place in a file";
+    EXPECT_THAT(environment, Not(HasSubstr("SINDRI_JOB_TOKEN"))) << "a secret must not be written to a file";
   }
   expect_error(job({"-n", "2", "--log-file", "log.txt"}, "true"), 2, "E2020", {"would write to one log file"});
 }
@@ -314,7 +314,7 @@ TEST_F(Launch, StartsTheShareOfATable) {
   const Result second = job({}, "echo $SINDRI_RANK $SINDRI_LOCAL_RANK $SINDRI_MASTER ${SINDRI_JOB_TOKEN-none}",
                             {{"RANK_TABLE_FILE", file}, {"SERVER_ID", "1"}, {"DEVICE_NUM", "2"}});
   EXPECT_EQ(second.code, 0) << second.err;
-  EXPECT_EQ(log(3), "3 1 127.0.0.1:29560 none\n") << "hosts that are started one by one share no random secret";
+  EXPECT_EQ(log(3), "3 1 127.0.0.1:29560 none\n") << "hosts that are started separately have no common random secret";
   EXPECT_EQ(second.out, log(2)) << "the first rank of the host is shown";
 }
 
@@ -387,7 +387,7 @@ TEST_F(Launch, BindsToCoresWhereThereAreEnough) {
   EXPECT_EQ(log(0), log(cores));
 }
 
-// --- with real trainings
+// --- with real training runs
 
 std::vector<std::string> training(const std::string& config, const std::string& run_dir, int epochs) {
   return {"--",       "sindri",
@@ -413,7 +413,7 @@ class Training : public Launch {
     ADD_FAILURE() << "no rank " << r;
     return -1;
   }
-  // Steps are being trained; `checkpoints`: and at least so many are saved.
+  // Waits until steps are trained and, if `checkpoints` is set, at least that many checkpoints exist.
   bool is_training(size_t checkpoints) const {
     if (!exists("run/metrics.jsonl") || last_step(temp_.file("run")) < 2) return false;
     size_t n = 0;
@@ -430,7 +430,7 @@ TEST_F(Training, SigtermToOneRankStopsAllAndSaves) {
   EXPECT_EQ(r.code, 143) << r.err;
   EXPECT_THAT(r.out, HasSubstr("resume with: "));
   EXPECT_TRUE(exists("run/resume.json"));
-  EXPECT_THAT(r.err, Not(HasSubstr("sindri run: "))) << "a stop is no failure";
+  EXPECT_THAT(r.err, Not(HasSubstr("sindri run: "))) << "a stop is not a failure";
   EXPECT_GE(checkpoints(temp_.file("run")).size(), 1u);
   expect_nothing_left();
 }
@@ -457,12 +457,12 @@ TEST_F(Training, ARankKilledEndsAllWithItsCode) {
   EXPECT_LE(now() - start, 8);
   EXPECT_EQ(r.code, 137) << r.err;
   EXPECT_THAT(r.err, HasSubstr("sindri run: rank 1 ("));
-  EXPECT_THAT(log(2), HasSubstr("E7001")) << "the others say why they end";
+  EXPECT_THAT(log(2), HasSubstr("E7001")) << "the others report why they end";
   expect_nothing_left();
 }
 
 TEST_F(Training, BadDataOfOneRankIsTheJobsCode) {
-  // A relative path that leads to data in one rank's folder only.
+  // A relative path that leads to data only from one rank's folder.
   make_jpeg_data(temp_.file("d0/data"));
   std::vector<std::string> words = {"run", "-n", "2", "--work-dir", "d{rank}", "--log-file", "log.txt"};
   for (const std::string& word : training("resnet20_cifar10.yaml", temp_.file("run"), 1)) words.push_back(word);
@@ -513,7 +513,7 @@ TEST_F(Launch, RunsRanksByMpirun) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.out, "rank 0 of 2\n");
   EXPECT_EQ(log(1), "rank 1 of 2\n");
-  // The rank that is to blame ends last.
+  // The rank that caused the failure ends last.
   r = job({"-n", "3", "--engine", "mpi"}, "[ $OMPI_COMM_WORLD_RANK = 1 ] || exit 7; sleep 0.3; echo corrupt; exit 3");
   EXPECT_EQ(r.code, 3) << r.err;
   EXPECT_THAT(r.err, HasSubstr("  | corrupt\n"));
@@ -541,7 +541,7 @@ TEST_F(Launch, MpirunKilledWithTheLauncherLeavesNothing) {
   expect_nothing_left(4);
 }
 
-// Open MPI's shared memory and session folder, of an mpirun that is killed and of a launcher that is.
+// Open MPI's shared memory and session folder, after mpirun or the launcher is killed.
 TEST_F(Training, AKilledMpirunLeavesNoSharedMemory) {
   if (!have_mpirun()) GTEST_SKIP() << "no mpirun";
   const auto folders = [](pid_t launcher) {
@@ -566,14 +566,14 @@ TEST_F(Training, AKilledMpirunLeavesNoSharedMemory) {
     } else {
       std::istringstream children(read_text("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children"));
       bool killed = false;
-      for (pid_t child = 0; children >> child;)  // the other one cleans up after a launcher that is killed
+      for (pid_t child = 0; children >> child;)  // mpirun cleans up if the launcher is killed, so only mpirun is killed here
         if (read_text("/proc/" + std::to_string(child) + "/comm") == "mpirun\n") killed = kill(child, SIGKILL) == 0;
       ASSERT_TRUE(killed);
     }
     EXPECT_NE(p.wait(30).code, 0);
     expect_nothing_left(6);
     if (launcher_too) {
-      EXPECT_EQ(job({"-n", "1", "--engine", "mpi"}, "true").code, 0);  // the next one removes what is left
+      EXPECT_EQ(job({"-n", "1", "--engine", "mpi"}, "true").code, 0);  // the next launcher removes them
     }
     EXPECT_THAT(folders(launcher), testing::IsEmpty());
   }
@@ -581,7 +581,7 @@ TEST_F(Training, AKilledMpirunLeavesNoSharedMemory) {
 
 TEST_F(Launch, MpirunRanksHaveTimeToSave) {
   if (!have_mpirun()) GTEST_SKIP() << "no mpirun";
-  // mpirun itself would kill them a second behind SIGTERM.
+  // mpirun itself would kill them a second after SIGTERM.
   Program p(shell({"-n", "2", "--engine", "mpi"}, "trap 'sleep 2; echo saved; exit 143' USR1; : > ready_$OMPI_COMM_WORLD_RANK; while :; do sleep 0.05; done"),
             options());
   ASSERT_TRUE(p.wait_until([&] { return exists("ready_0") && exists("ready_1"); }));
@@ -593,7 +593,7 @@ TEST_F(Launch, MpirunRanksHaveTimeToSave) {
   expect_nothing_left();
 }
 
-// What only the launcher knows, the signal, is in what the other ranks say.
+// The signal, which only the launcher knows, appears in the other ranks' messages.
 TEST_F(Launch, ASignalIsToldToTheOtherRanks) {
   const std::string script = "[ $SINDRI_RANK = 1 ] && { (sleep 3; kill -9 $$) & }; exec " + program_path() +
       " comm-bench --set dist.backend=gloo --ops all_reduce --sizes 1k --rounds 100000 --no-store";

@@ -1,4 +1,4 @@
-// `sindri ranktable` and `sindri launch-script`: what they write, and what they refuse.
+// `sindri ranktable` and `sindri launch-script`: their output, and refused arguments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -56,7 +56,7 @@ TEST_F(Tools, GenerateMapsDevices) {
   EXPECT_EQ(t.servers[0].devices[0].device_id, 12);
   EXPECT_EQ(t.servers[0].devices[1].device_id, 7);
   EXPECT_EQ(t.servers[0].devices[1].device_ip, "10.1.0.2");
-  // More digits than one, and more devices than a file name could name.
+  // Numbers with several digits, and more devices than a file name can list.
   EXPECT_EQ(table({"generate", "--device-num", "[9,13)", "--server-ip", "::1"}).code, 0);
   EXPECT_EQ(read("hccl_4p_9101112_::1.json").servers[0].devices[3].device_id, 12);
   EXPECT_EQ(table({"generate", "--device-num", "[0,200)", "--server-ip", "10.0.0.1"}).code, 0);
@@ -100,9 +100,9 @@ TEST_F(Tools, MergeNumbersRanksAnew) {
   EXPECT_EQ(t.servers[0].server_id, "10.0.0.10");
   EXPECT_EQ(t.servers[1].devices[0].rank, 3);
   EXPECT_EQ(table({"merge", "--by-address", "--out", "c.json", "b.json", "a.json"}).code, 0);
-  // As run_node2.sh calls it: no RANK_ID yet, which is not rank 0 on another server.
+  // As run_node2.sh calls it: RANK_ID is not set yet, which does not mean rank 0 on another server.
   EXPECT_EQ(table({"check", "c.json"}, {{"RANK_SIZE", std::to_string(t.size())}, {"SERVER_ID", "1"}}).code, 0);
-  EXPECT_EQ(read("c.json").servers[0].server_id, "10.0.0.9") << "by value, not by letters";
+  EXPECT_EQ(read("c.json").servers[0].server_id, "10.0.0.9") << "by value, not alphabetically";
   expect_error(table({"merge", "a.json", "c.json"}), 2, "E2211", {"RT11 server_id 10.0.0.9 appears twice", "a.json and c.json"});
   write("bad.json", "{}");
   expect_error(table({"merge", "a.json", "bad.json"}), 2, "E2202", {"4 problems:", "RT02 missing field \"server_list\"", "bad.json"});
@@ -141,7 +141,7 @@ TEST_F(Tools, SlurmScript) {
                            "rm -f \"$RUN_DIR/resume.json\"\nsrun ", "[ -f \"$RUN_DIR/resume.json\" ] && scontrol requeue \"$SLURM_JOB_ID\"\n"})
     EXPECT_THAT(r.out, HasSubstr(line));
   EXPECT_THAT(script({"slurm", "--run-dir", "a", "--backend", "gloo", "--", "train.sh"}).out, HasSubstr("--mpi=none train.sh\n"));
-  // It runs: with srun and scontrol that say what they were given.
+  // The script runs: with srun and scontrol that print their arguments.
   fs::create_directories(temp_.file("bin"));
   for (const char* name : {"srun", "scontrol"}) {
     write(std::string("bin/") + name, std::string("#!/bin/sh\necho ") + name + " \"$@\" >> calls\n");
@@ -158,7 +158,7 @@ TEST_F(Tools, SlurmScript) {
   };
   const std::string started = "srun --kill-on-bad-exit=1 --mpi=pmix sindri train --config my net.yaml --resume --set train.run_dir=runs/a b\n";
   EXPECT_EQ(is_run("echo {} > 'runs/a b/resume.json'; exit 143\n", 143), started + "scontrol requeue 77\n");
-  EXPECT_EQ(is_run("exit 3\n", 3), started) << "resume.json of the start before is no reason to queue again";
+  EXPECT_EQ(is_run("exit 3\n", 3), started) << "resume.json of the previous start is not a reason to queue again";
   expect_error(script({"slurm", "--", "sindri", "train"}), 2, "E2020", {"the run folder is missing"});
   expect_error(script({"slurm", "--run-dir", "a"}), 2, "E2020", {"no program to run"});
   expect_error(script({"slurm", "--run-dir", "a", "--backend", "ucx", "--", "x"}), 2, "E2020", {"backend ucx is not mpi or gloo"});

@@ -1,5 +1,5 @@
-// sindri benchmark: turns, figures, peers that fail and peers that are missing. The peers here are scripts that speak the peers' language
-// and answer with figures of their own, so that ratios are known; the real ones run where SINDRI_PEERS_PYTHON names them.
+// sindri benchmark: interleaved runs, results, peers that fail and peers that are missing. The peers here are scripts that speak the peers' protocol and answer
+// with fixed results, so that ratios are known; the real ones run if SINDRI_PEERS_PYTHON names them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ json read_json(const std::string& path) {
   return json::parse(f, nullptr, false);
 }
 
-// Parameters of the net, as `sindri summary` counts them: a peer with another number is not the same net.
+// Parameters of the network, as `sindri summary` counts them: a peer with another count does not have the same network.
 std::string parameters_of(const std::string& net) {
   std::istringstream out(run({"summary", net}).out);
   for (std::string line; std::getline(out, line);) {
@@ -42,8 +42,8 @@ std::string parameters_of(const std::string& net) {
 
 class FakePeers : public testing::Test {
  protected:
-  // A "Python" that takes the peer's program and its task, and answers each command with one step of `seconds`; `cases` is shell code
-  // that may change parameters, seconds or leave, by $mode.
+  // A "Python" that gets the peer's program and its task, and answers each command with one step of `seconds`. `cases` is shell code that may change parameters
+  // or seconds, or exit, by $mode.
   std::string fake(const std::string& cases = "") {
     const std::string path = temp_.file("python");
     std::ofstream(path) << "#!/bin/bash\nparameters=" << parameters_of("digits") << " seconds=0.5\n"
@@ -186,7 +186,7 @@ TEST_F(FakePeers, FurtherBatchesAndThreadsAreOurs) {
   EXPECT_EQ(j.at("scaling")[0].at("threads"), json({1, 2}));
 }
 
-// A report from known figures: which runs ratios are taken between, and the fits.
+// A report from known results: the runs between which ratios are computed, and the fits.
 TEST(BenchmarkReport, FiguresAreDerivedFromTheRunsOfTheWorkload) {
   const auto made = [](const char* framework, const char* mode, int64_t batch, int threads, double ms) {
     return BenchmarkRun{.framework = framework,
@@ -218,7 +218,7 @@ TEST(BenchmarkReport, FiguresAreDerivedFromTheRunsOfTheWorkload) {
   EXPECT_EQ(j.at("left_out")[0].at("reason"), "why");
 }
 
-// The programs embedded in ours against the real frameworks, where there are some.
+// The programs embedded in Sindri against the real frameworks, if available.
 TEST(BenchmarkPeers, RealPeersBuildTheSameNets) {
   if (std::getenv("SINDRI_PEERS_PYTHON") == nullptr) GTEST_SKIP() << "SINDRI_PEERS_PYTHON is not set (scripts/peers.sh)";
   TempFolder temp;

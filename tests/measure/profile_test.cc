@@ -1,4 +1,4 @@
-// sindri profile: its tables add up, the trace opens as JSON, and the memory plan's peak is explained to the byte.
+// sindri profile: its tables add up, the trace is valid JSON, and the memory plan's peak is explained to the byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,13 +59,13 @@ TEST(Profile, FiguresAddUp) {
   EXPECT_NEAR(ms, j.at("kernels_ms").get<double>(), 1e-6 * ms);
   EXPECT_LE(ms, j.at("step_ms").get<double>());
   EXPECT_EQ(calls, instruction_calls);
-  EXPECT_EQ(calls, j.at("memory").at("instructions").get<double>()) << "every instruction of the graph was seen once a step";
+  EXPECT_EQ(calls, j.at("memory").at("instructions").get<double>()) << "every instruction of the graph was seen once per step";
   EXPECT_GT(j.at("machine").at("matmul_gflop_per_s").get<double>(), 0);
   for (const json& c : j.at("machine").at("copy")) EXPECT_GT(c.at("gb_per_s").get<double>(), 0);
   EXPECT_NEAR(j.at("outside_matrix_share").get<double>(), 1 - j.at("matrix_ms").get<double>() / j.at("step_ms").get<double>(), 1e-9);
 }
 
-// digits: 3x3 convolutions 1 -> 16 and 16 -> 32 on 8x8, 32 -> 64 on 4x4; two operations for each multiplication with addition.
+// digits: 3x3 convolutions 1 -> 16 and 16 -> 32 on 8x8, 32 -> 64 on 4x4; two operations for each multiply-add.
 TEST(Profile, OperationsOfConvolutionsAreCounted) {
   const json j = profiled({}).report;
   const int64_t forward = 4 * 2 * 9 * (64 * 16 * 1 + 64 * 32 * 16 + 16 * 64 * 32), first = 4 * 2 * 9 * 64 * 16;
@@ -109,7 +109,7 @@ TEST(Profile, PeakOfTheMemoryPlanIsExplainedToTheByte) {
     EXPECT_EQ(by_cell, m.at("live_bytes").get<int64_t>());
     EXPECT_EQ(by_value, m.at("live_bytes").get<int64_t>());
     EXPECT_EQ(by_cell + m.at("gap_bytes").get<int64_t>(), m.at("arena_bytes").get<int64_t>());
-    EXPECT_GE(m.at("gap_bytes").get<int64_t>(), 0) << "two values alive at once lie on the same memory";
+    EXPECT_GE(m.at("gap_bytes").get<int64_t>(), 0) << "two values alive at once overlap in memory";
     EXPECT_GT(m.at("live_bytes").get<int64_t>(), 0);
   }
 }

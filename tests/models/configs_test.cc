@@ -1,4 +1,4 @@
-// Every file under configs/ reads without complaint and describes a network, an optimizer and a schedule that can be made.
+// Every file under configs/ loads without errors and describes a network, an optimizer and a schedule that can be created.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,9 +32,9 @@ TEST(Configs, EachOneBuilds) {
     const int64_t updates = covered > 0 ? covered : steps * s.get_int("train.epochs");
     EXPECT_TRUE(rates.size() == 1 || static_cast<int64_t>(rates.size()) == updates) << rates.size() << " rates for " << updates << " updates";
     const float top = *std::max_element(rates.begin(), rates.end()), wanted = static_cast<float>(s.get_float("lr.max"));
-    if (s.get_string("lr.schedule") == "epoch_poly") EXPECT_TRUE(top < wanted && top > 0.99f * wanted) << top;  // its first step has made a step
+    if (s.get_string("lr.schedule") == "epoch_poly") EXPECT_TRUE(top < wanted && top > 0.99f * wanted) << top;  // its first update is already below the maximum
     else EXPECT_FLOAT_EQ(top, wanted);
-    // The large networks' weights are drawn elsewhere; here their names and settings count.
+    // Other tests draw the large networks' weights; here only their names and settings count.
     if (models::default_num_classes(name) != 10) continue;
     const nn::CellPtr net = app::make_network(s, 10);
     EXPECT_GT(net->num_parameters(), 0);
@@ -43,7 +43,7 @@ TEST(Configs, EachOneBuilds) {
   EXPECT_EQ(files, 25);
 }
 
-// A setting is a search by name, which costs more than the arithmetic: none per update.
+// Reading a setting is a search by name, which costs more than the arithmetic: no update may read one.
 TEST(Configs, RatesOfManyUpdatesCostTheirArithmetic) {
   using Clock = std::chrono::steady_clock;
   app::Settings s;

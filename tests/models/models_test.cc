@@ -14,12 +14,12 @@
 namespace sindri::models {
 namespace {
 
-// torchvision's counts for the ImageNet ResNets; the others by the layer formulas of their papers (CIFAR nets with 1x1 shortcuts).
+// torchvision's counts for the ImageNet ResNets; the others by the layer formulas of their papers (CIFAR networks with 1x1 shortcuts).
 TEST(Models, ParameterCounts) {
   const std::map<std::string, int64_t> counts = {
       {"resnet18", 11689512}, {"resnet34", 21797672}, {"resnet50", 25557032}, {"resnet101", 44549160}, {"resnet152", 60192808}, {"resnet18_cifar", 11173962},
       {"resnet20", 272474},   {"resnet32", 466906},   {"resnet56", 855770},   {"lenet", 61684},        {"mlp", 669706},         {"digits", 25978}};
-  // Constant weights: the large networks would spend their time drawing.
+  // Constant weights: drawing those of the large networks would take most of the time.
   for (const auto& [name, count] : counts) {
     ModelOptions o{.dense_init = "zeros"};
     if (name != "mlp") o.conv_init = "zeros";
@@ -62,7 +62,7 @@ TEST(Models, OutputShapes) {
     for (int64_t d : in) batch.push_back(d);
     EXPECT_EQ((*create(name, {.num_classes = 7}))(Tensor::zeros(batch)).shape(), (Shape{2, 7})) << name;
   }
-  // Odd sizes go through both paddings; images smaller than the networks' own and constant weights save time.
+  // Odd sizes exercise both paddings; images smaller than the networks' default and constant weights save time.
   for (const char* variant : {"mindspore", "torchvision"}) {
     for (const char* name : {"resnet18", "resnet50", "seresnet50"}) {
       const ModelOptions o{.num_classes = 5, .variant = variant, .conv_init = "zeros", .dense_init = "zeros"};
@@ -119,7 +119,7 @@ TEST(Models, Refusals) {
   EXPECT_EQ(default_num_classes("resnet50"), 1000);
 }
 
-// What a network has no use for it does not declare, and so refuses by name.
+// A network does not declare settings that it has no use for, and so refuses them by name.
 TEST(Models, OptionsAreSettingsThatNetworksDeclare) {
   const auto message = [](const std::string& name, const ModelOptions& o) -> std::string {
     try {
@@ -133,7 +133,7 @@ TEST(Models, OptionsAreSettingsThatNetworksDeclare) {
   EXPECT_THAT(message("resnet20", {.dense_init = "xavier"}), ::testing::HasSubstr("initializer 'xavier' is not known | resnet20.dense_init"));
   EXPECT_THAT(message("resnet20", {.settings = {{"depth", int64_t{3}}}}), ::testing::HasSubstr("resnet20 has no setting 'depth'"));
   const auto first_gamma = [](const ModelOptions& o) {
-    const nn::CellPtr net = create("resnet20", o);  // a temporary would be gone before the loop begins
+    const nn::CellPtr net = create("resnet20", o);  // a temporary would be destroyed before the loop begins
     for (const auto& [name, p] : net->parameters_and_names())
       if (name.ends_with("bn2d.gamma")) return p->stored().to_vector<double>()[0];
     return -1.0;

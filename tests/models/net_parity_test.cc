@@ -1,5 +1,5 @@
-// Whole nets against PyTorch (float32 training is chaotic): float64 on reduced inputs to 1e-9, float32 by the
-// error PyTorch itself makes, 100 (20) steps by the mean of the last 10 losses. Expectations: make_net_expectations.py.
+// Whole networks against PyTorch (float32 training is chaotic): float64 on reduced inputs to 1e-9, float32 relative to PyTorch's own float32 error, 100 (20)
+// steps by the mean of the last 10 losses. Expectations: make_net_expectations.py.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,7 @@ class WithLoss : public nn::Cell {
   nn::CellPtr net_, loss_;
 };
 
-// A net with the formula's weights and everything a step needs.
+// A network with the formula's weights and everything a step needs.
 struct Rig {
   nn::CellPtr net;
   std::shared_ptr<WithLoss> with_loss;
@@ -137,8 +137,7 @@ void check_float64(const std::string& name, int64_t classes) {
              e.small_losses.back());
 }
 
-// Kernels that are not measured: which ones are fastest changes with what else the machine does, and with it the last bits, which 20 steps
-// of ResNet-50 enlarge to 1 % of the loss.
+// Kernels are not measured: the fastest ones depend on the machine's load, and with them the last bits, which 20 steps of ResNet-50 amplify to 1 % of the loss.
 struct FixedKernels {
   FixedKernels() { set_kernel_tuning(false); }
   ~FixedKernels() { set_kernel_tuning(true); }
@@ -159,8 +158,8 @@ void check_float32(const std::string& name, int64_t classes) {
       EXPECT_LE(err, 10 * want.torch_error + 1e-7) << param << ": PyTorch's own float32 error is " << want.torch_error;
       ratios.push_back(err / (want.torch_error + 1e-7));
     }
-    // A relu whose input is within a rounding of 0 may be open in one computation and shut in the other, by kernel: single gradients of small
-    // parameters are then several times as far off as PyTorch's, all the others must not be.
+    // A relu whose input is within rounding error of 0 may be open with one kernel and closed with another: a few gradients of small parameters may then differ
+    // several times as much as PyTorch's, but no others.
     std::sort(ratios.begin(), ratios.end());
     const double middle = ratios[ratios.size() / 2], most = ratios[ratios.size() * 9 / 10], worst = ratios.back();
     EXPECT_LE(middle, 1.0);
@@ -175,7 +174,7 @@ void check_float32(const std::string& name, int64_t classes) {
   for (int64_t i = 0; i < e.steps; ++i) losses.push_back(run(formula_batch(name, i, e.batch, e.side, classes, DType::kFloat32), i).loss.item());
   const double mine = mean_of_last(losses, 10), theirs = mean_of_last(e.losses32, 10);
   fmt::print("{} float32: mean loss of the last 10 of {} steps {} (PyTorch {})\n", name, e.steps, mine, theirs);
-  EXPECT_NEAR(mine, theirs, 0.01 * theirs);  // PyTorch's own runs of ResNet-50, last bits of the weights changed, span 0.3 %
+  EXPECT_NEAR(mine, theirs, 0.01 * theirs);  // PyTorch's runs of ResNet-50 with perturbed last bits of the weights span 0.3 %
 }
 
 TEST(NetParity, Resnet18CifarFloat64) { check_float64("resnet18_cifar", 10); }

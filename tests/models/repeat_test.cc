@@ -1,4 +1,4 @@
-// Trainings repeat bit by bit: with the same seed and threads, and in strict mode with any number of threads.
+// Training is bitwise reproducible: with the same seed and threads, and in strict mode with any number of threads.
 #include <gtest/gtest.h>
 
 #include <cstring>

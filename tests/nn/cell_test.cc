@@ -1,4 +1,4 @@
-// The tree of cells: names, sharing, flags, nested values, gradients of a cell's own.
+// The tree of cells: names, sharing, flags, nested values, custom gradients of a cell.
 #include "sindri/nn/cell.h"
 
 #include <gmock/gmock.h>
@@ -149,7 +149,7 @@ TEST(Cell, TreeShowsNamesAndDescriptions) {
   EXPECT_THAT(text, HasSubstr("  (body): SequentialCell(2 cells)\n    (0): Dense(3, 4, has_bias=true)\n"));
 }
 
-// Takes {a, (b, c)} and gives [a·b, c].
+// Maps {a, (b, c)} to [a·b, c].
 class Nested : public Cell {
  public:
   Nested() : Cell("Nested") {}
@@ -175,7 +175,7 @@ TEST(Cell, NestedValuesAndTheirGradient) {
   EXPECT_THAT(g.of_inputs[2].to_vector<double>(), ElementsAre(1));
 }
 
-// f(x) = 3x with a gradient that says 7.
+// f(x) = 3x with a custom gradient of 7.
 class Seven : public Cell {
  public:
   explicit Seven(size_t grads = 1) : Cell("Seven"), grads_(grads) {}

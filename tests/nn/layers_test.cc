@@ -1,4 +1,4 @@
-// Layers against plain loops or the ops they stand on, their defaults, and their refusals.
+// Layers against plain loops or the ops they use, their defaults, and their refusals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ TEST(BatchNorm2d, InferenceUsesTheMovingStatisticsAndLeavesThem) {
   EXPECT_THAT(fixed->moving_mean().stored().to_vector<double>(), ElementsAre(3, 3));
   auto batch = BatchNorm2d::make({.num_features = 2, .use_batch_statistics = true});
   EXPECT_NEAR(ops::mean((*batch)(x)).item(), 0, 1e-6);
-  // As MindSpore: the moving ones move whenever the batch's statistics are used.
+  // As in MindSpore: the moving statistics are updated whenever the batch's statistics are used.
   EXPECT_THAT(batch->moving_mean().stored().to_vector<double>(), Not(ElementsAre(0, 0)));
 }
 

@@ -1,5 +1,5 @@
-// Every loss and its gradients against what MindSpore made of the same inputs (tests/reference/make_loss_expectations.py), made by name from its
-// settings, eager and compiled. tests/python/test_nn.py reads the same file.
+// Every loss and its gradients against MindSpore's results for the same inputs (tests/reference/make_loss_expectations.py), created by name from its settings,
+// eager and compiled. tests/python/test_nn.py reads the same file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,7 +81,7 @@ TEST(Losses, ByName) {
   EXPECT_THROW(make_loss("mse", {}, "mean", {{"weight", Tensor::zeros({2})}}), ValueError);
   const Tensor x = Tensor::zeros({2, 3}), y = Tensor::zeros({2, 2});
   EXPECT_THROW(make_loss("smooth_l1")->call({x, y}), ShapeError);
-  EXPECT_THROW(make_loss("cosine_embedding")->call({x, x}), ValueError) << "it takes three";
+  EXPECT_THROW(make_loss("cosine_embedding")->call({x, x}), ValueError) << "it expects three";
 }
 
 }  // namespace

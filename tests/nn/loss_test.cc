@@ -54,12 +54,12 @@ TEST(Loss, SoftmaxCrossEntropyDefaultsToNoReduction) {
   expect_near((*dense)(logits(), one_hot), {sum(expected(1, 0))});
 }
 
-// float16 holds neither 70,000 nor a sum of as many losses.
+// float16 can represent neither 70,000 nor a sum of this many losses.
 TEST(Loss, CrossEntropyOfManyHalfRows) {
   const Tensor x = Tensor::full({70000, 2}, 0, DType::kFloat16), y = Tensor::full({70000}, 1, DType::kInt32);
   for (const Tensor& weight : {Tensor(), Tensor::full({2}, 3)}) {
     const Tensor loss = (*CrossEntropyLoss::make({.weight = weight}))(x, y);
-    EXPECT_EQ(loss.dtype(), weight.defined() ? DType::kFloat32 : DType::kFloat16);  // the type that holds both, as MindSpore's
+    EXPECT_EQ(loss.dtype(), weight.defined() ? DType::kFloat32 : DType::kFloat16);  // the type that can represent both, as in MindSpore
     EXPECT_NEAR(loss.item(), std::log(2.0), 1e-3);
   }
 }

@@ -1,5 +1,5 @@
-// Every metric against what MindSpore made of the same batches (tests/reference/make_metric_expectations.py), made by name from its settings as
-// settings files do. tests/python/test_metrics.py reads the same file.
+// Every metric against MindSpore's results for the same batches (tests/reference/make_metric_expectations.py), created by name from its settings as settings
+// files do. tests/python/test_metrics.py reads the same file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ std::map<std::string, SettingValue> settings(const json& given) {
 
 std::vector<double> result(const json& c) {
   std::map<std::string, SettingValue> given = settings(c["settings"]);
-  const bool multilabel = given.erase("eval_type") > 0;  // MindSpore's argument is another name here
+  const bool multilabel = given.erase("eval_type") > 0;  // MindSpore's argument selects another metric name here
   const MetricPtr metric = metrics().make((multilabel ? "multilabel_" : "") + c["metric"].get<std::string>(), given);
   metric->allow_other_labels();
   for (const json& update : c["updates"]) {

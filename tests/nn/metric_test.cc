@@ -1,4 +1,4 @@
-// Metrics against counts made by hand.
+// Metrics against counts computed by hand.
 #include "sindri/nn/metric.h"
 #include "sindri/nn/loss.h"
 
@@ -45,7 +45,7 @@ TEST(Metric, AccuracyTakesTheFirstOfEqualScoresAndMultilabelRows) {
   EXPECT_DOUBLE_EQ(rows.value(), 0.5);
   EXPECT_THROW(rows.update({scores({0.5, 0}, 2), scores({1, 0}, 2)}), ValueError);
   EXPECT_THROW(tie.update({scores({1, 0, 0, 1}, 2), scores({1, 1, 0, 1}, 2)}), ShapeError) << "neither class numbers nor one-hot";
-  EXPECT_THROW(tie.update({scores({1, 0, 0}, 3), ints({0})}), ShapeError) << "another number of classes";
+  EXPECT_THROW(tie.update({scores({1, 0, 0}, 3), ints({0})}), ShapeError) << "different number of classes";
 }
 
 TEST(Metric, PrecisionRecallFbeta) {
@@ -116,7 +116,7 @@ TEST(Metric, LossErrorsAndPerplexity) {
   EXPECT_NEAR(ppl.value(), std::exp(-(std::log(0.25) + std::log(0.5)) / 2), 1e-7);
 }
 
-// The mean over all samples, in batches of any size and over ranks; sums add up.
+// The mean over all samples, in batches of any size and over ranks; sums accumulate.
 TEST(Metric, LossByWeightAndInTotal) {
   Loss first, second, total;
   first.add_weighted(Tensor::scalar(2), 3);
@@ -145,7 +145,7 @@ TEST(Metric, NanIsNotRight) {
   EXPECT_DOUBLE_EQ(top.value(), 0);
   TopKCategoricalAccuracy all(3);
   all.update({scores({nan, 1, 2}, 3), ints({0})});
-  EXPECT_DOUBLE_EQ(all.value(), 1) << "it is last, which of as many as there are is among them";
+  EXPECT_DOUBLE_EQ(all.value(), 1) << "it ranks last, and the last of k is among the top k";
 }
 
 TEST(Metric, RocAucOverBatches) {
@@ -158,16 +158,16 @@ TEST(Metric, RocAucOverBatches) {
   const MetricPtr other = make_metric("roc_auc");
   other->restore(m->saved());
   EXPECT_DOUBLE_EQ(other->value(), 0.75);
-  EXPECT_THROW(m->update({kScores, kLabels}), ShapeError) << "another number of classes";
+  EXPECT_THROW(m->update({kScores, kLabels}), ShapeError) << "different number of classes";
   m->clear();
   m->update({kScores, ints({1, 0, 0, 2})});
-  EXPECT_DOUBLE_EQ(m->value(), (3.5 / 4 + 1 + 1) / 3) << "of equal scores, one half is right";
+  EXPECT_DOUBLE_EQ(m->value(), (3.5 / 4 + 1 + 1) / 3) << "of equal scores, half count as right";
   m->clear();
   m->update({kScores, ints({1, 1, 1, 1})});
   EXPECT_THROW(m->value(), ValueError) << "no class with samples of both kinds";
 }
 
-// What ranks have counted of their parts of the data is put together so; a part may be empty.
+// Ranks' counts over their parts of the data are merged like this; a part may be empty.
 TEST(Metric, CountsOfPartsAddUpToThoseOfAll) {
   const std::vector<std::pair<Tensor, Tensor>> batches = {{scores({0.1, 0.7, 0.2, 0.5, 0.3, 0.2}, 3), ints({1, 2})},
                                                           {scores({0.2, 0.2, 0.6, 0.9, 0.05, 0.05}, 3), ints({2, 1})},
@@ -196,11 +196,11 @@ TEST(Metric, CountsOfPartsAddUpToThoseOfAll) {
   const MetricPtr area = make_metric("roc_auc");
   EXPECT_FALSE(area->adds_up()) << "it keeps every sample";
   EXPECT_THROW(area->add_saved(area->saved()), ValueError);
-  EXPECT_FALSE(Precision("multilabel").adds_up()) << "it counts per sample, one after the other";
+  EXPECT_FALSE(Precision("multilabel").adds_up()) << "it counts sample by sample";
   Accuracy two, three;
   two.update({scores({1, 0}, 2), ints({0})});
   three.update({scores({1, 0, 0}, 3), ints({0})});
-  EXPECT_THROW(two.add_saved(three.saved()), ValueError) << "another number of classes";
+  EXPECT_THROW(two.add_saved(three.saved()), ValueError) << "different number of classes";
 }
 
 TEST(Metric, AreaUnderPoints) {
@@ -218,7 +218,7 @@ TEST(Metric, MasksThatAreNotThere) {
   EXPECT_TRUE(std::isinf(far->value()));
   EXPECT_THROW(far->update({ints({0, 1}), ints({0, 0}), Tensor::scalar(7)}), ValueError);
   const Tensor nowhere = Tensor::full({3}, 0, DType::kBool);
-  far->update({nowhere, nowhere, Tensor::scalar(0)});  // bool masks are masks themselves
+  far->update({nowhere, nowhere, Tensor::scalar(0)});  // a bool mask is used as it is
   EXPECT_TRUE(std::isinf(far->value()));
 }
 

@@ -1,4 +1,4 @@
-// Alternatives of equal priority: measured once, kept on disk, recorded, restored, fixed in strict mode.
+// Kernels of equal priority: measured once, kept on disk, recorded, restored, fixed in strict mode.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -48,7 +48,7 @@ const bool kQuick = [] {
   return true;
 }();
 
-// As a convolution, with 10^8 operations a sample; "b" is the faster.
+// Like a convolution, with 10^8 operations per sample; "b" is the faster.
 std::atomic<int64_t> most_samples{0};
 const OpDef& kSampleOp = register_op({.name = "test_samples",
                                       .doc = "x -> x",
@@ -69,7 +69,7 @@ const bool kSamples = [] {
                      note_samples(q);
                      std::this_thread::sleep_for(std::chrono::milliseconds(q.in[0].shape[0]));
                    }});
-  // Takes whole batches only.
+  // Supports whole batches only.
   register_kernel({.op = "test_samples",
                    .name = "c",
                    .priority = 5,
@@ -78,7 +78,7 @@ const bool kSamples = [] {
   return true;
 }();
 
-// "a" takes two and a half times as long as "b": too little to be out at once.
+// "a" takes two and a half times as long as "b": not enough to be eliminated at once.
 std::atomic<int> behind_runs{0}, ahead_runs{0};
 const OpDef& kClearOp = register_op({.name = "test_clear", .doc = "x -> x", .infer = infer_same});
 const bool kClear = [] {
@@ -106,7 +106,7 @@ class KernelChoice : public ::testing::Test {
     set_kernel_choices({});
     unsetenv("SINDRI_CACHE_DIR");
   }
-  // A size of its own for each test: choices are kept for the life of the process.
+  // Each test uses a different size: choices are kept for the lifetime of the process.
   static std::string choose(int64_t size) {
     const TensorMeta m = Tensor::zeros({size}).meta();
     const Attrs attrs;
@@ -124,7 +124,7 @@ class KernelChoice : public ::testing::Test {
   bool tuning_ = true;
 };
 
-// What was far behind when it warmed up and in the turn after that has lost.
+// A kernel that was far slower in its warm-up and in the next turn is eliminated.
 TEST_F(KernelChoice, MeasuringEndsWhenItIsClear) {
   const TensorMeta m = Tensor::zeros({3}).meta();
   const Attrs attrs;
@@ -135,7 +135,7 @@ TEST_F(KernelChoice, MeasuringEndsWhenItIsClear) {
   EXPECT_LE(ahead_runs, 2);
 }
 
-// Where a call is long and its samples are alike, a few of them decide.
+// If a call is long and its samples are alike, a few of them suffice.
 TEST_F(KernelChoice, FewSamplesDecide) {
   const auto choose_for = [](int64_t samples) {
     const TensorMeta x{{samples, 1, 1, 1}, DType::kFloat32, Layout::kChannelsLast, {}}, w{{640, 1, 1, 1}, DType::kFloat32, Layout::kContiguous, {}};
@@ -150,7 +150,7 @@ TEST_F(KernelChoice, FewSamplesDecide) {
   EXPECT_LE(most_samples, 8 + num_threads());
   EXPECT_EQ(choose_for(5), "b");  // less work than that: all of them
   EXPECT_EQ(most_samples, 5);
-  EXPECT_EQ(choose_for(64), "c");  // a kernel that would not take few
+  EXPECT_EQ(choose_for(64), "c");  // a kernel that does not support few
   EXPECT_EQ(most_samples, 64);
 }
 
@@ -171,7 +171,7 @@ TEST_F(KernelChoice, StrictModeAndTuningOffTakeTheFirstByName) {
   set_kernel_tuning(false);
   EXPECT_EQ(choose(102), "a_slow");
   EXPECT_EQ(slow_runs, 0);
-  // Recorded all the same: who resumes the run with tuning on shall get the same bits.
+  // Recorded all the same: a run resumed with tuning on must give bitwise identical results.
   EXPECT_EQ(kernel_choices().at(key(102)), "a_slow");
   EXPECT_EQ(kernel_choice_origins().at(key(102)), "fixed");
   set_kernel_tuning(true);
@@ -183,12 +183,12 @@ TEST_F(KernelChoice, GivenChoicesComeFirstWithoutTuningToo) {
   std::string other = key(113);
   other.replace(other.find("113"), 3, "114");
   set_kernel_choices({{other, "b_fast"}, {"of a net's evaluation", "b_fast"}});
-  EXPECT_EQ(kernel_choices().at("of a net's evaluation"), "b_fast") << "kept, though this process has not come to it";
+  EXPECT_EQ(kernel_choices().at("of a net's evaluation"), "b_fast") << "kept, though this process has not used it yet";
   set_kernel_tuning(false);
   EXPECT_EQ(choose(114), "b_fast");
 }
 
-// Measuring takes memory for all operands once more.
+// Measuring allocates memory for all operands again.
 TEST_F(KernelChoice, WithoutMemoryToMeasureTheFirstByNameIsUsed) {
   struct Small final : HostAllocator {
     HostAllocator& all = host_allocator();
@@ -254,7 +254,7 @@ TEST_F(KernelChoice, TheCacheFileIsNotChangedWhileAnotherProcessDoesSo) {
   std::string chosen;
   std::thread measures([&] { chosen = choose(117); });
   while (fast_runs == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  // Not needed for the test to pass: time in which it would write without the lock.
+  // Time in which it would write without the lock; the test also passes without this wait.
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   nlohmann::json cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
   EXPECT_FALSE(cache["choices"].contains(other));
@@ -265,7 +265,7 @@ TEST_F(KernelChoice, TheCacheFileIsNotChangedWhileAnotherProcessDoesSo) {
   EXPECT_EQ(chosen, "a_slow");
 }
 
-// What is remembered stays small for ever new shapes, and the file is not written anew for each of them.
+// The remembered choices stay bounded however many shapes appear, and the file is not rewritten for each of them.
 TEST_F(KernelChoice, ShapesThatDoNotComeAgainAreForgotten) {
   const auto choose_quick = [](int64_t size) {
     const TensorMeta m{{size}, DType::kFloat32, Layout::kContiguous, {}};
@@ -288,7 +288,7 @@ TEST_F(KernelChoice, ShapesThatDoNotComeAgainAreForgotten) {
   EXPECT_FALSE(has("2"));
   const nlohmann::json cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
   EXPECT_LE(cache["choices"].size(), 256u);
-  EXPECT_GE(cache["choices"].size(), 100u) << "those of a net, at least";
+  EXPECT_GE(cache["choices"].size(), 100u) << "at least those of a network";
 }
 
 TEST_F(KernelChoice, WithoutALockItGoesOn) {
@@ -297,7 +297,7 @@ TEST_F(KernelChoice, WithoutALockItGoesOn) {
   EXPECT_TRUE(fs::exists(kernel_cache_file()));
 }
 
-// A kernel joined after the choice was made.
+// A kernel was added after the choice was made.
 TEST_F(KernelChoice, AChoiceAmongOtherKernelsIsMeasuredAgain) {
   EXPECT_EQ(choose(111), "b_fast");
   nlohmann::json cache = nlohmann::json::parse(std::ifstream(kernel_cache_file()));
@@ -330,7 +330,7 @@ TEST_F(KernelChoice, AFolderThatCannotBeWrittenOnlyCostsTime) {
   EXPECT_EQ(choose(110), "b_fast");
 }
 
-// Two trainings side by side may have been given different kernels for one shape, and plans made for one must not serve the other.
+// Two concurrent runs may use different kernels for one shape, and plans made for one must not serve the other.
 TEST_F(KernelChoice, EachRuntimeHasChoicesAndPlansOfItsOwn) {
   set_kernel_tuning(false);
   EXPECT_EQ(choose(130), "a_slow");
@@ -352,7 +352,7 @@ TEST_F(KernelChoice, EachRuntimeHasChoicesAndPlansOfItsOwn) {
   EXPECT_EQ(kernel_choices().at(query), "a_slow");
 }
 
-// What one has measured another finds in the cache file, as another process would.
+// A choice measured by one runtime is found by another in the cache file, as by another process.
 TEST_F(KernelChoice, RuntimesShareWhatWasMeasured) {
   EXPECT_EQ(choose(131), "b_fast");
   const std::string query = key(131);

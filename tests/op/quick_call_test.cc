@@ -1,4 +1,4 @@
-// Calls with less around the kernel do what bind() does: results, records, errors; kept attributes and plans are those asked for.
+// Calls with less overhead around the kernel behave like bind(): results, records, errors; cached attributes and plans are the requested ones.
 #include "src/op/quick_call.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ struct Values {
 
 TEST(QuickCall, KeptAttributesAreThoseAskedFor) {
   for (int round = 0; round < 2; ++round) {
-    for (int64_t i = 0; i < 40; ++i) {  // more than are kept
+    for (int64_t i = 0; i < 40; ++i) {  // more than are cached
       const Numbers n{0.5, i};
       EXPECT_EQ(recent_attrs(n).as<Numbers>().count, i);
       EXPECT_TRUE(recent_attrs(n) == Attrs::of(n));
@@ -82,7 +82,7 @@ TEST(EqualAttrs, TellsZerosApartAndKnowsNan) {
   for (const double v : {0.0, -0.0, 0.0}) EXPECT_EQ(std::signbit(recent_attrs(Numbers{v, 1}).as<Numbers>().value), std::signbit(v));
 }
 
-// One plan served both zeros.
+// One plan was used for both zeros.
 TEST(EqualAttrs, PlansOfBothZerosDiffer) {
   for (const double v : {0.0, -0.0, 0.0}) EXPECT_EQ(std::signbit(ops::full({1}, v).to_vector<float>()[0]), std::signbit(v));
   const OpDef& full = find_op("full");

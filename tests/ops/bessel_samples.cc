@@ -1,4 +1,4 @@
-// Samples of the Bessel functions: both sides of the places where their series change (2 and 8), and of 0 where they exist there.
+// Samples of the Bessel functions: on both sides of the points where their series change (2 and 8), and of 0 for the functions that are finite there.
 #include "tests/ops/samples.h"
 
 namespace sindri::test {

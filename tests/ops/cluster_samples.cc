@@ -7,7 +7,7 @@ namespace {
 std::vector<Sample> all() {
   std::vector<Sample> s;
   const auto add = [&](const std::string& name, const std::string& program, std::vector<Arg> args) {
-    // Every step rounds to the type of its operands: in half precision errors of several steps meet.
+    // Every step rounds to the type of its operands: in half precision the errors of several steps add up.
     s.push_back({.op = "elementwise_cluster",
                  .name = name,
                  .attrs = {{"program", program}},

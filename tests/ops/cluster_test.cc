@@ -1,4 +1,4 @@
-// Programs of elementwise_cluster that are refused, and results in place of inputs.
+// Refused programs of elementwise_cluster, and results computed in place of inputs.
 #include <gtest/gtest.h>
 
 #include "sindri/core/error.h"
@@ -63,7 +63,7 @@ TEST(Cluster, ErrorsSayWhereInTheProgram) {
   } catch (const ValueError& e) { EXPECT_NE(std::string(e.what()).find("line 2, column 7"), std::string::npos) << e.what(); }
 }
 
-// Which results may lie on which inputs, for operands of one type and shape.
+// Which results may use the memory of which inputs, for operands of one type and shape.
 std::vector<std::pair<size_t, size_t>> places(const std::string& program, size_t inputs, const TensorMeta& input_meta = Tensor::full({4}, 1).meta()) {
   const OpDef& op = find_op("elementwise_cluster");
   const Attrs attrs = op.attrs.make({{"program", program}});
@@ -82,7 +82,7 @@ TEST(Cluster, ResultsTakeInputsThatNoLaterStepReads) {
   EXPECT_EQ(places("add(i0, i1); relu(t0); out t0, t1", 2), (P{{0, 0}, {0, 1}}));  // t0 comes first
   EXPECT_EQ(places("add(i0, i1); mul(t0, i0); out t0, t1", 2), (P{{0, 1}, {1, 0}}));
   EXPECT_EQ(places("add(i0, i1); mul(t0, i0); out t1, t0", 2), (P{{0, 0}, {1, 1}}));
-  EXPECT_EQ(places("less(i0, i1); mul(i0, i1); out t0, t1", 2), (P{{1, 0}, {1, 1}}));  // a bool takes no float's place
+  EXPECT_EQ(places("less(i0, i1); mul(i0, i1); out t0, t1", 2), (P{{1, 0}, {1, 1}}));  // a bool cannot replace a float
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Samples of the collective ops, in a world of one rank: what they do between several is tested in tests/dist.
+// Samples of the collective ops, in a world of one rank: tests/dist tests them between several.
 #include "tests/ops/samples.h"
 
 namespace sindri::comm_samples {

@@ -13,13 +13,13 @@ namespace sindri::test {
 struct Tolerance {
   double relative, absolute;
 };
-/// What a dtype allows against an exact result.
+/// The tolerance of a dtype against an exact result.
 Tolerance tolerance_of(DType t);
-/// Fails with the first and the worst element that differ by more than relative·|expected| + absolute. NaN equals NaN, Inf its like.
+/// Fails with the first and the worst element that differ by more than relative·|expected| + absolute. NaN equals NaN; Inf equals Inf of the same sign.
 ::testing::AssertionResult close(const Tensor& actual, const Tensor& expected, Tolerance tol);
-/// A copy of a float64 tensor, where it lies, with `by` added to the i-th element in memory.
+/// A copy of a float64 tensor, on its device, with `by` added to the i-th element in memory.
 Tensor nudged(const Tensor& t, int64_t i, double by);
-/// Calls f and waits for what it put on the current device: an error of that work is thrown here, as the CPU throws it within f.
+/// Calls f and waits for the work it submitted to the current device: that work's errors are thrown here, as the CPU throws them within f.
 template <class F> void finish(F&& f) {
   (void)f();
   synchronize(current_device());

@@ -1,4 +1,4 @@
-// Strict mode of convolutions and matrix products: the same bits for any number of threads, in every type, and still the right values.
+// Strict mode of convolutions and matrix products: bitwise identical for any number of threads, in every type, and still correct.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -111,7 +111,7 @@ std::string chosen_kernel(const char* op_name, const AttrFields& attrs, const Te
   return plan_op(op, op.attrs.make(attrs), in)->kernel_def->name;
 }
 
-// The pieces are not what makes training fast: outside strict mode they must not be chosen, inside nothing else may be.
+// Splitting into fixed pieces slows training down: outside strict mode these kernels must not be chosen, in strict mode no others may be.
 TEST(StrictChoice, StrictKernelOnlyInStrictMode) {
   const bool before = strict_mode();
   const auto meta = [](const Shape& shape) { return Tensor::empty(shape).meta(); };

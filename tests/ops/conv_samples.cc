@@ -11,7 +11,7 @@ struct Case {
   Shape x, w;
   std::vector<int64_t> stride = {1, 1}, pad = {0, 0, 0, 0}, dilation = {1, 1};
   int64_t groups = 1;
-  double tolerance = 1;  // sums of more than some 100 terms round further apart than the suite's bounds
+  double tolerance = 1;  // sums of more than some 100 terms exceed the suite's bounds by rounding
 };
 
 const std::vector<Case>& cases() {
@@ -64,7 +64,7 @@ const std::vector<Case>& cases() {
       {"channels16_16_3x2_uneven_pad", {2, 16, 7, 9}, {16, 16, 3, 2}, {1, 1}, {0, 2, 1, 0}},
       {"channels16_48_one_by_one", {3, 16, 5, 4}, {48, 16, 1, 1}},
       {"channels16_32_one_by_one_stride_2_3", {3, 16, 7, 8}, {32, 16, 1, 1}, {2, 3}},
-      {"channels32_16", {1, 32, 5, 5}, {16, 32, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1, 2},  // 288 inputs of a pixel: a product over columns
+      {"channels32_16", {1, 32, 5, 5}, {16, 32, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1, 2},  // 288 inputs per pixel: a product over columns
       {"channels32_17_stride2", {2, 32, 6, 5}, {17, 32, 3, 3}, {2, 2}, {1, 0, 1, 1}, {1, 1}, 1, 2},
       {"channels256_16_one_by_one_stride2", {2, 256, 3, 4}, {16, 256, 1, 1}, {2, 2}, {0, 0, 0, 0}, {1, 1}, 1, 2},
       {"batch_of_11", {11, 2, 3, 3}, {3, 2, 2, 2}},

@@ -49,7 +49,7 @@ TEST(Conv2dKernels, Bfloat16IsWidenedWhereItsInstructionsAreSlow) {
   EXPECT_EQ(onednn::unavailable(DType::kFloat32), "");
 }
 
-// The columns of so many pixels are made in parts: whole images, the weight gradient added up over them.
+// The column matrix of this many pixels is made in parts: whole images, with the weight gradient summed over them.
 TEST(Conv2dKernels, ProductsInPartsAgree) {
   const Shape x_shape = {4, 64, 65, 65}, w_shape = {16, 64, 3, 3};
   const ops::Conv2dAttrs attrs{.pad = {1, 1, 1, 1}};
@@ -60,14 +60,14 @@ TEST(Conv2dKernels, ProductsInPartsAgree) {
     return TensorList{y, ops::conv2d_input_grad(y, w, x_shape, attrs), ops::conv2d_weight_grad(y, x, w_shape, attrs)};
   };
   const TensorList parts = results("onednn_gemm"), expected = results("im2col");
-  // Rounding errors add up like a random walk over the terms of a sum, whose size grows alike: y sums 64·3·3 products of numbers below 1, the
-  // gradients 16·3·3 and 4·65·65 of numbers the size of y.
+  // Rounding errors add up like a random walk over the terms of a sum, whose size grows in the same way. y sums 64·3·3 products of values below 1, the
+  // gradients 16·3·3 and 4·65·65 values of the size of y.
   const double y = std::sqrt(64.0 * 9);
   const double sizes[] = {y, y * std::sqrt(16.0 * 9), y * std::sqrt(4.0 * 65 * 65)};
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(parts[i], expected[i], {1e-5, 1e-6 * sizes[i]})) << i;
 }
 
-// Weight gradients that are summed over blocks of pixels or tiles, and blocks over pieces: several of each, and a last block that is shorter.
+// Weight gradients that are summed over blocks of pixels or tiles, and blocks over pieces: several of each, and a shorter last block.
 TEST(Conv2dKernels, WeightGradientsInPiecesAgree) {
   struct Case {
     const char* kernel;
@@ -88,12 +88,12 @@ TEST(Conv2dKernels, WeightGradientsInPiecesAgree) {
     set_num_threads(1);
     const Tensor one = result(c.kernel);
     set_num_threads(3);
-    EXPECT_EQ(result(c.kernel).to_vector<float>(), one.to_vector<float>()) << "bits depend on the number of threads";
+    EXPECT_EQ(result(c.kernel).to_vector<float>(), one.to_vector<float>()) << "the result depends on the number of threads";
     set_num_threads(threads);
   }
 }
 
-// The same in bfloat16 with tiles: channels and pixels that fill none of the last ones.
+// The same in bfloat16 with tiles: channels and pixels that do not fill the last tiles.
 TEST(Conv2dKernels, WeightGradientsInTilesAgree) {
   if (cpu_isa() < CpuIsa::kAvx512Amx) GTEST_SKIP() << "no tiles on " << cpu_isa_name(cpu_isa());
   for (const int64_t stride : {1, 2})
@@ -110,14 +110,14 @@ TEST(Conv2dKernels, WeightGradientsInTilesAgree) {
       const int threads = num_threads();
       const Tensor one = tiles(1), three = tiles(3);
       set_num_threads(threads);
-      EXPECT_TRUE(same_bits(three, one)) << "bits depend on the number of threads";
+      EXPECT_TRUE(same_bits(three, one)) << "the result depends on the number of threads";
       const ForceKernel force("im2col");
       const Tensor expected = ops::conv2d_weight_grad(ops::cast(dy, DType::kFloat32), ops::cast(x, DType::kFloat32), w_shape, attrs);
       EXPECT_TRUE(close(ops::cast(one, DType::kFloat32), expected, {1.0 / 256, 1e-6 * std::sqrt(4.0 * 50 * 51)}));
     }
 }
 
-// Fewer images than threads: the channels of one are shared out. Blocks of channels do not divide evenly among 2, 3 or 5.
+// Fewer images than threads: the channels of one image are split between threads. Blocks of channels do not divide evenly among 2, 3 or 5.
 TEST(Conv2dKernels, TiledSharesTheChannelsOfAnImage) {
   const int threads = num_threads();
   const OpDef& op = find_op("conv2d_bias_act");
@@ -141,7 +141,7 @@ TEST(Conv2dKernels, TiledSharesTheChannelsOfAnImage) {
   set_num_threads(threads);
 }
 
-// oneDNN's own relu behind a convolution makes 0 of NaN.
+// oneDNN's own relu after a convolution turns NaN into 0.
 TEST(Conv2dKernels, ReluKeepsNan) {
   for (const int64_t side : {1, 3}) {
     for (const int64_t stride : {1, 2}) {
@@ -168,8 +168,8 @@ TEST(Conv2dKernels, ReluKeepsNan) {
   }
 }
 
-// oneDNN's 1x1 weight gradient with a stride wrote past its workspace when a pixel had fewer channels than its blocks. Of ones, every
-// gradient is the number of pixels.
+// oneDNN's 1x1 weight gradient with a stride wrote past its workspace if a pixel had fewer channels than its blocks. With inputs of ones, every gradient is the
+// number of pixels.
 TEST(Conv2dKernels, StridedPointwiseWeightGradientsOfFewChannels) {
   const int64_t images = current_device().kind == Device::kCuda ? 1 : 4;  // the host run computes element by element
   for (const bool strict : {false, true}) {
@@ -215,13 +215,13 @@ TEST(Conv2dKernels, HugePaddingWithHugeStrides) {
     const TensorList expected = results();
     for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(chosen[i], expected[i], {1e-4, 1e-4})) << c.x.str() << ", pad " << c.pad << ", result " << i;
   }
-  // On AVX-512 oneDNN divides by zero while it plans for such padding: it is not asked.
+  // On AVX-512 oneDNN divides by zero when it plans for such padding, so it is not called.
   if (current_device().kind != Device::kCuda) {
     const ForceKernel force("onednn");
     const std::string m = conv_error<Error>({1, 256, 1, 1}, {16, 256, 1, 1}, {.stride = {1 << 27, 1 << 27}, .pad = {1 << 26, 1 << 26, 1 << 26, 1 << 26}});
     EXPECT_THAT(m, testing::AnyOf(HasSubstr("padding above 1024"), HasSubstr("oneDNN runs on OpenMP")));
   }
-  // Columns of 2^64 bytes: too many outputs to be made, which is an error like any other.
+  // Columns of 2^64 bytes: too many outputs to allocate, which is an ordinary error.
   const int64_t pad = 1 << 26;
   EXPECT_THROW(ops::conv2d(Tensor::zeros({1, 256, 1, 1}), Tensor::zeros({16, 256, 1, 1}), {.pad = {pad, pad - 1, pad, pad - 1}}), Error);
 }
@@ -307,7 +307,7 @@ TEST(Conv2dSecondDerivative, AgreesWithDifferencesOfTheGradient) {
   }
 }
 
-// What a NaN or an infinity in one pixel reaches: exactly the outputs whose window holds it.
+// The reach of a NaN or an infinity in one pixel: exactly the outputs whose window contains it.
 TEST(Conv2dSpecialValues, StayInTheirWindow) {
   for (const DType t : {DType::kFloat32, DType::kFloat64, DType::kBFloat16}) {
     std::vector<double> v(50, 1.0);
@@ -336,8 +336,8 @@ TEST(Conv2dSpecialValues, AnInfiniteGradientStaysInItsWindow) {
   }
 }
 
-// bfloat16 is multiplied in pairs, where the processor has instructions for it: with an odd number of products per output, the last is paired with a pixel
-// that has no weight.
+// bfloat16 is multiplied in pairs if the processor has instructions for it: with an odd number of products per output, the last is paired with a pixel that has
+// no weight.
 TEST(Conv2dSpecialValues, InfinityStaysInItsWindowOfBfloat16) {
   for (const int64_t channels : {1, 2, 3, 5, 17})
     for (const auto& [kh, kw] : std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {1, 2}, {3, 3}, {1, 3}}) {
@@ -367,7 +367,7 @@ TEST(Conv2dSpecialValues, InfinityStaysInItsWindowOfBfloat16) {
     }
 }
 
-// On CUDA devices gradients of weights are channels-last, as the libraries there give them.
+// On CUDA devices weight gradients are channels-last, as the libraries there return them.
 TEST(Conv2dLayout, ActivationsLeaveChannelsLastWeightsContiguous) {
   const Tensor x = input({2, 3, 5, 5}, 0, DType::kFloat32), w = input({4, 3, 3, 3}, 1, DType::kFloat32);
   const Tensor y = ops::conv2d(x, w);

@@ -7,11 +7,11 @@ namespace {
 struct Case {
   std::string name;
   int64_t steps, classes;
-  std::vector<std::vector<double>> targets;  ///< of each sample; rows are filled up with label 1
+  std::vector<std::vector<double>> targets;  ///< of each sample; rows are padded with label 1
   std::vector<double> input_lengths = {};  ///< empty: all steps
   int64_t blank = 0;
   bool zero_infinity = false, infinite = false;
-  bool joined = false;  ///< targets one after the other
+  bool joined = false;  ///< targets concatenated
   DType integers = DType::kInt32;
 };
 

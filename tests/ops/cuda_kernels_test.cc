@@ -1,4 +1,4 @@
-// Which ops the CUDA backend computes: all of them.
+// The CUDA backend computes every op.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

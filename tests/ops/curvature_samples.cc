@@ -1,5 +1,5 @@
-// Samples of gram, conv2d_gram, damped_inverse, block_eigen and block_precondition. Blocks for damped_inverse are "spd" ones, also where the padding would be zero:
-// it is not read.
+// Samples of gram, conv2d_gram, damped_inverse, block_eigen and block_precondition. Blocks for damped_inverse are "spd" ones, also where the padding would be
+// zero: it is not read.
 #include "tests/ops/samples.h"
 
 namespace sindri::test {
@@ -13,7 +13,7 @@ Sample gram(std::string name, Shape shape, int64_t block, bool ones = false) {
 Sample conv(std::string name, Shape shape, AttrFields attrs) {
   return {.op = "conv2d_gram", .name = std::move(name), .attrs = std::move(attrs), .args = {{shape}}, .gradient = false};
 }
-// mine: which blocks are inverted; empty: not given, all are.
+// mine: which blocks are inverted; empty: the argument is absent and all are.
 Sample inverse(std::string name, Shape blocks, int64_t d, const std::vector<double>& mine = {}) {
   Sample s{.op = "damped_inverse",
            .name = std::move(name),
@@ -42,7 +42,7 @@ Sample precondition(std::string name, Shape grad, Shape a, std::optional<Shape> 
            .gradient = false,
            .half = false};
   if (g) s.args.push_back({*g});
-  s.tolerance = 10;  // two products one behind the other
+  s.tolerance = 10;  // two products in sequence
   return s;
 }
 

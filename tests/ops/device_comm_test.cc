@@ -1,4 +1,4 @@
-// Collective ops between ranks that are threads and share a device: results as on the CPU. Runs where SINDRI_TEST_DEVICE names a CUDA device (main.cc).
+// Collective ops between ranks that are threads and share a device: the same results as on the CPU. Runs if SINDRI_TEST_DEVICE names a CUDA device (main.cc).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace sindri::device_comm_test {
 using namespace sindri::test;
 namespace {
 
-// What each rank's f gives, on the host.
+// The result of each rank's f, on the host.
 std::vector<TensorList> on_ranks(int ranks, Device device, const std::function<TensorList(int rank)>& f) {
   std::vector<TensorList> out(static_cast<size_t>(ranks));
   std::mutex mutex;
@@ -80,7 +80,7 @@ TEST_F(DeviceComm, Collectives) {
   });
 }
 
-// The first tensor that is not finite is told to the rank's host; the device's ranks share one record here, so only one rank watches.
+// The rank's host learns which tensor is the first that is not finite; the device's ranks share one record here, so only one rank watches.
 TEST_F(DeviceComm, AWatchedCallTellsWhichTensorIsNotFinite) {
   const Device device = current_device();
   (void)ops::take_nonfinite_operand();

@@ -1,5 +1,5 @@
-// Matrices too large for the shared memory of a device's block, more tiles than one, and updates of more parameters than one launch takes. The suite's samples are
-// smaller. Runs where SINDRI_TEST_DEVICE names a device (main.cc), and compares with the CPU.
+// Matrices too large for the shared memory of a device's block, several tiles, and updates of more parameters than one launch accepts. The suite's samples are
+// smaller. Runs if SINDRI_TEST_DEVICE names a device (main.cc), and compares with the CPU.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Sample many_parameters(const std::string& name, const std::string& update, int64
   return s;
 }
 
-// 180 rows of float64 and 250 of float32 are more than a block's shared memory holds.
+// 180 rows of float64 and 250 of float32 exceed a block's shared memory.
 std::vector<Sample> samples() {
   return {
       {.op = "cholesky", .name = "wide", .args = {spd({180, 180})}},
@@ -81,7 +81,7 @@ TEST(DeviceMatrices, GiveTheNumbersOfTheCpu) {
   }
 }
 
-// V·diag(w)·Vᵀ is a, and VᵀV the identity; eigenvectors of values that lie close together may be others than the CPU's.
+// V·diag(w)·Vᵀ is a, and VᵀV the identity; eigenvectors of close eigenvalues may differ from the CPU's.
 void expect_decomposed(const Tensor& a, const Tensor& w, const Tensor& v) {
   const DeviceScope host(Device{});
   const Tensor h = a.to({}), values = w.to({}), vectors = v.to({});
@@ -106,7 +106,7 @@ TEST(DeviceMatrices, WideOnesAreDecomposed) {
   EXPECT_TRUE(close(ops::batch_matmul(ops::mul(u.to({}), ops::expand_dims(s.to({}), 0)), right.to({}), false, true), x.to({}), {1e-11, 1e-11}));
 }
 
-// One pivot below 0 in the second panel of the second block: all of `previous` is given.
+// One pivot below 0 in the second panel of the second block: the op returns `previous` unchanged.
 TEST(DeviceMatrices, AWideBlockThatCannotBeInvertedKeepsWhatWas) {
   if (current_device().is_cpu()) GTEST_SKIP() << "SINDRI_TEST_DEVICE names no device";
   std::vector<double> m(2 * 250 * 250, 0);

@@ -1,5 +1,5 @@
-// Kernels of a device at shapes that take other ways through them than the suite's small samples: parts of rows and columns over blocks, vectors and their
-// tails, teams of each width. Compared with the CPU; on the CPU there is nothing to compare.
+// Kernels of a device at shapes that take other code paths than the suite's small samples: parts of rows and columns over blocks, vectors and their tails,
+// teams of each width. Compared with the CPU; on the CPU there is nothing to compare.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@
 namespace sindri::test::device_shapes {
 namespace {
 
-/// Runs the op on the CPU and on the current device with the same inputs, in each of `types`, `tolerance` times the suite's tolerances apart at most.
+/// Runs the op on the CPU and on the current device with the same inputs, in each of `types`; results may differ by at most `tolerance` times the suite's
+/// tolerances.
 void expect_like_cpu(const Sample& s, const std::vector<DType>& types = {DType::kFloat32, DType::kFloat16, DType::kFloat64}, bool channels_last = false) {
   if (current_device().is_cpu()) return;
   const OpDef& op = find_op(s.op);
@@ -41,7 +42,7 @@ void expect_like_cpu(const Sample& s, const std::vector<DType>& types = {DType::
       const Tolerance base = tolerance_of(expected[i].dtype());
       EXPECT_TRUE(close(actual[i], expected[i], {base.relative * s.tolerance, base.absolute * s.tolerance}))
           << s.op << " " << s.name << ", " << dtype_name(t) << ", output " << i;
-      EXPECT_TRUE(same_bits(again[i], actual[i])) << s.op << " " << s.name << ": another run gives other bits";
+      EXPECT_TRUE(same_bits(again[i], actual[i])) << s.op << " " << s.name << ": another run gives a different result";
     }
   }
 }
@@ -68,7 +69,7 @@ TEST(DeviceShapes, Reductions) {
       attrs.push_back({"axes", c.axes});
       return Sample{.op = op, .name = c.name, .attrs = attrs, .args = {{.shape = c.shape, .lo = lo, .hi = hi}}, .tolerance = tolerance};
     };
-    // Float sums of n numbers of either sign are good to the numbers' own size, not the sum's.
+    // Float sums of n values of either sign are accurate relative to the values' size, not the sum's.
     expect_like_cpu(sample("sum", 0.5, 1.5, 2));
     expect_like_cpu(sample("mean", -2, 2, 2));
     expect_like_cpu(sample("max", -2, 2, 1));
@@ -134,7 +135,7 @@ TEST(DeviceShapes, BatchNorm) {
   }
 }
 
-// Bit i of the mask tells of element i in memory, whichever way the kernel writes it: whole bytes, or bits of a later pass.
+// Bit i of the mask belongs to element i in memory, whichever way the kernel writes it: whole bytes, or bits of a later pass.
 TEST(DeviceShapes, MasksOfBatchNormRelu) {
   const Device device = current_device();
   if (device.is_cpu()) return;

@@ -1,4 +1,4 @@
-// Sizes at which a device's kernels change their way: more than a tile, a block, a chunk, a pass. The suite's samples are smaller than these. Runs where
+// Sizes at which a device's kernels take other code paths: more than a tile, a block, a chunk, a pass. The suite's samples are smaller than these. Runs if
 // SINDRI_TEST_DEVICE names a device (main.cc), and compares with the CPU.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ std::vector<Sample> samples() {
       {"pad", "wide_channels", {{"pads", Ints{0, 0, 1, 2, 2, 1, 0, 0}}, {"value", 0.5}, {"mode", std::string("constant")}}, {{{2, 9, 8, 32}}}},
       {"full", "odd_bytes", {{"shape", Shape{3, 3001}}, {"value", 1.25}}, {}},
       {"sum_to", "long_rows", {{"shape", Shape{3, 1}}}, {{{3, 20000}}}},
-      {.op = "sum_to", .name = "chunks_of_columns", .attrs = {{"shape", Shape{33}}}, .args = {{{5000, 33}}}, .tolerance = 4},  // sums near 0 of 5,000 numbers
+      {.op = "sum_to", .name = "chunks_of_columns", .attrs = {{"shape", Shape{33}}}, .args = {{{5000, 33}}}, .tolerance = 4},  // sums near 0 of 5,000 values
       {"sum_to", "few_columns", {{"shape", Shape{3}}}, {{{20011, 3}}}},
       {"sum_to", "short_rows", {{"shape", Shape{700, 1}}}, {{{700, 5}}}},
       {"sum_to", "whole_integers", {{"shape", Shape{}}}, {rows({41000}, -100000, 100000, DType::kInt32)}},
@@ -67,7 +67,7 @@ std::vector<Sample> samples() {
   };
 }
 
-// Masks and numbers that must not depend on where they are drawn.
+// Masks and random numbers that must not depend on the device that draws them.
 std::vector<Sample> random_samples() {
   const Arg key = {.shape = {3}, .dtype = DType::kInt64, .values = {5, 1, 7}};
   std::vector<Sample> list = {
@@ -99,7 +99,7 @@ TEST(DeviceRandom, HasTheBitsOfTheCpu) {
   }
 }
 
-// Kernels of a device cannot throw: what they find in their operands is told where the host waits next, and only once.
+// Kernels of a device cannot throw: invalid operands are reported at the host's next wait, and only once.
 TEST(DeviceIndices, ErrorsNameIndexAndPosition) {
   if (current_device().is_cpu()) GTEST_SKIP() << "SINDRI_TEST_DEVICE names no device";
   const auto message = [](const std::function<TensorList()>& f) -> std::string {
@@ -124,7 +124,7 @@ TEST(DeviceIndices, ErrorsNameIndexAndPosition) {
   EXPECT_THAT(message([&] { return TensorList{ops::gather(Tensor::zeros({3, 0}), bad), x}; }), HasSubstr("gather: " + at));
   EXPECT_THAT(message([&] { return TensorList{ops::gather(Tensor::zeros({0, 2}), bad)}; }), HasSubstr("is outside a dimension of size 0"));
   EXPECT_EQ(message([&] { return TensorList{ops::gather(x, Tensor::from_vector<int64_t>({2}, {-3, 2}))}; }), "not thrown");
-  // The same from a recorded graph, at each run that meets one.
+  // The same for a recorded graph, at each run that has an invalid operand.
   CompiledFn f = compile([](Span<const Tensor> in) { return TensorList{ops::gather(in[0], in[1])}; });
   const Tensor good = Tensor::from_vector<int64_t>({2, 2}, {0, 1, 2, -1});
   for (const Tensor& t : {good, good, good, bad, good, low}) {

@@ -60,7 +60,7 @@ const std::vector<NamedPair>& pairs() {
   return list;
 }
 
-// Values of a range without kinks; tolerance for functions whose derivatives grow.
+// Values in a range without kinks; `tolerance` is for functions whose derivatives grow.
 bool unary(const std::string& op, double lo, double hi, const char* kind = "uniform", AttrFields attrs = {}, const std::string& prefix = "",
            bool gradient = true) {
   std::vector<Sample> out;
@@ -96,7 +96,7 @@ bool binary_typed(const std::string& op, double lo, double hi, const std::vector
   return add_samples(out);
 }
 Arg ranged(double lo, double hi, const char* kind = "uniform") { return {.shape = {}, .lo = lo, .hi = hi, .kind = kind}; }
-// The gradient op of an activation: any incoming gradient, and values of what the activation saved.
+// The gradient op of an activation: any incoming gradient, and values of the tensor that the activation saved.
 bool activation_grad(const std::string& op, double lo, double hi, const char* kind = "uniform", AttrFields attrs = {}, const std::string& prefix = "") {
   return binary(op, ranged(-2, 2), ranged(lo, hi, kind), attrs, true, prefix);
 }
@@ -156,7 +156,7 @@ const bool kUnaryIntegers[] = {
     unary_typed("isfinite", 0, 2, kIntegers),
 };
 
-// Far apart enough that no pair lies within the step of a difference quotient.
+// Far enough apart that no pair lies within the step of a difference quotient.
 const Arg kAny = ranged(-2, 2), kPositive = ranged(0.3, 3), kWhole = ranged(-4, 4, "integers");
 const bool kBinary[] = {
     binary("add", kAny, kAny),

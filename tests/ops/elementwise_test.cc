@@ -27,7 +27,7 @@ template <class F> void with_each_kernel(F&& f) {
   }
 }
 
-// Equal, with NaN equal to NaN and the sign of zero told apart.
+// Equal, where NaN equals NaN and the signs of zeros differ.
 void expect_values(const Tensor& t, const Values& expected) {
   const Values got = t.to_vector<double>();
   ASSERT_EQ(got.size(), expected.size());
@@ -75,7 +75,7 @@ TEST(Elementwise, ExponentialAndLogarithmAtTheEdgesOfFloat) {
   for (size_t i = 0; i < y.size(); ++i) {
     const float e = std::exp(x.to_vector<float>()[i]);
     if (std::isinf(e) || e == 0) EXPECT_EQ(y[i], e) << i;
-    else EXPECT_NEAR(y[i] / e, 1, e < 1e-37F ? 0.5 : 5e-7) << i;  // a subnormal has few bits
+    else EXPECT_NEAR(y[i] / e, 1, e < 1e-37F ? 0.5 : 5e-7) << i;  // a subnormal has few significant bits
   }
   const Tensor tiny = vec({1e-45, 1e-40, 1.17549435e-38, 3.4e38});
   const std::vector<float> l = ops::log(tiny).to_vector<float>(), v = tiny.to_vector<float>();
@@ -223,7 +223,7 @@ TEST(Elementwise, SecondDerivatives) {
   check("square relu", [](const Tensor& t) { return ops::square(ops::relu(t)); });
 }
 
-// Sizes above the parallel threshold, with every way an operand can be read, give the same bits for any number of threads.
+// Sizes above the parallel threshold, with every way of reading an operand, are bitwise identical for any number of threads.
 TEST(Elementwise, ThreadsDoNotChangeResults) {
   const int before = num_threads();
   std::vector<float> v(size_t{3} * 17 * 33 * 40);

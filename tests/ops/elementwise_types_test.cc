@@ -1,5 +1,5 @@
-// Every elementwise op without required attributes, of one and of two inputs, over the types: half types against float64, and all kernels at the ends of
-// the integers and at infinities and NaN. The ops come from the table, so a new one is asked as well.
+// Every elementwise op without required attributes, with one and with two inputs, over the types: half types against float64, and all kernels at the limits of
+// the integers and at infinities and NaN. The ops come from the table, so a new one is tested as well.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
-// How many inputs of one type the op takes in this type; none where it refuses.
+// The number of inputs of one type that the op accepts in this type; 0 if it refuses the type.
 std::optional<size_t> inputs_of(const OpDef& op, DType t) {
   for (const size_t count : {size_t{1}, size_t{2}}) {
     try {
@@ -29,7 +29,7 @@ std::optional<size_t> inputs_of(const OpDef& op, DType t) {
   return std::nullopt;
 }
 
-// All pairs of the values: for two inputs each with each, for one the values.
+// All pairs of the values for two inputs; the values themselves for one.
 TensorList operands(const std::vector<double>& values, size_t count, DType t) {
   std::vector<double> a, b;
   for (const double x : values)
@@ -42,7 +42,7 @@ TensorList operands(const std::vector<double>& values, size_t count, DType t) {
 
 Tensor run(const OpDef& op, const TensorList& in) { return sindri::bind(op, op.attrs.make({}), in)[0]; }
 
-// The distance of neighbours of the type at this size.
+// The distance between neighbouring values of the type at this magnitude.
 double spacing(double v, DType t) {
   const int digits = t == DType::kBFloat16 ? 8 : 11, least = t == DType::kBFloat16 ? -126 : -14;
   return std::ldexp(1.0, std::max(v == 0 ? least : std::ilogb(v), least) - digits + 1);
@@ -87,11 +87,11 @@ void expect_kernels_agree(const OpDef& op, const TensorList& in) {
     try {
       got = with(k->name);
     } catch (const DeviceError&) {
-      continue;  // it declined
+      continue;  // it was rejected
     }
     for (size_t i = 0; i < got.size(); ++i) {
       if (std::isnan(got[i]) && std::isnan(expected[i])) continue;
-      // Both are right to some roundings of float32, and infinite where that type ends.
+      // Both are correct to a few roundings of float32, and infinite where that type overflows.
       const bool near = got[i] == expected[i] || std::abs(got[i] - expected[i]) <= 2e-6 * std::abs(expected[i]) || std::abs(got[i] - expected[i]) < 2e-38;
       ASSERT_TRUE(near) << op.name << ", kernel " << k->name << ", " << dtype_name(in[0].dtype()) << " at " << a[i] << ", " << b[i] << ": " << got[i]
                         << ", reference " << expected[i];
@@ -111,7 +111,7 @@ TEST(ElementwiseTypes, KernelsAgreeAtTheEndsOfTheTypes) {
       if (t == DType::kUInt8) values = {0, 1, 2, 127, 128, 254, 255};
       else if (t == DType::kInt32) values = {-2147483648.0, -2147483647.0, -7, -1, 0, 1, 2, 63, 2147483646.0, 2147483647.0};
       else if (t == DType::kInt64) values = {low64, -0x1p53, -7, -1, 0, 1, 2, 63, 0x1p53, high64};
-      else if (std::string_view(op->name).ends_with("_grad")) values = {-50, -1, -1e-30, -0.0, 0.0, 1e-30, 0.5, 1, 3, 50};  // of what an output can be
+      else if (std::string_view(op->name).ends_with("_grad")) values = {-50, -1, -1e-30, -0.0, 0.0, 1e-30, 0.5, 1, 3, 50};  // possible outputs
       else values = {-kInf, -3.4e38, -50, -1, -1e-30, -0.0, 0.0, 1e-30, 0.5, 1, 3, 50, 3.4e38, kInf, kNan};
       ++asked;
       expect_kernels_agree(*op, operands(values, *count, t));

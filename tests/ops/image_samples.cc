@@ -1,4 +1,4 @@
-// Samples of image_input: bytes as the input of nets.
+// Samples of image_input: bytes as the input of networks.
 #include "tests/ops/samples.h"
 
 namespace sindri::test::image_samples {

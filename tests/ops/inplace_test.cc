@@ -1,5 +1,5 @@
-// In place equals the plain form: wherever an op's traits let an output take the memory of an operand (the memory plan of
-// compiled functions does so), every kernel gives the same bits on shared memory, for one pair at a time and for all at once.
+// In place equals the plain form. If an op's traits let an output use the memory of an operand (as the memory plan of compiled functions does), every kernel is
+// bitwise identical on shared memory, for one pair at a time and for all at once.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ struct Call {
   const OpDef* op;
   Attrs attrs;
   std::vector<TensorMeta> in_metas, out_metas;
-  std::vector<Tensor> in;  // in the layouts the kernel takes
+  std::vector<Tensor> in;  // in the layouts the kernel accepts
 
   Call(const Sample& s, DType t) : op(&find_op(s.op)), attrs(op->attrs.make(s.attrs)), in(make_inputs(s, t)) {
     std::vector<TensorMeta> given;
@@ -40,7 +40,7 @@ struct Call {
     return p;
   }
 
-  // Runs on copies of the inputs; the outputs of `shared` lie on the copies of their operands.
+  // Runs on copies of the inputs; the outputs in `shared` use the memory of their operands' copies.
   std::vector<Tensor> run(Kernel& kernel, const std::vector<Pair>& shared) const {
     std::vector<Tensor> x, y;
     for (const Tensor& t : in) x.push_back(t.clone());
@@ -77,7 +77,7 @@ TEST_P(InPlace, EqualsThePlainForm) {
       try {
         kernel = make_kernel({*call.op, call.attrs, call.in_metas, call.out_metas}, nullptr, k->name);
       } catch (const DeviceError&) {
-        continue;  // it declined
+        continue;  // it was rejected
       }
       const std::vector<Tensor> plain = call.run(*kernel, {});
       for (const std::vector<Pair>& shared : ways) {

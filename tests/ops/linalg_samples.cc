@@ -1,6 +1,5 @@
-// Samples of the linear algebra ops. Matrices are diagonally dominant ("spd": condition number of a few units) or given.
-// cholesky and eigh read one triangle and their gradients are those of a symmetric input, so single elements cannot be moved:
-// linalg_test.cc checks those gradients with symmetric steps.
+// Samples of the linear algebra ops. Matrices are diagonally dominant ("spd": condition number of a few units) or given. cholesky and eigh read one triangle
+// and their gradients are those of a symmetric input, so single elements cannot be perturbed: linalg_test.cc checks those gradients with symmetric steps.
 #include "tests/ops/samples.h"
 
 namespace sindri::test {

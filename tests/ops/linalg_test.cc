@@ -61,7 +61,7 @@ double weighted(const Function& f, const Tensor& a) {
   return total;
 }
 
-// Moves a_ij and a_ji together; for a symmetric gradient that changes the result by g_ij + g_ji (once on the diagonal).
+// Perturbs a_ij and a_ji together; for a symmetric gradient that changes the result by g_ij + g_ji (once on the diagonal).
 void check_symmetric_gradient(const Function& f, const Tensor& a) {
   const int64_t n = a.dim(0);
   Tape tape;
@@ -123,7 +123,7 @@ TEST(Inverse, SingularMatrixIsNamed) {
   }
 }
 
-// The rows that lu names, one behind the other.
+// The row order that lu returns, as permuted rows of the matrix.
 Tensor picked(const Tensor& a, const Tensor& rows) { return ops::batch_matmul(ops::one_hot(rows, a.dim(-1), 1, 0, a.dtype()), a); }
 
 TEST(Lu, FactorsAnyOrderOfRows) {
@@ -137,7 +137,7 @@ TEST(Lu, FactorsAnyOrderOfRows) {
       const size_t i = e / 9 % 9, j = e % 9;
       (i > j ? l : u)[e] = v[e];
       if (i == j) l[e] = 1;
-      EXPECT_LE(i > j ? std::abs(v[e]) : 0, 1) << "a larger pivot was there";
+      EXPECT_LE(i > j ? std::abs(v[e]) : 0, 1) << "a larger pivot was available";
     }
     EXPECT_TRUE(
         close(ops::batch_matmul(Tensor::from_values(a.shape(), l, a.dtype()), Tensor::from_values(a.shape(), u, a.dtype())), picked(a, rows), {1e-13, 1e-13}))

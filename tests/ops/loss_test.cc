@@ -30,7 +30,7 @@ TEST(CrossEntropy, LabelOutOfRangeNamesRowAndValue) {
     for (const double bad : {10.0, -1.0, 1e9}) {
       try {
         test::finish([&] { return ops::softmax_cross_entropy_sparse(logits, labels({1, 2, bad}, t)); });
-        FAIL() << "label " << bad << " was taken";
+        FAIL() << "label " << bad << " was accepted";
       } catch (const DataError& e) {
         EXPECT_EQ(e.code(), ErrorCode::kLabelRange);
         EXPECT_NE(e.message().find("label " + std::to_string(static_cast<int64_t>(bad)) + " in row 2 is outside [0, 10)"), std::string::npos) << e.message();
@@ -49,7 +49,7 @@ TEST(CheckLabels, PassesClassesAndTheIgnoredIndexOnly) {
     for (const double bad : {10.0, -1.0, 1e9}) {
       try {
         test::finish([&] { return ops::check_labels(labels({1, -100, bad}, t), 10); });
-        FAIL() << "label " << bad << " was taken";
+        FAIL() << "label " << bad << " was accepted";
       } catch (const DataError& e) { EXPECT_EQ(e.code(), ErrorCode::kLabelRange); }
     }
   }
@@ -90,7 +90,7 @@ TEST(CrossEntropy, ExtremeLogits) {
   for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(g[i], expected[i], 1e-6);
 }
 
-// A class that cannot occur does not spoil the loss of another label; with smoothing it makes it infinite, as in PyTorch.
+// A class with probability 0 does not affect the loss of another label; with smoothing it makes the loss infinite, as in PyTorch.
 TEST(CrossEntropy, MinusInfinityLogit) {
   const Tensor logits = Tensor::from_values({1, 3}, {1, 1, -HUGE_VAL});
   EXPECT_NEAR(ops::softmax_cross_entropy_sparse(logits, labels({0})).item(), std::log(2.0), 1e-6);
@@ -138,7 +138,7 @@ TEST(Softmax, SameBitsForAnyNumberOfThreads) {
   set_num_threads(before);
 }
 
-// A float32 sum of 1,000,000 terms one after the other is off by parts in a thousand.
+// A sequential float32 sum of 1,000,000 terms is off by parts in a thousand.
 TEST(Softmax, LongColumnsKeepTheirDigits) {
   constexpr int64_t n = 1'000'000;
   std::vector<float> v(2 * n, -0.3f);

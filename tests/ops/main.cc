@@ -1,7 +1,6 @@
-// ops_tests: runs the tests; --op-table prints every op with its number of samples and kernels; --dump-samples prints the
-// samples as JSON for tests/reference/make_op_expectations.py. With SINDRI_TEST_DEVICE=sim everything that is not put elsewhere lies on the
-// simulated accelerator (tests/device), whose work pauses at random from SINDRI_TEST_SEED; with SINDRI_TEST_DEVICE=cuda on the CUDA backend's host run
-// (tests/cuda_host).
+// ops_tests: runs the tests; --op-table prints every op with its number of samples and kernels; --dump-samples prints the samples as JSON for
+// tests/reference/make_op_expectations.py. With SINDRI_TEST_DEVICE=sim, tensors without an explicit device are on the simulated accelerator (tests/device),
+// whose work pauses at random from SINDRI_TEST_SEED; with SINDRI_TEST_DEVICE=cuda, on the CUDA backend's host run (tests/cuda_host).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +15,7 @@
 #include "tests/device/simulator.h"
 #include "tests/ops/samples.h"
 
-/// Of tests/cuda_host/use.cc, or of tests/gpu/use.cc for real GPUs; null in a build without CUDA's headers.
+/// Defined by tests/cuda_host/use.cc, or by tests/gpu/use.cc for real GPUs; null in a build without CUDA's headers.
 extern "C" __attribute__((weak)) void sindri_use_cuda(uint64_t seed);
 
 namespace {

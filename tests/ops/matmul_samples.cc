@@ -6,7 +6,7 @@
 namespace sindri::test::matmul_samples {
 namespace {
 
-// Each product in the four combinations of transposes.
+// Each product with the four combinations of transposes.
 std::vector<Sample> transposed(const std::string& op, const std::string& name, const Shape& batch_a, const Shape& batch_b, int64_t m, int64_t k, int64_t n) {
   const auto matrix = [](Shape s, int64_t rows, int64_t cols, bool transpose) {
     s.push_back(transpose ? cols : rows);

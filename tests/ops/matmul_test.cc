@@ -53,7 +53,7 @@ TEST(MatmulErrors, Types) {
 
 TEST(Matmul, EmptySumIsZeroInEveryType) {
   for (const DType t : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
-    // Uninitialised results would show here: the memory just freed held ones.
+    // Uninitialised results would show here: the memory just freed contained ones.
     { const Tensor ones = Tensor::full({3, 4}, 1.0, t); }
     EXPECT_THAT(ops::matmul(Tensor::zeros({3, 0}, t), Tensor::zeros({0, 4}, t)).to_vector<double>(), Each(0.0));
     EXPECT_EQ(ops::batch_matmul(Tensor::zeros({2, 3, 0}, t), Tensor::zeros({0, 4}, t)).shape(), Shape({2, 3, 4}));
@@ -71,7 +71,7 @@ TEST(Matmul, NaNAndInfinityPropagateInEveryKernel) {
       try {
         c = ops::matmul(a, b).to_vector<double>();
       } catch (const DeviceError&) {
-        continue;  // declined
+        continue;  // rejected
       }
       EXPECT_TRUE(std::isnan(c[0])) << k->name;
       EXPECT_EQ(c[1], inf) << k->name;
@@ -81,9 +81,9 @@ TEST(Matmul, NaNAndInfinityPropagateInEveryKernel) {
   }
 }
 
-// Sums of 16-bit products are kept wider: 4096 ones add to 4096, where a 16-bit running sum stops at 2048 (float16) or 256.
-// Whole numbers, so that every order of summing gives the same bits. The sizes lie at and around the edges of register blocks, vectors,
-// tiles and pieces of the depth, for every way the operands can lie and for numbers of threads that cut them differently.
+// Sums of 16-bit products are accumulated in a wider type: 4096 ones sum to 4096, where a 16-bit running sum stops at 2048 (float16) or 256. Integer values, so
+// that every order of summation gives the same result. The sizes lie at and around the edges of register blocks, vectors, tiles and pieces of the depth, for
+// every operand layout and for numbers of threads that split them differently.
 TEST(Matmul, OurProductIsExactAtEveryEdge) {
   const int before = num_threads();
   const std::vector<std::array<int64_t, 3>> sizes = {

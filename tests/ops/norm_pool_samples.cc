@@ -1,5 +1,5 @@
-// Samples of batch norm, relu and max pooling as one op, and of its gradient. Half types round between the steps, which moves maxima: norm_pool_test.cc compares
-// these with the separate ops.
+// Samples of batch norm, relu and max pooling as one op, and of its gradient. Half types round between the steps, which moves maxima: norm_pool_test.cc
+// compares these with the separate ops.
 #include "tests/ops/samples.h"
 
 namespace sindri::test::norm_pool_samples {
@@ -42,7 +42,7 @@ std::vector<Sample> all() {
     const AttrFields attrs = {{"eps", c.eps}, {"kernel", c.kernel}, {"stride", c.stride}, {"pad", c.pad}, {"ceil_mode", c.ceil_mode}};
     s.push_back(
         {.op = "batch_norm_pool", .name = c.name, .attrs = attrs, .args = {{c.x}, {channels}, {channels}}, .gradient = false, .half = false, .torch = false});
-    // One place more than there are: such a window gives its gradient to nothing.
+    // Includes one index past the window: such a window passes its gradient to no element.
     const double places = static_cast<double>(c.kernel[0] * c.kernel[1] + 1);
     for (const bool sum : {false, true}) {
       std::vector<Arg> args = {{c.y}, {c.y, 0, places, DType::kUInt8, "integers"}, {c.x}, {channels}, {channels}, {channels, 0.1, 3}};

@@ -1,4 +1,4 @@
-// batch_norm_pool and its gradient have the bits of the ops whose place they take, on the CPU (reference kernels) and on devices; in graphs they take it.
+// batch_norm_pool and its gradient are bitwise identical to the ops they replace, on the CPU (reference kernels) and on devices; in graphs they replace them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ struct Windows {
 };
 void PrintTo(const Windows& w, std::ostream* os) { *os << w.name; }
 
-// Few different values, so that windows have several maxima and many that relu makes 0.
+// Few distinct values, so that windows have several maxima and relu makes many values 0.
 Tensor few_values(const Shape& shape, DType type, int64_t seed, bool channels_last = true) {
   const DeviceScope host(Device{});
   std::vector<double> v(static_cast<size_t>(shape.numel()));
@@ -57,7 +57,7 @@ class NormPool : public ::testing::TestWithParam<std::tuple<Windows, DType>> {};
 
 TEST_P(NormPool, HasTheBitsOfTheSeparateOps) {
   const auto& [w, type] = GetParam();
-  std::optional<ForceKernel> reference;  // the CPU's and the simulator's other kernels add up in another order
+  std::optional<ForceKernel> reference;  // other kernels of the CPU and the simulator sum in another order
   if (current_device().kind != Device::kCuda) reference.emplace("reference");
   const DType stats = type == DType::kFloat64 ? type : DType::kFloat32;
   const Shape channels = {w.x[1]};
@@ -114,7 +114,7 @@ TEST(NormPoolOp, RefusesWhatItCannotDo) {
   EXPECT_THROW(run("batch_norm_pool_grad", two, {dy, places, x, c, c, c, x}), ShapeError);
 }
 
-// A stem and what reads it twice, with the gradient: eager, compiled, and replayed.
+// A stem whose result is read twice, with the gradient: eager, compiled, and replayed.
 TEST(NormPoolGraph, KeepsEveryBit) {
   const ops::Pool2dAttrs windows = {.kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}};
   const TensorFn stem = [&](Span<const Tensor> in) -> TensorList {

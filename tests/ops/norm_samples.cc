@@ -70,7 +70,7 @@ Sample batch_sample(const std::string& op, const Case& c) {
   if (op == "batch_norm_infer")
     return {
         .op = op, .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}, {channels}, {channels, 0.1, 3}}, .no_gradient = {3, 4}};
-  // Its rule takes mean and var for those of x, which they are not here: norm_test.cc differentiates twice through x.
+  // The op's gradient assumes that mean and var are those of x, which they are not here: norm_test.cc differentiates twice through x.
   return {.op = op, .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {c.x}, {channels}, {channels}, {channels, 0.1, 3}}, .gradient = false};
 }
 
@@ -110,8 +110,8 @@ std::vector<Sample> all() {
   for (const std::string op : {"batch_norm_train", "batch_norm_infer", "batch_norm_grad"}) {
     for (const Case& c : batch_cases()) s.push_back(batch_sample(op, c));
   }
-  // Rounding between the steps cancels digits in half types, and moves the place where relu switches: tests/graph/fuse_norm_act_test.cc
-  // compares them with the separate ops.
+  // Rounding between the steps cancels digits in half types, and moves the point where relu switches: tests/graph/fuse_norm_act_test.cc compares them with the
+  // separate ops.
   for (const Case& c : batch_cases()) {
     const Shape channels = {c.x[1]};
     s.push_back({.op = "batch_norm_relu", .name = c.name, .attrs = {{"eps", c.eps}}, .args = {{c.x}, {channels}, {channels}}, .gradient = false});
@@ -121,7 +121,7 @@ std::vector<Sample> all() {
                  .args = {{c.x}, {channels}, {channels}, {c.x}},
                  .gradient = false,
                  .half = false});
-    // A mask follows the order of memory, so it cannot be the same in both layouts: for rank 4 see tests/ops/device_shapes_test.cc.
+    // A mask follows the order of memory, so it differs between the layouts: for rank 4 see tests/ops/device_shapes_test.cc.
     if (c.x.rank() != 4) add_masks(c, &s);
     for (const bool residual : {false, true}) {
       for (const bool sum : {false, true}) {
@@ -137,7 +137,7 @@ std::vector<Sample> all() {
       }
     }
   }
-  // Statistics of nothing are NaN, of one value its own; PyTorch refuses both.
+  // The statistics of no values are NaN, those of one value are the value; PyTorch refuses both.
   s.push_back({.op = "batch_norm_train", .name = "no_values", .args = {{{0, 3, 2, 2}}, {{3}}, {{3}}}, .gradient = false, .torch = false});
   s.push_back({.op = "batch_norm_train", .name = "one_value", .args = {{{1, 3, 1, 1}}, {{3}}, {{3}}}, .torch = false});
   s.push_back(batch_sample("batch_norm_infer", {"no_values", {0, 3, 2, 2}}));

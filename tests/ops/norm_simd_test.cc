@@ -1,4 +1,4 @@
-// The loops of batch normalisation over rows, on every instruction set of this processor: the same bits on each, those of the steps rounded one by one.
+// The loops of batch normalisation over rows, on every instruction set of this processor: bitwise identical to each other and to the steps rounded one by one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ std::vector<Loops> loops() {
   return all;
 }
 
-// Numbers of every size, among them some whose results round to zero, or lie half way between two of T.
+// Values of every magnitude, among them some whose results round to zero, or lie halfway between two values of T.
 template <class T> std::vector<T> numbers(int key) {
   const float sizes[] = {1.0f, 0.0f, 1e-3f, 0x1p-133f, 0x1p-134f, 0x1p-135f, 0x1p-24f, 0x1p-25f, 0x1p-26f, 300.0f};
   std::vector<T> v(static_cast<size_t>(kRows * kChannels));
@@ -53,7 +53,7 @@ TYPED_TEST(NormLoops, ApplyRoundsEachStep) {
   using T = TypeParam;
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const std::vector<T> x = numbers<T>(0), residual = numbers<T>(1);
-  // Some channels leave x as it is: what then rounds to zero did so before.
+  // Some channels leave x unchanged: a result that rounds to zero there was already zero.
   std::vector<A> mean(kChannels), scale(kChannels), beta(kChannels);
   for (size_t c = 0; c < kChannels; ++c) mean[c] = c % 2 == 0 ? A(0) : A(0.125), scale[c] = c % 3 == 0 ? A(1) : A(0.25), beta[c] = c % 2 == 0 ? A(0) : A(0.5);
   for (const bool relu : {false, true})

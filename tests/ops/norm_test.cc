@@ -79,7 +79,7 @@ TEST(BatchNorm, GradientThroughStatistics) {
   EXPECT_NEAR(d[0], 1.0 / 12 + 2.0 / 12 * (x[0] - mean), 1e-12);
 }
 
-// var of values whose mean is a thousand times their spread: a plain E[x²] - E[x]² in float32 would have no digit right.
+// var of values whose mean is a thousand times their spread: a plain E[x²] - E[x]² in float32 would have no correct digit.
 TEST(BatchNorm, VarianceFarFromZero) {
   for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) {
     const Tensor x = convert_layout(values({4, 5, 9, 7}, "far", DType::kFloat32, 1000, 1001), layout);
@@ -128,7 +128,7 @@ class Threads : public ::testing::Test {
 };
 using NormThreads = Threads;
 
-// Large enough to be cut into several pieces.
+// Large enough to be split into several pieces.
 TEST_F(NormThreads, SameBitsForAnyNumber) {
   const auto run = [](Layout layout) {
     const Tensor x = convert_layout(values({3, 40, 33, 31}, "x", DType::kFloat32), layout), gamma = values({40}, "gamma", DType::kFloat32),

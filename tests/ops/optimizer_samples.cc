@@ -11,7 +11,7 @@ Arg state(const Shape& s) { return {s, -1, 1}; }
 Arg positive(const Shape& s) { return {s, 0, 1}; }
 Arg scalar(double v) { return {.shape = {}, .values = {v}}; }
 
-// The updates of ops/optimizer/update_rules.h: how many states, which of them cannot be negative, their scalars, and other attributes.
+// The updates of ops/optimizer/update_rules.h: number of states, the states that cannot be negative, their scalars, and other attributes.
 struct Rule {
   std::string op;
   std::vector<bool> positive_states;
@@ -33,7 +33,7 @@ const std::vector<Rule>& rules() {
 }
 
 Arg state_of(const Rule& r, size_t i, const Shape& s) {
-  // Away from 0, where square roots and powers lose what half gradients and float32 can be compared by.
+  // Away from 0, where square roots and powers magnify the differences between half gradients and float32.
   return r.positive_states[i] ? Arg{s, 0.5, 2} : state(s);
 }
 
@@ -157,7 +157,7 @@ std::vector<Sample> all() {
       {p, state(shape), positive(shape), half_grad, scalar(0.1), scalar(0.64), scalar(0.98)});
   add("adam_weight_decay_update", "decay_scale", decay, {p, state(shape), positive(shape), g, scalar(0.1)});
   add("adam_weight_decay_update", "f16_grad", {{"weight_decay", 0.1}}, {p, state(shape), positive(shape), f16_grad, scalar(0.1)});
-  // A loss scale that is a tensor, and updates that are left out.
+  // A loss scale that is a tensor, and skipped updates.
   const Arg inv_scale = scalar(1.0 / 64), skip{.shape = {}, .dtype = DType::kBool, .values = {1}}, go_on{.shape = {}, .dtype = DType::kBool, .values = {0}};
   const Arg overflowed{.shape = shape, .values = std::vector<double>(35, HUGE_VAL)};
   for (const auto& [name, more] : std::vector<std::pair<std::string, std::vector<Arg>>>{

@@ -146,7 +146,7 @@ TEST_P(OptimizerSteps, AdamWeightDecay) {
   expect_close(tv, v, "v");
 }
 
-// Graphs donate states: every kernel must give the same bits when output i is the memory of the state it replaces.
+// Graphs donate states: every kernel must give a bitwise identical result if output i uses the memory of the state it replaces.
 TEST(OptimizerUpdate, InPlace) {
   int checked = 0;
   for (const test::Sample& s : test::all_samples()) {
@@ -248,7 +248,7 @@ TEST(GroupUpdate, BadArguments) {
   EXPECT_EQ(call("momentum_update", 1, {moved, moved, moved, lr, lr})[0].layout(), Layout::kChannelsLast);
 }
 
-// Without an epsilon the root of what has met gradients of 0 only is 0: 0/0 is no step, not a NaN. The other element moves.
+// Without an epsilon, the root of a state that has seen only zero gradients is 0: 0/0 makes no step instead of a NaN. The other element moves.
 TEST_P(OptimizerSteps, AWeightWithoutGradientStaysWithoutEpsilon) {
   const DType t = GetParam();
   struct Case {
@@ -276,7 +276,7 @@ TEST_P(OptimizerSteps, AWeightWithoutGradientStaysWithoutEpsilon) {
   }
 }
 
-// s - c² of RMSProp is a variance, which rounding takes below 0 when the gradients are all alike.
+// s - c² of RMSProp is a variance; rounding makes it negative if all gradients are alike.
 TEST_P(OptimizerSteps, CenteredRmsPropOfConstantGradientsStaysFinite) {
   const DType t = GetParam();
   const OpDef& op = find_op("rmsprop_centered_update");

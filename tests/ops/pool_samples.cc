@@ -31,7 +31,7 @@ const std::vector<Case>& cases() {
       {"same_stride2", {2, 2, 6, 6}, {2, 2, 3, 3}, {3, 3}, {2, 2}, {0, 1, 0, 1}},
       {"ceil", {1, 2, 6, 7}, {1, 2, 3, 4}, {2, 2}, {2, 2}, {0, 0, 0, 0}, true},
       {"ceil_kernel3", {1, 2, 6, 6}, {1, 2, 3, 3}, {3, 3}, {2, 2}, {0, 0, 0, 0}, true},
-      // The window ceil_mode would add begins beyond the input: dropped.
+      // The window that ceil_mode would add starts beyond the input: dropped.
       {"ceil_dropped", {1, 2, 5, 5}, {1, 2, 2, 2}, {1, 1}, {4, 4}, {0, 0, 0, 0}, true},
       {"ceil_pad", {1, 2, 7, 7}, {1, 2, 4, 4}, {3, 3}, {2, 2}, {1, 1, 1, 1}, true},
       {"include_pad", {2, 2, 6, 6}, {2, 2, 3, 3}, {3, 3}, {2, 2}, {1, 1, 1, 1}, false, true},

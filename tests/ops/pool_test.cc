@@ -77,7 +77,7 @@ TEST(AvgPool, LargeWindowsKeepTheirDigits) {
   }
 }
 
-// Contiguous images wider than the vectorised kernels hold on their stack go to the reference kernel.
+// Contiguous images wider than the vectorised kernels' stack buffers go to the reference kernel.
 TEST(MaxPool, VeryWideImage) {
   std::vector<double> v(2 * 5000);
   for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>(i);
@@ -126,7 +126,7 @@ TEST(Pool, BadArguments) {
   EXPECT_THROW(ops::global_avg_pool2d(Tensor::zeros({1, 2, 0, 0})), ShapeError);
 }
 
-// What comes back from a flatten is contiguous; the gradient goes on in the layout the forward op worked in.
+// The gradient coming back from a flatten is contiguous; it continues in the layout of the forward op.
 TEST(MaxPool, GradientHasTheLayoutOfTheInput) {
   const Tensor dy = Tensor::full({2, 3, 2, 2}, 1.0), argmax = Tensor::zeros({2, 3, 2, 2}, DType::kUInt8);
   const OpDef& op = find_op("max_pool2d_grad");
@@ -135,7 +135,7 @@ TEST(MaxPool, GradientHasTheLayoutOfTheInput) {
   for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast}) EXPECT_EQ(bind(op, attrs, {dy, convert_layout(argmax, layout)})[0].layout(), layout);
 }
 
-// Two NaNs in a window: the place is that of the later one, in vectors as in the loops for single channels.
+// Two NaNs in a window: the index is that of the later one, in vectors as in the loops for single channels.
 TEST(MaxPool, LastNanOfAWindowIsItsPlace) {
   std::vector<double> v(6 * 4 * 4, 1.0);
   for (size_t c = 0; c < 6; ++c) v[c * 16] = v[c * 16 + 5] = std::nan("");
@@ -149,7 +149,7 @@ TEST(MaxPool, LastNanOfAWindowIsItsPlace) {
   }
 }
 
-// With an addend and a scale, the gradient of global pooling has the bits of the separate ops.
+// With an addend and a scale, the gradient of global pooling is bitwise identical to the separate ops.
 TEST(AveragePoolGradient, OfASumHasTheBitsOfTheSeparateOps) {
   const OpDef& op = find_op("adaptive_avg_pool2d_grad");
   const Attrs attrs = op.attrs.make({{"h", int64_t{5}}, {"w", int64_t{7}}});

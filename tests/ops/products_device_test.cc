@@ -1,5 +1,5 @@
-// Products and convolutions on a CUDA device beyond the samples: great depths, which are summed in parts, many tiles, biases wider than the operands. Each
-// kernel against the CPU's reference. Skipped where the current device is another.
+// Products and convolutions on a CUDA device beyond the samples: large depths, which are summed in parts, many tiles, biases wider than the operands. Compares
+// each kernel with the CPU's reference. Skipped if the current device is another.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,14 +24,14 @@ class DeviceProducts : public ::testing::TestWithParam<DType> {
   void SetUp() override {
     if (current_device().kind != Device::kCuda) GTEST_SKIP() << "needs SINDRI_TEST_DEVICE=cuda";
   }
-  // Whole numbers below 4, so that sums are exact in every order; on the host.
+  // Integers below 4, so that sums are exact in every order; on the host.
   static Tensor whole(const Shape& shape, int64_t step) {
     std::vector<double> v(static_cast<size_t>(shape.numel()));
     for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<double>(static_cast<int64_t>(i) * step % 7 - 3);
     const DeviceScope host(Device{});
     return Tensor::from_values(shape, v, GetParam());
   }
-  // f of operands on the host by the reference, and of the same on the device by each kernel of `op` that takes them.
+  // Computes f of host operands by the reference, and of the same operands on the device by each kernel of `op` that accepts them.
   template <class F> void expect_equal(const char* op, const TensorList& in, F&& f) {
     Tensor expected;
     {
@@ -49,7 +49,7 @@ class DeviceProducts : public ::testing::TestWithParam<DType> {
         actual = f(there);
       } catch (const DeviceError& e) {
         if (std::string(e.what()).find("no kernel can compute it") == std::string::npos) throw;
-        continue;  // declined
+        continue;  // rejected
       }
       ++ran;
       EXPECT_TRUE(same_bits(actual, expected)) << k->name << ", " << in[0].meta().str() << ", " << in[1].meta().str();
@@ -58,7 +58,7 @@ class DeviceProducts : public ::testing::TestWithParam<DType> {
   }
 };
 
-// 2000 and more terms a sum: parts, the last one shorter. Sizes at and around the edges of tiles, more than one each way.
+// 2000 and more terms per sum: several parts, the last one shorter. Sizes at and around the edges of tiles, more than one in each direction.
 TEST_P(DeviceProducts, GreatDepths) {
   for (const auto& [m, n, k] : {std::array<int64_t, 3>{3, 5, 2000}, {64, 64, 1024}, {65, 63, 1541}, {1, 130, 3000}, {130, 70, 40}})
     for (int i = 0; i < 4; ++i) {
@@ -71,7 +71,7 @@ TEST_P(DeviceProducts, BatchesOfGreatDepth) {
   const TensorList in = {whole({2, 1, 4, 1100}, 3), whole({3, 1100, 6}, 5)};
   expect_equal("batch_matmul", in, [](const TensorList& x) { return ops::batch_matmul(x[0], x[1], false, false); });
 }
-// 4800 pixels a sum, in groups.
+// 4800 pixels per sum, in groups.
 TEST_P(DeviceProducts, WeightGradientsOfManyPixels) {
   for (const int64_t groups : {1, 2}) {
     const ops::Conv2dAttrs attrs{.pad = {1, 1, 1, 1}, .groups = groups};
@@ -79,7 +79,7 @@ TEST_P(DeviceProducts, WeightGradientsOfManyPixels) {
     expect_equal("conv2d_weight_grad", in, [&](const TensorList& x) { return ops::conv2d_weight_grad(x[0], x[1], {6, 4 / groups, 3, 3}, attrs); });
   }
 }
-// 1152 inputs of a pixel in few tiles, where the parts' sum is what bias, residual and relu are added to.
+// 1152 inputs per pixel in few tiles: bias, residual and relu are applied to the sum of the parts.
 TEST_P(DeviceProducts, BiasOfTheSameAndOfTheWiderType) {
   const OpDef& op = find_op("conv2d_bias_act");
   const Attrs attrs = op.attrs.make({{"pad", std::vector<int64_t>{1, 1, 1, 1}}, {"relu", true}});

@@ -1,4 +1,4 @@
-// Random ops beyond the common suite: distributions, and what the numbers may and may not depend on.
+// Random ops beyond the common suite: distributions, and what the random numbers may depend on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace sindri::test {
 namespace {
 
-// Every test starts from a state of its own.
+// Every test starts from its own state.
 class Random : public ::testing::Test {
  protected:
   void SetUp() override { ops::reset_rng(1234); }
@@ -215,7 +215,7 @@ TEST_F(Random, EndOfStepAdvancesTheStep) {
   EXPECT_TRUE(same_bits(ops::random_uniform({8}), b));
 }
 
-// A compiled step draws fresh numbers at every call, the same as eager steps would.
+// A compiled step draws new numbers at every call, the same as eager steps would.
 TEST_F(Random, CompiledStepsDrawWhatEagerStepsDraw) {
   const Tensor x = Tensor::full({8, 32}, 1);
   const auto step = [](Span<const Tensor> in) {
@@ -238,7 +238,7 @@ TEST_F(Random, CompiledStepsDrawWhatEagerStepsDraw) {
   EXPECT_EQ(ops::rng_state().stored().to_vector<int64_t>()[1], 6);
 }
 
-// One graph stands for the part at whichever instances of a step it begins.
+// One graph serves the part at whichever instance of a step it begins.
 TEST_F(Random, PartsOfAStepDrawWhatTheirOpsWouldDraw) {
   const Tensor x = Tensor::full({8, 32}, 1);
   const auto part = [](Span<const Tensor> in) {
@@ -292,7 +292,7 @@ TEST_F(Random, SetSeedReachesTheState) {
   EXPECT_TRUE(same_bits(ops::random_uniform({8}), a));
 }
 
-// The stream is part of the contract: checkpoints and data-parallel ranks rely on it. Philox itself against Random123's known answers.
+// The stream is part of the contract: checkpoints and data-parallel ranks rely on it. Philox itself is checked against Random123's known answers.
 TEST_F(Random, KnownAnswers) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}).v, (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox4x32({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}).v,
@@ -319,7 +319,7 @@ TEST_F(Random, BadArguments) {
   EXPECT_THROW(bind(find_op("dropout"), find_op("dropout").attrs.make({}), {x, Tensor::zeros({2}, DType::kInt64)}), ShapeError);
 }
 
-// Samples of few elements are drawn side by side, also where their numbers pass 32 bits.
+// Samples of few elements are drawn in parallel, also when their counters pass 32 bits.
 TEST_F(Random, SmallSamplesAreThoseOfTheReference) {
   for (const Shape& shape : {Shape{5000}, Shape{77, 1}, Shape{700, 3}, Shape{130, 5}, Shape{130, 2, 16}, Shape{70, 33}, Shape{}, Shape{3, 0}}) {
     for (const int64_t offset : {int64_t{0}, (int64_t{1} << 32) - 21}) {

@@ -66,7 +66,7 @@ bool integer_reduction(const std::string& op, const std::vector<DType>& types, d
 }
 const std::vector<DType> kIntegers = {DType::kBool, DType::kUInt8, DType::kInt32, DType::kInt64};
 
-// Largest and smallest need distinct values: at a tie the gradient is no derivative.
+// Largest and smallest need distinct values: at a tie the gradient is not a derivative.
 const bool kReductions[] = {
     reduction("sum"),
     reduction("mean"),
@@ -133,7 +133,7 @@ bool along_axis() {
     out.push_back({"cumprod", std::string(dtype_name(t)), {}, {{.shape = {3, 20}, .lo = 1, .hi = 9, .dtype = t}}});
     out.back().torch = false;  // which multiplies in int64
   }
-  for (Sample& s : out) s.half = s.op == "cumsum" || s.op == "cumprod" || s.op == "linear_scan";  // in half, distinct values meet and the order changes
+  for (Sample& s : out) s.half = s.op == "cumsum" || s.op == "cumprod" || s.op == "linear_scan";  // in half types distinct values may meet
   return add_samples(out);
 }
 const bool kAlongAxis = along_axis();

@@ -65,7 +65,7 @@ TEST(Reduce, TiesShareTheGradient) {
   EXPECT_EQ(gradient_of([](const Tensor& x) { return ops::norm(x, kInf); }, vec({-2, 2, 1}))[0].to_vector<double>(), (Values{-0.5, 0.5, 0}));
 }
 
-// 70,000 is no float16, and 257 no bfloat16: counts are divided by in float32.
+// float16 cannot represent 70,000, nor bfloat16 257: means are divided by counts in float32.
 TEST(Reduce, HalfTypesDivideGradientsByLargeCounts) {
   struct Case {
     DType type;
@@ -115,8 +115,8 @@ TEST(Reduce, TypesOfResults) {
   EXPECT_EQ(ops::sum(vec({1, 2}, DType::kBFloat16)).dtype(), DType::kBFloat16);
 }
 
-// In the order of the axis: what follows a zero is zero whatever its own products come to, the signs of zeros are kept, integers wrap, and
-// float32 is rounded once although a product of the first numbers alone leaves its range.
+// In the order of the axis: everything after a zero is zero whatever the separate products are, signs of zeros are kept, integers wrap, and float32 is rounded
+// once even if a partial product leaves its range.
 TEST(Reduce, RunningProducts) {
   EXPECT_EQ(ops::cumprod(vec({3, 0, 1e30, 1e30, 1e30})).to_vector<double>(), (Values{3, 0, 0, 0, 0}));
   EXPECT_EQ(ops::cumprod(vec({1e30, 1e30, 1e-30, 1e-30, 5})).to_vector<double>(), (Values{1e30f, kInf, 1e30f, 1, 5}));
@@ -145,7 +145,7 @@ TEST(Reduce, NothingToReduce) {
   EXPECT_EQ(ops::max(none, {1}).shape(), Shape({0}));
 }
 
-// Sums of many equal fractions, where a float32 accumulator would be far off, by rows, columns and channels in both layouts.
+// Sums of many equal fractions, for which a float32 accumulator would be far off, by rows, columns and channels in both layouts.
 TEST(Reduce, LongSumsAreExactAndIndependentOfThreads) {
   const int before = num_threads();
   constexpr int64_t n = 8, c = 5, h = 100, w = 131;

@@ -21,7 +21,7 @@ Sample pad(std::string name, Shape x, Ints pads, std::string mode = "constant", 
 Sample pad_grad(std::string name, Shape dy, Shape x, Ints pads, std::string mode) {
   return {"pad_grad", std::move(name), {{"shape", x}, {"pads", pads}, {"mode", mode}}, {{dy}}};
 }
-// Integers as values, so that they land on valid rows.
+// Integers as values, so that they are valid rows.
 Arg index(Shape shape, double lo, double hi, DType dtype = kI64) { return {.shape = shape, .lo = lo, .hi = hi, .dtype = dtype, .kind = "integers"}; }
 Sample joined(std::string name, int64_t axis, std::vector<Arg> args) { return {"concat", std::move(name), {{"axis", axis}}, std::move(args)}; }
 Sample split(std::string name, Shape x, Ints sizes, int64_t axis) { return {"split", std::move(name), {{"sizes", sizes}, {"axis", axis}}, {{x}}}; }

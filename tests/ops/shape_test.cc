@@ -227,7 +227,7 @@ TEST(SumTo, SpecialValues) {
 }
 
 TEST(Gather, IndexErrorsNameIndexAndPosition) {
-  // The CPU names the first bad index, a device any of them.
+  // The CPU reports the first bad index, a device any of them.
   const bool cpu = current_device().is_cpu();
   const Tensor x = counted({3, 2}), bad = Tensor::from_vector<int64_t>({2, 2}, {0, -3, 3, cpu ? 9 : 1});
   const Tensor negative = Tensor::from_vector<int64_t>({2, 2}, {0, -3, cpu ? 3 : 2, 1});
@@ -305,7 +305,7 @@ TEST(Full, ValuesAndErrors) {
   EXPECT_THROW(ops::arange(0, 5, 1, DType::kBool), DTypeError);
 }
 
-// Eager reshape moves nothing: the result is a tensor of its own over the same memory, which outlives its input.
+// Eager reshape moves no data: the result is a separate tensor over the same memory, which outlives its input.
 TEST(Reshape, SharesTheMemoryOfItsInput) {
   Tensor x = counted({2, 3});
   const Tensor y = ops::reshape(x, {3, -1});

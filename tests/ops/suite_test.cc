@@ -26,7 +26,7 @@ TensorList run(const Sample& s, const TensorList& in) {
   return sindri::bind(op, op.attrs.make(s.attrs), in);
 }
 
-// Which inputs take part in the gradient: floating, of the type under test.
+// The inputs that the gradient covers: floating, of the type under test.
 std::vector<int> differentiable_inputs(const Sample& s) {
   std::vector<int> out;
   for (size_t i = 0; i < s.args.size(); ++i) {
@@ -36,7 +36,7 @@ std::vector<int> differentiable_inputs(const Sample& s) {
   return out;
 }
 
-// Fixed weights in [-1, 1) that turn outputs into one number.
+// Fixed weights in [-1, 1) that combine outputs to a scalar.
 UnitValues weights_of(const Sample& s, int output) { return {s.op + "/" + s.name, 100 + output}; }
 Tensor weight_like(const Sample& s, const Tensor& t, int output) {
   std::vector<double> w(static_cast<size_t>(t.numel()));
@@ -50,7 +50,7 @@ TensorList seeds_for(const Sample& s, const TensorList& out) {
   return seeds;
 }
 
-// The one number, of results on the host.
+// The scalar, computed from results on the host.
 double weighted_sum(const Sample& s, Span<const Tensor> out) {
   double total = 0;
   for (size_t o = 0; o < out.size(); ++o) {
@@ -89,7 +89,7 @@ std::vector<int64_t> positions(int64_t n, int64_t limit) {
   return p;
 }
 
-// Difference quotients of the weighted sum at these elements of an input. What a device computes comes over at once.
+// Difference quotients of the weighted sum at these elements of an input. A device's results are copied to the host at once.
 std::vector<double> central_differences(const Sample& s, const TensorList& in, int arg, const std::vector<int64_t>& elements) {
   const double step = 1e-6;
   const Tensor at = in[static_cast<size_t>(arg)].to({});
@@ -165,7 +165,7 @@ TEST_P(OpSuite, KernelsAgreeWithReference) {
       try {
         actual = run(s, in);
       } catch (const DeviceError&) {
-        continue;  // it declined, with a reason
+        continue;  // it was rejected, with a reason
       }
       for (size_t i = 0; i < expected.size(); ++i)
         EXPECT_TRUE(close(actual[i], expected[i], scaled(s, expected[i].dtype()))) << "kernel " << k->name << ", output " << i << ", " << dtype_name(t);
@@ -196,7 +196,7 @@ TEST_P(OpSuite, GradientIsNumericallyRight) {
   }
 }
 
-// Weights of the gradients, others than those of the outputs, that turn them into one number.
+// Weights that combine the gradients to a scalar, different from those of the outputs.
 Tensor second_weights(const Sample& s, const Tensor& t, size_t k) { return weight_like(s, t, 50 + static_cast<int>(k)); }
 double weighted_gradient(const Sample& s, const TensorList& in) {
   const TensorList g = gradient(s, in);
@@ -220,7 +220,7 @@ TensorList second_gradient(const Sample& s, const TensorList& in) {
   return tape.backward(g, weights, wrt, {}).of_inputs;
 }
 
-// Every gradient can be differentiated, unless the op's documentation says that it is "Differentiable once".
+// Every gradient can be differentiated, unless the op's documentation says "Differentiable once".
 TEST_P(OpSuite, SecondDerivativeIsNumericallyRight) {
   const Sample& s = sample();
   if (!s.gradient || find_op(s.op).vjp == nullptr || differentiable_inputs(s).empty()) return;
@@ -263,8 +263,8 @@ TEST_P(OpSuite, GraphEqualsEager) {
   }
 }
 
-// What a device computes has the bits of the CPU, or on CUDA its numbers within the type's tolerance: eagerly, and compiled with every pass, where the first call runs plainly, the second is recorded,
-// and those behind it are the recording run again. Forward and back in one function, so that passes have a graph to work on.
+// A device's result is bitwise identical to the CPU's, or on CUDA within the type's tolerance: eagerly, and compiled with every pass, where the first call runs
+// op by op, the second is captured, and later ones replay the capture. Forward and backward are in one function, so that passes have a graph to work on.
 TEST_P(OpSuite, ADeviceGivesTheNumbersOfTheCpu) {
   if (current_device().is_cpu()) return;  // main.cc chooses
   const Sample& s = sample();
@@ -402,7 +402,7 @@ std::vector<size_t> indices() {
 
 }  // namespace
 
-// gtest calls indices() when the tests are registered, after every sample file has run its initialisers.
+// gtest calls indices() when the tests are registered, after the initialisers of all sample files.
 INSTANTIATE_TEST_SUITE_P(Samples, OpSuite, ::testing::ValuesIn(indices()), sample_name);
 
 TEST(OpTable, EveryOpHasSamples) {

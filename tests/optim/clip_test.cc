@@ -1,4 +1,4 @@
-// Clipping of values and gradients against numbers by hand.
+// Clipping of values and gradients against values computed by hand.
 #include "sindri/optim/clip.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(Clip, ByValueNormAndGlobalNorm) {
   EXPECT_EQ(clip_by_value(x, -1, 3.5).to_vector<double>(), (std::vector<double>{3, 3.5}));
   expect_near(clip_by_norm(x, 1), {0.6, 0.8}, 1e-7);
   expect_near(clip_by_norm(x, 10), {3, 4}, 0);
-  // The norm of half values is out of their range, that of float64 has more digits than float32.
+  // The norm of half values exceeds their range; that of float64 has more digits than float32.
   const Tensor half = clip_by_norm(Tensor::from_values({2}, {45000, 60000}, DType::kFloat16), 5);
   EXPECT_EQ(half.dtype(), DType::kFloat16);
   expect_near(half, {3, 4}, 4e-3);
@@ -56,7 +56,7 @@ TEST(Clip, ByTheNormOfAnyOrder) {
   expect_near(clipped[0], {0.3, -0.4}, 1e-6);
   expect_near(clipped[1], {1.2}, 1e-6);
   expect_near(clip_by_total_norm({x}, 50, total_norm({x}, 2))[0], {3, -4}, 0);
-  // One float64 among them: the norm has its digits, and each keeps its type.
+  // One float64 among them: the norm has float64's digits, and each gradient keeps its type.
   const TensorList mixed = clip_by_global_norm({Tensor::from_values({1}, {3}), Tensor::from_values({1}, {4}, DType::kFloat64)}, 1);
   EXPECT_EQ(mixed[0].dtype(), DType::kFloat32);
   EXPECT_EQ(mixed[1].item(), 0.8);

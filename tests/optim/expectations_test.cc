@@ -1,5 +1,5 @@
-// Every optimizer over fifty steps against what MindSpore computed (tests/reference/make_optimizer_expectations.py), made by
-// name from its settings as settings files do. tests/python/test_optimizer_expectations.py reads the same file.
+// Every optimizer over fifty steps against MindSpore's results (tests/reference/make_optimizer_expectations.py), created by name from its settings as settings
+// files do. tests/python/test_optimizer_expectations.py reads the same file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -115,7 +115,7 @@ TensorList gradients(const std::vector<Parameter*>& params, int step, double sca
   return out;
 }
 
-// Everything is float32 there, 1 - beta2 too.
+// Everything is float32 there, including 1 - beta2.
 void expect_near(const Parameter& p, const Vec& want, const std::string& where) {
   const Vec got = p.stored().to_vector<double>();
   ASSERT_EQ(got.size(), want.size()) << where;

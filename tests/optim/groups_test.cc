@@ -1,4 +1,4 @@
-// Groups of parameters by name: rates, decays and the order of updates, for every optimizer.
+// Groups of parameters by name: learning rates, decays and the order of updates, for every optimizer.
 #include "sindri/optim/groups.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(GroupRules, AreReadFromText) {
     EXPECT_THROW(parse_group_rule(wrong), ValueError) << wrong;
 }
 
-// p -= factor·lr·(g + decay·p), in the order the parameters were given in.
+// p -= factor·lr·(g + decay·p), in the order in which the parameters were given.
 TEST(Groups, HaveTheirRateAndDecay) {
   Three net;
   Momentum opt(grouped_by_name(net.all(), {{.pattern = "end_point", .lr_factor = 10}, {.pattern = "stem", .weight_decay = 0.5}}, 0.1, 0.25),
@@ -74,7 +74,7 @@ TEST(Groups, PatternsThatMeanNothingAreRefused) {
   EXPECT_FALSE(grouped_by_name(net.all(), {}, 0.1, 0).grouped());
 }
 
-// A group with the factor 1 changes nothing, one with 0 holds its parameters, whatever the rule.
+// A group with the factor 1 changes nothing, one with 0 keeps its parameters, whatever the rule.
 TEST(Groups, WorkWithEveryOptimizer) {
   for (const std::string& name : optimizers().offered()) {
     SCOPED_TRACE(name);
@@ -86,15 +86,16 @@ TEST(Groups, WorkWithEveryOptimizer) {
     Three plain, same, held;
     train(plain, {});
     train(same, {{.pattern = "*", .lr_factor = 1, .weight_decay = 0.1}});
-    // thor decays every parameter, in groups those that all optimizers decay: of the others it is Momentum here, where nobody preconditions.
+    // thor decays every parameter without groups, and with groups those that all optimizers decay. For the rest it acts like Momentum here, where nothing is
+    // preconditioned.
     for (size_t i = 0; i < 3; i += name == "thor" ? 2 : 1)
       EXPECT_EQ(plain.all()[i]->stored().to_vector<double>(), same.all()[i]->stored().to_vector<double>()) << i;
-    if (name == "ftrl") {  // its step is no multiple of the rate
+    if (name == "ftrl") {  // its step is not a multiple of the learning rate
       EXPECT_THROW(train(held, {{.pattern = "stem", .lr_factor = 0.5}}), ValueError);
       continue;
     }
     train(held, {{.pattern = "stem", .lr_factor = 0}});
-    if (name == "rprop") continue;  // steps have lengths of their own: the rate is the first of them
+    if (name == "rprop") continue;  // its step sizes adapt; the learning rate is only the first one
     EXPECT_THAT(held.first.stored().to_vector<double>(), ElementsAre(1, 2));
     EXPECT_NE(held.last.stored().to_vector<double>(), (std::vector<double>{3, -1}));
   }

@@ -1,4 +1,4 @@
-// Optimizers against loops in double over 50 steps; groups, decay rules, rates, clipping, names, refusals.
+// Optimizers against loops in double over 50 steps; groups, decay rules, learning rates, clipping, names, refusals.
 #include "sindri/optim/optimizer.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ struct Net {
   DType dtype;
 };
 
-// The rule for one parameter: value, gradient (decay not added), number of the step from 1.
+// The rule for one parameter: value, gradient (without decay), number of the step from 1.
 using Rule = std::function<void(Vec*, const Vec&, int)>;
 
 void run_and_compare(Optimizer& opt, Net& net, const std::vector<Rule>& rules, double tol, double loss_scale = 1) {
@@ -166,7 +166,7 @@ TEST(Groups, CentralisationTakesTheMeanOffDecayedGradients) {
   Parameter wide(Tensor::from_values({2, 16}, values, DType::kFloat64), "wide");
   std::vector<ParamGroup> groups(2);
   groups[0] = {.params = {&wide}, .weight_decay = 0.2, .grad_centralization = true};
-  // Unchanged: the second dimension is no multiple of 16, or there is none.
+  // Unchanged: the second dimension is not a multiple of 16, or there is none.
   groups[1] = {.params = {&net.weight, &net.gamma}, .grad_centralization = true};
   Momentum opt(groups, {.learning_rate = 0.1, .momentum = 0, .loss_scale = 4});
   const Rule centred = [](Vec* p, const Vec& grad, int) {
@@ -213,7 +213,7 @@ TEST(Rates, AScheduleAndAConstant) {
   EXPECT_EQ(fixed.get_lr()[0].item(), 0.25);
 }
 
-// 0.1·(t + 1) of step t, for parameters that decay; AdamWeightDecay decays by itself, with the rate.
+// 0.1·(t + 1) for step t, for parameters that decay; AdamWeightDecay applies decay itself, with the learning rate.
 class RisingDecay final : public LearningRateSchedule {
  public:
   Tensor construct(const Tensor& global_step) const override { return ops::mul(ops::add(ops::cast(global_step, DType::kFloat32), 1.0), 0.125); }
@@ -284,7 +284,7 @@ TEST(Lars, ClipsWhatItHasUnscaled) {
     std::vector<Vec> g = {grads[0].to_vector<double>(), grads[1].to_vector<double>()};
     double all = 0;
     for (const Vec& one : g)
-      for (const double x : one) all += x / 4 * x / 4 / 4;  // inv_scale of 0.5 beside the optimizer's 1/4
+      for (const double x : one) all += x / 4 * x / 4 / 4;  // inv_scale of 0.5 in addition to the optimizer's 1/4
     const double clip = std::min(1.0, largest / std::sqrt(all));
     for (size_t k = 0; k < g.size(); ++k) {
       const double decay = k == 0 ? wd : 0;  // gamma does not decay
@@ -303,7 +303,7 @@ TEST(Lars, ClipsWhatItHasUnscaled) {
   }
 }
 
-// A Momentum with what second-order optimizers have.
+// A Momentum with the hooks of second-order optimizers.
 class WithHooks final : public Optimizer {
  public:
   WithHooks(Params params, const OptimizerOptions& o) : Optimizer("WithHooks", std::move(params), o) {
@@ -345,7 +345,7 @@ TEST(Lars, IsTheWrappedOptimizerButForTheGradients) {
   opt.apply_rule(grads, {Tensor::full({}, 0.5, DType::kFloat64)});
   for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(net.weight.stored().to_vector<double>()[i], before[i] - 0.5 * grads[0].to_vector<double>()[i], 1e-15);
   EXPECT_THROW(LARS(std::make_shared<LARS>(inner, LARSOptions{}), {}), ValueError);
-  // Which updates are counted, too.
+  // count_every_update passes through to the wrapped optimizer.
   Net fixed;
   const auto plain = std::make_shared<Momentum>(fixed.all(), MomentumOptions{.learning_rate = 0.5});
   LARS counting(plain, {});
@@ -354,7 +354,7 @@ TEST(Lars, IsTheWrappedOptimizerButForTheGradients) {
   EXPECT_EQ(plain->global_step().stored().to_vector<int32_t>(), std::vector<int32_t>{0});
 }
 
-// The corrections of its moments come from global_step, which a fixed rate would leave alone.
+// The corrections of its moments use global_step, which a fixed learning rate would not advance.
 TEST(LambRule, CountsEveryUpdateOfItsOwnAccord) {
   Net counted, not_asked;
   Lamb a(counted.all(), {.learning_rate = 0.1}), b(not_asked.all(), {.learning_rate = 0.1});
@@ -386,7 +386,7 @@ TEST(Skipping, LeavesEverythingOfEveryOptimizer) {
   }
 }
 
-// Many parameters are one node, but for what depends on their norms; a rule composed of ops has no node of its own, and clusters instead.
+// Many parameters form one node, except if the rule depends on their norms; a rule composed of ops has no separate node, and uses clusters instead.
 TEST(Graph, EveryRuleIsGrouped) {
   for (const std::string& name : optimizers().names()) {
     Net net(DType::kFloat32);
@@ -462,7 +462,7 @@ TEST(Graph, TracedStepsEqualEagerOnes) {
   for (size_t i = 0; i < sa.size(); ++i) EXPECT_EQ(sa[i]->stored().to_vector<double>(), sb[i]->stored().to_vector<double>()) << sa[i]->name();
 }
 
-// The two halves of a step are the whole one: in values, state and graph.
+// The two halves of a step equal the whole: in values, state and graph.
 TEST(TwoStages, GiveTheBitsAndTheGraphOfApply) {
   Net whole(DType::kFloat32), halves(DType::kFloat32);
   const AdamOptions options{.learning_rate = std::vector<float>{0.1f, 0.05f, 0.02f}, .weight_decay = 0.01, .grad_clip = {.global_norm = 3}};

@@ -1,4 +1,4 @@
-// Schedules, lists of rates and loss scales against what MindSpore computed (tests/reference/make_schedule_expectations.py).
+// Schedules, lists of learning rates and loss scales against MindSpore's results (tests/reference/make_schedule_expectations.py).
 // tests/python/test_schedule_expectations.py reads the same file.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Schedules against closed forms written once more, in double.
+// Schedules against closed forms, written independently in double.
 #include "sindri/optim/schedule.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ TEST(Schedule, Lists) {
   }
 }
 
-// Those that only settings files choose; the others are compared with MindSpore in schedule_expectations_test.cc.
+// The schedules that only settings files choose; the others are compared with MindSpore in schedule_expectations_test.cc.
 TEST(Schedule, OfSettingsFiles) {
   const Course course{.learning_rate = 0.4, .steps = 20, .warmup_steps = 3, .steps_per_epoch = 4};
   const auto constant = schedules().make("constant", {}, course), linear = schedules().make("linear", {{"end", 0.1}}, course);
@@ -80,7 +80,7 @@ TEST(Schedule, WarmRestarts) {
   for (int64_t i = 0; i < 20; ++i) EXPECT_NEAR(s->rate(i), 0.25 + 0.15 * std::cos(std::numbers::pi * static_cast<double>(i % 8) / 8), 1e-15) << i;
 }
 
-// Every one that is registered: its three forms agree.
+// For every registered schedule, the three forms agree.
 TEST(Schedule, TablesAndStepsHaveTheSameRates) {
   for (const std::string& name : schedules().names()) {
     std::map<std::string, SettingValue> given;
@@ -138,7 +138,7 @@ TEST(Schedule, Refusals) {
   EXPECT_THROW(WarmUpLR(0.1, 0), ValueError);
   EXPECT_THROW(ExponentialDecayLR(0.1, 0, 5), ValueError);
   EXPECT_THROW(warmup_cosine_annealing_lr(0.1, 5, 1, 2, 10), ValueError);
-  EXPECT_THROW(schedules().make("cosine", {}, Course{}), ValueError);  // nothing says how long
+  EXPECT_THROW(schedules().make("cosine", {}, Course{}), ValueError);  // the number of steps is unknown
   EXPECT_THROW(schedules().make("step", {}, Course{}), ValueError);
   EXPECT_THROW(exponential_decay_lr(0.1, 1e200, 200, 1, 1), ValueError);
 }

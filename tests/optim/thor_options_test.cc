@@ -1,4 +1,4 @@
-// Options of THOR: other statistics and dampings, biases that are folded in, refreshes in pieces, several parts of a batch; and properties of the method.
+// Options of THOR: other statistics and dampings, folded biases, refreshes in pieces, several parts of a batch; and properties of the method.
 #include <numeric>
 
 #include "optim/thor/impl.h"
@@ -23,7 +23,7 @@ Tensor first_step(ThorOptions o, const std::function<void(ThorOptions&)>& change
 TEST(ThorOptions, JointDampingIsTheExactInverse) {
   const auto joint = [](ThorOptions& o) { o.damping_form = "joint"; };
   expect_near(first_step(options(0.04), joint), {1.23549210, -0.38727019});
-  // Another damping in a step that reuses the eigenvectors: as if it had been there from the start.
+  // Another damping in a step that reuses the eigenvectors acts as if it had been used from the start.
   DenseCase c;
   ThorOptions o = options(0.04);
   joint(o);
@@ -37,7 +37,7 @@ TEST(ThorOptions, JointDampingIsTheExactInverse) {
   expect_near(state(thor, "matrix_g_values.weight"), {0.625});
 }
 
-// Against the dense inverse of hw·A⊗G + λ·I: a convolution of two groups in blocks, an embedding, a product with the weight on the left.
+// Against the dense inverse of hw·A⊗G + λ·I: a convolution with two groups in blocks, an embedding, a product with the weight on the left.
 TEST(ThorOptions, JointDampingOfEveryKindOfLayer) {
   const double lambda = 0.3;
   ThorOptions o = options(lambda);
@@ -76,7 +76,7 @@ TEST(ThorOptions, JointDampingOfEveryKindOfLayer) {
     const Gradients g = gradients([&] { return ops::embedding(table.value(), ids); }, dout, {&table}, 4);
     Thor thor({{&table}}, o);
     const Tensor u = thor.precondition(g).of_params[0], other = gram(dout, 16.0 / 4);
-    // Rows are A's side here.
+    // Here rows belong to A's side.
     const Tensor kron = ops::reshape(ops::mul(ops::reshape(counts, {3, 1, 3, 1}), ops::reshape(other, {1, 2, 1, 2})), {6, 6});
     Values eye(36, 0);
     for (size_t i = 0; i < 6; ++i) eye[7 * i] = lambda;
@@ -148,7 +148,7 @@ TEST(ThorOptions, AFailedInverseOfAPartIsTold) {
   for (const double v : state(thor, "matrix_g_inv.w").to_vector<double>()) EXPECT_TRUE(std::isfinite(v));
 }
 
-// A layer with a bias that is folded in is a layer without, of an input with a 1 behind it.
+// A layer with a folded bias equals a layer without bias whose input has a trailing 1.
 TEST(ThorOptions, AFoldedBiasIsAColumnOfTheWeight) {
   for (const std::string form : {"factored", "joint"}) {
     ThorOptions o = options(0.05, 3), plain = o;
@@ -165,7 +165,7 @@ TEST(ThorOptions, AFoldedBiasIsAColumnOfTheWeight) {
     expect_near(ops::concat({u.of_params[0], ops::reshape(u.of_params[1], {3, 1})}, 1), v.to_vector<double>(), 1e-4);
     ASSERT_THAT(folded.curvature(), testing::SizeIs(1));
     EXPECT_EQ(folded.curvature()[0].a_dim, 5);
-    // The weight stored the other way round.
+    // The weight stored transposed.
     Parameter turned(ops::transpose(w.value(), {1, 0}), "turned");
     Thor other(std::vector<Parameter*>{&turned, &b}, o);
     const Gradients t = other.precondition(gradients([&] { return ops::add(ops::matmul(x, turned.value()), b.value()); }, dout, {&turned, &b}, 6));
@@ -193,7 +193,7 @@ TEST(ThorOptions, AFoldedBiasOfAConvolution) {
   expect_near(ops::concat({u.of_params[0], ops::reshape(u.of_params[1], {4, 1, 1, 1})}, 1), v.to_vector<double>(), 1e-4);
 }
 
-// A bias that is added elsewhere too is no part of the one layer; a layer whose uses have different biases has none of them.
+// A bias that is also added elsewhere does not belong to the layer; a layer whose uses have different biases has no folded bias.
 TEST(ThorOptions, ABiasOfTwoThingsIsNotFolded) {
   ThorOptions o = options(0.05);
   o.fold_bias = true;
@@ -217,7 +217,7 @@ TEST(ThorOptions, ABiasOfTwoThingsIsNotFolded) {
   EXPECT_EQ(thor.curvature()[0].a_dim, 4);
 }
 
-// Layers take turns: all at the first step, then each piece at its own part of the interval.
+// Layers are refreshed in turn: all at the first step, then each piece at its own part of the interval.
 TEST(ThorOptions, ARefreshInPieces) {
   Parameter first(drawn({3, 4}, 1), "first"), second(drawn({2, 3}, 2), "second");
   ThorOptions o = options(0.05);
@@ -276,7 +276,7 @@ TEST(ThorOptions, TheFactoryOfTheSeeds) {
   EXPECT_EQ(made->variant(99), 1);
 }
 
-// Blocks of 128 of ResNet-50's 54 factored layers, as 1 to 16 ranks share them.
+// Blocks of 128 of ResNet-50's 54 factored layers, as distributed over 1 to 16 ranks.
 TEST(ThorOptions, TheInversionsOfResNet50AreSharedOutEvenly) {
   std::vector<std::pair<int64_t, int64_t>> layers = {{147, 64}, {2048, 1001}};
   int64_t in = 64;
@@ -302,7 +302,7 @@ TEST(ThorOptions, TheInversionsOfResNet50AreSharedOutEvenly) {
   EXPECT_THAT(thor::owners_of({1, 5, 5, 4}, 2), testing::ElementsAre(1, 0, 1, 0));
 }
 
-// Linear least squares with the whole batch, G the identity, λ next to nothing, rate 1: one step lands on the solution.
+// Linear least squares with the whole batch, G the identity, λ close to zero, learning rate 1: one step reaches the solution.
 TEST(ThorProperties, OneStepSolvesLeastSquares) {
   const auto wide = [](const Shape& s, uint32_t seed) { return ops::cast(drawn(s, seed), DType::kFloat64); };
   const Tensor scales = Tensor::from_values({1, 3}, {1, 5, 0.2}, DType::kFloat64);
@@ -315,7 +315,7 @@ TEST(ThorProperties, OneStepSolvesLeastSquares) {
   expect_near(ops::transpose(solved, {1, 0}), normal.to_vector<double>(), 1e-10);
 }
 
-// x -> x·T with W -> W·T⁻ᵀ is the same function; as λ goes to 0 its step is the same change of it.
+// x -> x·T with W -> W·T⁻ᵀ is the same function; as λ goes to 0 its step changes the function in the same way.
 TEST(ThorProperties, TheBasisOfTheInputDoesNotMatter) {
   const Tensor x = drawn({40, 3}, 1), turn = tensor({3, 3}, {2, 0.5, 0, 0, 1, -1, 0.3, 0, 1.5}), dout = drawn({40, 2}, 2, 0.1);
   const auto change = [&](const Tensor& input) {
@@ -327,7 +327,7 @@ TEST(ThorProperties, TheBasisOfTheInputDoesNotMatter) {
   expect_near(change(ops::matmul(x, turn)), change(x).to_vector<double>(), 2e-3);
 }
 
-// Features that change places within a block change places in the step.
+// Permuting features within a block permutes the step in the same way.
 TEST(ThorProperties, FeaturesOfABlockMayChangePlaces) {
   const Tensor x = drawn({9, 6}, 1), dout = drawn({9, 4}, 2, 0.2), order = Tensor::from_vector<int32_t>({6}, {2, 0, 1, 3, 5, 4});
   const auto step = [&](const Tensor& input) {
@@ -338,7 +338,7 @@ TEST(ThorProperties, FeaturesOfABlockMayChangePlaces) {
   expect_near(step(ops::gather(x, order, 1)), ops::gather(step(x), order, 1).to_vector<double>(), 1e-4);
 }
 
-// mean(M⁻¹) - mean(M)⁻¹ has no negative eigenvalue: what averages of inverses are too large by. Inverses are positive definite themselves.
+// mean(M⁻¹) - mean(M)⁻¹, the excess of averaged inverses, has no negative eigenvalue. The inverses themselves are positive definite.
 TEST(ThorProperties, TheMeanOfInversesIsTheLarger) {
   TensorList inverses;
   Tensor sum;

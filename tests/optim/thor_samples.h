@@ -1,4 +1,4 @@
-// What the tests of Thor share: small layers with numbers worked by hand, and one step's gradients.
+// Shared by the tests of Thor: small layers with values computed by hand, and one step's gradients.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ inline ThorOptions options(double damping, int64_t block = 0) {
   return o;
 }
 
-// The dense layer of four samples that the numbers below are of: λ = 0.04.
+// The dense layer of four samples that the values below belong to: λ = 0.04.
 struct DenseCase {
   Parameter w{tensor({1, 2}, {1, -1}), "weight"};
   Tensor x = tensor({4, 2}, {1, 0, 0, 2, 1, 1, 0, 0}), dout = tensor({4, 1}, {0.25, -0.125, 0.125, 0.25});

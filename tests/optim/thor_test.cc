@@ -1,4 +1,4 @@
-// THOR against numbers worked by hand (float64 forms), and what holds for any numbers.
+// THOR against values computed by hand (float64 forms), and properties that hold for any values.
 #include "sindri/optim/thor.h"
 
 #include "sindri/ops/conv.h"
@@ -23,7 +23,7 @@ TEST(Thor, DenseLayer) {
   EXPECT_EQ(thor.curvature()[0].bytes, 4 * (4 + 1));
 }
 
-// A weight that is stored [in, out] has the same step, transposed; so has one on the left side of the product.
+// A weight stored as [in, out] has the same step, transposed; so does one on the left side of the product.
 TEST(Thor, AWeightOnEitherSideOfAProduct) {
   DenseCase c;
   Parameter turned(tensor({2, 1}, {1, -1}), "turned");
@@ -56,7 +56,7 @@ TEST(Thor, AClippedStepHasTheNormOne) {
     grads = thor.precondition(std::move(grads));
     grads.of_params[0] = ops::mul(grads.of_params[0], g);
     thor.apply(grads.of_params);
-    const double norm = g == 1 ? 1 : 100 * 0.76721887;  // a step shorter than 1 stays
+    const double norm = g == 1 ? 1 : 100 * 0.76721887;  // a step shorter than 1 is unchanged
     expect_near(c.w.value(), {1 - 0.1 * g * kDenseStep[0] / norm, -1 - 0.1 * g * kDenseStep[1] / norm});
   }
 }
@@ -70,7 +70,7 @@ TEST(Thor, TheLossScaleDoesNotMatter) {
     Gradients g = c.step(scale);
     g.inv_scale = Tensor::scalar(1 / scale);
     steps.push_back(thor.precondition(g).of_params[0].to_vector<double>());
-    // The optimizer's own: apply divides by it.
+    // The optimizer's scale: apply divides by it.
     o.loss_scale = scale;
     Thor own({{&c.w}}, o);
     Gradients scaled = c.step(scale);
@@ -131,7 +131,7 @@ TEST(Thor, LayerNorm) {
   expect_near(u.of_params[1], {3.03195215, 1.70437520, -6.70679384});
 }
 
-// λ·U → dW as λ grows: nothing of the curvature is left, for convolutions as for products.
+// λ·U → dW as λ grows: the effect of the curvature vanishes, for convolutions as for products.
 TEST(Thor, LargeDampingGivesTheGradient) {
   Parameter w(drawn({6, 5}, 1), "w"), k(drawn({4, 3, 3, 3}, 2), "k");
   Thor thor(std::vector<Parameter*>{&w, &k}, options(1e8));
@@ -145,7 +145,7 @@ TEST(Thor, LargeDampingGivesTheGradient) {
   for (size_t i = 0; i < 2; ++i) expect_near(ops::mul(u.of_params[i], 1e8), g.of_params[i].to_vector<double>(), 2e-3);
 }
 
-// A convolution whose kernel covers its whole input is a dense layer; blocks as wide as a factor keep all of it.
+// A convolution whose kernel covers its whole input equals a dense layer; blocks as wide as a factor keep all of it.
 TEST(Thor, AConvolutionOverItsWholeInputIsADenseLayer) {
   const Tensor x = drawn({5, 2, 3, 3}, 1), dout = drawn({5, 4}, 2, 0.2), value = drawn({4, 18}, 3);
   Parameter w(value, "w"), k(ops::reshape(value, {4, 2, 3, 3}), "k");
@@ -155,7 +155,7 @@ TEST(Thor, AConvolutionOverItsWholeInputIsADenseLayer) {
   expect_near(a, b.to_vector<double>(), 1e-4);
 }
 
-// <U, dW> > 0 and equal steps of a batch that holds every sample twice: groups, blocks, strides.
+// <U, dW> > 0, and a batch that contains every sample twice gives the same step: groups, blocks, strides.
 TEST(Thor, DescendsAndSeesMeans) {
   const ops::Conv2dAttrs attrs{.stride = {2, 2}, .pad = {1, 1, 1, 1}, .groups = 2};
   Parameter k(drawn({4, 3, 3, 3}, 2), "k");
@@ -205,7 +205,7 @@ TEST(Thor, InversesStayBetweenRefreshes) {
   EXPECT_THAT(variants, testing::ElementsAre(0, 1, 1, 0, 1, 1, 0, 1));
 }
 
-// Where nothing could be inverted yet, or the first step was left out, the next one takes the curvature.
+// If nothing could be inverted yet, or the first step was skipped, the next step computes the curvature.
 TEST(Thor, TheFirstCurvatureIsTakenUntilItIsThere) {
   DenseCase c;
   Thor thor({{&c.w}}, options(0.04));
@@ -259,7 +259,7 @@ TEST(Thor, DecayFilterRunningAverageAndKlClip) {
   Thor thor({{&c.w}}, o);
   thor.apply(thor.precondition(c.step()).of_params);
   expect_near(c.w.value(), {1 - 0.1 * kDenseStep[0], -1 - 0.1 * kDenseStep[1]});
-  // The average of equal factors is the factor; of others it moves by a tenth.
+  // The average of equal factors is the factor; with different ones it moves by a tenth.
   expect_near(thor.precondition(c.step()).of_params[0], kDenseStep);
   Gradients doubled = c.step();
   doubled.uses[0].operands[0] = ops::mul(doubled.uses[0].operands[0], 2);
@@ -288,14 +288,14 @@ TEST(Thor, TheTraceRuleKeepsAndFreezes) {
     return inverse();
   };
   const Values first = step(1);
-  EXPECT_EQ(step(1.1), first);  // a change of a fifth is kept
+  EXPECT_EQ(step(1.1), first);  // a change of a fifth: the old inverses are kept
   const Values second = step(3);
   EXPECT_NE(second, first);
   EXPECT_EQ(step(3), second);  // no change: frozen
   EXPECT_EQ(step(10), second);
 }
 
-// The published schedules, 5004 steps an epoch.
+// The published schedules, 5004 steps per epoch.
 TEST(Thor, SchedulesOfTheResNetTrainings) {
   const auto rate = [](double init, double power, double end, int64_t step) {
     const Course course{.learning_rate = init, .steps = 5004 * 45, .steps_per_epoch = 5004};
@@ -308,7 +308,7 @@ TEST(Thor, SchedulesOfTheResNetTrainings) {
   for (const auto& [step, want] : ascend) near(rate(0.05803, 4.0839, 53, step), want);
   const std::pair<int64_t, double> gpu[] = {{0, 0.056718874}, {at(10), 0.018716276}, {at(40), 4.7720388e-6}};
   for (const auto& [step, want] : gpu) near(rate(0.05672, 4.9687, 50, step), want);
-  // The damping of an optimizer by name: one update of a dense layer with it and with the number that it is at that step.
+  // The damping of an optimizer created by name: one update of a dense layer with it, and with the value that it has at that step.
   DenseCase c;
   Parameter w(c.w.value(), "w2");
   const auto made =
@@ -339,7 +339,7 @@ TEST(Thor, RefusesWhatCannotBe) {
   refuses([](ThorOptions& o) { o.damping = -0.1; }, "damping must not be negative");
   refuses([](ThorOptions& o) { o.trace_rule = {0.1, 0.2}; }, "trace_rule");
   EXPECT_THROW(Thor(std::vector<Parameter*>{}, options(0.03)), ValueError);
-  // Nothing to precondition: said once, and Momentum.
+  // Nothing to precondition: one message, and Momentum.
   Thor thor({{&w}}, options(0.03));
   Gradients g;
   g.of_params = {drawn({3, 4}, 2)};

@@ -1,6 +1,6 @@
-// NCCL for ranks that are threads of one process and whose "devices" are memory of the host: the functions that src/comm/nccl_api.h declares, with
-// the rules of the real ones as far as a program can break them (groups, non-blocking states, one state machine per communicator), and faults on
-// demand. A shared object that SINDRI_NCCL_LIBRARY names. Sums of floating types are formed rank by rank in their own type, as a ring does.
+// NCCL for ranks that are threads of one process and whose "devices" are host memory: the functions that src/comm/nccl_api.h declares, with the rules of the
+// real ones as far as a program can break them (groups, non-blocking states, one state machine per communicator), and faults on demand. A shared object that
+// SINDRI_NCCL_LIBRARY names. Sums of floating types are computed rank by rank in their own type, as a ring does.
 #include "tests/preload/fake_nccl.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ struct Clique {
 struct State {
   std::shared_ptr<Clique> clique;
   int rank = 0;
-  bool stuck = false;  // making it never ends
+  bool stuck = false;  // its creation never ends
   std::atomic<int> error{nccl::kSuccess}, polls{0};
   std::atomic<bool> aborted{false}, ready{false}, finalized{false};
   int64_t calls = 0;  // on its stream
@@ -110,7 +110,7 @@ std::map<int, std::shared_ptr<Clique>>& cliques() {
 
 const char* at(const void* p, size_t bytes) { return static_cast<const char*>(p) + bytes; }
 
-// All parts are there. Results lie apart until every input has been read.
+// All parts have arrived. Results are kept separately until every input has been read.
 void carry_out(std::vector<Work>& parts) {
   const Work& first = parts[0];
   const size_t bytes = first.count * size_of(first.type), n = parts.size();
@@ -170,7 +170,7 @@ void meet(State& s, const Work& w) {
   if (m.done && ++m.left == c.size) c.meetings.erase(number);
 }
 
-// Everything a group put on the stream: messages are all on their way before one is waited for.
+// The work that a group submitted to the stream: all messages are sent before one is waited for.
 void run_group(State& s, const std::vector<Work>& works) {
   Result result{};
   if (due(kAsync, s.rank, &result)) {

@@ -1,9 +1,9 @@
-// A net for the lab's faults (tests/lab): SINDRI_LIBRARIES names this library, and model.name=lab_digits is the net "digits" whose backward pass looks,
-// in front of everything else, at the file $LAB_FAULT. While that is there, with one of these in it, it
+// A network for the lab's faults (tests/lab): SINDRI_LIBRARIES names this library, and model.name=lab_digits is the network "digits" whose backward pass first
+// reads the file $LAB_FAULT. While the file exists and contains one of these words, the backward pass
 //   nan         turns the gradient into NaN, once (and removes the file)
-//   hang        stays where it is until the file is gone: alive, but stuck
+//   hang        blocks until the file is gone: alive, but stuck
 //   sleep N     takes N milliseconds longer
-// Ranks are given files of their own, so that one of them can be made to misbehave at any moment.
+// Each rank gets its own file, so that a single rank can be made to misbehave at any moment.
 #include <unistd.h>
 #include <chrono>
 #include <cstdlib>
@@ -24,7 +24,7 @@ namespace {
 
 std::vector<TensorMeta> same(const Attrs&, Span<const TensorMeta> in) { return {in[0]}; }
 
-// What the file says; empty where there is none.
+// The file's content; empty if the file does not exist.
 std::string fault() {
   const char* const path = std::getenv("LAB_FAULT");
   if (path == nullptr || access(path, R_OK) != 0) return "";

@@ -1,4 +1,5 @@
-// What both stand-ins for NCCL compute: reductions rank by rank in the elements' own type, as a ring does. A mean multiplies each rank's values by 1/size first.
+// Arithmetic of both stand-ins for NCCL: reductions rank by rank in the elements' own type, as a ring does. A mean multiplies each rank's values by 1/size
+// first.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Preloaded into a program (LD_PRELOAD), makes every open() of a path that holds $FAULT_PATH fail with $FAULT_ERRNO: permissions do not bind
-// root, and of the other reasons for which a file cannot be opened none can be had from a file system.
+// Preloaded into a program (LD_PRELOAD), makes every open() of a path that contains $FAULT_PATH fail with $FAULT_ERRNO. Permissions do not bind root, and a
+// file system cannot produce any of the other reasons for which a file cannot be opened.
 #include <dlfcn.h>
 #include <fcntl.h>
 

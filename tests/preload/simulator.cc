@@ -1,15 +1,15 @@
-// The simulated accelerator (tests/device) for programs that do not know of it: preloaded into `sindri` (LD_PRELOAD), or loaded by Python's tests
-// (ctypes). SINDRI_SIM="name=value,…", or sindri_sim_set with the same text:
+// The simulated accelerator (tests/device) for programs that do not know of it: preloaded into `sindri` (LD_PRELOAD), or loaded by the Python tests (ctypes).
+// SINDRI_SIM="name=value,…", or sindri_sim_set with the same text:
 //
-//   seed, delay, share     random pauses of up to `delay` microseconds in front of a share of all work
-//   compute, comm, copy    a pause in front of all work of a lane, in microseconds
+//   seed, delay, share     random pauses of up to `delay` microseconds before a share of all work
+//   compute, comm, copy    a pause before all work of a lane, in microseconds
 //   lose, fail_copy, fail_allocation, drop_wait      the n-th from now on
 //   lose_read              lost at the n-th copy to the host
 //   exhaust                from the n-th piece of work on there is no memory left
 //   limit                  bytes of device memory
-//   repair                 as after the machine was started anew
-//   current                1: everything that is not put elsewhere lies there
-//   count                  1: at the end of the program stderr says how much work there was
+//   repair                 as after a restart of the machine
+//   current                1: tensors without an explicit device are there
+//   count                  1: at the end, the program prints the amount of work to stderr
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -78,7 +78,7 @@ std::string g_error;
 }  // namespace
 
 extern "C" {
-/// Null, or what is wrong.
+/// Null, or the error.
 __attribute__((visibility("default"))) const char* sindri_sim_set(const char* text) {
   try {
     set(text);

@@ -14,7 +14,7 @@
 namespace sindri::train {
 namespace {
 
-// Builders of the wire form, with every part open to being wrong.
+// Builders of the wire format, in which every part can be wrong.
 std::string tensor(const std::vector<int64_t>& dims, const std::string& type, const std::string& content) {
   std::string s;
   for (const int64_t d : dims) wire::put_int(&s, 1, d);
@@ -77,7 +77,7 @@ std::vector<Case> cases() {
       {"negative packed dim", value("w", packed_negative), "a dimension is -1"},
       {"nine dims", value("w", tensor({1, 1, 1, 1, 1, 1, 1, 1, 1}, "Float32", floats(1))), "more than 8 dimensions"},
       {"product overflow", value("w", tensor({int64_t{1} << 40, int64_t{1} << 40}, "Float32", floats(1))), "overflow 64 bits"},
-      {"product overflow beside 0", value("w", tensor({0, int64_t{1} << 40, int64_t{1} << 40}, "Float32", "")), "overflow 64 bits"},
+      {"product overflow with a dimension of 0", value("w", tensor({0, int64_t{1} << 40, int64_t{1} << 40}, "Float32", "")), "overflow 64 bits"},
       {"bytes overflow", value("w", tensor({int64_t{1} << 62}, "Float32", floats(1))), "overflow 64 bits"},
       {"too few bytes", value("w", tensor({3}, "Float32", floats(2))), "expected 12 bytes, got 8"},
       {"too many bytes", value("w", tensor({1}, "Float32", floats(2))), "expected 4 bytes, got 8"},
@@ -127,7 +127,7 @@ std::vector<Case> cases() {
        "differ from what was saved"},
       {"integrity field says otherwise", seal("abc") + good + trailer(crc_of(seal("abc") + good)), "differ from what was saved"},
       {"integrity field without trailer", seal("abc") + good, "its trailer is missing"},
-      {"integrity field behind an entry", good + seal("abc"), "bytes that belong to no tensor"},
+      {"integrity field after an entry", good + seal("abc"), "bytes that belong to no tensor"},
       {"integrity field beyond the file", std::string("\x7a\x7f") + "abc", "longer than the 3 bytes left"},
       {"integrity without trailer", value("sindri.integrity", tensor({3}, "UInt8", "abc")) + good, "its trailer is missing"},
   };

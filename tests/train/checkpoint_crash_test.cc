@@ -1,5 +1,5 @@
-// Saving under attack: each system call of a save fails, the process is killed at random moments, the disk is full. Whatever happens,
-// what was saved before must load.
+// Saving under attack: each system call of a save fails, the process is killed at random moments, the disk is full. Whatever happens, everything saved before
+// must load.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -22,7 +22,7 @@ std::vector<CheckpointEntry> state(int64_t step, int64_t floats = 50000) {
 
 struct Fault {
   std::string call;
-  int error = 0, after = 0;  // fails on the call number `after` from 0
+  int error = 0, after = 0;  // fails at call number `after`, from 0
 } fault;
 int inject(const char* call) { return fault.call == call && fault.after-- == 0 ? fault.error : 0; }
 
@@ -52,7 +52,7 @@ TEST(SaveFaults, EveryFailingCallKeepsThePreviousFile) {
       }
     }
   }
-  // The folder's sync comes after the rename: the new file is whole, but its name may not survive a power cut, so the save reports failure.
+  // The folder's sync comes after the rename: the new file is complete, but its name may not survive a power loss, so the save reports failure.
   fault = {"fsync_folder", EIO, 0};
   EXPECT_THROW(save_checkpoint(state(2), path), IoError);
   EXPECT_EQ(load_checkpoint(path).integer("step_num"), 2);
@@ -89,8 +89,8 @@ TEST(SaveFaults, AStaleTemporaryFileIsNoObstacle) {
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
 
-// The child saves as fast as it can, overwriting one name and rotating others, and is killed at a random moment; the parent then must
-// find a good checkpoint at least as new as the last one the child reported.
+// The child saves as fast as it can, overwriting one name and rotating others, and is killed at a random moment. The parent must then find a good checkpoint at
+// least as new as the last one the child reported.
 TEST(SaveFaults, KillAtRandomTimesLosesNothing) {
   const TempFolder folder;
   uint64_t random = 12345;
@@ -117,7 +117,7 @@ TEST(SaveFaults, KillAtRandomTimesLosesNothing) {
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status)) << "the child ended by itself, status " << status;
+    EXPECT_TRUE(WIFSIGNALED(status)) << "the child exited before it was killed, status " << status;
     for (int64_t step = 0; read(pipe_ends[0], &step, sizeof step) == sizeof step;) reported = step;
     close(pipe_ends[0]);
     const std::string newest = find_newest_checkpoint(folder.path(), "net");

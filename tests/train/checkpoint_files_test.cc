@@ -1,4 +1,4 @@
-// Which checkpoint files of a prefix there are, which prefixes are free, what rotation removes, and what counts as getting better.
+// Which checkpoint files of a prefix exist, which prefixes are free, which files rotation removes, and when an evaluation counts as better.
 #include "sindri/train/checkpoint_files.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A file that was written so many seconds ago.
+// A file that was written this many seconds ago.
 void put(const TempFolder& folder, const std::string& name, int64_t seconds_ago = 0) {
   std::ofstream(folder.file(name)) << name;
   timeval times[2] = {};

@@ -75,7 +75,7 @@ TEST(Checkpoint, SlicedTensorsAreJoined) {
   }
 }
 
-// What a seal makes of the blocks, joined and undone, is the plain file, however writes and blocks fall together.
+// The output of a seal, with its blocks joined and decrypted, is the plain file, whatever the sizes of writes and blocks.
 TEST(Checkpoint, SealedBlocksAreThePlainFile) {
   const TempFolder folder;
   const auto content = [](const std::string& path) {
@@ -137,7 +137,7 @@ TEST(Checkpoint, ReadsFilesOfMindSpore) {
   }
 }
 
-// What protobuf itself makes of our bytes, from the message definition alone.
+// The bytes that protobuf itself writes, from the message definition alone.
 TEST(Checkpoint, IsAPlainProtobufMessage) {
   const TempFolder folder;
   const auto field = [](const char* name, int number, const char* label, const char* type) {
@@ -169,11 +169,11 @@ TEST(Checkpoint, IsAPlainProtobufMessage) {
   const auto with_integrity = parse(full.substr(0, full.size() - 17));
   EXPECT_NE(with_integrity->SerializeAsString(), bytes);
   with_integrity->DiscardUnknownFields();
-  EXPECT_EQ(with_integrity->SerializeAsString(), bytes) << "the integrity text is where MindSpore does not look";
+  EXPECT_EQ(with_integrity->SerializeAsString(), bytes) << "MindSpore does not read the integrity text there";
   EXPECT_EQ(full.substr(full.size() - 17 - bytes.size(), bytes.size()), bytes) << "the entries themselves are the same";
 }
 
-// Files written before the text had a field of its own carry it as a first entry.
+// Files written before the text had a separate field have it as a first entry.
 TEST(Checkpoint, TheIntegrityEntryOfEarlierFilesStillVerifies) {
   const TempFolder folder;
   const std::vector<CheckpointEntry> entries = {CheckpointEntry::of("w", Tensor::from_vector<float>({2}, {1, 2}))};

@@ -1,4 +1,4 @@
-// Encrypted checkpoints: what is written is read, files of the real MindSpore, wrong keys, damage. tests/python/test_encryption.py goes on.
+// Encrypted checkpoints: round trips, files of the real MindSpore, wrong keys, damage. tests/python/test_encryption.py has further cases.
 #include "sindri/train/cipher.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Fine-tuning in C++: weights to begin with, frozen parts, and files of .safetensors.
+// Fine-tuning in C++: initial weights, frozen parts, and .safetensors files.
 #include "sindri/train/fine_tune.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ CheckpointError refused(nn::Cell& network, const LoadedCheckpoint& weights, cons
   try {
     init_weights(network, weights, options);
   } catch (const CheckpointError& e) { return e; }
-  ADD_FAILURE() << "the weights were taken";
+  ADD_FAILURE() << "the weights were accepted";
   return {ErrorCode::kCheckpoint, "", "", ""};
 }
 
@@ -59,7 +59,7 @@ TEST(InitWeights, HeadOfOtherClassesBeginsAnew) {
   const auto from = net_of(10, 1), to = net_of(4, 2);
   const std::vector<double> head = values(*to, "end_point.weight");
   LoadedCheckpoint weights = weights_of(*from);
-  weights.entries.push_back(CheckpointEntry::of("moments.conv1.weight", Tensor::zeros({16, 3, 3, 3})));  // a training's, passed over
+  weights.entries.push_back(CheckpointEntry::of("moments.conv1.weight", Tensor::zeros({16, 3, 3, 3})));  // optimizer state, ignored
   const InitReport r = init_weights(*to, weights);
   EXPECT_THAT(r.names.missing, IsEmpty());
   EXPECT_THAT(r.names.unexpected, IsEmpty());
@@ -82,7 +82,7 @@ TEST(InitWeights, StrictnessIsChosen) {
   const auto from = net_of(10, 1), to = net_of(4, 2);
   LoadedCheckpoint weights = weights_of(*from);
   EXPECT_THAT(refused(*to, weights, {.match = InitMatch::kAll}).message(), HasSubstr("the last layer has another width"));
-  // A body without a head is what many files of weights are.
+  // Many weight files contain a body without a head.
   std::erase_if(weights.entries, [](const CheckpointEntry& e) { return e.name.starts_with("end_point"); });
   EXPECT_EQ(init_weights(*to, weights).replaced[0].found, "nothing");
   EXPECT_THROW(init_weights(*to, weights, {.match = InitMatch::kAll}), CheckpointError);
@@ -95,7 +95,7 @@ TEST(InitWeights, StrictnessIsChosen) {
   EXPECT_EQ(e.code(), ErrorCode::kCheckpointMismatch);
   EXPECT_THAT(e.message(), HasSubstr("missing     layer1.0.conv1.weight  (did you mean 'layer1.0.convv1.weight'"));
   EXPECT_THAT(e.message(), HasSubstr("unexpected  layer1.0.convv1.weight"));
-  EXPECT_EQ(values(*fresh, "conv1.weight"), untouched) << "what is refused is not taken in part";
+  EXPECT_EQ(values(*fresh, "conv1.weight"), untouched) << "refused weights are not loaded in part";
   EXPECT_THAT(init_weights(*fresh, weights, {.match = InitMatch::kAny}).names.missing, ElementsAre("layer1.0.conv1.weight"));
   EXPECT_EQ(values(*fresh, "conv1.weight"), before);
   EXPECT_THAT(init_weights(*net_of(4, 4), weights, {.skip = {"layer1.0"}}).skipped, testing::Contains("layer1.0.conv1.weight"));
@@ -114,7 +114,7 @@ TEST(InitWeights, PyTorchsNamesAreToldWhatToDoWith) {
   EXPECT_THAT(refused(*to, weights).fix(), HasSubstr("sindri convert"));
 }
 
-// The loss of each step and the weights behind them.
+// The loss of each step and the weights after them.
 struct Trained {
   std::vector<double> losses;
   nn::CellPtr network;
@@ -146,7 +146,7 @@ Trained train(Mode mode, const std::vector<std::string>& frozen, FrozenNorm norm
 TEST(Freeze, FrozenPartsStayInBothModes) {
   const std::vector<std::string> parts = {"conv1", "bn1", "layer1", "layer2.*.weight"};
   const auto first = net_of(3, 5);
-  // Graphs fold a convolution and the fixed batch norm behind it into one, as they do in evaluation: then last bits differ between the modes.
+  // Graphs fold a convolution and the frozen batch norm after it into one, as in evaluation: then the last bits differ between the modes.
   const Trained folded = train(Mode::kGraph, parts), not_folded = train(Mode::kPynative, parts);
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(folded.losses[i], not_folded.losses[i], 1e-4);
   const Trained graph = train(Mode::kGraph, parts, FrozenNorm::kBatch), eager = train(Mode::kPynative, parts, FrozenNorm::kBatch);
@@ -160,7 +160,7 @@ TEST(Freeze, FrozenPartsStayInBothModes) {
       EXPECT_EQ(values(*first, name), values(*folded.network, name)) << name;
     }
   }
-  EXPECT_NE(values(*first, "layer2.0.bn1d.gamma"), values(*graph.network, "layer2.0.bn1d.gamma")) << "gamma of layer2 is named by no pattern";
+  EXPECT_NE(values(*first, "layer2.0.bn1d.gamma"), values(*graph.network, "layer2.0.bn1d.gamma")) << "no pattern matches gamma of layer2";
   EXPECT_NE(values(*first, "end_point.weight"), values(*graph.network, "end_point.weight"));
 }
 
@@ -276,7 +276,7 @@ TEST_F(Safetensors, HostileFilesAreRefused) {
   for (const auto& [what, bytes] : bad) {
     try {
       load(bytes);
-      ADD_FAILURE() << what << " was taken";
+      ADD_FAILURE() << what << " was accepted";
     } catch (const CheckpointError& e) {
       EXPECT_EQ(e.code(), ErrorCode::kCheckpointCorrupt) << what;
       EXPECT_THAT(e.where(), HasSubstr("weights.safetensors, byte")) << what;

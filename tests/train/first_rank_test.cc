@@ -1,4 +1,4 @@
-// What rank 0 does for all: its text, its errors and its checkpoint reach every rank, however long it takes; and differences between ranks are named.
+// Work that rank 0 does for all: its text, its errors and its checkpoint reach every rank, however long it takes; and differences between ranks are named.
 #include "src/train/first_rank.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(FirstRank, ItsTextReachesAll) {
   EXPECT_EQ(right, 8);
 }
 
-// A call may wait for half a second at most; what rank 0 does takes longer.
+// A call may wait for half a second at most; rank 0's work takes longer.
 TEST(FirstRank, ASlowOneIsNoRankThatHangs) {
   std::atomic<int> right{0};
   comm::Options options;
@@ -61,7 +61,7 @@ TEST(FirstRank, ItsErrorIsThrownOnAll) {
           ? 1
           : 0;
     }
-    comm::world().barrier();  // what comes behind works as before
+    comm::world().barrier();  // later calls work as before
   });
   EXPECT_EQ(right, 3);
 }

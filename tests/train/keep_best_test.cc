@@ -1,4 +1,4 @@
-// The best evaluation of a training: which it is, when waiting ends, and what is counted of an earlier process.
+// The best evaluation of a run: which one it is, when the patience ends, and how an earlier process's evaluations count.
 #include "sindri/train/keep_best.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 namespace sindri::train {
 namespace {
 
-// The epoch in which the training was asked to end; 0: not.
+// The epoch in which the run was asked to stop; 0: never.
 int64_t stopped_at(KeepBest& best, const std::vector<double>& values, int64_t every = 1, int64_t first = 1) {
   TrainState s;
   s.epoch_num = 1000;
@@ -62,7 +62,7 @@ TEST(KeepBest, EarlierEvaluationsCount) {
   EXPECT_EQ(stopped_at(spent, {0.9}), -1) << "it ends before the first step";
 }
 
-// As a checkpoint holds it: a resumed run continues to wait.
+// State in a checkpoint: a resumed run continues to wait.
 TEST(KeepBest, StateGoesOnWhereItWas) {
   KeepBest before({.metric = "accuracy", .patience = 3});
   EXPECT_EQ(stopped_at(before, {0.5, 0.7, 0.6, 0.1 + 0.2}), 0);
@@ -95,7 +95,7 @@ TEST(KeepBest, AnEvaluationAfterTheEndCounts) {
   EXPECT_EQ(best.best_epoch(), 2);
 }
 
-// The epochs between two evaluations say nothing of one.
+// Epochs between two evaluations do not count.
 TEST(EarlyStopping, CountsEvaluations) {
   double value = 0;
   EvalCallback eval([&value] { return MetricValues{{"accuracy", value += 1}}; }, 3);
@@ -129,10 +129,10 @@ TEST(EarlyStopping, StateGoesOnWhereItWas) {
   s.stop = false;
   before.load_state(after.state());
   before.begin(s);
-  EXPECT_TRUE(s.stop) << "it had run out of patience";
+  EXPECT_TRUE(s.stop) << "its patience had run out";
 }
 
-// A run that a signal interrupts is evaluated where one that goes through is.
+// A run that a signal interrupts is evaluated at the same points as an uninterrupted one.
 TEST(EvalCallback, AnInterruptedEpochIsNotEvaluatedOutOfTurn) {
   for (const bool interrupted : {false, true}) {
     int64_t evaluations = 0;

@@ -1,4 +1,4 @@
-// The order of events of Model::train, by the table that tests/python/test_training_loop.py reads, too.
+// The order of events of Model::train, by the table that tests/python/test_training_loop.py also reads.
 #include <gtest/gtest.h>
 
 #include <fstream>

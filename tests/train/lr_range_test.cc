@@ -1,4 +1,4 @@
-// The learning-rate range test on curves that are known.
+// The learning-rate range test on known curves.
 #include "sindri/train/lr_range.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace sindri::train::lr_range_samples {
 namespace {
 
-// A loss that is `top` at small rates, falls around `centre` by `drop`, and explodes above `edge`.
+// A loss that is `top` at small learning rates, falls around `centre` by `drop`, and explodes above `edge`.
 LrRange run(const std::function<double(double rate, int64_t step)>& loss, int64_t steps = 100) {
   LrRange range(1e-6, 10, steps);
   for (int64_t i = 0; i < steps; ++i)

@@ -1,4 +1,4 @@
-// Model's loop: stopping after any step and going on from the checkpoint gives the bits of a training that never stopped.
+// Model's loop: stopping after any step and resuming from the checkpoint is bitwise identical to an uninterrupted run.
 #include "sindri/train/model.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ struct Outcome {
   int64_t steps = 0;  // cur_step_num at the end
 };
 
-// Trains until `stop` steps are done in all (0: to the end), from the checkpoint `from` when given.
+// Trains until `stop` steps are done in total (0: to the end), from the checkpoint `from` if given.
 Outcome run(int64_t bad, int64_t stop, const std::string& from, const std::string& folder) {
   set_seed(7);
   ops::reset_rng(7);
@@ -105,12 +105,12 @@ TEST_P(ModelResume, BitsOfAnUninterruptedTraining) {
   resumes_anywhere(-1);
 }
 
-// The epoch in which the bad row is met and those after it have fewer steps than the data set counts.
+// The epoch with the bad row and those after it have fewer steps than the dataset's size says.
 TEST_P(ModelResume, WithABadRowLeftOut) { resumes_anywhere(5); }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ModelResume, testing::Values(Mode::kGraph, Mode::kPynative));
 
-// What `sindri eval` does with a checkpoint of a training: optimizer and random state are left aside, strictly.
+// Like `sindri eval` with a checkpoint of a run: optimizer and random state are ignored, in strict mode.
 TEST(ModelTrain, WeightsOfATrainingCheckpointLoadIntoABareNetwork) {
   const TempFolder folder;
   const Outcome trained = run(-1, 0, "", folder.path());
@@ -144,7 +144,7 @@ TEST(ModelTrain, RotationLeavesFilesOfALongerPrefixAlone) {
   EXPECT_TRUE(std::filesystem::exists(folder.file("net-1_2.ckpt")));
 }
 
-// As a copied folder has them: in the wrong order, and equal.
+// As in a copied folder: file times are in the wrong order, and equal.
 TEST(ModelTrain, RotationGoesByTheNumbersOfNamesAndNotByTimes) {
   const TempFolder folder;
   const auto now = std::filesystem::file_time_type::clock::now();
@@ -176,7 +176,7 @@ TEST(ModelTrain, MaxStepsCountsStepsOfEarlierRuns) {
   EXPECT_TRUE(none.losses.empty());
 }
 
-// An epoch's end must not ask again for rows that were prepared for the next one.
+// An epoch's end must not read rows again that were prepared for the next one.
 TEST(ModelTrain, OnASourceThatCannotBeReadAgain) {
   for (int k = 0; k < 10; ++k) {
     dataset::GeneratorDataset::Options o;

@@ -1,4 +1,4 @@
-// Files that the user named: replaced whole where they are plain files, written through where they are something else.
+// Files that the user named: plain files are replaced as a whole, anything else is written through.
 #include "src/train/output_file.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ TEST(OutputFile, PlainFilesAndLinksToThemAreReplaced) {
   EXPECT_EQ(read_all(temp.file("old")), "[]") << "opening alone changes nothing";
 }
 
-// A photo or a checkpoint that was named by mistake, and what its owner has made read-only.
+// An image or a checkpoint named by mistake, and a file that its owner has made read-only.
 TEST(OutputFile, OtherKindsAndReadOnlyFilesAreKept) {
   const TempFolder temp;
   const std::string json = "\n {\"a\": 1}", png = "\x89PNG\r\n", npy = "\x93NUMPY";

@@ -1,4 +1,4 @@
-// Trainings in runtimes of their own, as threads of one process: the bits they give alone, each in a process of its own.
+// Training runs in separate runtimes, as threads of one process: bitwise identical to each run alone in its own process.
 #include "sindri/core/runtime.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ nn::CellPtr convolution() {
 nn::CellPtr lenet() { return models::create("lenet"); }
 nn::CellPtr resnet() { return models::create("resnet20"); }
 
-// Neighbours differ in everything; the second four have each net in the other mode.
+// Neighbours differ in everything; the second four have each network in the other mode.
 const amp::Options kHalf = {.level = amp::Level::kO2, .dtype = DType::kFloat16};  // with a dynamic loss scale
 const std::array<std::array<Training, 4>, 2> kTrainings = {{
     {{{"mlp, graph", mlp, {8, 8, 1}, 3, Mode::kGraph, 1, false, true},
@@ -67,7 +67,7 @@ const std::array<std::array<Training, 4>, 2> kTrainings = {{
 }};
 constexpr int64_t kBatch = 8, kSteps = 10, kEpochs = 2;
 
-// Noise, in an order and with flips that the seed decides.
+// Noise, in an order and with flips that depend on the seed.
 dataset::Dataset::Ptr noise(const Shape& image) {
   const int64_t rows = kBatch * kSteps;
   PhiloxSequence rng(1, 0, 0, 0);
@@ -82,11 +82,11 @@ dataset::Dataset::Ptr noise(const Shape& image) {
   return d->batch(kBatch, {.drop_remainder = true});
 }
 
-// Everything a training leaves, as numbers and as text.
+// All results of a run, as values and as text.
 struct Outcome {
   std::vector<float> values;  // the losses of all steps, then the weights
-  std::string text;  // the settings each step found, the choices of kernels
-  bool operator==(const Outcome& o) const {  // by their bits
+  std::string text;  // the settings that each step saw, the choices of kernels
+  bool operator==(const Outcome& o) const {  // bitwise
     return values.size() == o.values.size() && std::memcmp(values.data(), o.values.data(), values.size() * sizeof(float)) == 0 && text == o.text;
   }
 };
@@ -134,7 +134,7 @@ Outcome read(const std::string& file) {
   std::ifstream f(file, std::ios::binary);
   Outcome o;
   size_t n = 0;
-  if (!f.read(reinterpret_cast<char*>(&n), sizeof n)) throw std::runtime_error("the training of a process of its own left nothing in " + file);
+  if (!f.read(reinterpret_cast<char*>(&n), sizeof n)) throw std::runtime_error("a separate training process wrote no result to " + file);
   o.values.resize(n);
   f.read(reinterpret_cast<char*>(o.values.data()), static_cast<std::streamsize>(n * sizeof(float)));
   o.text.assign(std::istreambuf_iterator<char>(f), {});
@@ -143,7 +143,7 @@ Outcome read(const std::string& file) {
 
 constexpr const char *kWhich = "SINDRI_TEST_TRAINING", *kFile = "SINDRI_TEST_OUTCOME";
 
-// This program once more, which trains one of them and ends.
+// Starts this program again to train one of them.
 Outcome in_a_process(const Training& t, const std::string& file) {
   std::vector<std::string> variables = {std::string(kWhich) + "=" + t.name, std::string(kFile) + "=" + file};
   for (char** e = environ; *e != nullptr; ++e) {
@@ -167,7 +167,7 @@ Outcome in_a_process(const Training& t, const std::string& file) {
   return read(file);
 }
 
-// Where they part, for whoever has to find out why.
+// Prints their differences, for debugging.
 void expect_same(const Outcome& got, const Outcome& alone, const char* name, const std::string& when) {
   if (got == alone) return;
   ASSERT_EQ(got.values.size(), alone.values.size()) << name << " " << when;
@@ -197,10 +197,10 @@ TEST_P(Runtimes, FourSideBySideGiveTheBitsOfFourProcesses) {
   std::vector<Outcome> alone;
   for (const Training& t : four) alone.push_back(in_a_process(t, folder.file(t.name)));
 
-  // In turn on this thread: what a thread keeps between runtimes must not show either.
+  // In turn on this thread: state that a thread keeps between runtimes must not have an effect either.
   for (size_t i = four.size(); i-- > 0;) {
     const RuntimeScope scope((Runtime(four[i].name)));
-    expect_same(run(four[i]), alone[i], four[i].name, "behind others on one thread");
+    expect_same(run(four[i]), alone[i], four[i].name, "after others on one thread");
   }
 
   constexpr int kRepetitions = 4;
@@ -218,13 +218,13 @@ TEST_P(Runtimes, FourSideBySideGiveTheBitsOfFourProcesses) {
       });
     }
     for (std::thread& t : threads) t.join();
-    for (size_t i = 0; i < four.size(); ++i) expect_same(together[i], alone[i], four[i].name, "beside others");
+    for (size_t i = 0; i < four.size(); ++i) expect_same(together[i], alone[i], four[i].name, "concurrently with others");
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Fours, Runtimes, testing::Values(0, 1));
 
-// A random transform that is called by hand draws by its place among those of its runtime.
+// A random transform that is called by hand draws by its number among those of its runtime.
 TEST(RuntimeOfTheData, TransformsCalledByHandCountForThemselves) {
   std::vector<uint8_t> pixels(64 * 64);
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i % 251);
@@ -243,7 +243,7 @@ TEST(RuntimeOfTheData, TransformsCalledByHandCountForThemselves) {
   EXPECT_EQ(crops(), first);
 }
 
-// Whatever a worker of the data pipeline calls works in the runtime of the training that reads it.
+// Everything that a worker of the data pipeline calls runs in the runtime of the training run that reads it.
 TEST(RuntimeOfTheData, WorkersOfThePipelineInheritTheReadersRuntime) {
   std::mutex mutex;
   std::set<std::string> seen;
@@ -257,7 +257,7 @@ TEST(RuntimeOfTheData, WorkersOfThePipelineInheritTheReadersRuntime) {
   };
   const auto d = dataset::GeneratorDataset::make(o)->batch(4);
   const auto it = d->create_iterator({.num_epochs = 1, .num_workers = 2});
-  seen.clear();  // the first row may be asked for what a row looks like
+  seen.clear();  // the first row may be read to find out the rows' shapes
   const RuntimeScope scope(Runtime("reader"));
   std::vector<Tensor> columns;
   while (it->next(&columns)) {}

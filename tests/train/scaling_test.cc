@@ -1,4 +1,4 @@
-// The scaling model against the table of published figures it was made for, and against sums done by hand.
+// The scaling model against the table of published figures it was made for, and against sums computed by hand.
 #include <gtest/gtest.h>
 
 #include "sindri/core/error.h"
@@ -9,7 +9,7 @@
 namespace sindri::train::scaling_test {
 namespace {
 
-// Bytes of the buckets of 25 MB that gradients of these sizes make.
+// Bytes of the buckets of 25 MB for gradients of these sizes.
 std::vector<double> buckets_of(const std::vector<int64_t>& numbers, DType dtype) {
   std::vector<TensorMeta> metas;
   for (const int64_t n : numbers) metas.push_back({Shape{n}, dtype, Layout::kContiguous, Device{}});
@@ -52,8 +52,8 @@ TEST(Scaling, ResNet50RowsAreWithinOnePoint) {
   }
 }
 
-// BERT-large: 336 million bf16 gradients, 24 layers between the embeddings, which come last, and the heads. From 64 ranks on 25 Gbit/s the wire is
-// what counts, so that the order of gradients, which the table does not name, does not matter.
+// BERT-large: 336 million bf16 gradients, 24 layers between the embeddings, which come last, and the heads. From 64 ranks on 25 Gbit/s the network dominates,
+// so the order of gradients, which the table does not state, does not matter.
 TEST(Scaling, BertLargeOnASlowNetworkIsWithinOnePoint) {
   constexpr int64_t h = 1024;
   std::vector<int64_t> numbers = {30522 * h, 512 * h, 2 * h, h, h};

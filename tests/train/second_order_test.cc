@@ -1,5 +1,5 @@
-// A second-order optimizer in a training step: uses reach precondition, scaled as they say; variants are graphs of their own; a step that is
-// left out leaves curvature alone. The expected weights are plain loops over doubles.
+// A second-order optimizer in a training step: uses reach precondition with the documented scaling; each variant has a separate graph; a skipped step leaves
+// the curvature unchanged. The expected weights are plain loops over doubles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TrainStep::Batch batch_of(const Sample& s) {
           Tensor::from_values({kSamples, 1}, {s.t.begin(), s.t.end()}, DType::kFloat64)};
 }
 
-// The same in loops; a step of samples that are not finite is left out.
+// The same in loops; a step with samples that are not finite is skipped.
 struct Expected {
   std::array<double, 2> w{1, -1};
   std::array<double, 4> a_inverse{};

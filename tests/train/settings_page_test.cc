@@ -1,4 +1,4 @@
-// docs/settings.md against the table it is made from: in this program, whose tests register nothing of their own.
+// docs/settings.md against the table it is generated from: in this program, because its tests register no settings.
 #include <gtest/gtest.h>
 
 #include <fstream>

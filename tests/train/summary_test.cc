@@ -97,7 +97,7 @@ TEST(Summary, FileAppearsWithItsFirstEventAndStopsAtItsSize) {
   EXPECT_EQ(file.path(), "");
   EXPECT_TRUE(file.write("summary", summary({scalar_value("loss", 0.5)}), 1));
   EXPECT_FALSE(file.write("summary", std::string(1000, 'x'), 2));
-  EXPECT_FALSE(file.write("summary", "", 3)) << "what is full stays so";
+  EXPECT_FALSE(file.write("summary", "", 3)) << "a full file stays full";
   EXPECT_THROW(file.write("sound", "", 3), ValueError);
   file.close();
   struct stat info {};

@@ -11,7 +11,7 @@ namespace sindri {
 
 class TempFolder {
  public:
-  // kMemory: on a memory file system where there is one, for tests that rewrite a file thousands of times.
+  // kMemory: on a memory file system if there is one, for tests that rewrite a file thousands of times.
   enum Place { kDisk, kMemory };
   explicit TempFolder(Place place = kDisk) {
     const std::filesystem::path shm = "/dev/shm";

@@ -1,4 +1,4 @@
-// Parts of a batch, choices of graphs, and stages that stand between those of a step.
+// Parts of a batch, choices of graphs, and stages between those of a step.
 #include "sindri/train/train_step.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +70,7 @@ TEST_P(TrainStepModes, PartsOfABatchGiveItsMeanGradient) {
   EXPECT_THROW(train::make_train_step(*whole.net, *whole.optimizer, {.micro_batches = 0}), ValueError);
 }
 
-// Written one behind the other or each as soon as it is there, updates have the same bits; what stands between is called.
+// Updates written in sequence or each as soon as it is ready are bitwise identical; stages in between are called.
 TEST_P(TrainStepModes, StagesOfTheUpdateCanBeWrapped) {
   Training plain, wrapped;
   int seen = 0;
@@ -107,13 +107,13 @@ TEST_P(TrainStepModes, ChoicesOfAStepMakeItsGraph) {
   train::StepRunner run(t.step);
   for (int64_t i = 0; i < 6; ++i) {
     run(batch(4), i);
-    EXPECT_THAT(now, ElementsAre(i % 2, i % 3)) << "traced, or run, with the choices of its own step";
+    EXPECT_THAT(now, ElementsAre(i % 2, i % 3)) << "traced, or run, with its step's choices";
   }
   EXPECT_EQ(t.step.variant_at(6) - t.step.variant_at(0), 5 * 6) << "the optimizer's lies above the choices";
   EXPECT_THROW(t.step.add_choice(1, nullptr), ValueError);
 }
 
-// A guard that says only `skip`; what the stages hand on is what the others see and what is reported.
+// A guard that only sets `skip`; values that stages pass on are seen by the others and reported.
 TEST_P(TrainStepModes, AGuardThatOnlySaysSkipIsReported) {
   Training t;
   const Tensor skips = Tensor::full({}, 1, DType::kBool);
@@ -145,7 +145,7 @@ TEST_P(TrainStepModes, AfterApplyGetsTheSkipOfTheGradients) {
   EXPECT_EQ(seen.id(), handed.id());
 }
 
-// One graph reports whether it took effect, another never leaves a step out.
+// One graph reports whether it took effect, another never skips a step.
 TEST_P(TrainStepModes, VariantsMayDifferInWhatTheyReport) {
   Training t;
   t.step.add_choice(2, [](const TrainStep&, int64_t step) { return static_cast<int>(step % 2); });
@@ -158,7 +158,7 @@ TEST_P(TrainStepModes, VariantsMayDifferInWhatTheyReport) {
   for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(run(batch(4), i).finite.defined(), i % 2 == 1) << i;
 }
 
-// What would be restored is held no longer than it may be needed.
+// Values that may be restored are held no longer than needed.
 TEST_P(TrainStepModes, OldValuesAreLetGoBeforeTheUpdate) {
   Training t({.skip_nonfinite = true});
   std::weak_ptr<int> old;
