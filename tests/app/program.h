@@ -78,9 +78,9 @@ std::vector<std::string> checkpoints(const std::string& run_dir);
 /// Fails unless every checkpoint of the run loads and verifies; returns how many there are.
 size_t expect_good_checkpoints(const std::string& run_dir);
 
-/// Expects the last checkpoints of two runs to have the same entries, bitwise identical. Of the position, the number of ranks may differ, which no result
-/// depends on, and so may the sums of the epoch: a run resumed from a step that is not a multiple of the interval may save its last step before the epoch's end
-/// clears them, the whole run after that.
+/// Expects the last checkpoints of two runs to have the same entries, bitwise identical. The number of ranks may differ, because no result depends on it. So
+/// may the epoch's sums: a resumed run whose start is not a multiple of the interval may save its last step before the epoch's end clears the sums, whereas the
+/// whole run saves after that.
 void expect_same_end(const std::string& run_dir, const std::string& other_run_dir);
 
 /// The same for tensors only: the runs may have been saved and evaluated at other steps.

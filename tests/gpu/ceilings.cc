@@ -1,5 +1,5 @@
 // The best throughput of this GPU, measured in the same run as everything else: device copies of 1 GiB (bytes read and written) and products of two 8192 x 8192
-// bfloat16 matrices of random values (power, and so clocks, depend on the values). Prints one JSON object.
+// bfloat16 matrices. Their values are random, because power, and so clocks, depend on the values. Prints one JSON object.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 

@@ -263,8 +263,9 @@ TEST_P(OpSuite, GraphEqualsEager) {
   }
 }
 
-// A device's result is bitwise identical to the CPU's, or on CUDA within the type's tolerance: eagerly, and compiled with every pass, where the first call runs
-// op by op, the second is captured, and later ones replay the capture. Forward and backward are in one function, so that passes have a graph to work on.
+// A device's result is bitwise identical to the CPU's, or on CUDA within the type's tolerance, both eagerly and compiled with every pass. Compiled, the first
+// call runs op by op, the second is captured, and later ones replay the capture. Forward and backward are in one function, so that passes have a graph to work
+// on.
 TEST_P(OpSuite, ADeviceGivesTheNumbersOfTheCpu) {
   if (current_device().is_cpu()) return;  // main.cc chooses
   const Sample& s = sample();
