@@ -1,4 +1,4 @@
-// matmul and batch_matmul. The gradient of a product is a product again, with transposes in place of copies.
+// matmul and batch_matmul. The gradient of a product is again a product, with transpose flags instead of copies.
 #include "sindri/ops/matmul.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ Shape leading(const Shape& s, int rank) {
   return out;
 }
 
-// First element of the operand's matrix for each matrix of the result; a dimension of 1 is read again and again.
+// First element of the operand's matrix for each matrix of the result; a dimension of 1 is repeated.
 std::vector<int64_t> offsets(const Shape& batch, const Shape& own, int64_t matrix) {
   std::vector<int64_t> out(static_cast<size_t>(batch.numel()));
   const Shape strides = contiguous_strides(own), result = contiguous_strides(batch);
@@ -92,14 +92,14 @@ std::vector<TensorMeta> infer(const char* op, bool batched, const Attrs& attrs, 
   return {out};
 }
 
-// With C = op(A) op(B): d op(A) = dC op(B)^T and d op(B) = op(A)^T dC; a transposed operand takes the transposed product.
+// With C = op(A) op(B): d op(A) = dC op(B)^T and d op(B) = op(A)^T dC. A transposed operand gets the transposed product.
 std::vector<Tensor> vjp(const VjpContext& c, Tensor (*product)(const Tensor&, const Tensor&, bool, bool)) {
   const auto& at = c.attrs.as<MatmulAttrs>();
   const Tensor &a = c.in[0], &b = c.in[1], &dc = c.dout[0];
   Tensor da, db;
   if (c.needs[0]) da = at.transpose_a ? product(b, dc, at.transpose_b, true) : product(dc, b, false, !at.transpose_b);
   if (c.needs[1]) db = at.transpose_b ? product(dc, a, true, at.transpose_a) : product(a, dc, !at.transpose_a, false);
-  // Broadcast leading dimensions are summed away.
+  // Broadcast leading dimensions are summed.
   if (da.defined() && da.shape() != a.shape()) da = ops::sum_to(da, a.shape());
   if (db.defined() && db.shape() != b.shape()) db = ops::sum_to(db, b.shape());
   return {da, db};
@@ -140,8 +140,8 @@ namespace {
 
 using Product = Tensor (*)(const Tensor&, const Tensor&, bool, bool);
 
-// Integers in pieces of 16 bits: their products and the sums over K <= 2^20 of them are exact in double, and what is beyond the type wraps
-// around as integer arithmetic does.
+// Splits integers into pieces of 16 bits: products of pieces, and sums of K <= 2^20 of them, are exact in double. Overflow wraps around as
+// in integer arithmetic.
 Tensor integer_product(Product product, const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
   const DType type = promote_types(a.dtype(), b.dtype());
   const Tensor mask = full({}, 0xFFFF, DType::kInt64);
@@ -161,7 +161,7 @@ Tensor integer_product(Product product, const Tensor& a, const Tensor& b, bool t
   return cast(sum, type);
 }
 
-// Other operands are left for the op to refuse.
+// Other operands are passed on, and the op rejects them.
 bool integers(const Tensor& a, const Tensor& b) {
   const auto matrix = [](const Tensor& x) { return is_integral(x.dtype()) && x.dtype() != DType::kBool && x.rank() >= 2; };
   return matrix(a) && matrix(b);

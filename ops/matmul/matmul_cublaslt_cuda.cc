@@ -1,5 +1,5 @@
-// matmul and batch_matmul by cuBLASLt, on tensor cores for half types. Broadcast batches are strides of 0; where a batch is none of one stride (both operands
-// repeat, along different dimensions), its outer dimensions become separate calls.
+// matmul and batch_matmul by cuBLASLt, on tensor cores for half types. Broadcast batches are strides of 0. If a batch does not have a single stride (both
+// operands repeat, along different dimensions), its outer dimensions become separate calls.
 #include <algorithm>
 #include <vector>
 
@@ -11,15 +11,15 @@
 namespace sindri::cuda {
 namespace {
 
-constexpr int64_t kMostCalls = 64;  // more launches than that for one op: the tiled product takes one
+constexpr int64_t kMostCalls = 64;  // if one op needs more launches, the tiled product is used, which needs one
 
-// The first matrices of each call, and what one call does.
+// The first matrices of each call, and the problem of one call.
 struct Calls {
   MatrixProduct product;
   std::vector<int64_t> a, b, c;
 };
 
-// The innermost dimensions of the batch that have one stride in both operands make a call. Offsets of the matrices are known, so this is read off them.
+// The innermost dimensions of the batch with a single stride in both operands form a call. They are determined from the offsets of the matrices.
 Calls calls_of(const KernelQuery& q) {
   const matmul::Problem p = matmul::problem_of(q);
   const auto& attrs = q.attrs.as<matmul::MatmulAttrs>();

@@ -1,6 +1,6 @@
-// matmul and batch_matmul by our own product: every floating type (16-bit ones through float), every size, the same bits for any number
-// of threads. "in_place" takes small products, "gemm" packs its operands, "packed" is the same as an alternative to oneDNN's that is measured
-// (see sindri/op/kernel_choice.h).
+// matmul and batch_matmul by Sindri's own product: every floating type (16-bit types through float) and every size, with results that are
+// bitwise identical for any number of threads. "in_place" computes small products, "gemm" packs its operands, and "packed" is the same kernel
+// as a measured alternative to oneDNN's (see sindri/op/kernel_choice.h).
 #include <algorithm>
 #include <string>
 #include <type_traits>
@@ -27,7 +27,7 @@ template <class T> void multiply(const Problem& p, const T* a, const T* b, T* c)
     gemm(p.m, p.n, p.k, MatrixView<T>{a + p.a_offset[at], p.a_row, p.a_col}, MatrixView<T>{b + p.b_offset[at], p.b_row, p.b_col}, c + i * p.m * p.n, p.n,
          false);
   };
-  // Many small matrices: a thread takes whole ones; a few large ones are cut into tiles by gemm itself.
+  // Many small matrices: each thread computes whole ones. gemm itself splits a few large ones into tiles.
   const int64_t work = 2 * p.m * p.n * std::max<int64_t>(1, p.k);
   if (p.matrices() == 1) return one(0);
   parallel_for(p.matrices(), std::max<int64_t>(1, 200'000 / std::max<int64_t>(1, work)), [&](int64_t begin, int64_t end) {
@@ -64,7 +64,7 @@ class GemmMatmul final : public Kernel {
   int64_t a_size_, b_size_, c_size_;
 };
 
-// Small products whose rows of B are contiguous, on one thread and without packing.
+// Small products with contiguous rows of B, on one thread and without packing.
 class InPlaceMatmul final : public Kernel {
  public:
   explicit InPlaceMatmul(const KernelQuery& q) : problem_(matmul::problem_of(q)) {}
@@ -77,7 +77,7 @@ class InPlaceMatmul final : public Kernel {
   Problem problem_;
 };
 
-// Beyond this many multiplications a second thread or packed operands pay.
+// With more multiplications, a second thread or packed operands pay off.
 constexpr int64_t kInPlaceWork = 1 << 19, kInPlaceDepth = 256;
 
 std::string reject_in_place(const KernelQuery& q) {
@@ -90,7 +90,7 @@ std::string reject_in_place(const KernelQuery& q) {
   return "";
 }
 
-// Where it may be the faster one. Smaller products take too little time to be worth measuring, in larger ones oneDNN is ahead.
+// The range in which "packed" may be faster. Smaller products are too fast to be worth measuring; for larger ones oneDNN is faster.
 constexpr int64_t kPackedLeastWork = 1 << 22, kPackedMostWork = 1 << 26;
 
 std::string reject_packed(const KernelQuery& q) {

@@ -1,7 +1,7 @@
 // matmul and batch_matmul by oneDNN: transposes are strides of the descriptors, broadcast batches dimensions of 1.
 //
-// "onednn" lets the library split the work over threads. "onednn_strict", used in strict mode, cuts the rows or the columns of the
-// result (and the batch into single matrices) by shape alone; each piece is computed by a primitive made for one thread.
+// "onednn" lets the library split the work over threads. "onednn_strict", used in strict mode, splits the rows or the columns of
+// the result (and the batch into single matrices) by shape alone. Each piece is computed by a primitive for one thread.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -31,7 +31,7 @@ memory::desc matrix_descriptor(const Shape& batch, int64_t rows, int64_t cols, i
   return {dims, onednn::data_type(dtype), strides};
 }
 
-// ldc: elements from one row of the result to the next.
+// ldc: number of elements from one row of the result to the next.
 bool make_descriptor(const Problem& p, int64_t ldc, DType dtype, dnnl::matmul::primitive_desc* pd, std::string* why) {
   return onednn::try_make(
       [&] {
@@ -54,7 +54,7 @@ class OneDnnMatmul final : public Kernel {
   onednn::Product product_;
 };
 
-// Equal pieces of the longer side of the result, the last one shorter: lengths that are a multiple of the library's own blocks.
+// Equal pieces of the longer side of the result; the last one may be shorter. Their length is a multiple of the library's own blocks.
 constexpr int64_t kMaxPieces = 16, kRowBlock = 64, kColumnBlock = 256;
 
 class StrictOneDnnMatmul final : public Kernel {
@@ -95,7 +95,7 @@ class StrictOneDnnMatmul final : public Kernel {
     memory::desc a, b, c, scratchpad;
   };
 
-  // A single matrix with `length` rows (or columns); strides are those of the whole one.
+  // A single matrix with `length` rows (or columns); strides are those of the whole matrix.
   void make(int64_t length, const KernelQuery& q) {
     dnnl::matmul::primitive_desc pd;
     std::string why;
@@ -122,7 +122,7 @@ std::string reject_common(const KernelQuery& q) {
   if (!why.empty()) return why;
   const Problem p = matmul::problem_of(q);
   if (p.empty()) return "an operand has no elements";
-  // The library's own indices are 32-bit numbers in places.
+  // The library uses 32-bit indices in places.
   if (std::max({p.m, p.n, p.k}) > kMostRows) return "a side of more than 2^30 rows or columns";
   const onednn::ThreadScope threads(strict_mode() ? 1 : num_threads());
   dnnl::matmul::primitive_desc pd;

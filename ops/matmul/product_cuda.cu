@@ -1,12 +1,12 @@
-// See src/device/cuda/product.h. A block of 256 threads computes 64 x 64 elements of C, each thread 4 x 4 of them, from tiles of 64 x 16 of A and B in shared memory.
-// The elements of the next tiles are on their way from memory while the present ones are multiplied. Sums are in float (double for double).
+// See src/device/cuda/product.h. A block of 256 threads computes 64 x 64 elements of C, each thread 4 x 4 of them, from tiles of 64 x 16 of A and B in shared
+// memory. The elements of the next tiles are loaded while the present ones are multiplied. Sums are in float (double for double).
 //
-// Memory: an element of A is read cols/64 times, one of B rows/64 times, mostly from L2, as blocks that follow each other share their rows of A. The inner
-// loop reads 8 numbers of shared memory for 16 multiplications, so it reaches at most half of the arithmetic rate outside of the tensor cores. Products that
-// have to be fast are cuBLASLt's and cuDNN's.
+// Memory: an element of A is read cols/64 times, one of B rows/64 times, mostly from L2, because consecutive blocks share their rows of A. The inner loop reads
+// 8 elements of shared memory for 16 multiplications, so it reaches at most half of the arithmetic rate outside the tensor cores. Products that have to be fast
+// use cuBLASLt and cuDNN.
 //
-// A product of few tiles over a great depth (weight gradients) is cut into parts along its depth, and a second kernel adds the parts in their order. How many
-// depends on the sizes alone, so a GPU's number of multiprocessors does not change a bit.
+// A product of few tiles over a great depth (weight gradients) is split along its depth, and a second kernel adds the parts in order. The number of parts
+// depends on the sizes alone, so results do not depend on a GPU's number of multiprocessors.
 #include "src/device/cuda/product.h"
 
 #include <limits>
@@ -26,7 +26,7 @@ SINDRI_DEVICE int64_t place(const Split& s, int64_t i) {
   return q * s.outer + (i - q * s.by.value) * s.inner;
 }
 
-// A line or a depth of an operand: its part of the element's place, and of the position in the image.
+// A line or a depth of an operand: its contribution to the element's offset and to the position in the image.
 struct Position {
   int64_t at;
   int32_t h, w;
@@ -49,12 +49,12 @@ SINDRI_DEVICE Position depth_position(const GatheredMatrix& m, int64_t i) {
   return m.lines_are_pixels ? tap_position(m.window, i) : pixel_position(m.window, i);
 }
 
-// Positions in a padded image are 32-bit numbers (the host has seen to that), so the divisor is not one of 64 bits.
+// Positions in a padded image are 32-bit integers (checked by the host), so no 64-bit division is needed.
 SINDRI_DEVICE int32_t quotient32(const Divisor& d, int32_t n) {
   const auto u = static_cast<uint32_t>(n);
   return static_cast<int32_t>((static_cast<uint64_t>(__umulhi(u, d.multiplier)) + u) >> d.shift);
 }
-// Whether h is a position of the image once it is divided.
+// Divides h by the stride. Returns whether the result is a position of the image.
 SINDRI_DEVICE bool is_position(int32_t* h, const Divisor& every, int32_t size) {
   if (*h < 0) return false;
   if (every.value > 1) {
@@ -74,12 +74,12 @@ template <class E> SINDRI_DEVICE Sum<E> element(const GatheredMatrix& m, const E
   return load(base[at + h * v.stride_h + w * v.stride_w]);
 }
 
-// A thread's share of an operand's tiles: kEach lines of one depth. Neighbouring threads take neighbouring depths or lines, whichever lie together.
+// A thread's share of an operand's tiles: kEach lines of one depth. Neighbouring threads load neighbouring depths or lines, whichever are contiguous.
 template <class E> struct Loader {
   const GatheredMatrix& matrix;
   const E* base;
-  int line, depth;  // of the first element in the tile
-  bool there[kEach];  // whether the line is one of the matrix
+  int line, depth;  // of its first element in the tile
+  bool there[kEach];  // whether the line is inside the matrix
   Position lines[kEach];
   Sum<E> next[kEach];
 
@@ -95,7 +95,7 @@ template <class E> struct Loader {
       next[e] = 0;
     }
   }
-  // The tile's elements from depth `first` on; those at `last` and beyond are zero.
+  // Loads the tile's elements from depth `first` on; those from `last` on are zero.
   SINDRI_DEVICE void fetch(int64_t first, int64_t last) {
     const bool inside = first + depth < last;
     const Position at = inside ? depth_position(matrix, first + depth) : Position{0, 0, 0};
@@ -120,7 +120,7 @@ template <class E> SINDRI_DEVICE void store(const Product& p, int64_t z, int64_t
   static_cast<E*>(c.data)[at] = store_as<E>(v);
 }
 
-// A job is one tile of one product over one part of its depth; the tiles of a row follow each other.
+// A job is one tile of one product over one part of its depth; the tiles of a row are consecutive jobs.
 template <class E> __global__ void multiply(Product p) {
   using S = Sum<E>;
   SINDRI_SHARED(S, a_tile, kDepth * kPitch);
@@ -141,7 +141,7 @@ template <class E> __global__ void multiply(Product p) {
     const int64_t first = part * p.part_depth, last = min(p.depth, first + p.part_depth);
     const bool works = row0 + ty < p.rows && col0 + tx < p.cols;
     S sum[kEach][kEach] = {};
-    // Round after round: elements of the next tiles set out, the present ones are multiplied, the next ones take their place.
+    // Each round issues the loads of the next tiles, multiplies the present ones, and then replaces them.
     for (int64_t k = first - kDepth; k < last; k += kDepth) {
       if (k + kDepth < last) {
         a.fetch(k + kDepth, last);

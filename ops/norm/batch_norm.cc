@@ -87,7 +87,7 @@ std::vector<Tensor> vjp_train(const VjpContext& c) {
   const Tensor& x = c.in[0];
   std::vector<Tensor> d(3);
   if (c.dout[0].defined()) d = batch_norm_grad(c.dout[0], x, c.in[1], c.out[1], c.out[2], c.attrs.as<BatchNormAttrs>().eps);
-  // A loss that reads the statistics themselves: dx += dmean/M + dvar·2(x - mean)/M.
+  // For a loss that reads the statistics: dx += dmean/M + dvar·2(x - mean)/M.
   const double count = values_per_channel(x.shape());
   const auto add_dx = [&](const Tensor& t) { d[0] = d[0].defined() ? d[0] + to_dtype(t, x.dtype()) : to_dtype(t, x.dtype()); };
   if (c.dout[1].defined()) add_dx(broadcast_to(along_channels(c.dout[1] / count, x.shape()), x.shape()));
@@ -150,7 +150,7 @@ std::vector<Tensor> vjp_batch_grad(const VjpContext& ctx) {
   return d;
 }
 
-// gamma meets the normalised x, in the type that the rule computes it in; beta nothing.
+// gamma multiplies the normalised x, in the type in which the rule computes it; beta multiplies nothing.
 Tensor train_input(const Attrs& attrs, Span<const Tensor> in, size_t operand) {
   if (operand != 1) return {};
   const Tensor x = to_dtype(in[0], stats_dtype(in[0].dtype()));

@@ -1,10 +1,10 @@
-// Batch normalisation on the CPU: vectorised over channels where they are contiguous, else along each channel's plane.
+// Batch normalisation on the CPU: vectorised over channels if they are contiguous, otherwise along each channel's plane.
 //
-// Memory traffic is the cost: the training form reads x twice and writes y once, the gradient reads dy and x twice and writes dx once. The forms with
-// relu (and residual) move no more than that, one more reading of each further operand, and where the gradient is that of a sum or of a residual, one
-// writing and reading of g in place of the second readings. Statistics take one pass: sums of d and d² with d = x - shift, the shift being the
-// channel's first value, which keeps var = mean(d²) - mean(d)² from cancelling. Sums are double, of a few rows each (added up in what x is computed
-// in) where channels are contiguous, over pieces whose size depends on the shape only and that are added in order, so the bits do not depend on the
+// Memory traffic dominates the cost. The training form reads x twice and writes y once; the gradient reads dy and x twice and writes dx once. The
+// forms with relu (and residual) add one read of each further operand. If the gradient is that of a sum or of a residual, one write and one read of g
+// replace the second reads. Statistics take one pass: sums of d and d² with d = x - shift, where shift is the channel's first value, which keeps var
+// = mean(d²) - mean(d)² from cancelling. Sums are double. If channels are contiguous, a few rows each are first summed in the type in which x is
+// computed. Sums are taken over pieces whose size depends on the shape only and which are added in order, so the result is bitwise identical for any
 // number of threads.
 #include <algorithm>
 #include <cmath>
@@ -17,11 +17,11 @@
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kPiece = 32768;  // elements of one piece, about
-constexpr int64_t kMinRows = 64;  // with many channels: so many rows that a piece's sums stay small beside its data
-constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kPiece = 32768;  // elements per piece, about
+constexpr int64_t kMinRows = 64;  // minimum rows per piece, so that with many channels its sums stay small compared with its data
+constexpr int64_t kGrain = 16384;  // minimum elements per thread
 
-// How x divides into pieces. Piece p of channel c has its partial sums at [p·C + c].
+// The division of x into pieces. Piece p of channel c has its partial sums at [p·C + c].
 struct Pieces {
   ChannelView view;
   int64_t length = 0;  // rows (interleaved) or elements of a plane
@@ -39,13 +39,13 @@ struct Pieces {
     }
   }
 
-  // f(piece, first row, rows) for each piece of interleaved rows, in parallel.
+  // Calls f(piece, first row, rows) for each piece of interleaved rows, in parallel.
   template <class F> void for_rows(F&& f) const {
     parallel_for(count, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, length * view.c)), [&](int64_t b, int64_t e) {
       for (int64_t p = b; p < e; ++p) f(p, p * length, std::min(length, view.s - p * length));
     });
   }
-  // f(piece, channel, offset, elements) for each piece of each plane, in parallel.
+  // Calls f(piece, channel, offset, elements) for each piece of each plane, in parallel.
   template <class F> void for_runs(F&& f) const {
     parallel_for(count * view.c, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, std::min(length, view.s))), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; ++i) {
@@ -91,7 +91,7 @@ void put(DType x, void* array, int64_t i, double v) {
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 
-// Places of the per-channel coefficients in the workspace.
+// Indices of the per-channel coefficients in the workspace.
 enum Coefficient { kMean, kScale, kBeta, kA, kB, kC };
 
 class BatchNormKernel : public Kernel {
@@ -100,7 +100,7 @@ class BatchNormKernel : public Kernel {
   int64_t workspace_bytes() const override { return Workspace::bytes(pieces_); }
 
  protected:
-  // The three coefficients of y = (x - mean)·scale + beta. From the stored statistics, so that the gradient finds the same bits.
+  // The three coefficients of y = (x - mean)·scale + beta. Computed from the stored statistics, so that the gradient computes bitwise identical values.
   void set_forward(Workspace& w, int64_t c, const Buffer& gamma, const Buffer& beta, const Buffer& mean, const Buffer& var) const {
     put(type_, w.coefficient(kMean), c, load_element(mean, c));
     put(type_, w.coefficient(kScale), c, load_element(gamma, c) / std::sqrt(load_element(var, c) + eps_));
@@ -139,7 +139,7 @@ double eps_of(const KernelQuery& q) {
   return q.op.traits.role == OpRole::kBatchNormRelu ? q.attrs.as<BatchNormReluAttrs>().eps : q.attrs.as<BatchNormAttrs>().eps;
 }
 
-// in: x, gamma, beta [, residual]; out: y, mean, var. With relu also the op batch_norm_relu.
+// in: x, gamma, beta [, residual]; out: y, mean, var. With relu it is also the op batch_norm_relu.
 template <bool kRelu> class BatchNormTrain final : public BatchNormKernel {
  public:
   explicit BatchNormTrain(const KernelQuery& q) : BatchNormKernel(q.in[0], eps_of(q)) {}
@@ -151,7 +151,7 @@ template <bool kRelu> class BatchNormTrain final : public BatchNormKernel {
     for (int64_t c = 0; c < v.c; ++c) {
       const double d = w.total(0)[c] / count, variance = w.total(1)[c] / count - d * d;
       store_element(out[1], c, w.shift()[c] + d);
-      store_element(out[2], c, variance < 0 ? 0 : variance);  // NaN stays NaN
+      store_element(out[2], c, variance < 0 ? 0 : variance);  // a NaN is kept
       set_forward(w, c, in[1], in[2], out[1], out[2]);
     }
     apply(w, in[0], in.size() > 3 ? &in[3] : nullptr, out[0], kRelu);
@@ -193,7 +193,7 @@ class BatchNormInfer final : public BatchNormKernel {
 class GradKernel : public BatchNormKernel {
  protected:
   using BatchNormKernel::BatchNormKernel;
-  // y: with mask kOutput; dy2: added to dy; g: where the masked (and added) gradient is stored.
+  // y: for mask kOutput; dy2: added to dy; g: destination of the masked (and summed) gradient.
   struct Operands {
     const Buffer *dy, *x, *gamma, *mean, *var;
     BnMask mask = BnMask::kNone;
@@ -289,7 +289,7 @@ class BatchNormReluGrad final : public GradKernel {
   BatchNormReluGradAttrs attrs_;
 };
 
-// The graph compiler asks for bit masks on devices only.
+// The graph compiler uses bit masks on devices only.
 std::string reject_mask(const KernelQuery& q) {
   const bool mask = q.op.traits.role == OpRole::kBatchNormRelu ? q.attrs.as<BatchNormReluAttrs>().mask : q.attrs.as<BatchNormReluGradAttrs>().mask;
   return mask ? "bit masks" : "";

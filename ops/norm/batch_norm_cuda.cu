@@ -6,7 +6,7 @@ namespace {
 
 using ops::BatchNormAttrs;
 
-// y = (x - mean)·scale + beta; with relu max(y + residual, 0), each step rounded to E as the separate ops do.
+// y = (x - mean)·scale + beta, with relu max(y + residual, 0). Each step is rounded to E as in the separate ops.
 template <class E> struct Apply {
   using Element = E;
   using T = Number<E>;
@@ -34,7 +34,7 @@ template <class E> struct Apply {
       const Fixed& f = fixed[F == 1 ? 0 : j];
       T v = normalise(load(e.e[j]), f.mean, f.scale, f.beta);
       if (residual != nullptr) v = rounded<E>(v) + load(r.e[j]);
-      if (relu) v = rounded<E>(v) < T(0) ? T(0) : v;  // NaN passes, as in the op relu
+      if (relu) v = rounded<E>(v) < T(0) ? T(0) : v;  // NaN propagates, as in the op relu
       e.e[j] = store_as<E>(v);
       if (!(rounded<E>(v) <= T(0))) bits |= 1u << j;
     }
@@ -44,7 +44,7 @@ template <class E> struct Apply {
   }
 };
 
-// The mask where the pass above did not write whole bytes.
+// Writes the mask if the pass above did not write whole bytes.
 template <class E> __global__ void pack_mask(const E* y, uint8_t* mask, int64_t n) {
   for (int64_t b = global_thread(); b * 8 < n; b += global_threads()) {
     uint32_t bits = 0;

@@ -1,16 +1,17 @@
-// What the batch norm kernels of CUDA devices compute of a channel.
+// Per-channel computations of the batch norm kernels on CUDA devices.
 //
-// Statistics take one pass: sums of d and d² with d = x - shift, the shift being the channel's first value, which keeps var = mean(d²) - mean(d)² from
-// cancelling. A thread adds up in float (for float64 in double), threads and blocks combine in double.
+// Statistics take one pass: sums of d and d² with d = x - shift, where shift is the channel's first value, which keeps var = mean(d²) - mean(d)² from
+// cancelling. A thread sums in float (double for float64); threads and blocks are combined in double.
 //
-// Gradient, with g that of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)): dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2, dbeta = s1.
+// Gradient, with g that of the normalised value, s1 = sum(g) and s2 = sum(g·(x - mean)): dx = gamma·r·(g - s1/M - (x - mean)·r²·s2/M), dgamma = r·s2, dbeta =
+// s1.
 #pragma once
 
 #include "ops/norm/channels_cuda.h"
 
 namespace sindri::cuda {
 
-/// Policy of run_fold: mean and var of x [N, C, ...], and what the pass over the elements needs of them.
+/// Policy of run_fold: mean and var of x [N, C, ...], and the factors for the pass over the elements.
 template <class E> struct Stats {
   using Element = E;
   using T = Number<E>;
@@ -20,7 +21,7 @@ template <class E> struct Stats {
     T shift;
   };
   const E* x;
-  int64_t stride, count;  // between the first values of channels; values of each
+  int64_t stride, count;  // distance between the first values of channels; number of values per channel
   double eps;
   Floating gamma, beta, mean, var;
   T* factors;  // mean, scale and beta of each channel
@@ -44,8 +45,8 @@ template <class E> struct Stats {
   SINDRI_DEVICE void store(const Acc& a, int64_t c, int64_t) const {
     const double n = static_cast<double>(count), d = a.first / n, variance = a.second / n - d * d;
     mean.write(c, static_cast<double>(fixed(c).shift) + d);
-    var.write(c, variance < 0 ? 0 : variance);  // NaN stays NaN
-    // From the stored statistics, so that the gradient finds the same bits.
+    var.write(c, variance < 0 ? 0 : variance);  // a NaN is kept
+    // From the stored statistics, so that the gradient computes bitwise identical values.
     factors[c * 3] = mean.read<T>(c);
     factors[c * 3 + 1] = static_cast<T>(gamma.read<double>(c) / sqrt(var.read<double>(c) + eps));
     factors[c * 3 + 2] = beta.read<T>(c);
@@ -59,9 +60,9 @@ template <class T> SINDRI_DEVICE GradFactors<T> grad_factors(const T* coefficien
 }
 template <class T> SINDRI_DEVICE T gradient_of_x(const GradFactors<T>& f, T g, T from_mean) { return f.a * g - f.b * from_mean - f.c; }
 
-/// What follows from a channel's s1 and s2.
+/// The results that depend on a channel's s1 and s2.
 template <class T> struct GradResults {
-  int64_t count;  // values of each channel
+  int64_t count;  // number of values per channel
   double eps;
   Floating gamma, var, dgamma, dbeta;
   T* coefficients;  // GradFactors of each channel
@@ -76,7 +77,7 @@ template <class T> struct GradResults {
   }
 };
 
-/// Three numbers of each channel.
+/// Size of three numbers per channel.
 template <class E> int64_t factor_bytes(const TensorMeta& x) { return up_to_256(3 * x.shape[1] * static_cast<int64_t>(sizeof(Number<E>))); }
 
 }  // namespace sindri::cuda

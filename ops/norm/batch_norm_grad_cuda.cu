@@ -1,5 +1,5 @@
-// Gradients of batch normalisation, with and without the relu (and residual) that follow it, on CUDA devices. Bytes: dy and x twice and dx once; with a residual
-// or a sum, dy, x, y and dy2 once, g once written and once read in place of the second dy.
+// Gradients of batch normalisation, with and without the relu (and residual) that follow it, on CUDA devices. Bytes: dy and x twice and dx once. With a
+// residual or a sum: dy, x, y and dy2 once, and g is written once and read once instead of the second read of dy.
 #include "ops/norm/batch_norm_cuda.h"
 
 namespace sindri::cuda {
@@ -7,7 +7,8 @@ namespace {
 
 using ops::BatchNormAttrs, ops::BatchNormReluGradAttrs;
 
-// Where relu let the gradient through: everywhere, where the value computed from x again is positive, where the output y is, or where the output's mask says.
+// How to find where relu passed the gradient: everywhere (no relu), where the value recomputed from x is positive, where the output y is positive, or where
+// the output's mask is set.
 enum class Mask : uint8_t { kNone, kInput, kOutput, kBits };
 
 template <class E> struct Operands {
@@ -17,7 +18,7 @@ template <class E> struct Operands {
   };
   const E *dy, *x, *y, *dy2;  // y: for kOutput; dy2: null or added to dy
   const uint8_t* bits;  // for kBits
-  E* g;  // null, or where the masked (and added) gradient is stored
+  E* g;  // null, or destination of the masked (and summed) gradient
   Mask mask;
   Floating gamma, beta, mean, var;
   double eps;
@@ -116,7 +117,7 @@ int64_t workspace(const KernelQuery& q) {
   return bytes;
 }
 
-// out: dx, dgamma, dbeta [, g, which o names].
+// out: dx, dgamma, dbeta [, g, given by o].
 template <class E> void run_grad_of(const Call& call, const Operands<E>& o) {
   const KernelQuery& q = call.query;
   const ops::ChannelView v = ops::channel_view(q.in[1]);
@@ -129,7 +130,7 @@ template <class E> void run_grad_of(const Call& call, const Operands<E>& o) {
   run_fold_then_channels(call, q.in[1], plan_of<E>(q), sums, aligned_for_vectors<E>(o.dy, o.x, o.y, o.dy2, o.g), apply,
                          aligned_for_vectors<E>(apply.o.dy, o.x, apply.dx), static_cast<char*>(call.workspace) + factor_bytes<E>(q.in[1]));
 }
-// x is read twice, and so is dy, or g once after it is written.
+// x is read twice, and so is dy; or g is read once after it is written.
 KernelCost grad_cost(const KernelQuery& q) {
   KernelCost cost{.extra_bytes = 2 * q.in[1].nbytes()};
   dispatch_floating_element(q.in[1].dtype, [&]<class E>() { cost.launches = fold_then_channels_launches(q.in[1], plan_of<E>(q)); });

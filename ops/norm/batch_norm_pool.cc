@@ -1,5 +1,6 @@
-// Batch normalisation, relu and max pooling as one op, and its gradient: the stem of residual networks. The graph compiler puts them in the place of the
-// separate ops (src/graph/passes/fuse_norm_pool.cc): same bits, fewer bytes. Users write the separate ops, whose rules give gradients; these have none.
+// Batch normalisation, relu and max pooling as one op, and its gradient: the stem of residual networks. The graph compiler replaces the separate ops by
+// it (src/graph/passes/fuse_norm_pool.cc): bitwise identical results, fewer bytes. Users write the separate ops, which have gradient rules; these have
+// none.
 #include <fmt/format.h>
 
 #include "ops/norm/norm_common.h"
@@ -9,7 +10,7 @@
 namespace sindri::ops {
 namespace {
 
-// What is pooled, by the shape rule of max_pool2d, which refuses windows that do not fit.
+// The pooled shape by the rule of max_pool2d, which rejects windows that do not fit.
 TensorMeta pooled(const char* op, const BatchNormPoolAttrs& a, const TensorMeta& x) {
   check_batch_norm_input(op, x, a.eps);
   check_rank(op, x, "x", 4);
@@ -67,7 +68,7 @@ const OpDef& kPoolGrad = register_op({
                .layout = LayoutRule::kFollowInput0,
                .saves_in = kSavesNone,
                .layout_lead = 2,
-               // Each element of x is read for the last time where dx's is written.
+               // Each element of x is last read where dx's element is written.
                .may_overwrite = [](const Attrs&, size_t, size_t out, size_t in) { return out == 0 && in == 2; }},
     .infer = infer_pool_grad,
 });

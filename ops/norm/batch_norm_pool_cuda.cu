@@ -1,7 +1,8 @@
 // Batch normalisation, relu and max pooling in one kernel on CUDA devices, and their gradient: the stem of residual networks. The normalised image is never
-// written. Bytes: forward x twice, y and places once; gradient x, dy (and what is added to it) and places twice, dx once. Overlapping windows come from the caches.
+// written. Bytes: forward x twice, y and argmax once; gradient x, dy (and its addend) and argmax twice, dx once. Overlapping windows are read from the caches.
 //
-// Bits are those of the separate kernels: statistics and sums take the same values in the same order, and each value is rounded where they store it.
+// Results are bitwise identical to those of the separate kernels: statistics and sums use the same values in the same order, and each value is rounded where
+// those kernels store it.
 #include <limits>
 
 #include "ops/norm/batch_norm_cuda.h"
@@ -12,15 +13,15 @@ namespace {
 
 using ops::BatchNormPoolAttrs, ops::kNoPlace;
 
-// Windows over x, and where the elements of x and of what is pooled lie.
+// Windows over x, and the locations of the elements of x and of the pooled tensor.
 struct Pooling {
   AxisRule rows, cols;
   DeviceImage image, pooled;
   Elements of_image, of_pooled;
 };
 
-// Vectors of channels have windows of at most kSide by kSide elements, all of which are read before the first is used; and an element lies in at most kOver windows
-// along an axis, those of a row read likewise. Other windows are walked channel by channel.
+// Vectors of channels support windows of at most kSide by kSide elements, all of which are read before the first is used. An element is in at most kOver
+// windows along an axis; those of a row are read in the same way. Other windows are processed channel by channel.
 constexpr int kSide = 3, kOver = 2;
 
 // The pass over pooled elements.
@@ -46,7 +47,7 @@ template <class E> struct PoolApply {
     for (int j = 0; j < V; ++j) {
       const Fixed& f = fixed[F == 1 ? 0 : j];
       T v = rounded<E>(normalise(load(e.e[j]), f.mean, f.scale, f.beta));
-      v = v < T(0) ? T(0) : v;  // NaN passes, as in the op relu
+      v = v < T(0) ? T(0) : v;  // NaN propagates, as in the op relu
       if (best.place[j] >= 0 && !(v > best.value[j]) && !isnan(v)) continue;
       best.value[j] = v;
       best.place[j] = place;
@@ -63,7 +64,7 @@ template <class E> struct PoolApply {
       ElementVector<E, V> e[kSide][kSide];
       SINDRI_UNROLL
       for (int r = 0; r < kSide; ++r) SINDRI_UNROLL
-      for (int c = 0; c < kSide; ++c) {  // outside of the image its border, which is not considered
+      for (int c = 0; c < kSide; ++c) {  // elements outside the image are loaded as its border, but not considered
         const int64_t h = min(max(h0 + r, int64_t{0}), p.rows.in - 1), w = min(max(w0 + c, int64_t{0}), p.cols.in - 1);
         e[r][c] = load_vector<V>(image + h * p.image.stride_h + w * p.image.stride_w);
       }
@@ -91,7 +92,7 @@ template <class E> struct PoolApply {
   }
 };
 
-// The gradient of the normalised image, element by element: what the windows over it give it.
+// The gradient of the normalised image, element by element: the sum over the windows that contain it.
 template <class E> struct Unpooled {
   using T = Number<E>;
   Pooling p;
@@ -209,14 +210,14 @@ template <class E> struct PoolGradApply {
   }
 };
 
-// ----- the host's side -----
+// ----- host code -----
 
 Pooling pooling(const BatchNormPoolAttrs& a, const TensorMeta& x, const TensorMeta& y) {
   const auto rule = [&](size_t i, int64_t in, int64_t out) { return fixed_rule(in, out, a.kernel[i], a.stride[i], a.pad[2 * i], a.pad[2 * i + 1], false); };
   return {rule(0, x.shape[2], y.shape[2]), rule(1, x.shape[3], y.shape[3]), device_image(x), device_image(y), elements_of(x, 1), elements_of(y, 1)};
 }
 
-// Vectors are neighbouring channels, so all operands must have them.
+// Vectors are neighbouring channels, so all operands must have contiguous channels.
 template <class E> bool vectors_of_channels(const TensorMeta& x) { return x.layout == Layout::kChannelsLast && x.shape[1] % kVector<E> == 0; }
 template <class E> FoldPlan plan_of(const TensorMeta& x, const KernelQuery& q) { return plan_fold(x, q.out[2], all_but_channels(), kVector<E>); }
 
@@ -277,7 +278,7 @@ int64_t pool_grad_workspace(const KernelQuery& q) {
   dispatch_floating_element(q.in[2].dtype, [&]<class E>() { bytes = factor_bytes<E>(q.in[2]) + fold_workspace(PoolGradSums<E>{}, plan_of<E>(q.in[2], q)); });
   return bytes;
 }
-// x is read twice, and so is all of what has the pooled shape.
+// x is read twice, and so is everything of the pooled shape.
 KernelCost pool_grad_cost(const KernelQuery& q) {
   KernelCost cost{.extra_bytes = q.in[2].nbytes() + q.in[0].nbytes() + q.in[1].nbytes() + (q.in.size() > 6 ? q.in[6].nbytes() : 0)};
   dispatch_floating_element(q.in[2].dtype, [&]<class E>() { cost.launches = fold_then_channels_launches(q.in[2], plan_of<E>(q.in[2], q)); });

@@ -1,4 +1,4 @@
-// Reference kernels of batch_norm_pool and its gradient: the reference kernels of the ops whose place they take, one after the other.
+// Reference kernels of batch_norm_pool and its gradient: the reference kernels of the separate ops in sequence.
 #include <vector>
 
 #include "ops/norm/norm_common.h"

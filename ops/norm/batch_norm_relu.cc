@@ -1,6 +1,6 @@
-// Batch normalisation with the relu (and the addition of a residual) that follows it, and its gradient. The graph compiler puts
-// them in the place of the separate ops (src/graph/passes/fuse_norm_act.cc): same bits, fewer bytes. Users write the separate
-// ops, whose rules give gradients; these have none.
+// Batch normalisation with the relu (and the addition of a residual) that follows it, and its gradient. The graph compiler
+// replaces the separate ops by it (src/graph/passes/fuse_norm_act.cc): bitwise identical results, fewer bytes. Users write the
+// separate ops, which have gradient rules; these have none.
 #include <fmt/format.h>
 
 #include "ops/norm/norm_common.h"
@@ -43,7 +43,7 @@ std::vector<TensorMeta> infer_relu_grad(const Attrs& attrs, Span<const TensorMet
   return out;
 }
 
-// dy, y and dy2 are read by the first pass only, which writes g; the second reads g (or dy) and x and writes dx.
+// Only the first pass reads dy, y and dy2; it writes g. The second reads g (or dy) and x and writes dx.
 bool grad_may_overwrite(const Attrs& attrs, size_t num_inputs, size_t out, size_t in) {
   const auto& a = attrs.as<BatchNormReluGradAttrs>();
   if (!a.gives_g()) return out == 0 && in == 0;

@@ -6,7 +6,7 @@
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
 
-// Sums over a few rows are added up in what x is computed in, those of all rows in double: converting every element took longer than reading it.
+// Sums over a few rows are in the type in which x is computed, those of all rows in double: converting every element took longer than reading it.
 constexpr int kSumRows = 16;
 
 // sum and square (+)= those of `rows` rows at x.
@@ -34,15 +34,15 @@ template <class T> SINDRI_SIMD_INLINE void stats_rows(const T* x, int64_t rows, 
   for (; r < rows; ++r) add_stats<T, 1>(x + r * channels, channels, shift, sum, square);
 }
 
-// As if each step were rounded to T: only what rounds to zero lies between a comparison of rounded numbers and one of numbers.
+// Gives the same result as rounding each step to T: a comparison before rounding differs only for values that round to zero, which kRoundsToZero covers.
 template <class T, bool kRelu, bool kResidual, class V> SINDRI_SIMD_INLINE void apply_one(const T* x, const T* residual, T* y, V mean, V scale, V beta) {
   V v = (read<V>(x) - mean) * scale + beta;
   if (kResidual) v = rounded<T>(v) + read<V>(residual);
-  if (kRelu) v = v < -kRoundsToZero<T> ? V{} : v;  // NaN passes, as in the op relu
+  if (kRelu) v = v < -kRoundsToZero<T> ? V{} : v;  // NaN propagates, as in the op relu
   write(y, v);
 }
 
-// The gradient behind relu: b <= 0 ? 0 : dy, as in the op relu_grad. centred: x - mean.
+// The gradient after relu: b <= 0 ? 0 : dy, as in the op relu_grad. centred: x - mean.
 template <class T, BnMask kMask, bool kSum, class V> SINDRI_SIMD_INLINE V gradient_one(const T* dy, const T* dy2, V centred, const T* y, V scale, V beta) {
   V g = read<V>(dy);
   if (kSum) g = rounded<T>(g + read<V>(dy2));
@@ -51,7 +51,7 @@ template <class T, BnMask kMask, bool kSum, class V> SINDRI_SIMD_INLINE V gradie
   return g;
 }
 
-// Operands of one row or run, typed. Absent ones point at dy, which is never dereferenced for them.
+// Typed operands of one row or run. Absent ones point at dy and are never dereferenced.
 template <class T> struct GradOperands {
   const T *dy, *dy2, *x, *y;
   T* g;
@@ -98,7 +98,7 @@ SINDRI_SIMD_INLINE void grad_sums_rows(const BnGrad& a, int64_t rows, int64_t ch
   for (; r < rows; ++r) add_grad_sums<T, kMask, kSum, kStore, 1>(a, r, channels, sum, dot);
 }
 
-// Sums of a run go to kLanes accumulators, added up pairwise: the same bits on every instruction set.
+// Sums of a run use kLanes accumulators, which are added pairwise: bitwise identical on every instruction set.
 constexpr int64_t kLanes = 16;
 
 SINDRI_SIMD_INLINE double add_lanes(const double* lanes) {
@@ -180,7 +180,7 @@ template <class T, bool kRelu, bool kResidual> SINDRI_SIMD_INLINE void apply_run
   for (int64_t i = 0; i < n; ++i) apply_one<T, kRelu, kResidual, A>(&x[i], &residual[i], &y[i], mean, scale, beta);
 }
 
-// dx may be the memory of dy: element i is read before it is written.
+// dx may share the memory of dy: element i is read before it is written.
 template <class T, BnMask kMask, int rows>
 SINDRI_SIMD_INLINE void grad_few(const BnGrad& g, T* dx, int64_t r, int64_t channels, const void* a_v, const void* b_v, const void* k_v) {
   using A = typename Computed<T>::One;
@@ -270,7 +270,7 @@ void bn_stats_run(DType t, const void* x, int64_t n, double shift, double* sum, 
 void bn_apply_rows(const BnApply& a, int64_t rows, int64_t channels) { SINDRI_BN_APPLY(apply_rows, rows, channels) }
 void bn_apply_run(const BnApply& a, int64_t n) { SINDRI_BN_APPLY(apply_run, n) }
 
-// The combinations the kernels ask for: a sum of two gradients and a mask from the output always store g.
+// The combinations that kernels use: a sum of two gradients and a mask from the output always store g.
 #define SINDRI_BN_SUMS(FUNCTION, ...) \
   if (a.mask == BnMask::kNone) { \
     SINDRI_EACH_TYPE(a.type, (FUNCTION<T, BnMask::kNone, false, false>(a, __VA_ARGS__))) \

@@ -1,5 +1,6 @@
-// Passes over tensors [N, C, ...] on CUDA devices in which each channel has its own factors. Channels side by side in memory (channels-last, rank 2): a
-// thread keeps its kVector channels, their factors in registers, and walks over rows. Otherwise each channel's plane: a block walks over parts of one.
+// Passes over tensors [N, C, ...] on CUDA devices in which each channel has its own factors. If channels are adjacent in memory (channels-last, rank
+// 2), a thread keeps its kVector channels, their factors in registers, and iterates over rows. Otherwise a block processes parts of one channel's
+// plane.
 //
 // A body is trivially copyable and has Element, Fixed, fixed(channel) and apply<V>(at, fixed[V or 1]) for the V elements from offset `at` on.
 #pragma once
@@ -15,7 +16,7 @@
 
 namespace sindri::cuda {
 
-// Rows first, first + down·step, … of the channels of one stack: `across`·V channels side by side. `back`: from the last row on.
+// Rows first, first + down·step, … of the channels of one stack: `across`·V adjacent channels. `back`: from the last row on.
 template <int V, class Body>
 SINDRI_DEVICE void channel_rows_by(const Body& b, int64_t rows, int64_t channels, int across, int64_t stack, int64_t first, int64_t step, bool back) {
   const int tx = static_cast<int>(threadIdx.x) % across, down = kThreads / across;
@@ -30,7 +31,7 @@ template <class Body> __global__ void channel_rows(Body b, int64_t rows, int64_t
   else channel_rows_by<1>(b, rows, channels, across, blockIdx.y, blockIdx.x, gridDim.x, false);
 }
 
-// How rows of channels are worked on.
+// The assignment of threads to rows of channels.
 struct RowsPlan {
   bool vectors;
   int across;
@@ -43,8 +44,8 @@ template <class E> RowsPlan plan_rows(const ops::ChannelView& v, bool aligned) {
   return {vectors, across, ceil_div(lanes, across)};
 }
 
-// A reduction of every channel and a pass over all elements that uses its results, in one kernel, whose blocks wait for each other between the two. The pass
-// begins with the rows that were read last, which the cache may still have.
+// A reduction of every channel and a pass over all elements that uses its results, in one kernel with a grid-wide barrier between the two. The pass starts
+// with the rows read last, which may still be in the cache.
 template <class Policy, class Body> __global__ void __launch_bounds__(kThreads, 2)
     fold_then_rows(FoldWalk w, Policy p, typename Policy::Acc* parts, int width, int64_t chunk, int64_t split, bool fold_vectors, Body b, int64_t rows,
                    int64_t channels, int across, int64_t stacks, bool vectors) {
@@ -78,7 +79,7 @@ template <class Body> __global__ void channel_planes(Body b, int64_t planes, int
   }
 }
 
-/// Puts a pass over all elements of x on the call's stream. `aligned`: all operands of the body may be read and written in vectors.
+/// Launches a pass over all elements of x on the call's stream. `aligned`: all operands of the body may be read and written in vectors.
 template <class Body> void run_channels(const Call& call, const TensorMeta& x, const Body& body, bool aligned) {
   constexpr int64_t V = kVector<typename Body::Element>, kBlocks = 132 * 16;
   if (x.numel() == 0) return;
@@ -97,8 +98,8 @@ template <class Body> void run_channels(const Call& call, const TensorMeta& x, c
   }
 }
 
-/// run_fold of every channel and then run_channels over x, whose body may use what the policy stores: one kernel where channels lie side by side. What is folded
-/// may be another tensor of x's channels and layout.
+/// Launches run_fold over every channel and then run_channels over x, whose body may use the values that the policy stores; one kernel if channels are
+/// adjacent. The folded tensor may be another one with x's channels and layout.
 template <class Policy, class Body> void run_fold_then_channels(const Call& call, const TensorMeta& x, const FoldPlan& plan, const Policy& policy,
                                                                 bool fold_aligned, const Body& body, bool aligned, void* workspace) {
   const ops::ChannelView v = ops::channel_view(x);
@@ -116,13 +117,13 @@ template <class Policy, class Body> void run_fold_then_channels(const Call& call
   launch_cooperative(call, grid, fold_then_rows<Policy, Body>, plan.walk, policy, static_cast<Acc*>(plan.split > 1 ? workspace : nullptr), plan.width,
                      plan.chunk, plan.split, fold_vectors, body, v.s, v.c, p.across, p.stacks, p.vectors);
 }
-/// Kernels that it starts.
+/// Number of kernels that it launches.
 inline int fold_then_channels_launches(const TensorMeta& x, const FoldPlan& plan) {
   if (x.numel() == 0) return fold_launches(plan);
   return ops::channel_view(x).planar || !plan.columns ? fold_launches(plan) + 1 : 1;
 }
 
-/// Dimensions over which the statistics of a channel are taken.
+/// The dimensions over which a channel's statistics are taken.
 inline DimSet all_but_channels() {
   DimSet reduced;
   reduced.fill(true);
@@ -130,7 +131,7 @@ inline DimSet all_but_channels() {
   return reduced;
 }
 
-/// The normalised value, in the forward forms and where the gradient finds relu's mask again: the same bits.
+/// The normalised value. Used in the forward forms and to recompute relu's mask in the gradient, so that both are bitwise identical.
 template <class T> SINDRI_DEVICE T normalise(T x, T mean, T scale, T beta) { return fma(x - mean, scale, beta); }
 template <class E> SINDRI_DEVICE Number<E> rounded(Number<E> v) { return load(store_as<E>(v)); }
 

@@ -70,7 +70,7 @@ std::vector<Tensor> vjp_forward(const VjpContext& c) {
   std::vector<Tensor> d(3);
   if (c.dout[0].defined()) d = layer_norm_grad(c.dout[0], x, c.in[1], c.out[1], c.out[2], c.attrs);
   if (!c.dout[1].defined() && !c.dout[2].defined()) return d;
-  // A rule that reads the row statistics: dx += dmean/K - dr·r³·(x - mean)/K.
+  // For a rule that reads the row statistics: dx += dmean/K - dr·r³·(x - mean)/K.
   const double width = static_cast<double>(c.in[1].numel());
   const auto add_dx = [&](const Tensor& t) { d[0] = d[0].defined() ? d[0] + to_dtype(t, x.dtype()) : to_dtype(t, x.dtype()); };
   if (c.dout[1].defined()) add_dx(broadcast_to(c.dout[1] / width, x.shape()));
@@ -116,7 +116,7 @@ std::vector<Tensor> vjp_layer_grad(const VjpContext& ctx) {
   return d;
 }
 
-// gamma meets the normalised x, in the type that the rule computes it in; beta nothing.
+// gamma multiplies the normalised x, in the type in which the rule computes it; beta multiplies nothing.
 Tensor param_input(const Attrs& attrs, Span<const Tensor> in, size_t operand) {
   if (operand != 1) return {};
   const auto& a = attrs.as<LayerNormAttrs>();

@@ -1,5 +1,4 @@
-// Layer normalisation on the CPU: rows over threads. The sums for gamma and beta run over fixed pieces of rows, each with
-// partial sums of its own that are added in order.
+// Layer normalisation on the CPU: rows over threads. The sums for gamma and beta are over fixed pieces of rows, whose partial sums are added in order.
 #include <algorithm>
 #include <cmath>
 
@@ -11,14 +10,14 @@
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 8192;  // elements worth a thread
-constexpr int64_t kPiece = 32768;  // elements of a piece of rows, about
-constexpr int64_t kMinRows = 64;  // so that a piece's partial sums stay small beside its data
+constexpr int64_t kGrain = 8192;  // minimum elements per thread
+constexpr int64_t kPiece = 32768;  // elements per piece of rows, about
+constexpr int64_t kMinRows = 64;  // minimum rows per piece, so that its partial sums stay small compared with its data
 
 const void* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 void* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 
-// gamma or beta in the type rows are computed in.
+// Converts gamma or beta to the type in which rows are computed.
 void copy_param(DType x, const Buffer& from, void* to) {
   for (int64_t i = 0; i < from.meta->numel(); ++i) {
     if (x == DType::kFloat64) static_cast<double*>(to)[i] = load_element(from, i);
@@ -64,7 +63,7 @@ class LayerNormGrad final : public Kernel {
   // in: dy, x, gamma, mean, inv_std; out: dx, dgamma, dbeta.
   void run(ExecContext& ctx, Span<const Buffer> in, Span<const Buffer> out) override {
     double* gamma = static_cast<double*>(ctx.workspace);
-    double* partial = gamma + width_;  // piece p: dgamma at 2·p·width, dbeta behind it
+    double* partial = gamma + width_;  // piece p: dgamma at 2·p·width, followed by dbeta
     copy_param(type_, in[2], gamma);
     parallel_for(pieces_, 1, [&](int64_t b, int64_t e) {
       for (int64_t p = b; p < e; ++p) run_piece(p, in, out[0], gamma, partial + 2 * p * width_);

@@ -1,6 +1,6 @@
 // Layer normalisation and its gradient on CUDA devices: a team of lanes or a block for each row. Bytes: forward x once from memory (twice more from the
-// caches, as mean and variance take two passes: rows may have outliers far from their first value) and y once. Backward dy and x once from memory and dx once
-// for dx; dgamma and dbeta are sums of columns, which read dy and x a second time.
+// caches: mean and variance take two passes, because rows may have outliers far from their first value) and y once. Backward dy and x once from memory and dx
+// once for dx; dgamma and dbeta are sums of columns, which read dy and x a second time.
 #include "ops/norm/channels_cuda.h"
 #include "src/device/cuda/rows.h"
 
@@ -71,7 +71,7 @@ template <class E> __global__ void layer_norm_dx(const E* dy, const E* x, E* dx,
   });
 }
 
-// dgamma = sum over rows of dy·xh, dbeta = sum over rows of dy. What is reduced are rows, so element r belongs to row r.
+// dgamma = sum over rows of dy·xh, dbeta = sum over rows of dy. The reduction is over rows, so element r belongs to row r.
 template <class E> struct ParamSums {
   using Element = E;
   using T = Number<E>;

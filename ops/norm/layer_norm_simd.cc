@@ -44,7 +44,7 @@ template <class T> SINDRI_SIMD_INLINE void stats(const T* __restrict x, int64_t 
         const A d = widen(x[i]) - about;
         return d * d;
       });
-  // About the rounded mean: correct for the part that rounding left.
+  // The deviations are from the rounded mean: subtract the effect of its rounding error.
   const double left = m - static_cast<double>(about), v = square / static_cast<double>(n) - left * left;
   *mean = m;
   *var = v < 0 ? 0 : v;

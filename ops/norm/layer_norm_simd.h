@@ -6,7 +6,7 @@
 #include "sindri/core/dtype.h"
 #include "src/device/cpu/simd.h"
 
-// Mean and biased variance in two passes over the row, which is in cache for the second.
+// Mean and biased variance in two passes over the row, which is in the cache during the second.
 SINDRI_SIMD_DECLARE(void layer_norm_stats(DType t, const void* x, int64_t n, double* mean, double* var);)
 // y = (x - mean)·inv_std·gamma + beta.
 SINDRI_SIMD_DECLARE(void layer_norm_row(DType t, const void* x, void* y, int64_t n, double mean, double inv_std, const void* gamma, const void* beta);)

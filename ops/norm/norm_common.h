@@ -1,4 +1,4 @@
-// What the normalisation ops share: attribute structs, the type of statistics and how memory divides into channels.
+// Shared by the normalisation ops: attribute structs, the type of statistics and the division of memory into channels.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct BatchNormAttrs {
   SINDRI_ATTRS(BatchNormAttrs, eps)
 };
 
-/// mask: a further result tells where relu let values through, a bit an element.
+/// mask: a further result marks where relu passed values, one bit per element.
 struct BatchNormReluAttrs {
   double eps = 1e-5;
   bool mask = false;
   SINDRI_ATTRS(BatchNormReluAttrs, eps, mask)
 };
 
-/// residual: the forward form had one, and its output y (with `mask` its mask) is given in place of a recomputed mask. sum: the gradient of y is dy + dy2.
+/// residual: the forward form had one, and its output y (with `mask` its mask) is given instead of a recomputed mask. sum: the gradient of y is dy + dy2.
 struct BatchNormReluGradAttrs {
   double eps = 1e-5;
   bool residual = false;
@@ -42,7 +42,7 @@ struct BatchNormPoolAttrs {
   bool ceil_mode = false;
   SINDRI_ATTRS(BatchNormPoolAttrs, eps, kernel, stride, pad, ceil_mode)
 };
-/// In place of the maximum's place in its window: relu gave 0, so nothing takes the gradient.
+/// Stored as the argmax of a window if relu gave 0, so that no element gets the gradient.
 inline constexpr uint8_t kNoPlace = 255;
 
 struct LayerNormAttrs {
@@ -61,7 +61,7 @@ void check_channels(const char* op, const TensorMeta& x, const TensorMeta& m, co
 /// Meta of a statistic of x.
 TensorMeta per_channel(const TensorMeta& x);
 
-/// Meta of the mask of x: bit i % 8 of byte i / 8 belongs to element i in the order of memory.
+/// Meta of the mask of x: bit i % 8 of byte i / 8 belongs to element i in memory order.
 TensorMeta mask_of(const TensorMeta& x);
 inline bool mask_bit(const uint8_t* mask, int64_t i) { return (mask[i / 8] >> (i % 8) & 1) != 0; }
 

@@ -1,4 +1,4 @@
-// Reference kernels of the normalisation ops: two passes in double, one channel or row after the other.
+// Reference kernels of the normalisation ops: two passes in double, channel by channel or row by row.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ struct MeanVar {
   double mean, var;
 };
 
-// Elements of one channel, in order: f(offset).
+// Calls f(offset) for the elements of one channel, in order.
 template <class F> void for_channel(const ChannelView& v, int64_t c, F&& f) {
   for (int64_t n = 0; n < v.n; ++n)
     for (int64_t s = 0; s < v.s; ++s) f(n * v.stride_n + c * v.stride_c + s * v.stride_s);
@@ -67,7 +67,7 @@ void batch_norm_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buf
   }
 }
 
-// The separate ops in turn, each value rounded to the type of x between them.
+// The separate ops in sequence, with each value rounded to the type of x between them.
 void batch_norm_relu(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<BatchNormReluAttrs>();
   const Attrs plain = Attrs::of(BatchNormAttrs{a.eps});

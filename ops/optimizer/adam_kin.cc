@@ -1,4 +1,4 @@
-// Updates with Adam's moments and another last step: adamax_update, amsgrad_update and lamb_direction.
+// Updates with Adam's moments and another final step: adamax_update, amsgrad_update and lamb_direction.
 #include "ops/optimizer/update_op.h"
 #include "sindri/ops/optimizer.h"
 #include "src/op/quick_call.h"

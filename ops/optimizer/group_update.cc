@@ -1,5 +1,6 @@
-// group_update: an optimizer update of many parameters as one node. Made by the graph compiler (src/graph/passes/group_updates.cc) from
-// update nodes with equal attributes and scalars, which it gives the bits of: small tensors need no parallel region of their own.
+// group_update: an optimizer update of many parameters as one node. Created by the graph compiler (src/graph/passes/group_updates.cc)
+// from update nodes with equal attributes and scalars, with bitwise identical results. Small tensors then need no separate parallel
+// region.
 #include "ops/optimizer/group_update.h"
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ UpdateGroup parse_update_group(const Attrs& attrs) {
   if (!reader.at_end()) reader.fail("text after the op");
   if (a.tensors < 1) throw ValueError(fmt::format("group_update: tensors must be at least 1, got {}", a.tensors));
   const size_t inputs = op.traits.update_inputs;
-  return {&op, std::move(own), static_cast<size_t>(a.tensors), inputs, inputs - 1};  // all but the gradient have a new value
+  return {&op, std::move(own), static_cast<size_t>(a.tensors), inputs, inputs - 1};  // all inputs but the gradient have a new value
 }
 
 }  // namespace sindri::ops

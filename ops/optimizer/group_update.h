@@ -1,4 +1,4 @@
-// What the definition and the kernels of group_update share.
+// Shared by the definition and the kernels of group_update.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct GroupUpdateAttrs {
   SINDRI_ATTRS(GroupUpdateAttrs, update, tensors)
 };
 
-/// The update op of a group, and which inputs and outputs belong to which parameter.
+/// The update op of a group, and the inputs and outputs of each parameter.
 struct UpdateGroup {
   const OpDef* op;
   Attrs attrs;
@@ -32,7 +32,7 @@ struct UpdateGroup {
     one->insert(one->end(), shared.begin(), shared.end());
   }
 };
-/// Throws ValueError when the text names no update op or is not one op.
+/// Throws ValueError if the text is not exactly one update op.
 SINDRI_API UpdateGroup parse_update_group(const Attrs& attrs);
 
 }  // namespace sindri::ops

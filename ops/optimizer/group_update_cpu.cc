@@ -1,5 +1,5 @@
-// Kernels of group_update. "simd" runs the vectorised updates of all parameters in one parallel region; threads take equal shares of
-// the elements, wherever parameters begin. "reference" runs the op's reference kernel parameter by parameter.
+// Kernels of group_update. "simd" runs the vectorised updates of all parameters in one parallel region; threads get equal shares of
+// the elements, independent of parameter boundaries. "reference" runs the op's reference kernel parameter by parameter.
 #include <algorithm>
 
 #include "ops/optimizer/group_update.h"
@@ -48,7 +48,7 @@ class GroupKernel final : public Kernel {
  private:
   UpdateGroup group_;
   UpdateDescription update_;
-  std::vector<int64_t> first_;  // by parameter: elements of those before it
+  std::vector<int64_t> first_;  // by parameter: number of elements before it
   int64_t numel_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Checks of the optimizer update ops' inputs; each throws with the op's name and what was found.
+// Checks of the optimizer update ops' inputs; each error names the op and the value found.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace sindri::ops {
 
-/// Input 0 is the parameter, float32 or float64; the states named are like it.
+/// Input 0 is the parameter, float32 or float64; the named states have its shape and type.
 inline void check_state(const char* op, Span<const TensorMeta> in, std::initializer_list<std::pair<size_t, const char*>> states) {
   if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
     throw DTypeError(fmt::format("{}: param must be float32 or float64, got {}", op, in[0].str()), "",
@@ -29,7 +29,7 @@ inline void check_scalar(const char* op, const TensorMeta& m, const char* which)
   check_floating(op, m, which);
   if (m.numel() != 1) throw ShapeError(fmt::format("{}: {} must hold one value, got {}", op, which, m.str()));
 }
-/// `fixed` inputs, then inv_scale (floating scalar) and skip (bool scalar), of which either may be missing.
+/// `fixed` inputs, then inv_scale (floating scalar) and skip (bool scalar), both optional.
 inline void check_arity_with_controls(const char* op, Span<const TensorMeta> in, size_t fixed) {
   if (in.size() < fixed || in.size() > fixed + 2)
     throw ValueError(fmt::format("{}: expected {} inputs, then perhaps inv_scale and skip, got {}", op, fixed, in.size()));

@@ -1,6 +1,6 @@
-// What the optimizer update ops share: attribute structs, and the coefficients that reference and vectorised kernels read
-// their scalars into. A kernel's outputs may be the very memory of the states they replace (graphs donate it), so each
-// kernel reads its scalars first and then element i of every input before it writes element i of any output.
+// Shared by the optimizer update ops: attribute structs, and the coefficients into which reference and vectorised kernels
+// read their scalars. A kernel's outputs may be the memory of the states they replace (graphs donate it). So each kernel
+// reads its scalars first, and then element i of every input before it writes element i of any output.
 #pragma once
 
 #include "sindri/op/attrs.h"
@@ -12,15 +12,15 @@ namespace sindri::ops {
 /// The optional last inputs of every update op, for the docs.
 #define SINDRI_UPDATE_CONTROLS_DOC "Optional last inputs: inv_scale, a scalar multiplying grad too; skip, a bool scalar: true returns the old values. "
 
-/// The values of those inputs, for the kernels; `fixed` inputs come before them.
+/// The values of those inputs, for the kernels; `fixed` inputs precede them.
 struct UpdateControls {
   double inv_scale = 1;
   bool skip = false;
 };
 UpdateControls update_controls(Span<const Buffer> in, size_t fixed);
-/// The outputs of a skipped update: output k is input k, its memory perhaps too.
+/// Writes the outputs of a skipped update: output k is input k, possibly in the same memory.
 void keep_states(Span<const Buffer> in, Span<const Buffer> out);
-/// Binds `op` to `inputs`, then those of the two that are defined.
+/// Binds `op` to `inputs`, followed by those of the two controls that are defined.
 std::vector<Tensor> bind_update(const OpDef& op, Attrs attrs, std::vector<Tensor> inputs, const Tensor& inv_scale, const Tensor& skip);
 
 struct MomentumAttrs {
@@ -58,7 +58,7 @@ struct AdamWeightDecayAttrs {
   SINDRI_ATTRS(AdamWeightDecayAttrs, beta1, beta2, eps, weight_decay, grad_scale)
 };
 
-/// What becomes of the velocity v, with g = grad·grad_scale + weight_decay·p.
+/// The update of the velocity v, with g = grad·grad_scale + weight_decay·p.
 enum class Velocity {
   kUpdate,  ///< v' = momentum·v + gain·g; p' = p - lr·v'
   kNesterov,  ///< v' = momentum·v + gain·g; p' = p - lr·(g + momentum·v')
@@ -72,12 +72,12 @@ struct MomentumCoefficients {
 };
 MomentumCoefficients momentum_coefficients(const Attrs& attrs, Span<const Buffer> in);
 MomentumCoefficients sgd_coefficients(const Attrs& attrs, Span<const Buffer> in);
-/// The new value of sgd_update's `stat`, all of whose elements are alike: 0, or the old one without momentum (`kept`).
+/// The new value of sgd_update's `stat`, whose elements are all equal: 0, or the old one without momentum (`kept`).
 void store_stat(bool kept, const Buffer& stat, const Buffer& new_stat);
 
-/// g = grad·grad_scale + l2·p; m' = beta1·m + (1-beta1)·g; v' = beta2·v + (1-beta2)·g²;
-/// p' = p - lr·(m' / (sqrt(v') + eps) + decay·p), with nesterov beta1·m' + (1-beta1)·g for m' there.
-/// Covers Adam (lr holds the bias correction; weight decay is l2) and AdamWeightDecay (decay).
+/// g = grad·grad_scale + l2·p; m' = beta1·m + (1-beta1)·g; v' = beta2·v + (1-beta2)·g²; p' = p - lr·(m' / (sqrt(v') +
+/// eps) + decay·p); with nesterov beta1·m' + (1-beta1)·g replaces m' in p'. Covers Adam (lr includes the bias
+/// correction; weight decay is l2) and AdamWeightDecay (decay).
 struct AdamCoefficients {
   double lr, l2, decay, grad_scale, beta1, beta2, eps;
   bool nesterov;

@@ -1,8 +1,8 @@
-// Optimizer updates on CUDA devices: one launch for all parameters of a group (or of a single op), which walks over a table of tensors in chunks. The table
-// is an argument of the kernel, so a captured graph holds it and nothing has to be copied to the device. Learning rate and other scalars, the loss scale and
-// the skip flag are read from device memory by each block; the rules are those of update_rules.h.
+// Optimizer updates on CUDA devices: one launch for all parameters of a group (or of a single op), which processes a table of tensors in chunks. The table
+// is an argument of the kernel, so a captured graph holds it and nothing has to be copied to the device. Each block reads learning rate and other scalars,
+// the loss scale and the skip flag from device memory. The rules are those of update_rules.h.
 //
-// Bytes of an element with a 16-bit gradient, beside its 4-byte parameter and S states: reads 2 + 4·(1 + S), writes 4·(1 + S): momentum 18, Adam 26.
+// Bytes per element with a 16-bit gradient, a 4-byte parameter and S states: reads 2 + 4·(1 + S), writes 4·(1 + S): momentum 18, Adam 26.
 #include <limits>
 #include <set>
 #include <utility>
@@ -18,14 +18,14 @@ namespace {
 
 using ops::UpdateDescription;
 
-constexpr int64_t kChunk = 16384;  // elements of a block: 16 turns of 256 threads with 4 elements each
+constexpr int64_t kChunk = 16384;  // elements per block: 16 iterations of 256 threads with 4 elements each
 constexpr size_t kArgumentBytes = 32000;  // of the 32,764 that a kernel may have
 
 struct Scalar {
   const void* at = nullptr;
   DType type = DType::kFloat32;
 };
-// What the tensors of a launch share.
+// Values that the tensors of a launch share.
 struct Shared {
   Scalar scalar[kMaxRuleScalars], inv_scale;
   const bool* skip = nullptr;
@@ -35,7 +35,7 @@ struct Shared {
   double numbers[kMaxRuleNumbers] = {};
 };
 
-// One parameter. Blocks from first_block on have its chunks.
+// One parameter. Its chunks are the blocks from first_block on.
 template <int kStates> struct Entry {
   const void* in[kStates + 2];  // param, states, grad
   void* out[kStates + 1];
@@ -86,7 +86,7 @@ template <class T> SINDRI_DEVICE T read_one(const void* p, DType type, int64_t i
   }
 }
 
-// Elements [begin, end) of one parameter. An output may be the memory of the state it replaces: whatever belongs to an element is read before it is written.
+// Elements [begin, end) of one parameter. An output may be the memory of the state it replaces, so everything of an element is read before it is written.
 template <class Rule, class T, int kStates>
 SINDRI_DEVICE void update_chunk(const Entry<kStates>& e, DType grad_type, const double* k, int64_t begin, int64_t end) {
   const Rule rule(k);
@@ -128,7 +128,7 @@ template <class T, int kStates> SINDRI_DEVICE void keep_chunk(const Entry<kState
   }
 }
 
-// The last entry that begins at or before this block.
+// The last entry that starts at or before this block.
 template <int kStates, int kCount> SINDRI_DEVICE int entry_of(const Table<kStates, kCount>& table) {
   int low = 0, high = table.entries;
   while (high - low > 1) {
@@ -139,7 +139,7 @@ template <int kStates, int kCount> SINDRI_DEVICE int entry_of(const Table<kState
   return low;
 }
 
-/// First: the rule where stat is above 0.
+/// First: the rule for stat above 0.
 template <class Rule, class First, class T, int kCount> __global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 2)
     update(const __grid_constant__ Table<Rule::kStates, kCount> table, const __grid_constant__ Shared shared) {
   SINDRI_SHARED(double, numbers, kMaxRuleNumbers);
@@ -163,14 +163,14 @@ template <class Rule, class First, class T, int kCount> __global__ void __launch
   update_chunk<Rule, T>(e, shared.grad_type, k, begin, end);
 }
 
-// sgd_update's stat after all blocks of the update have read the old one: 0, or the old one where the update is skipped (or has no momentum: `kept`).
+// Writes sgd_update's stat after all blocks of the update have read the old one: 0, or the old one if the update is skipped (or has no momentum: `kept`).
 template <class T> __global__ void finish_stat(const T* stat, T* result, int64_t n, const bool* skip, bool kept) {
   const bool keep = kept || (skip != nullptr && *skip);
   if (keep && stat == result) return;
   for (int64_t i = global_thread(); i < n; i += global_threads()) result[i] = keep ? stat[i] : T(0);
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 // The parameters of a launch: buffers of in and out in the order of the update op's own, `entries` times, then the shared scalars.
 struct Work {
@@ -203,7 +203,7 @@ Shared shared_of(const Work& w, DType grad_type) {
 template <int kStates> Entry<kStates> entry_of(const Work& w, size_t t) {
   Entry<kStates> e{};
   const UpdateDescription& u = w.update;
-  uintptr_t low = 0;  // bits of the addresses
+  uintptr_t low = 0;  // low bits of the addresses
   for (size_t j = 0; j <= kStates; ++j) {
     e.in[j] = w.in(t, j).data, e.out[j] = w.out(t, j).data;
     low |= reinterpret_cast<uintptr_t>(e.in[j]) | reinterpret_cast<uintptr_t>(e.out[j]);
@@ -216,7 +216,7 @@ template <int kStates> Entry<kStates> entry_of(const Work& w, size_t t) {
   return e;
 }
 
-// Launches over the parameters of one type of parameter and gradient.
+// Launches for the parameters with one type of parameter and gradient.
 template <class Rule, class First, class T, int kCount> void launch_entries(const Work& w, DType grad_type) {
   Table<Rule::kStates, kCount> table;
   const Shared shared = shared_of(w, grad_type);
@@ -288,7 +288,7 @@ void launch_stats(const Work& w) {
     const int64_t n = stat.meta->numel();
     if (n == 0 || (kept && stat.data == result.data)) continue;
     dispatch_floating_element(stat.meta->dtype, [&]<class E>() {
-      if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, Bf16>) {  // zero has the same bits in both
+      if constexpr (std::is_same_v<E, Half> || std::is_same_v<E, Bf16>) {  // zero has the same representation in both
         launch(w.call, grid_for(n), finish_stat<uint16_t>, stat.as<const uint16_t>(), result.as<uint16_t>(), n, skip, kept);
       } else {
         launch(w.call, grid_for(n), finish_stat<E>, stat.as<const E>(), result.as<E>(), n, skip, kept);
@@ -309,8 +309,8 @@ void run_group(const Call& call) {
   run_updates(call, ops::find_update(*group.op)(group.attrs), group.tensors);
 }
 
-// A launch for each pair of types, as long as a table holds all parameters. The states of momentum_update and most others are as many as kMany's argument
-// below or fewer, so a table holds no less.
+// One launch per pair of types if a table holds all parameters. momentum_update and most others have at most as many states as kMany's argument, so a
+// table holds at least as many.
 KernelCost group_cost(const KernelQuery& q) {
   const ops::UpdateGroup group = ops::parse_update_group(q.attrs);
   const auto tensors = static_cast<int>(group.tensors);

@@ -1,4 +1,4 @@
-// Reference kernels of the optimizer updates: one element after the other, in double.
+// Reference kernels of the optimizer updates: element by element, in double.
 #include <cmath>
 
 #include "ops/optimizer/optimizer_common.h"
@@ -49,7 +49,7 @@ void adam_loop(const AdamCoefficients& k, Span<const Buffer> in, Span<const Buff
     const double p = load_element(in[0], i), g = load_element(in[3], i) * k.grad_scale + k.l2 * p;
     const double m = k.beta1 * load_element(in[1], i) + (1 - k.beta1) * g, v = k.beta2 * load_element(in[2], i) + (1 - k.beta2) * g * g;
     const double direction = k.nesterov ? k.beta1 * m + (1 - k.beta1) * g : m;
-    const double step = direction == 0 ? 0 : direction / (std::sqrt(v) + k.eps);  // 0/0 where nothing has moved yet and eps is 0
+    const double step = direction == 0 ? 0 : direction / (std::sqrt(v) + k.eps);  // 0/0 if nothing has moved yet and eps is 0
     store_element(out[0], i, p - k.lr * (step + k.decay * p));
     store_element(out[1], i, m);
     store_element(out[2], i, v);

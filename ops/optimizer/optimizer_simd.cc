@@ -1,5 +1,5 @@
-// See optimizer_simd.h. `omp simd` promises that iterations are independent, which holds when an output is exactly one of the
-// states; __restrict would not.
+// See optimizer_simd.h. `omp simd` asserts that iterations are independent, which also holds if an output is exactly one of
+// the states; __restrict would not hold then.
 #include "ops/optimizer/optimizer_simd.h"
 
 #include "src/device/cpu/simd_math.h"

@@ -1,4 +1,4 @@
-// Which update ops there are, and descriptions of those whose definitions are not an UpdateOp (update_op.h).
+// The list of update ops, and descriptions of those that are not defined by an UpdateOp (update_op.h).
 #include "ops/optimizer/update_description.h"
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// What the ops of update_rules.h share: a rule's op is its attributes, its scalars and the numbers it makes of both; checks and kernels
-// are made from that.
+// Shared by the ops of update_rules.h: a rule's op consists of its attributes, its scalars and the numbers it computes from both.
+// Checks and kernels are derived from that.
 #pragma once
 
 #include "ops/optimizer/optimizer_checks.h"
@@ -13,13 +13,13 @@ namespace sindri::ops {
 struct UpdateOp {
   const char* name;
   UpdateRuleId rule;
-  std::array<const char*, kMaxRuleStates> states;  ///< null behind the last
+  std::array<const char*, kMaxRuleStates> states;  ///< null after the last
   std::array<const char*, 3> scalars;  ///< lr and others
   void (*check)(const Attrs&);  ///< of the attributes; throws ValueError
-  /// The numbers a kernel needs (see update_rules.h) as far as attributes give them; k[0] and k[1] are there already, scalars come by `use`.
+  /// Writes the numbers of the rule (see update_rules.h) that attributes determine. k[0] and k[1] are set already; `use` adds the scalars.
   void (*numbers)(const Attrs&, double* k);
   ScalarUse use = ScalarUse::kLr;
-  bool decoupled = false;  ///< weight decay is the rule's own affair, not part of the gradient
+  bool decoupled = false;  ///< weight decay is part of the rule, not of the gradient
   bool makes_param = true;  ///< output 0 is the new param, which may take the memory of the old one
 };
 
@@ -31,10 +31,10 @@ constexpr size_t count_names(Span<const char* const> names) {
 
 std::vector<TensorMeta> infer_update(const UpdateOp& u, const Attrs& attrs, Span<const TensorMeta> in);
 UpdateDescription describe_update(const UpdateOp& u, double weight_decay, double grad_scale, const Attrs& attrs);
-/// Adds the op to those that find_update knows, and its kernels.
+/// Adds the op to those that find_update knows, and registers its kernels.
 void register_update_kernels(const UpdateOp& u, DescribeUpdate describe);
 
-/// Adds the op with its kernels: `const OpDef& kAdagrad = register_update<AdagradAttrs, kRule>("doc");`
+/// Registers the op with its kernels: `const OpDef& kAdagrad = register_update<AdagradAttrs, kRule>("doc");`
 template <class A, const UpdateOp& kUpdate> const OpDef& register_update(const char* doc) {
   register_update_kernels(kUpdate, [](const Attrs& attrs) {
     const auto& a = attrs.as<A>();

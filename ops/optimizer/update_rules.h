@@ -1,6 +1,7 @@
-// Update rules as arithmetic on one element, written once for every element type, instruction set and kernel. A rule's numbers come as
-// doubles: k[0] scales the gradient and k[1] is its weight decay, which the loops apply; from k[2] on they are the rule's own, in the
-// order its constructor reads. A new rule stands here, in SINDRI_UPDATE_RULES, and has its op in a file beside (adagrad.cc).
+// Update rules as arithmetic on one element, written once for every element type, instruction set and kernel. A rule's numbers are
+// doubles: k[0] scales the gradient and k[1] is its weight decay, both applied by the loops; the rule reads those from k[2] on in the
+// order of its constructor. To add a rule, write it here, list it in SINDRI_UPDATE_RULES, and define its op in a file in this folder
+// (like adagrad.cc).
 //
 // Everything has internal linkage: *_simd.cc files are compiled per instruction set. optimizer_cuda.cu compiles the same rules for GPUs.
 #pragma once
@@ -9,7 +10,7 @@
 
 #ifdef __CUDACC__
 #include <cmath>
-/// Of members and functions that hosts and devices compile.
+/// For members and functions that are compiled for hosts and devices.
 #define SINDRI_RULE_MEMBER __host__ __device__ __forceinline__
 #define SINDRI_RULE_FUNCTION static __host__ __device__ __forceinline__
 #else
@@ -42,7 +43,7 @@ enum class ScalarUse : uint8_t {
   kLrMomentum,  ///< lr, momentum
   kAdam,  ///< lr, beta1_power, beta2_power: lr holds both bias corrections
   kAdaMax,  ///< lr, beta1_power: lr holds the correction of m
-  kLamb,  ///< beta1_power, beta2_power: the rule's own last numbers
+  kLamb,  ///< beta1_power, beta2_power: the rule's last numbers
 };
 
 }  // namespace sindri
@@ -71,17 +72,17 @@ SINDRI_RULE_FUNCTION void put_scalars(ScalarUse use, const double* s, double* k)
   }
 }
 
-template <class T> SINDRI_RULE_FUNCTION T larger(T a, T b) { return a > b || a != a ? a : b; }  // as ops::maximum: NaN stays
+template <class T> SINDRI_RULE_FUNCTION T larger(T a, T b) { return a > b || a != a ? a : b; }  // NaN propagates, as in ops::maximum
 
-/// m / d, and 0 for a numerator of 0: where nothing has moved yet and no epsilon is added, d is 0 as well.
+/// m / d, and 0 for a numerator of 0: if nothing has moved yet and no epsilon is added, d is 0 as well.
 template <class T> SINDRI_RULE_FUNCTION T quotient(T m, T d) {
-  const T q = m / d;  // before the choice, which vectors take as a mask
+  const T q = m / d;  // before the selection, which vectors do by a mask
   return m == 0 ? m : q;
 }
 
 // Each operator() gets the parameter, three states, of which the rule uses its own, and the gradient.
 
-/// v = momentum·v + gain·g, on a first step v = g; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
+/// v = momentum·v + gain·g, or v = g in a first step; p -= lr·v, with nesterov p -= lr·(g + momentum·v).
 template <class T, bool kFirst, bool kNesterov> struct MomentumOf {
   static constexpr int kStates = 1;
   T lr, momentum, gain;
@@ -95,7 +96,7 @@ template <class T> struct Momentum : MomentumOf<T, false, false> { using Momentu
 template <class T> struct MomentumNesterov : MomentumOf<T, false, true> { using MomentumOf<T, false, true>::MomentumOf; };
 template <class T> struct MomentumFirst : MomentumOf<T, true, false> { using MomentumOf<T, true, false>::MomentumOf; };
 template <class T> struct MomentumFirstNesterov : MomentumOf<T, true, true> { using MomentumOf<T, true, true>::MomentumOf; };
-/// p -= lr·g; v stays.
+/// p -= lr·g; v is unchanged.
 template <class T> struct GradientDescent {
   static constexpr int kStates = 1;
   T lr;
@@ -103,8 +104,8 @@ template <class T> struct GradientDescent {
   SINDRI_RULE_MEMBER void operator()(T& p, T&, T&, T&, T g) const { p -= lr * g; }
 };
 
-/// m = b1·m + (1-b1)·g; v = b2·v + (1-b2)·g²; p -= lr·(m/(sqrt(v) + eps) + decay·p), with nesterov b1·m + (1-b1)·g for m there. Adam (Kingma & Ba 2015),
-/// whose lr holds the bias corrections, and AdamWeightDecay, which has none and decays its weights separately.
+/// m = b1·m + (1-b1)·g; v = b2·v + (1-b2)·g²; p -= lr·(m/(sqrt(v) + eps) + decay·p), with nesterov b1·m + (1-b1)·g instead of m in p. Adam (Kingma & Ba
+/// 2015), whose lr includes the bias corrections, and AdamWeightDecay, which has none and decays its weights separately.
 template <class T, bool kNesterov> struct AdamOf {
   static constexpr int kStates = 2;
   T lr, b1, c1, b2, c2, eps, decay;
@@ -174,14 +175,13 @@ template <class T> struct RmsPropCentered {
   SINDRI_RULE_MEMBER void operator()(T& p, T& s, T& v, T& c, T g) const {
     s = keep * s + take * (g * g);
     c = keep * c + take * g;
-    // A variance: rounding takes it below 0 where the gradients are nearly constant.
+    // A variance: rounding can make it negative if the gradients are nearly constant.
     v = momentum * v + quotient(lr * g, sqrt(larger(s - c * c, static_cast<T>(0)) + eps));
     p -= v;
   }
 };
 
-/// n' = n + g²; z += g - (n'^q - n^q)/lr·p with q = -lr_power; p = 0 where |z| <= l1, else (sign(z)·l1 - z)/(n'^q/lr + 2·l2)
-/// (McMahan et al. 2013).
+/// n' = n + g²; z += g - (n'^q - n^q)/lr·p with q = -lr_power; p = 0 if |z| <= l1, else (sign(z)·l1 - z)/(n'^q/lr + 2·l2) (McMahan et al. 2013).
 template <class T, bool kRoot> struct FtrlOf {
   static constexpr int kStates = 2;
   T lr, exponent, l1, l2;
@@ -200,14 +200,14 @@ template <class T, bool kRoot> struct FtrlOf {
   }
 };
 
-/// Special is the rule where is_special(numbers): a loop of its own, which vectors take.
+/// Special replaces the rule if is_special(numbers): a separate loop, which vectorises.
 template <class T> struct Ftrl : FtrlOf<T, false> {
   using Special = FtrlOf<T, true>;
   using FtrlOf<T, false>::FtrlOf;
   static bool is_special(const double* k) { return k[3] == -0.5; }
 };
 
-/// m = b1·m + (1-b1)·g; v = max(b2·v, |g|); p -= lr·m/(v + eps), lr divided by 1 - b1^t before (Kingma & Ba 2015, algorithm 2).
+/// m = b1·m + (1-b1)·g; v = max(b2·v, |g|); p -= lr·m/(v + eps), with lr divided by 1 - b1^t beforehand (Kingma & Ba 2015, algorithm 2).
 template <class T> struct AdaMax {
   static constexpr int kStates = 2;
   T lr, b1, c1, b2, eps;
@@ -220,7 +220,7 @@ template <class T> struct AdaMax {
   }
 };
 
-/// Adam whose root takes the largest v so far; lr holds the bias correction (Reddi et al. 2018).
+/// Adam with the root of the largest v so far; lr includes the bias correction (Reddi et al. 2018).
 template <class T> struct AmsGrad {
   static constexpr int kStates = 3;
   T lr, b1, c1, b2, c2, eps;
@@ -239,7 +239,7 @@ template <class T> struct AmsGrad {
   }
 };
 
-/// In the place of p its direction m̂/(sqrt(v̂) + eps) + decay·p, with 1 - b^t dividing m and v (You et al. 2020, algorithm 2, before the ratio of norms).
+/// Replaces p by its direction m̂/(sqrt(v̂) + eps) + decay·p, where 1 - b^t divides m and v (You et al. 2020, algorithm 2, before the ratio of norms).
 template <class T> struct LambDirection {
   static constexpr int kStates = 2;
   T b1, c1, b2, c2, eps, decay, correct1, correct2;

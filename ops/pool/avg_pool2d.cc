@@ -1,5 +1,4 @@
-// Average pooling with fixed windows, adaptive windows, and over the whole image. All are linear, so each gradient op's
-// gradient is the forward op.
+// Average pooling with fixed windows, adaptive windows, and over the whole image. All are linear, so each gradient op's gradient is the forward op.
 #include <fmt/format.h>
 
 #include "ops/pool/pool_common.h"

@@ -1,6 +1,7 @@
 // Average pooling on CUDA devices: fixed and adaptive windows and their gradients. Small windows are a thread's loop (in channels-last layout over 16 bytes of
-// neighbouring channels); large ones, as those of global pooling, are summed by a whole warp or, channels-last, by eight rows of threads whose sums meet in shared
-// memory. Gradients are gathered. Bytes: x read once and y written once, backward the other way round; what windows share comes from the cache.
+// neighbouring channels). Large ones, as in global pooling, are summed by a whole warp or, channels-last, by eight rows of threads whose sums are combined in
+// shared memory. Gradients are gathered. Bytes: x read once and y written once; backward dy read once and dx written once. Elements shared by windows are read
+// from the cache.
 #include "ops/pool/pool_cuda.h"
 #include "src/device/cuda/compensated.h"
 
@@ -41,7 +42,7 @@ template <class E, int V> __global__ void average(Averages p, const E* x, E* y) 
   }
 }
 
-// A warp for each window: its lanes take neighbouring pixels.
+// One warp per window: its lanes read neighbouring pixels.
 template <class E> __global__ void average_by_warps(Averages p, const E* x, E* y) {
   const int lane = static_cast<int>(threadIdx.x % 32);
   for (int64_t i = global_thread() / 32; i < p.out.n; i += global_threads() / 32) {
@@ -56,7 +57,8 @@ template <class E> __global__ void average_by_warps(Averages p, const E* x, E* y
   }
 }
 
-// Channels-last: a block takes 32 groups of channels, in each of them eight threads every eighth pixel of the window. Channels are cut into `blocks` for a block each.
+// Channels-last: a block processes 32 groups of channels; in each group eight threads read every eighth pixel of the window. Channels are divided into
+// `blocks`, one per block.
 template <class E, int V> __global__ void average_by_rows(Averages p, int64_t channels, Divisor blocks, const E* x, E* y) {
   constexpr int kRows = kThreads / 32;
   SINDRI_SHARED(Sum<E>, sums, kThreads * V);
@@ -89,7 +91,7 @@ template <class E, int V> __global__ void average_by_rows(Averages p, int64_t ch
   }
 }
 
-// With an addend dx is addend + gradient, with a scale [N, C, 1, 1], where dy has that shape, addend·scale + gradient.
+// With an addend dx is addend + gradient; with a scale [N, C, 1, 1], where dy has that shape, addend·scale + gradient.
 template <class E, int V> __global__ void average_backward(Averages p, const E* dy, const E* addend, const E* scale, E* dx) {
   for (int64_t i = global_thread(); i < p.out.n; i += global_threads()) {
     const Position o = position_of(p.out, i, V);
@@ -118,9 +120,9 @@ template <class E, int V> __global__ void average_backward(Averages p, const E* 
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
-constexpr int64_t kLarge = 64;  // elements of a window that more than one thread sums
+constexpr int64_t kLarge = 64;  // windows with more elements are summed by more than one thread
 
 bool all_channels_last(const Call& call) { return call.in[0].meta->layout == Layout::kChannelsLast && call.out[0].meta->layout == Layout::kChannelsLast; }
 

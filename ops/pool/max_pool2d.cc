@@ -1,6 +1,6 @@
-// Maximum pooling. The forward op keeps where in its window each maximum was found (one byte each for windows of up to 256
-// elements), so the gradient reads neither x nor y. Scattering dy to those places (max_pool2d_grad) and picking values from
-// them (max_pool2d_take) are each other's transposes, hence each other's gradients.
+// Maximum pooling. The forward op stores the position of each maximum in its window (one byte each for windows of up to 256
+// elements), so the gradient reads neither x nor y. Scattering dy to those positions (max_pool2d_grad) and gathering values
+// from them (max_pool2d_take) are each other's transposes, hence each other's gradients.
 #include <fmt/format.h>
 
 #include "ops/pool/pool_common.h"
@@ -62,7 +62,7 @@ const OpDef& kGrad = register_op({
     .doc = "dy and argmax [N, C, OH, OW] of max_pool2d -> dx [N, C, H, W]: each dy added where its maximum came from. With a third input dy2 as dy, added by "
            "the graph compiler, dy + dy2 rounded to their type in place of dy.",
     .attrs = attrs_type<Pool2dGradAttrs>(),
-    .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .layout_lead = 1},  // dx in the layout that x had
+    .traits = {.layout = LayoutRule::kFollowInput0, .saves_in = saves(1), .layout_lead = 1},  // dx has the layout of x
     .infer = infer_grad,
     .vjp = [](const VjpContext& c) -> std::vector<Tensor> {
       const Tensor d = take(c.dout[0], c.in[1], c.attrs.as<Pool2dGradAttrs>().forward());

@@ -1,7 +1,7 @@
-// max_pool2d, its gradient and max_pool2d_take on CUDA devices. A thread makes one element of the result, in channels-last layout 16 bytes of neighbouring channels.
-// The gradient is gathered: an element of dx looks at the windows over it, so nothing is added by atomics and dx is written once.
-// Bytes: forward reads x once (overlapping windows from the cache) and writes y and the places; backward reads dy (and what is added to it) and places, windows
-// over an element from the cache, and writes dx.
+// max_pool2d, its gradient and max_pool2d_take on CUDA devices. A thread computes one element of the result, in channels-last layout 16 bytes of neighbouring
+// channels. The gradient is gathered: an element of dx reads the windows that contain it, so there are no atomic additions and dx is written once. Bytes:
+// forward reads x once (overlapping windows from the cache) and writes y and argmax; backward reads dy (and its addend) and argmax, windows over an element
+// from the cache, and writes dx.
 #include <limits>
 
 #include "ops/pool/pool_cuda.h"
@@ -14,7 +14,7 @@ using namespace ops;
 struct Pooling {
   AxisRule rows, cols;
   DeviceImage image, pooled;
-  Elements out;  // of the tensor that is written
+  Elements out;  // of the written tensor
 };
 
 template <class E, class I, int V> __global__ void max_forward(Pooling p, const E* x, E* y, I* places) {
@@ -80,7 +80,7 @@ template <class E, class I, int V> __global__ void max_backward(Pooling p, const
   }
 }
 
-// A place outside of the image, which no max_pool2d gives, takes 0.
+// A position outside the image, which max_pool2d never returns, gives 0.
 template <class E, class I> __global__ void take(Pooling p, const E* x, const I* places, E* y) {
   for (int64_t i = global_thread(); i < p.out.n; i += global_threads()) {
     const Position o = position_of(p.out, i, 1);
@@ -91,7 +91,7 @@ template <class E, class I> __global__ void take(Pooling p, const E* x, const I*
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 Pooling pooling(const Pool2dAttrs& a, const TensorMeta& image, const TensorMeta& pooled) {
   Pooling p;
@@ -102,8 +102,8 @@ Pooling pooling(const Pool2dAttrs& a, const TensorMeta& image, const TensorMeta&
   return p;
 }
 
-// f<E, I, V>() for the types of values and places, and the channels a thread takes at once if it can. Windows of more than 256 elements, whose places take 32 bits,
-// are rare: no groups for them.
+// Calls f<E, I, V>() for the types of values and argmax, and the number of channels per thread if groups are possible. Windows of more than 256 elements, whose
+// argmax has 32 bits, are rare and use no groups.
 template <class F> void with_types(DType values, DType places, F&& f) {
   dispatch_floating_element(values, [&]<class E>() {
     if (places == DType::kUInt8) f.template operator()<E, uint8_t, kGroupOf<E>>();
@@ -111,7 +111,7 @@ template <class F> void with_types(DType values, DType places, F&& f) {
   });
 }
 
-// Groups of channels as long as all tensors lie alike.
+// Whether channels can be processed in groups: all tensors must have the same layout.
 bool groups(const Call& call, int group) {
   bool last = true;
   for (const Buffer& b : call.in) last = last && b.meta->layout == Layout::kChannelsLast;

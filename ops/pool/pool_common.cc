@@ -1,4 +1,4 @@
-// Checks of pooling attributes and the window tables kernels are made from.
+// Checks of pooling attributes, and the window tables from which kernels are built.
 #include "ops/pool/pool_common.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ int64_t pooled_size(const Pool2dAttrs& a, int axis, int64_t in) {
   const int64_t room = in + before + after - k;
   if (room < 0) return 0;
   int64_t out = room / stride + 1;
-  // A window that ceil_mode adds must begin inside the input or the padding before it, as in PyTorch.
+  // A window that ceil_mode adds must start inside the input or the padding before it, as in PyTorch.
   if (a.ceil_mode && room % stride != 0 && out * stride < in + before) ++out;
   return out;
 }
@@ -63,7 +63,7 @@ PoolAxis pool_axis(const Pool2dAttrs& a, int axis, int64_t in) {
     p.start.push_back(start);
     p.begin.push_back(std::max<int64_t>(0, start));
     p.end.push_back(std::min(in, start + a.kernel[i]));
-    // Padding counts, but not what ceil_mode reaches beyond it.
+    // Padding counts, except beyond the padded input, where only ceil_mode reaches.
     p.divisor.push_back(a.count_include_pad ? std::min(start + a.kernel[i], in + a.pad[2 * i + 1]) - start : p.end.back() - p.begin.back());
   }
   return p;

@@ -9,7 +9,7 @@
 
 namespace sindri::ops {
 
-/// Pool2dAttrs of the forward op and its input's height and width, which strides make ambiguous.
+/// Pool2dAttrs of the forward op and its input's height and width, which are ambiguous with strides.
 struct Pool2dGradAttrs {
   std::vector<int64_t> kernel = {1, 1};
   std::vector<int64_t> stride = {1, 1};
@@ -36,22 +36,22 @@ struct AdaptivePool2dGradAttrs {
 };
 
 /// Windows along one axis, clipped to the input: output o covers [begin[o], end[o]), never empty; both grow with o. `start` is
-/// where the unclipped window begins and `divisor` the axis' part of an average's count.
+/// the start of the unclipped window and `divisor` the axis' factor of an average's count.
 struct PoolAxis {
   int64_t in = 0, out = 0;
   std::vector<int64_t> start, begin, end, divisor;
 };
 
-/// Throws ValueError or ShapeError that names `op` when the attributes do not fit an input of height h and width w.
+/// Throws ValueError or ShapeError, naming `op`, if the attributes do not match an input of height h and width w.
 void check_pool_attrs(const char* op, const Pool2dAttrs& a, int64_t h, int64_t w);
-/// axis 0: rows, 1: columns. The attributes have been checked.
+/// axis 0: rows, 1: columns. The attributes must have been checked.
 PoolAxis pool_axis(const Pool2dAttrs& a, int axis, int64_t in);
 PoolAxis adaptive_pool_axis(int64_t in, int64_t out);
 /// Number of windows along an axis.
 SINDRI_API int64_t pooled_size(const Pool2dAttrs& a, int axis, int64_t in);
-/// Checks the rank and type of x [N, C, H, W] and the attributes; returns [N, C, OH, OW].
+/// Checks the rank and type of x [N, C, H, W] and the attributes. Returns [N, C, OH, OW].
 TensorMeta infer_pooled(const char* op, const Pool2dAttrs& a, const TensorMeta& x);
-/// Checks that dy is what the forward op gives for an input of input_size; returns the input's meta.
+/// Checks that dy has the forward op's result shape for an input of input_size. Returns the input's meta.
 TensorMeta infer_unpooled(const char* op, const Pool2dGradAttrs& a, const TensorMeta& dy);
 /// Type of a max pool's argmax: the position within the window, row by row from its unclipped start.
 inline DType argmax_dtype(const Pool2dAttrs& a) { return a.kernel[0] * a.kernel[1] <= 256 ? DType::kUInt8 : DType::kInt32; }

@@ -1,5 +1,5 @@
-// Pooling on the CPU. A gradient gathers: each input element adds up the windows that cover it, in order, so threads never
-// write the same place and the sums do not depend on how the work is split.
+// Pooling on the CPU. A gradient gathers: each input element sums the windows that cover it, in order. So threads never
+// write the same element, and the sums do not depend on how the work is split.
 #include <algorithm>
 
 #include "ops/pool/pool_common.h"
@@ -10,7 +10,7 @@
 namespace sindri::ops {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements worth a thread
+constexpr int64_t kGrain = 16384;  // minimum elements per thread
 
 const char* at(const Buffer& b, int64_t i) { return static_cast<const char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
 char* at_mutable(const Buffer& b, int64_t i) { return static_cast<char*>(b.data) + i * static_cast<int64_t>(dtype_size(b.meta->dtype)); }
@@ -31,7 +31,7 @@ struct Axis {
 
 class PoolKernel : public Kernel {
  public:
-  // x: the unpooled meta, which states the layout of all operands.
+  // x: the unpooled meta, which determines the layout of all operands.
   PoolKernel(const TensorMeta& x, PoolAxis rows, PoolAxis cols) : x_(image_view(x)), type_(x.dtype), rows_(std::move(rows)), cols_(std::move(cols)) {
     image_ = {.rows = rows_.table(), .cols = cols_.table(), .channels = x_.c, .kernel_w = 0, .stride_w = 0, .wide_index = false, .separate = false};
   }
@@ -41,7 +41,7 @@ class PoolKernel : public Kernel {
   int64_t y_plane() const { return rows_.axis.out * cols_.axis.out; }
   int64_t y_image() const { return y_plane() * x_.c; }
 
-  // f(image, row) for each of `rows` rows of each image.
+  // Calls f(image, row) for each of `rows` rows of each image.
   template <class F> void for_rows(int64_t rows, F&& f) const {
     const int64_t per_row = std::max<int64_t>(1, x_plane() * x_.c / std::max<int64_t>(1, rows));
     parallel_for(x_.n * rows, std::max<int64_t>(1, kGrain / per_row), [&](int64_t b, int64_t e) {
@@ -143,13 +143,13 @@ class AverageGrad final : public PoolKernel {
   }
 };
 
-// Contiguous kernels hold one row of x (or of y) on the stack.
+// Contiguous kernels keep one row of x (or of y) on the stack.
 std::string reject(const KernelQuery& q) {
   const auto too_wide = [](const TensorMeta& m) { return m.layout != Layout::kChannelsLast && m.shape[3] > kMaxPoolWidth; };
   return too_wide(q.in[0]) || too_wide(q.out[0]) ? "a contiguous image is wider than " + std::to_string(kMaxPoolWidth) : "";
 }
 
-// The graph compiler makes gradients of sums, and sums with gradients, on devices only.
+// The graph compiler creates gradients with an addend or a second dy on devices only.
 std::string reject_sum(const KernelQuery& q) { return q.in.size() > 2 ? "a second gradient" : reject(q); }
 std::string reject_addend(const KernelQuery& q) { return q.in.size() > 1 ? "an addend" : reject(q); }
 

@@ -1,4 +1,4 @@
-// What the pooling kernels share on CUDA devices: windows by their attributes, and channels in groups.
+// Shared by the pooling kernels on CUDA devices: windows from their attributes, and channels in groups.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline AxisRule axis_rule(const ops::Pool2dAttrs& a, int axis, int64_t in) {
 }
 inline AxisRule adaptive_rule(int64_t in, int64_t out) { return {in, out, 1, 1, 0, in, true, false, {}}; }
 
-/// Channels a thread takes: 16 bytes of E where the layout is channels-last and all tensors allow it, else one.
+/// Channels per thread: 16 bytes of E if the layout is channels-last and all tensors allow it, otherwise one.
 template <class E> inline constexpr int kGroupOf = static_cast<int>(16 / sizeof(E));
 inline bool takes_groups(const Call& call, int64_t channels, int group, bool channels_last) {
   if (!channels_last || channels % group != 0) return false;

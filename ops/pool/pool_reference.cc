@@ -18,7 +18,7 @@ template <class F> void for_windows(const ImageView& y, F&& f) {
         for (int64_t ow = 0; ow < y.w; ++ow) f(Window{n, c, oh, ow});
 }
 
-// Elements of a window: f(offset in x, place in the window).
+// Calls f(offset in x, position in the window) for the elements of a window.
 template <class F> void for_window(const ImageView& x, const PoolAxis& rows, const PoolAxis& cols, const Window& o, int64_t kernel_w, F&& f) {
   const auto oh = static_cast<size_t>(o.oh), ow = static_cast<size_t>(o.ow);
   for (int64_t h = rows.begin[oh]; h < rows.end[oh]; ++h)
@@ -53,7 +53,7 @@ void max_pool(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> ou
   });
 }
 
-// Where each argmax points: f(offset in x, offset in y).
+// Calls f(offset in x, offset in y) for the element of each argmax.
 template <class F> void for_argmax(const Pool2dAttrs& a, const ImageView& x, const ImageView& y, const Buffer& argmax, F&& f) {
   const PoolAxis rows = pool_axis(a, 0, x.h), cols = pool_axis(a, 1, x.w);
   for_windows(y, [&](const Window& o) {
@@ -65,7 +65,7 @@ template <class F> void for_argmax(const Pool2dAttrs& a, const ImageView& x, con
 }
 
 void max_pool_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
-  // Added up in double: overlapping windows may share a maximum.
+  // Summed in double: overlapping windows may share a maximum.
   std::vector<double> dx(static_cast<size_t>(q.out[0].numel()));
   std::vector<char> memory(in.size() > 2 ? static_cast<size_t>(q.in[0].nbytes()) : 0);
   const Buffer sum{memory.data(), in[0].meta};
@@ -117,7 +117,7 @@ void adaptive_pool(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
 void adaptive_pool_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const PoolAxis rows = adaptive_pool_axis(q.out[0].shape[2], q.in[0].shape[2]), cols = adaptive_pool_axis(q.out[0].shape[3], q.in[0].shape[3]);
   if (in.size() < 2) return average_grad(q, in, out, rows, cols);
-  std::vector<char> memory(static_cast<size_t>(q.out[0].nbytes()));  // the addend may lie where dx will
+  std::vector<char> memory(static_cast<size_t>(q.out[0].nbytes()));  // the addend may share dx's memory
   const Buffer g{memory.data(), out[0].meta};
   average_grad(q, in.subspan(0, 1), {&g, 1}, rows, cols);
   const ImageView x = image_view(q.out[0]);

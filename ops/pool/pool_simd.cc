@@ -3,7 +3,7 @@
 
 #include "src/device/cpu/simd_math.h"
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors wider than the registers pass between functions that are always inlined
+#pragma GCC diagnostic ignored "-Wpsabi"  // vectors wider than the registers are passed between functions that are always inlined
 
 namespace sindri::SINDRI_SIMD_NS {
 namespace {
@@ -18,10 +18,9 @@ template <> struct Compute<double> { using type = double; };
 
 constexpr int64_t kBlock = 64;  // channels whose running values stay in registers
 
-// Visits the channels of one position. BODY sees c0 and n, SHORT sees c0 and kLanes: blocks of 64 channels, then, where USE_SHORT, SHORT for
-// one vector, since loops this short leave gcc's vectoriser without anything to do. The last SHORT may reach beyond the channels as long as it
-// stays within `room` elements from the position's first: what it reads there it ignores, and what it writes there belongs to the
-// position that the same loop computes next.
+// Processes the channels of one position. BODY sees c0 and n, SHORT sees c0 and kLanes: blocks of 64 channels, then, if USE_SHORT, SHORT for
+// one vector, because gcc does not vectorise loops this short. The last SHORT may extend beyond the channels within `room` elements from the
+// position's first. Values read there are ignored; values written there belong to the position that the same loop computes next.
 #define SINDRI_FOR_BLOCKS(A, USE_SHORT, channels, room, SHORT, BODY) \
   { \
     int64_t c0 = 0; \
@@ -49,10 +48,10 @@ constexpr int64_t kBlock = 64;  // channels whose running values stay in registe
     } \
   }
 
-// Places in windows of more than 256, which are rare: without vectors of their own, whose code would take as long to compile as all others'.
+// Positions in windows of more than 256 elements are rare and have no vector code, which would take as long to compile as all other code.
 template <class I> constexpr bool kVectors = sizeof(I) == 1;
 
-// Lanes of the widest registers, and of half of them where the instruction set has such.
+// Lanes of the widest registers, and of half of them if the instruction set has them.
 #if defined(__AVX512F__)
 template <class A> constexpr int kFull = 64 / static_cast<int>(sizeof(A));
 template <class A> constexpr int kHalf = kFull<A> / 2;
@@ -67,7 +66,7 @@ template <class A> constexpr int kHalf = 0;
 template <class A> struct IndexOf { using type = int32_t; };
 template <> struct IndexOf<double> { using type = int64_t; };
 
-// kLanes values as vectors: A computes, Index holds places and comparison results.
+// kLanes values as vectors: A computes, Index holds positions and comparison results.
 template <class A, int kLanes> struct Lanes {
   using I = typename IndexOf<A>::type;
   typedef A Value __attribute__((vector_size(kLanes * sizeof(A))));
@@ -112,9 +111,9 @@ SINDRI_SIMD_INLINE int64_t room_in_y(const PoolImage& p, int64_t oh_end, int64_t
   return (p.rows.out * p.cols.out - ((oh_end - 1) * p.cols.out + ow_end - 1)) * p.channels;
 }
 
-// A window clipped to the image, read once per position: tables would be read again after every store of a byte.
+// A window clipped to the image, read once per position: tables would be read again after every byte store, which may alias them.
 struct Window {
-  int64_t h0, h1, w0, w1, place;  // place: of (h0, w0) within the unclipped window
+  int64_t h0, h1, w0, w1, place;  // place: position of (h0, w0) in the unclipped window
 };
 SINDRI_SIMD_INLINE Window window_of(const PoolImage& p, int64_t oh, int64_t ow) {
   const int64_t h = p.rows.begin[oh], w = p.cols.begin[ow];
@@ -146,8 +145,9 @@ SINDRI_SIMD_INLINE void max_lanes(const PoolImage& p, const Window& o, const T* 
   max_lanes_of<kLanes, 0, 0>(p, o, x, y, argmax);
 }
 
-// The outputs of a row of windows side by side whose channels fit one vector, as far as x can be read in whole vectors; returns how
-// many. Nothing but the maxima is left to compute, and small images need it: they have few channels and many positions.
+// Computes the outputs of a row of adjacent windows whose channels fit one vector, as far as x can be read in whole vectors.
+// Returns their number. Only the maxima remain to be computed; small images need this, since they have few channels and many
+// positions.
 template <int kLanes, class T, class I>
 SINDRI_SIMD_INLINE int64_t max_row_of_vectors(const PoolImage& p, const T* __restrict x, int64_t oh, T* __restrict y, I* __restrict argmax) {
   const int64_t C = p.channels, kh = p.rows.end[0], kw = p.kernel_w;
@@ -219,7 +219,7 @@ SINDRI_SIMD_INLINE void max_grad_lanes(const PoolImage& p, const T* __restrict d
   L::store(sum, dx);
 }
 
-// One dy to the kRows x kCols places of its window (0: p's kernel). kEdge: `room` elements of each row may be written.
+// Adds one dy to the kRows x kCols positions of its window (0: p's kernel). kEdge: only `room` elements of each row may be written.
 template <int kLanes, int kRows, int kCols, bool kEdge, class T, class I>
 SINDRI_SIMD_INLINE void max_grad_window(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t room, T* __restrict dx) {
   using L = Lanes<typename Compute<T>::type, kLanes>;
@@ -241,7 +241,7 @@ SINDRI_SIMD_INLINE void max_grad_window(const PoolImage& p, const T* __restrict 
     }
 }
 
-// As max_row_of_vectors, for the first windows of row oh.
+// Like max_row_of_vectors, for the first windows of row oh.
 template <int kLanes, class T, class I>
 SINDRI_SIMD_INLINE int64_t max_grad_of_vectors(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t oh, T* __restrict dx) {
   const int64_t C = p.channels, kh = p.rows.end[0], kw = p.kernel_w, outs = p.cols.out;
@@ -258,12 +258,12 @@ SINDRI_SIMD_INLINE int64_t max_grad_of_vectors(const PoolImage& p, const T* __re
   return count;
 }
 
-// Windows side by side (stride = kernel, no padding), of which each input has at most one: row oh of dy fills kernel_h rows of dx.
+// Adjacent windows (stride = kernel, no padding), of which each input has at most one: row oh of dy fills kernel_h rows of dx.
 template <class T, class I>
 SINDRI_SIMD_INLINE void max_grad_separate(const PoolImage& p, const T* __restrict dy, const I* __restrict argmax, int64_t oh, T* __restrict dx) {
   using A = typename Compute<T>::type;
   const int64_t C = p.channels, width = p.cols.in, kh = p.rows.end[0], kw = p.kernel_w, outs = p.cols.out, used = outs * kw;
-  const int64_t last = oh + 1 == p.rows.out ? p.rows.in : (oh + 1) * kh;  // rows no window covers follow the last one
+  const int64_t last = oh + 1 == p.rows.out ? p.rows.in : (oh + 1) * kh;  // rows not covered by any window follow the last one
   for (int64_t h = oh * kh; h < last; ++h) {
     T* row = dx + h * width * C;
     const int64_t from = h < (oh + 1) * kh ? used : 0;
@@ -372,8 +372,7 @@ template <class T> SINDRI_SIMD_INLINE void avg_grad_row(const PoolImage& p, cons
   }
 }
 
-// Outputs whose window has an input under its column kw: begin <= start + kw < end holds on one range of ow, since both ends
-// grow with ow.
+// Outputs whose window has an input under its column kw: begin <= start + kw < end holds on one range of ow, since both ends grow with ow.
 SINDRI_SIMD_INLINE void covered(const PoolTable& cols, int64_t kw, int64_t stride, int64_t* lo, int64_t* hi) {
   const int64_t first = cols.start[0] + kw;
   *lo = first >= 0 ? 0 : (-first + stride - 1) / stride;
@@ -381,7 +380,7 @@ SINDRI_SIMD_INLINE void covered(const PoolTable& cols, int64_t kw, int64_t strid
   while (*hi > *lo && first + (*hi - 1) * stride >= cols.in) --*hi;
 }
 
-constexpr int64_t kKeptColumns = 16;  // kernels up to this wide find their ranges once per plane
+constexpr int64_t kKeptColumns = 16;  // kernels up to this wide compute their ranges once per plane
 
 struct CoveredColumns {
   int64_t lo[kKeptColumns], hi[kKeptColumns];
@@ -394,7 +393,7 @@ SINDRI_SIMD_INLINE void covered_columns(const PoolImage& p, const CoveredColumns
   *lo = c.lo[kw], *hi = c.hi[kw];
 }
 
-// Folds column kw of one input row into the running maxima of a row of windows. kStride 0: any.
+// Folds column kw of one input row into the running maxima of a row of windows. kStride 0: any stride.
 template <int64_t kStride, class T, class A>
 SINDRI_SIMD_INLINE void max_column(const T* __restrict row, int64_t any_stride, int64_t n, int32_t k, A* __restrict best, int32_t* __restrict place) {
   const int64_t stride = kStride != 0 ? kStride : any_stride;
@@ -468,7 +467,7 @@ template <class T, class I> SINDRI_SIMD_INLINE void max_grad_plane(const PoolIma
 
 constexpr int64_t kRun = 1024;
 
-// Sum of at most kRun elements in 16 lanes added pairwise, so that wide windows vectorise and round well.
+// Sum of at most kRun elements in 16 lanes that are added pairwise, so that wide windows vectorise and rounding errors stay small.
 template <class A, class T> SINDRI_SIMD_INLINE A run_sum(const T* __restrict x, int64_t n) {
   constexpr int64_t kLanes = 16;
   A tail = 0;
@@ -486,7 +485,7 @@ template <class A, class T> SINDRI_SIMD_INLINE A run_sum(const T* __restrict x, 
   return lanes[0] + tail;
 }
 
-// Sum of any number of elements: runs are added in double, since lanes over a whole plane lose digits.
+// Sum of any number of elements: runs are added in double, since lanes over a whole plane would lose precision.
 template <class A, class T> SINDRI_SIMD_INLINE double long_sum(const T* __restrict x, int64_t n) {
   double total = 0;
   for (int64_t start = 0; start < n; start += kRun) total += static_cast<double>(run_sum<A>(x + start, smaller(kRun, n - start)));
@@ -499,7 +498,7 @@ template <class T> SINDRI_SIMD_INLINE void avg_plane(const PoolImage& p, const T
     for (int64_t ow = 0; ow < p.cols.out; ++ow) {
       const int64_t w = p.cols.begin[ow], n = p.cols.end[ow] - w, h0 = p.rows.begin[oh], h1 = p.rows.end[oh], count = n * (h1 - h0);
       A sum = 0;
-      if (n == p.cols.in) {  // whole rows follow each other
+      if (n == p.cols.in) {  // whole rows are contiguous
         sum = count <= kRun ? run_sum<A>(x + h0 * n, count) : static_cast<A>(long_sum<A>(x + h0 * n, count));
       } else if (count > kRun) {
         double total = 0;

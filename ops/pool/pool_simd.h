@@ -1,5 +1,5 @@
-// Vectorised loops of pooling: over channels in channels_last images, along rows in contiguous ones. Sums are float (double for
-// float64), row of a window by row, in a fixed order.
+// Vectorised loops of pooling: over channels in channels-last images, along rows in contiguous ones. Sums are float (double for
+// float64), window row by window row, in a fixed order.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct PoolTable {
 };
 
 /// Both axes of one image. kernel_w and stride_w are 0 for adaptive windows; wide_index: argmax is int32 instead of uint8.
-/// separate: windows lie side by side from the first element on and inside the image (stride = kernel).
+/// separate: windows are adjacent from the first element on and inside the image (stride = kernel).
 struct PoolImage {
   PoolTable rows, cols;
   int64_t channels, kernel_w, stride_w;
   bool wide_index, separate;
 };
 
-/// Widest row the contiguous kernels hold on their stack.
+/// Widest row that the contiguous kernels keep on the stack.
 inline constexpr int64_t kMaxPoolWidth = 2048;
 
 }  // namespace sindri
@@ -33,7 +33,7 @@ SINDRI_SIMD_DECLARE(void max_pool_row(DType t, const PoolImage& p, const void* x
 SINDRI_SIMD_DECLARE(void avg_pool_row(DType t, const PoolImage& p, const void* x, int64_t oh, void* y);)
 // Input row h of an image: dy, argmax [OH, OW, C] -> dx [W, C].
 SINDRI_SIMD_DECLARE(void max_pool_grad_row(DType t, const PoolImage& p, const void* dy, const void* argmax, int64_t h, void* dx);)
-// The same where p.separate: fills the rows of the image dx under output row oh.
+// The same if p.separate: fills the rows of the image dx under output row oh.
 SINDRI_SIMD_DECLARE(void max_pool_grad_separate(DType t, const PoolImage& p, const void* dy, const void* argmax, int64_t oh, void* dx);)
 SINDRI_SIMD_DECLARE(void avg_pool_grad_row(DType t, const PoolImage& p, const void* dy, int64_t h, void* dx);)
 // One plane: x [H, W] <-> y [OH, OW].

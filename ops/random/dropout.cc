@@ -23,7 +23,7 @@ std::vector<TensorMeta> infer(const char* op, const Attrs& attrs, Span<const Ten
   return {in[0]};
 }
 
-// The mask does not depend on what it is applied to: dy, and in turn its gradient, meet the mask x met.
+// The mask does not depend on its argument: dy, and in turn its gradient, use the mask of x.
 std::vector<Tensor> vjp(const VjpContext& c) {
   if (!c.needs[0]) return {Tensor{}, Tensor{}};
   return {bind_one(find_op("dropout_grad"), c.attrs, {c.dout[0], c.in[1]}), Tensor{}};

@@ -1,4 +1,4 @@
-// dropout and dropout_grad on the CPU (one computation): words of a stretch of a sample, then the masked product.
+// dropout and dropout_grad on the CPU (one computation): draws the words for a stretch of a sample, then applies the mask.
 #include <algorithm>
 
 #include "ops/random/random_ops.h"
@@ -32,7 +32,7 @@ void run_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffe
   });
 }
 
-constexpr int64_t kStretch = 4096;  // elements whose words are made at a time: 16 KiB, a multiple of four
+constexpr int64_t kStretch = 4096;  // elements whose words are drawn at a time: 16 KiB, a multiple of four
 
 // Elements [e, e + n) of one sample stored in row-major order.
 template <class T> void apply_row(const T* x, const uint32_t* words, T* y, int64_t n, int32_t threshold, double scale) {
@@ -45,7 +45,7 @@ template <class T> void apply_row(const T* x, const uint32_t* words, T* y, int64
   }
 }
 
-// The same for a sample stored H, W, C: logical element c·HW + p lies at p·C + c.
+// The same for a sample stored as H, W, C: logical element c·HW + p is at p·C + c.
 template <class T>
 void apply_channels_last(const T* x, const uint32_t* words, T* y, int64_t e, int64_t n, int64_t channels, int64_t pixels, int32_t threshold, double scale) {
   int64_t c = e / pixels, p = e % pixels;

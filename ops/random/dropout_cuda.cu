@@ -1,5 +1,5 @@
-// dropout and dropout_grad on CUDA devices (one computation), with the CPU's masks. A thread draws a block of four words and applies it to the four elements it is
-// for; in channels-last tensors these lie a pixel apart, so neighbouring threads take neighbouring channels. Bytes: x read once, y written once.
+// dropout and dropout_grad on CUDA devices (one computation), with the CPU's masks. A thread draws a block of four words and applies it to its four elements.
+// In channels-last tensors these are a pixel apart, so neighbouring threads process neighbouring channels. Bytes: x read once, y written once.
 #include "ops/random/random_cuda.h"
 #include "src/device/cuda/divisor.h"
 
@@ -9,8 +9,8 @@ namespace {
 using namespace random_ops;
 
 struct Mask {
-  int64_t n = 0;  // blocks, or elements where a thread takes one
-  int64_t each = 0;  // elements of a sample
+  int64_t n = 0;  // blocks, or elements if each thread processes one
+  int64_t each = 0;  // elements per sample
   int64_t channels = 1, pixels = 0;
   Divisor of_sample, by_channels;
   int32_t threshold = 0;
@@ -42,7 +42,7 @@ template <class E> __global__ void mask_rows(Mask m, int64_t instance, bool toge
   }
 }
 
-// Samples stored H, W, C: logical element c·HW + p lies at p·C + c. Four pixels of a channel share a block where HW is a multiple of four.
+// Samples stored as H, W, C: logical element c·HW + p is at p·C + c. Four pixels of a channel share a block if HW is a multiple of four.
 template <class E> __global__ void mask_channels_last(Mask m, int64_t instance, const int64_t* state, const E* x, E* y) {
   const DeviceStream stream = stream_of(state, instance);
   for (int64_t i = global_thread(); i < m.n; i += global_threads()) {
@@ -55,7 +55,7 @@ template <class E> __global__ void mask_channels_last(Mask m, int64_t instance, 
     }
   }
 }
-// The same for other sizes: a block for each element.
+// The same for other sizes: one block per element.
 template <class E> __global__ void mask_each(Mask m, int64_t instance, const int64_t* state, const E* x, E* y) {
   const DeviceStream stream = stream_of(state, instance);
   for (int64_t i = global_thread(); i < m.n; i += global_threads()) {

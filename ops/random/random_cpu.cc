@@ -1,5 +1,5 @@
 // Random tensors on the CPU. The reference kernels draw element by element; the others fill stretches of a sample from
-// consecutive blocks, in parallel. Both read the same words, so uniform and Bernoulli numbers agree bit for bit.
+// consecutive blocks, in parallel. Both use the same words, so uniform and Bernoulli values are bitwise identical.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -26,15 +26,15 @@ constexpr int64_t kStretch = 2048;  // elements filled from one buffer of words,
 
 // 64-bit word k of a block.
 uint64_t wide(const uint32_t* words, int64_t k) { return static_cast<uint64_t>(words[2 * k + 1]) << 32 | words[2 * k]; }
-// Words an element of T takes: float64 has 53 random bits, the others 24.
+// Words per element of T: float64 uses 53 random bits, the others 24.
 template <class T> constexpr int64_t kWords = std::is_same_v<T, double> ? 2 : 1;
 template <class T> double unit(const uint32_t* words, int64_t i) {
   if constexpr (kWords<T> == 2) return u64_to_unit_double(wide(words, i));
   else return static_cast<double>(u32_to_unit_float(words[i]));
 }
 
-// fill_stretches for samples of few blocks (tensors of one dimension: of one element): made side by side, as blocks of one sample are elsewhere.
-// What their last blocks hold beyond the samples is computed and dropped.
+// fill_stretches for samples of few blocks (with one dimension: of one element). Blocks of several samples are computed together, as elsewhere
+// those of one sample. Elements of the last blocks beyond the samples are computed and dropped.
 template <class T, class F> void fill_small_samples(const Samples& s, const RandomStream& stream, T* y, F&& f) {
   const int64_t per_block = 4 / kWords<T>, blocks = (s.each + per_block - 1) / per_block, padded = blocks * per_block, group = kStretch / padded;
   parallel_for((s.count + group - 1) / group, 4, [&](int64_t begin, int64_t end) {
@@ -42,7 +42,7 @@ template <class T, class F> void fill_small_samples(const Samples& s, const Rand
     alignas(64) T drawn[kStretch];
     for (int64_t t = begin; t < end; ++t) {
       const int64_t first = t * group, n = std::min(group, s.count - first);
-      const bool wraps = stream.sample(first + n - 1)[0] < stream.sample(first)[0];  // into the upper bits of the sample's number
+      const bool wraps = stream.sample(first + n - 1)[0] < stream.sample(first)[0];  // carries into the upper bits of the sample's number
       const int64_t together = wraps ? 1 : n;
       for (int64_t i = 0; i < n; i += together) {
         const auto from = stream.sample(first + i);
@@ -74,7 +74,7 @@ template <class T, class F> void fill_stretches(const KernelQuery& q, const Rand
   });
 }
 
-// Calls f(i, block, k) for every element: its place k among the elements of its block.
+// Calls f(i, block, k) for every element i, where k is its index among the elements of its block.
 template <class T, class F> void for_each_drawn(const KernelQuery& q, const RandomStream& stream, F&& f) {
   const Samples s = samples_of(q.out[0].shape);
   const int64_t per_block = 4 / kWords<T>;
@@ -112,12 +112,12 @@ void bernoulli_reference(const KernelQuery& q, Span<const Buffer> in, Span<const
   });
 }
 
-// Two normal numbers from the first two values of u64 or u32 pairs, with the C library's functions.
+// Two normal values from two uniform ones, with the C library's functions.
 std::pair<double, double> box_muller(double u, double v) {
   const double r = std::sqrt(-2 * std::log(u)), angle = 2 * std::numbers::pi * v;
   return {r * std::cos(angle), r * std::sin(angle)};
 }
-// Number k of the block: pair k/2, of which u is the first word and v the second.
+// Normal value k of the block, from pair k/2, of which u is the first word and v the second.
 template <class T> double normal_of(const std::array<uint32_t, 4>& block, int64_t k) {
   const auto pair = [&] {
     if constexpr (kWords<T> == 2)
@@ -138,7 +138,7 @@ void normal_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Bu
   });
 }
 
-// Standard normal numbers from words, with the machine-independent functions.
+// Standard normal values from words, with the machine-independent functions.
 template <class T> void standard_normal(const uint32_t* words, double* z, int64_t n) {
   if constexpr (kWords<T> == 2) SINDRI_SIMD_CALL(normal_from_u64)(words, z, n);
   else SINDRI_SIMD_CALL(normal_from_u32)(words, z, n);
@@ -155,8 +155,9 @@ void normal_blocked(const KernelQuery& q, Span<const Buffer> in, Span<const Buff
   });
 }
 
-// Element e of a sample has blocks of its own, one per attempt; the first of a block's four numbers (float64: two) inside ±2 counts.
-// All of a block's are outside with probability 4e-6 (2e-3), so 100 attempts always suffice in practice; the mean is their limit.
+// Each element e of a sample has its own blocks, one per attempt; the first of a block's four values (float64: two) inside ±2 is
+// used. All values of a block are outside with probability 4e-6 (2e-3), so 100 attempts are always enough in practice; after that
+// the mean is used.
 template <class T> double truncated(const RandomStream& stream, int64_t sample, int64_t e) {
   for (uint32_t attempt = 0; attempt < 100; ++attempt) {
     const auto block = stream.block(sample, static_cast<uint32_t>(e), 1 + attempt);
@@ -181,7 +182,7 @@ template <bool kParallel> void truncated_normal(const KernelQuery& q, Span<const
   });
 }
 
-// Fisher and Yates: position i swaps with one of 0 … i. Draws do not depend on the sample offset: ranks agree on the order.
+// Fisher and Yates: position i swaps with one of 0 … i. Draws do not depend on the sample offset, so ranks agree on the order.
 void permutation_reference(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   const auto& a = q.attrs.as<PermutationAttrs>();
   const RandomStream stream(in[0].as<int64_t>(), a.instance);

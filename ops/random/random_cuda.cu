@@ -1,5 +1,5 @@
-// Random tensors on CUDA devices: the CPU's numbers, bit for bit. Arithmetic is IEEE double without fused operations in the CPU's order, logarithm, sine and cosine are
-// its series (random_simd.cc). A thread draws one block of four words and writes the elements made of it. Bytes: the result, written once.
+// Random tensors on CUDA devices, bitwise identical to the CPU's. Arithmetic is IEEE double without fused operations in the CPU's order; logarithm, sine and
+// cosine are its series (random_simd.cc). A thread draws one block of four words and writes its elements. Bytes: the result, written once.
 #include "ops/random/random_cuda.h"
 
 #include <bit>
@@ -16,7 +16,7 @@ SINDRI_DEVICE double mul(double a, double b) { return __dmul_rn(a, b); }
 
 // 64 bits of words 2k and 2k + 1.
 SINDRI_DEVICE uint64_t wide(const Words& b, int k) { return static_cast<uint64_t>(b.w[2 * k + 1]) << 32 | b.w[2 * k]; }
-// Elements made of a block: float64 takes 53 bits, the other types 24.
+// Elements per block: float64 uses 53 bits, the other types 24.
 template <class E> constexpr int kOfBlock = std::is_same_v<E, double> ? 2 : 4;
 
 struct Uniform {
@@ -104,9 +104,9 @@ struct Normal {
   }
 };
 
-// Blocks of all samples, one after another.
+// The blocks of all samples in sequence.
 struct Blocks {
-  int64_t n = 0, each = 0;  // blocks; elements of a sample
+  int64_t n = 0, each = 0;  // number of blocks; elements per sample
   Divisor of_sample;
 };
 
@@ -120,7 +120,7 @@ template <class E, class Policy> __global__ void draw_blocks(Blocks b, Policy p,
     double v[4];
     p.template draw<E>(block_of(stream, sample, static_cast<uint32_t>(block)), v);
     E* const to = y + sample * b.each + e;
-    if (together) {  // whole blocks at addresses that allow one access
+    if (together) {  // whole blocks at addresses that allow a single access
       constexpr int kHalf = sizeof(E) * kN > 16 ? 2 : kN;
       for (int k = 0; k < kN; k += kHalf) {
         Together<E, kHalf> t;
@@ -134,7 +134,7 @@ template <class E, class Policy> __global__ void draw_blocks(Blocks b, Policy p,
   }
 }
 
-// Each element e of a sample has its own blocks, one for each attempt; the first number of a block inside ±2 counts.
+// Each element e of a sample has its own blocks, one per attempt; the first value of a block inside ±2 is used.
 template <class E> __global__ void draw_truncated(Blocks b, Normal p, int64_t instance, const int64_t* state, E* y) {
   const DeviceStream stream = stream_of(state, instance);
   for (int64_t i = global_thread(); i < b.n; i += global_threads()) {
@@ -156,7 +156,7 @@ template <class E> __global__ void draw_truncated(Blocks b, Normal p, int64_t in
 
 // ----- permutation -----
 
-// Number t of the sequence of 64-bit draws as a number below `bound`; false if it must be drawn again (the bound does not divide 2^64).
+// Draw t of the sequence of 64-bit draws as a number below `bound`; returns false if it must be drawn again (the bound does not divide 2^64).
 SINDRI_DEVICE bool draw_below(const DeviceStream& s, uint64_t t, uint64_t bound, int64_t* drawn) {
   const Words b = philox(static_cast<uint32_t>(t / 2), 0, static_cast<uint32_t>(s.step), static_cast<uint32_t>(s.step >> 32), s.k0, s.k1);
   const uint64_t v = wide(b, static_cast<int>(t % 2));
@@ -165,9 +165,9 @@ SINDRI_DEVICE bool draw_below(const DeviceStream& s, uint64_t t, uint64_t bound,
 }
 
 // Fisher and Yates with the swaps of one block's threads at a time (Shun et al. 2015, "Sequential random permutation, list contraction and tree contraction are
-// highly parallel"): each swap reserves its two places, the earliest one that wants a place gets it, and swaps that have both are done at once. Rounds go on until
-// all are done, which takes two or three, more for the last places. The result is that of one swap after another. A single block does all of it, n / 1,024 times
-// a few exchanges through the cache: a permutation is drawn once for an epoch, not for a step.
+// highly parallel"). Each swap reserves its two positions, the earliest swap that requests a position gets it, and swaps that have both are executed together.
+// Rounds continue until all are done: two or three, more for the last positions. The result equals that of sequential swaps. A single block does all of this,
+// with a few exchanges through the cache for each of n / 1,024 groups: a permutation is drawn once per epoch, not per step.
 constexpr int kSwaps = 1024;
 __global__ void permute(int64_t n, int64_t instance, const int64_t* state, unsigned long long* reserved, int64_t* y) {
   SINDRI_SHARED(int, flags, 2);
@@ -178,7 +178,7 @@ __global__ void permute(int64_t n, int64_t instance, const int64_t* state, unsig
     y[i] = i;
     reserved[i] = 0;
   }
-  uint64_t used = 0;  // draws
+  uint64_t used = 0;  // number of draws used
   for (int64_t top = n - 1; top > 0; top -= threads) {
     const int64_t i = top - t;
     const auto swaps = static_cast<int>(min(top, static_cast<int64_t>(threads)));
@@ -189,7 +189,7 @@ __global__ void permute(int64_t n, int64_t instance, const int64_t* state, unsig
     __syncthreads();
     if (!drawn) atomicOr(flags + 0, 1);
     __syncthreads();
-    if (flags[0] != 0) {  // one in 2^64 / n draws: all that follow move on by one
+    if (flags[0] != 0) {  // one in 2^64 / n draws: all later ones shift by one
       if (t == 0) {
         uint64_t at = used;
         for (int k = 0; k < swaps; ++k) {
@@ -233,7 +233,7 @@ __global__ void permute(int64_t n, int64_t instance, const int64_t* state, unsig
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 Blocks blocks_of(const Shape& shape, int of_block) {
   const Samples s = samples_of(shape);

@@ -1,5 +1,5 @@
-// The counter space of random_ops.h in kernels: the same words from the same key. The key is read on the device, so that a recorded step draws other numbers when
-// the state has moved on.
+// The counter space of random_ops.h in kernels: the same words from the same key. The key is read on the device, so that a recorded step draws new values once
+// the state has advanced.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ SINDRI_DEVICE DeviceStream stream_of(const int64_t* state, int64_t instance) {
   const uint64_t key = mixed(seed ^ (number + 0x9E3779B97F4A7C15ull + (seed << 6) + (seed >> 2)));
   return {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), step & kCounter, offset & kCounter};
 }
-/// The four words of block b of local sample i; `redraw` tells draws of one element apart.
+/// The four words of block b of local sample i; `redraw` distinguishes draws of one element.
 SINDRI_DEVICE Words block_of(const DeviceStream& s, int64_t i, uint32_t b, uint32_t redraw = 0) {
   const uint64_t sample = s.offset + static_cast<uint64_t>(i);
   const uint32_t high = (redraw & 0xffu) | static_cast<uint32_t>((sample >> 32) & 0xfffu) << 8 | static_cast<uint32_t>((s.step >> 32) & 0xfffu) << 20;

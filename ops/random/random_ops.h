@@ -3,8 +3,8 @@
 //   key      64 bits of (seed, instance)
 //   counter  { block inside the sample, sample, step, stream | high bits of sample and step }
 //
-// A block is four 32-bit words. Four consecutive elements of a sample (two for float64) share one; a sample is one index of the
-// first dimension, its position counted in the global batch. `stream` tells redraws of one element apart.
+// A block has four 32-bit words. Four consecutive elements of a sample (two for float64) share one. A sample is one index of
+// the first dimension; its position is counted in the global batch. `stream` distinguishes redraws of one element.
 #pragma once
 
 #include <array>
@@ -48,12 +48,12 @@ struct DropoutAttrs {
   SINDRI_ATTRS(DropoutAttrs, keep_prob, instance)
 };
 
-/// The counter has room for so many bits of step and of sample offset. The bits above, lower half in the step's, hold the instance at which a part
-/// of a step begins (ops::RngPart): those of the ops in it count from there.
+/// The counter has this many bits for the step and for the sample offset. The higher bits hold the instance at which a part of a step starts
+/// (ops::RngPart), its lower half in the step's: the instances of the ops in the part count from there.
 inline constexpr int kCounterBits = 44, kPartBits = 20;
 inline constexpr int64_t kPartMask = (int64_t{1} << kPartBits) - 1;
 
-/// Where the numbers of one op call come from.
+/// The source of the random words of one op call.
 struct RandomStream {
   std::array<uint32_t, 2> key;
   uint64_t step, offset;
@@ -79,7 +79,7 @@ struct RandomStream {
   }
 };
 
-/// A tensor seen as samples of equally many elements; a scalar is one sample.
+/// A tensor viewed as samples of equally many elements; a scalar is one sample.
 struct Samples {
   int64_t count, each;
 };
@@ -90,7 +90,7 @@ inline Samples samples_of(const Shape& shape) {
   return {shape[0], each};
 }
 
-/// An event of probability p happens when the upper 24 bits of its word are below this.
+/// An event of probability p occurs if the upper 24 bits of its word are below this.
 inline int32_t threshold24(double p) {
   const double scaled = p * 0x1p24;
   const auto whole = static_cast<int32_t>(scaled);

@@ -1,4 +1,4 @@
-// See random_simd.h. The logarithm, sine and cosine are series of our own: those of the C library differ between machines.
+// See random_simd.h. The logarithm, sine and cosine are series computed here: those of the C library differ between machines.
 #include "ops/random/random_simd.h"
 
 #include <cstring>
@@ -8,9 +8,9 @@ namespace {
 
 #define SINDRI_INLINE static inline __attribute__((always_inline))
 
-constexpr int kLanes = 16;  // blocks made at a time
+constexpr int kLanes = 16;  // blocks computed at a time
 
-// Ten rounds of Philox4x32 on kLanes counters: word 0 grows by one from each to the next, or word 1 does.
+// Ten rounds of Philox4x32 on kLanes counters, in which word 0, or word 1, increases by one from each to the next.
 SINDRI_INLINE void philox_lanes(const uint32_t* key, const uint32_t* counter, uint32_t first, bool next_block, uint32_t (&out)[4 * kLanes]) {
   uint32_t c0[kLanes], c1[kLanes], c2[kLanes], c3[kLanes];
   for (int i = 0; i < kLanes; ++i) {
@@ -70,7 +70,7 @@ SINDRI_INLINE double log_positive(double x) {
   return static_cast<double>(static_cast<int32_t>(e)) * 0.69314718055994530942 + (2 * f + 2 * f * s * p);
 }
 
-// sin and cos of 2πu for u in [0, 1), by Taylor series on [-π/4, π/4] and a turn by quarters.
+// sin and cos of 2πu for u in [0, 1), by Taylor series on [-π/4, π/4] and a rotation by quarter turns.
 SINDRI_INLINE void sincos_turn(double u, double* sine, double* cosine) {
   const auto quarter = static_cast<int32_t>(4 * u + 0.5);
   const double a = (u - 0.25 * static_cast<double>(quarter)) * 6.28318530717958647693, s = a * a;

@@ -1,4 +1,4 @@
-// The key of the random ops: a Parameter, so that compiled steps read and write it like any other state.
+// The key of the random ops: a Parameter, so that compiled steps read and write it like other state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ struct Numbers {
 constinit RuntimeSlot<Numbers> numbers_slot;
 Numbers& numbers() { return numbers_slot.get(); }
 
-// A graph's ops are numbered apart: a call by another thread while it is traced must not give two of them one number for good. Of each thread,
-// and, where one thread works in several runtimes, of each of these.
+// The ops of a traced graph are numbered separately: a call by another thread during tracing must not permanently give two of them the same
+// number. There is one count per thread and, if a thread works in several runtimes, one per runtime.
 int64_t& traced_instance() {
   thread_local std::vector<std::pair<uint64_t, int64_t>> of_runtimes;
   const uint64_t id = Runtime::current().id();
@@ -41,19 +41,20 @@ int64_t& traced_instance() {
 Tensor key_tensor(int64_t seed, int64_t step, int64_t sample_offset) { return Tensor::from_vector<int64_t>({3}, {seed, step, sample_offset}); }
 
 struct Key {
-  std::atomic<int64_t> seed_taken{seed_now()};  // the global seed the state was last made from; -1: none
+  std::atomic<int64_t> seed_taken{seed_now()};  // the global seed that the state was last initialised from; -1: none
   Parameter state{key_tensor(get_seed(), 0, 0), "rng_state", false};
 };
 constinit RuntimeSlot<Key> key_slot;
 Parameter& slot() { return key_slot.get().state; }
 
-// Where the part that runs begins. Of what the state holds now, which another thread may have changed: at the end it is whole in any case.
+// Stores where the running part starts. Modifies only those bits of the present state, which another thread may have changed, so that the
+// state is consistent at the end.
 void set_first_instance(int64_t first) {
   constexpr int64_t kCounter = (int64_t{1} << random_ops::kCounterBits) - 1;
   const Tensor key = slot().stored();
   const auto bits = [](int64_t part) { return (part & random_ops::kPartMask) << random_ops::kCounterBits; };
   const int64_t of_step = bits(first), of_offset = bits(first >> random_ops::kPartBits);
-  if (!key.device().is_cpu()) {  // by ops: the host does not wait for the key
+  if (!key.device().is_cpu()) {  // with ops, so that the host does not wait for the key
     const DeviceScope there(key.device());
     slot().store(ops::bitwise_or(ops::bitwise_and(key, key_tensor(-1, kCounter, kCounter)), key_tensor(0, of_step, of_offset)));
     return;
@@ -69,14 +70,14 @@ int64_t random_ops::next_instance() { return is_tracing_graph() ? traced_instanc
 
 Parameter& ops::rng_state() {
   auto& [seed_taken, state] = key_slot.get();
-  // A set_seed since then starts the numbers again.
+  // A set_seed since then restarts the sequence.
   if (seed_is_set() && get_seed() != seed_taken) {
     seed_taken = get_seed();
     numbers().instance = 0;
     ++numbers().seedings;
     state.store(key_tensor(get_seed(), 0, state.stored().to_vector<int64_t>()[2]));
   }
-  state.move_to(current_device());  // it goes where the numbers are drawn
+  state.move_to(current_device());  // the key is stored on the device that draws
   return state;
 }
 
@@ -109,7 +110,7 @@ ops::RngPart::RngPart() {
 ops::RngPart::~RngPart() {
   try {
     end(0);
-  } catch (const DeviceError&) {}  // the device is lost or out of memory, and so is the key; whoever uses it next hears of that
+  } catch (const DeviceError&) {}  // the device, and with it the key, is lost or out of memory; the next use of the key reports it
 }
 
 void ops::RngPart::end(int64_t drawn) {

@@ -5,7 +5,7 @@
 
 namespace sindri::random_ops {
 
-/// The next op instance, in program order; begin_rng_step starts at 0 again.
+/// The next op instance, in program order; begin_rng_step restarts at 0.
 int64_t next_instance();
 
 }  // namespace sindri::random_ops

@@ -1,4 +1,4 @@
-// all_finite: one answer for any number of tensors, so that a training step decides by itself whether its gradients can be used.
+// all_finite: one result for any number of tensors, so that a training step can decide without the host whether its gradients are usable.
 #include <fmt/format.h>
 
 #include "sindri/core/error.h"

@@ -1,4 +1,4 @@
-// Kernels of all_finite. The fast one cuts every input into pieces; once a piece has failed, those not begun are left out.
+// Kernels of all_finite. The fast one cuts every input into pieces; once a piece has failed, pieces not yet started are skipped.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace sindri {
 namespace {
 
-constexpr int64_t kPiece = 65536;  // elements: large enough that a task costs nothing beside it
+constexpr int64_t kPiece = 65536;  // elements: large enough to hide the cost of a task
 
 struct Piece {
   const char* data;

@@ -1,4 +1,5 @@
-// all_finite on CUDA devices: one launch for up to five hundred tensors, whose pieces are spread over blocks. Bytes: every input once, in 16-byte accesses.
+// all_finite on CUDA devices: one launch for up to five hundred tensors, whose pieces are distributed over blocks. Bytes: every input once, in 16-byte
+// accesses.
 #include <algorithm>
 
 #include "src/device/cuda/launch.h"
@@ -7,7 +8,7 @@
 namespace sindri::cuda {
 namespace {
 
-constexpr int kTensors = 512;  // of one launch: kernel arguments have 32 KB
+constexpr int kTensors = 512;  // per launch: kernel arguments have 32 KB
 constexpr int64_t kPiece = 16384;  // elements
 
 struct Tensors {
@@ -18,13 +19,13 @@ struct Tensors {
   DType dtype[kTensors] = {};
 };
 
-// Neither NaN nor infinity: the exponent is not all ones.
+// Whether no element is NaN or infinite: the exponent is not all ones.
 template <class Bits> SINDRI_DEVICE bool piece_is_finite(const void* data, int64_t begin, int64_t end, Bits exponent) {
   const Bits* const x = static_cast<const Bits*>(data);
   constexpr int V = kVector<Bits>;
   bool finite = true;
   int64_t i = begin;
-  if (reinterpret_cast<uintptr_t>(x) % 16 == 0) {  // pieces begin at multiples of V elements
+  if (reinterpret_cast<uintptr_t>(x) % 16 == 0) {  // pieces start at multiples of V elements
     const int64_t whole = begin + (end - begin) / V * V;
     for (int64_t k = begin + int64_t{threadIdx.x} * V; k < whole; k += int64_t{blockDim.x} * V) {
       const auto v = load_vector<V>(x + k);
@@ -36,11 +37,11 @@ template <class Bits> SINDRI_DEVICE bool piece_is_finite(const void* data, int64
   return finite;
 }
 
-// Every thread that finds one that is not writes the same 0, the first launch after it has written 1.
+// Every thread that finds an element that is not finite writes the same 0; the first launch has written 1 before.
 __global__ void find_not_finite(const __grid_constant__ Tensors t, uint8_t* finite, bool first) {
   bool all = true;
   for (int64_t piece = blockIdx.x; piece < t.pieces_up_to[t.count - 1]; piece += gridDim.x) {
-    int k = 0, last = t.count - 1;  // the first tensor whose pieces reach beyond this one
+    int k = 0, last = t.count - 1;  // the first tensor whose pieces extend beyond this one
     while (k < last) {
       const int middle = (k + last) / 2;
       if (piece < t.pieces_up_to[middle]) last = middle;

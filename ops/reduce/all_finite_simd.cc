@@ -1,5 +1,5 @@
-// See all_finite_simd.h. An element is not finite when all bits of its exponent are set; x & mask then equals the mask, the largest
-// value it can take, so that one maximum over the row decides.
+// See all_finite_simd.h. An element is not finite if all bits of its exponent are set. x & mask then equals the mask, its largest
+// possible value, so one maximum over the row decides.
 #include "ops/reduce/all_finite_simd.h"
 
 #include "sindri/core/dtype.h"

@@ -20,7 +20,7 @@ template <class E> struct Arg : FoldOf<E, Indexed<Number<E>>> {
   SINDRI_DEVICE Found combine(const Found& a, const Found& b) const { return largest ? FirstOf<true>()(a, b) : FirstOf<false>()(a, b); }
   template <int V, int F>
   SINDRI_DEVICE void add(Found (&best)[V], const typename FoldOf<E, Found>::Fixed (&)[F], const ElementVector<E, V>& e, int64_t r, int64_t step) const {
-    // A thread sees its elements in rising order, so an equal one never replaces the best.
+    // A thread reads its elements in rising order, so an equal one never replaces the best.
     for (int j = 0; j < V; ++j) {
       const T v = load(e.e[j]), b = best[j].value;
       const bool better = b == b && (v != v || (largest ? v > b : v < b));
@@ -33,7 +33,7 @@ template <class E> struct Arg : FoldOf<E, Indexed<Number<E>>> {
 template <class F> decltype(auto) with_arg(const KernelQuery& q, const void* x, void* out, F&& f) {
   const AxisSet reduced = reduced_dims(q.op.name, {q.attrs.as<AxisAttrs>().axis}, q.in[0].shape.rank());
   const bool largest = std::string_view(q.op.name) == "argmax";
-  // bool as its byte, which is 0 or 1.
+  // bool is compared as its byte, which is 0 or 1.
   return dispatch_element(q.in[0].dtype == DType::kBool ? DType::kUInt8 : q.in[0].dtype, [&]<class E>() {
     const Arg<E> policy{{static_cast<const E*>(x)}, static_cast<int64_t*>(out), largest};
     return f(policy, plan_fold(q.in[0], q.out[0], reduced, kVector<E>));

@@ -1,4 +1,4 @@
-// Definitions of norm, logsumexp and prod: reductions whose gradient needs more than the sum.
+// Definitions of norm, logsumexp and prod: reductions whose gradient needs more than a sum.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -90,8 +90,9 @@ std::vector<TensorMeta> infer_prod(const Attrs& attrs, Span<const TensorMeta> in
   return {out};
 }
 
-// The product of the other elements: of those before each times those after it. Nothing is divided by, so zeros need no case of their own in this
-// derivative or the next ones. In float64, where partial products neither overflow nor vanish sooner than the whole one.
+// The product of the other elements: the product of those before each times the product of those after it. There is no division, so zeros need no
+// special case in this derivative or the next ones. Computed in float64, in which partial products neither overflow nor underflow before the
+// whole one.
 std::vector<Tensor> prod_vjp(const VjpContext& c) {
   const auto& axes = c.attrs.as<ReduceAttrs>().axes;
   const Tensor& x = c.in[0];

@@ -1,4 +1,4 @@
-// Definitions of the ops that look along one axis: argmax, argmin, topk and its gradient, cumsum.
+// Definitions of the ops along one axis: argmax, argmin, topk and its gradient, cumsum.
 #include <fmt/format.h>
 
 #include "ops/reduce/reduce_impl.h"

@@ -30,7 +30,7 @@ template <bool kMax> void run_arg(const KernelQuery& q, Span<const Buffer> in, S
   });
 }
 
-// NaN is the largest value here, whichever end is asked for, as in PyTorch's sort order.
+// NaN sorts as the largest value, for both ends, as in PyTorch's sort order.
 template <class W> bool goes_first(bool largest, W a, W b) {
   const bool nan_a = a != a, nan_b = b != b;
   if (nan_a || nan_b) return largest ? nan_a && !nan_b : nan_b && !nan_a;

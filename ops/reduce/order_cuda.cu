@@ -1,9 +1,9 @@
-// topk and its gradient on CUDA devices. Elements become items whose order as unsigned numbers is the order of the result, ties by index, so that all items
-// differ and any way of sorting gives the CPU's result. Tiles of up to 1024 items are sorted by blocks (bitonic networks, Batcher 1968), then runs are merged two by
-// two: an item's place is its own plus how many of the other run come before it, which a binary search tells. No run keeps more than k items.
+// topk and its gradient on CUDA devices. Elements become items whose order as unsigned integers is the order of the result. Ties are ordered by index, so all
+// items differ and any sorting method gives the CPU's result. Blocks sort tiles of up to 1024 items (bitonic networks, Batcher 1968), then runs are merged in
+// pairs: an item's position is its own plus the number of items of the other run before it, found by binary search. No run keeps more than k items.
 //
-// Bytes: for lines within a tile the input and the results once. Else 8 or 16 for an item, written and read once in each of log2(size / 1024) merges of at
-// most k items a run. Lines along another dimension than the last are read an element at a time.
+// Bytes: for lines within a tile the input and the results once. Otherwise 8 or 16 per item, written and read once in each of log2(size / 1024) merges of at
+// most k items a run. Lines along a dimension other than the last are read element by element.
 #include <algorithm>
 #include <bit>
 
@@ -20,7 +20,7 @@ constexpr int kTile = 1024;
 
 // ----- items -----
 
-// Bits that grow with the value; NaN is the largest, zeros are equal.
+// Bits that increase with the value; NaN is the largest, zeros are equal.
 SINDRI_DEVICE uint32_t ordered(float v) {
   if (v != v) return 0xffffffffu;
   const uint32_t b = __float_as_uint(v == 0.0f ? 0.0f : v);
@@ -62,7 +62,7 @@ struct Lines {
     return (o * k + i) * inner + (line - o * inner);
   }
 };
-// Runs of `span` elements of a line each, of which the first `kept` at most are kept, in order: item p of run r of a line is at (line·runs + r)·kept + p.
+// Runs of `span` elements of a line each, of which at most the first `kept` are kept, in order: item p of run r of a line is at (line·runs + r)·kept + p.
 struct Runs {
   int64_t span, kept, runs;
   SINDRI_DEVICE int64_t count(int64_t r, int64_t size) const {
@@ -78,7 +78,7 @@ SINDRI_DEVICE void write_result(const E* x, E* values, int64_t* indices, const L
   indices[to] = index;
 }
 
-// A block sorts kTile / tile runs of `tile` elements, a power of two. With one run a line the results are written, else items.
+// A block sorts kTile / tile runs of `tile` elements, a power of two. If a line is one run the results are written, otherwise items.
 template <class E, class Item> __global__ void sort_tiles(const E* x, Lines l, Runs runs, int tile, bool largest, E* values, int64_t* indices, Item* items) {
   SINDRI_SHARED(Item, s, kTile);
   const int t = static_cast<int>(threadIdx.x), each = kTile / tile;
@@ -119,7 +119,7 @@ template <class E, class Item> __global__ void sort_tiles(const E* x, Lines l, R
   }
 }
 
-// Runs 2r and 2r + 1 become run r.
+// Merges runs 2r and 2r + 1 into run r.
 template <class Item> __global__ void merge_runs(const Item* from, Item* to, Lines l, Runs a, Runs b) {
   const int64_t n = l.lines * a.runs * a.kept;
   for (int64_t i = global_thread(); i < n; i += global_threads()) {
@@ -147,7 +147,7 @@ template <class E, class Item> __global__ void write_results(const E* x, E* valu
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 Lines lines_of(const KernelQuery& q) {
   const auto& a = q.attrs.as<TopkAttrs>();
@@ -159,7 +159,7 @@ bool packs(const KernelQuery& q, const Lines& l) { return dtype_size(q.in[0].dty
 int64_t buffer_bytes(const KernelQuery& q, const Lines& l) {
   const Runs r = first_runs(l);
   if (r.runs <= 1) return 0;
-  // The last run, if it stands alone, has room for a whole one, so that merged runs never need more than these.
+  // The last run, if it has no partner, has room for a whole one, so that merged runs never need more than this.
   const auto most = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(r.runs)));
   return (l.lines * most * r.kept * static_cast<int64_t>(packs(q, l) ? sizeof(Packed) : sizeof(Pair)) + 255) / 256 * 256;
 }
@@ -189,7 +189,7 @@ void run_topk(const Call& call) {
   const Lines l = lines_of(q);
   if (l.lines == 0 || l.k == 0) return;
   const bool largest = q.attrs.as<TopkAttrs>().largest;
-  // bool as its byte, which is 0 or 1.
+  // bool is compared as its byte, which is 0 or 1.
   dispatch_element(q.in[0].dtype == DType::kBool ? DType::kUInt8 : q.in[0].dtype, [&]<class E>() {
     if constexpr (sizeof(E) <= 4) {
       if (packs(q, l)) return sort_lines<E, Packed>(call, l, largest);

@@ -76,7 +76,7 @@ TensorMeta infer_predicate(const char* op, const Attrs& attrs, Span<const Tensor
   return out;
 }
 
-// `t`, an output of a reduction of x, with the reduced dimensions back as 1.
+// `t`, an output of a reduction of x, with the reduced dimensions restored as 1.
 Tensor with_kept_dims(const Tensor& t, const Tensor& x, const Attrs& attrs) {
   const Shape kept = reduced_shape(x.shape(), reduced_dims("reduce", attrs.as<ReduceAttrs>().axes, x.rank()), true);
   return t.shape() == kept ? t : ops::reshape(t, kept);
@@ -97,7 +97,7 @@ std::vector<Tensor> extremum_vjp(const VjpContext& c) {
   const Tensor hit = ops::equal(x, with_kept_dims(c.out[0], x, c.attrs));
   const DType wide = count_type(x.dtype());
   const Tensor hits = ops::sum(ops::cast(hit, wide), c.attrs.as<ReduceAttrs>().axes, true);
-  // Chosen and not multiplied: the others have no part in a gradient that is infinite or NaN. Where all are NaN, none is equal to the extremum.
+  // Selected, not multiplied: other elements have no part in a gradient that is infinite or NaN. If all are NaN, none equals the extremum.
   const Tensor share = ops::cast(ops::cast(with_kept_dims(c.dout[0], x, c.attrs), wide) / hits, x.dtype());
   return {ops::where(hit, share, ops::scalar_like(x, 0))};
 }

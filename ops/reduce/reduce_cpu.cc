@@ -19,7 +19,7 @@ const std::vector<int64_t>& axes_of(const KernelQuery& q) {
   return std::string_view(q.op.name) == "norm" ? q.attrs.as<NormAttrs>().axes : q.attrs.as<ReduceAttrs>().axes;
 }
 
-// f(physical position of the element, position in the output), in row-major order of the input.
+// Calls f(physical position of the element, position in the output), in row-major order of the input.
 template <class F> void for_each_reduced(const KernelQuery& q, F&& f) {
   const Shape& shape = q.in[0].shape;
   const AxisSet reduced = reduced_dims(q.op.name, axes_of(q), shape.rank());
@@ -95,7 +95,7 @@ void run_norm(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> ou
   });
 }
 
-// m + log(sum(e^(x - m))) with m the largest element where that is finite, else 0, so that infinities stay what they are.
+// m + log(sum(e^(x - m))), where m is the largest element if that is finite, else 0, so that infinities are preserved.
 void run_logsumexp(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> out) {
   dispatch_floating(q.in[0].dtype, [&]<class E>() {
     std::vector<double> largest = fold<E>(q, in, -kInfinity, [](double a, double v, size_t) { return ranks_before<true>(v, a) ? v : a; });

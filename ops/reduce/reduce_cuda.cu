@@ -1,7 +1,7 @@
-// sum, mean, prod, max, min, any, all and norm on CUDA devices. Bytes: the input once and the output once; a second kernel reads and writes at most some
-// thousand parts where outputs are few. What an element does is looked up once for each vector of elements, so that one kernel a type serves all of them.
+// sum, mean, prod, max, min, any, all and norm on CUDA devices. Bytes: the input once and the output once; if there are few outputs, a second kernel
+// reads and writes at most about a thousand parts. The operation is selected once per vector of elements, so that one kernel per type serves all of them.
 //
-// Sums are taken in float (double for float64), products and squares in double, where they neither overflow nor vanish sooner than the result.
+// Sums are in float (double for float64), products and squares in double, in which they neither overflow nor underflow before the result does.
 #include <limits>
 #include <string_view>
 
@@ -49,7 +49,7 @@ template <class E, class T> struct Scalar : FoldOf<E, T> {
     constexpr bool whole = std::is_same_v<T, int64_t>;
     switch (how) {
       case Combine::kMultiply: return T(1);
-      // Magnitudes and truth values begin at what they are of nothing.
+      // The initial value for magnitudes and truth values is 0, their value for no elements.
       case Combine::kLarger: return map != Map::kNone ? T(0) : whole ? T(INT64_MIN) : T(-INFINITY);
       case Combine::kSmaller: return map != Map::kNone ? T(1) : whole ? T(INT64_MAX) : T(INFINITY);
       default: return T(0);
@@ -112,7 +112,7 @@ std::pair<Combine, Map> work_of(const KernelQuery& q) {
   return {name == "prod" ? Combine::kMultiply : name == "max" ? Combine::kLarger : name == "min" ? Combine::kSmaller : Combine::kAdd, Map::kNone};
 }
 
-// f(policy, plan), of operand x and result `out`.
+// Calls f(policy, plan) for operand x and result `out`.
 template <class F> decltype(auto) with_policy(const KernelQuery& q, const void* x, void* out, F&& f) {
   const auto [how, map] = work_of(q);
   const AxisSet reduced = reduced_dims(q.op.name, axes_of(q), q.in[0].shape.rank());

@@ -1,9 +1,9 @@
 // The "simd" kernel of sum, mean, max, min and norm on floats.
 //
-// The input is walked in its physical order, its dimensions joined into groups that are reduced or kept. Work is cut into units whose
-// size depends on the shape alone: kRowUnit elements of a row (innermost group reduced), or a block of columns times a piece of rows
-// (innermost group kept). Each unit gives partial results in double; those of one output are added in order. So neither the number of
-// threads nor whether units or outputs are spread over them changes a bit.
+// The input is processed in its physical order, with dimensions joined into groups that are reduced or kept. Work is cut into units
+// whose size depends on the shape alone: kRowUnit elements of a row (innermost group reduced), or a block of columns times a piece of
+// rows (innermost group kept). Each unit computes partial results in double; those of one output are added in order. So results
+// depend neither on the number of threads nor on whether units or outputs are distributed over them.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -28,7 +28,7 @@ constexpr int64_t kParallelGrain = 16384;
 struct Group {
   int64_t size, stride, out_stride;  // strides in elements of input and output
 };
-// Offsets of all index combinations of some groups, first group slowest.
+// Number and offsets of all index combinations of some groups, first group slowest.
 int64_t count(const std::vector<Group>& groups) {
   int64_t n = 1;
   for (const Group& g : groups) n *= g.size;

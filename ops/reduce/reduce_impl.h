@@ -1,4 +1,4 @@
-// What the definitions and the kernels of reductions share: attributes, the set of reduced dimensions, the output shape.
+// Shared by the definitions and the kernels of reductions: attributes, the set of reduced dimensions, the output shape.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct CumprodAttrs {
 struct LinearScanAttrs {
   int64_t axis = -1;
   bool reverse = false;
-  bool late = false;  // the coefficient of the place before
+  bool late = false;  // uses the coefficient of the previous position
   SINDRI_ATTRS(LinearScanAttrs, axis, reverse, late)
 };
 struct TopkAttrs {
@@ -57,20 +57,20 @@ struct TopkGradAttrs {
   SINDRI_ATTRS(TopkGradAttrs, size, axis)
 };
 
-/// The type to divide by a count in, for a gradient of type `t`: half types hold no counts above 65504 (float16) or 256 exactly (bfloat16).
+/// The type in which to divide by a count, for a gradient of type `t`: half types hold no counts above 65504 (float16) or 256 exactly (bfloat16).
 inline DType count_type(DType t) { return is_half(t) ? DType::kFloat32 : t; }
 
-/// At each place what t holds at the place a scan along `axis` visits before it; `first` where it begins.
+/// At each position the element of t at the position that a scan along `axis` visits before it; `first` at the start.
 Tensor visited_before(const Tensor& t, int64_t axis, bool reverse, double first);
 
-/// reduced[d] says whether dimension d is reduced. Throws ValueError for an axis out of range or named twice.
+/// reduced[d]: whether dimension d is reduced. Throws ValueError for an axis that is out of range or named twice.
 using AxisSet = std::array<bool, Shape::kMaxRank>;
 SINDRI_API AxisSet reduced_dims(const char* op, const std::vector<int64_t>& axes, int rank);
 SINDRI_API Shape reduced_shape(const Shape& in, const AxisSet& reduced, bool keep_dims);
-/// Elements per output element.
+/// Number of input elements per output element.
 SINDRI_API int64_t reduced_count(const Shape& in, const AxisSet& reduced);
 
-/// A contiguous tensor seen along one axis: element (o, i, k) is at (o * size + i) * inner + k.
+/// A contiguous tensor viewed along one axis: element (o, i, k) is at (o * size + i) * inner + k.
 struct AxisView {
   int64_t outer = 1, size = 1, inner = 1;
 };

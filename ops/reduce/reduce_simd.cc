@@ -16,7 +16,7 @@ template <Fold fold> SINDRI_SIMD_INLINE double identity() { return fold == Fold:
 template <Fold fold> SINDRI_SIMD_INLINE double mapped(double v) {
   return fold == Fold::kSumAbs || fold == Fold::kMaxAbs ? __builtin_fabs(v) : fold == Fold::kSumSquare ? v * v : v;
 }
-// NaN wins over every extremum.
+// NaN propagates through every extremum.
 template <Fold fold> SINDRI_SIMD_INLINE double combine(double acc, double v) {
   if constexpr (fold == Fold::kMax || fold == Fold::kMaxAbs) return (v > acc) | (v != v) ? v : acc;
   else if constexpr (fold == Fold::kMin) return (v < acc) | (v != v) ? v : acc;

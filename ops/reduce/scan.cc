@@ -1,4 +1,4 @@
-// Definitions of running products and of the recurrence their gradient is: cumprod, linear_scan.
+// Definitions of running products, and of linear_scan, the recurrence of their gradient.
 #include <fmt/format.h>
 
 #include "ops/reduce/reduce_impl.h"
@@ -48,8 +48,8 @@ std::vector<TensorMeta> infer_linear_scan(const Attrs& attrs, Span<const TensorM
 
 Tensor linear_scan(const Tensor& a, const Tensor& b, const LinearScanAttrs& attrs) { return bind_one(find_op("linear_scan"), Attrs::of(attrs), {a, b}); }
 
-// With h_i = a_i·h_{i-1} + b_i, L's gradient with respect to b is s_i = dh_i + a_{i+1}·s_{i+1}: the same recurrence from the other end, with
-// the coefficients one place later; and dL/da_i = s_i·h_{i-1}. Nothing is divided by, so zeros need no case of their own.
+// With h_i = a_i·h_{i-1} + b_i, the gradient of L with respect to b is s_i = dh_i + a_{i+1}·s_{i+1}: the same recurrence from the other end,
+// with the coefficients shifted by one; and dL/da_i = s_i·h_{i-1}. There is no division, so zeros need no special case.
 const OpDef& kCumprod = register_op({
     .name = "cumprod",
     .doc = "Products of the elements up to and including each along `axis`, floats rounded once; reverse: from each to the end. Integers wrap.",

@@ -1,5 +1,5 @@
-// Kernels of cumprod and linear_scan. A line of elements along the axis is a chain of dependent operations, so lines go through it in groups:
-// neighbours in memory where the axis is not the last one, else some lines side by side.
+// Kernels of cumprod and linear_scan. A line of elements along the axis is a chain of dependent operations, so several lines are processed
+// together: neighbours in memory if the axis is not the last one, otherwise some lines in parallel.
 #include <algorithm>
 
 #include "ops/reduce/reduce_impl.h"
@@ -12,8 +12,8 @@ namespace {
 
 using namespace reduce;
 
-constexpr int64_t kLines = 16;  // of a group
-constexpr int64_t kGrain = 1 << 14;  // elements worth a thread
+constexpr int64_t kLines = 16;  // per group
+constexpr int64_t kGrain = 1 << 14;  // minimum elements per thread
 
 // Calls f(base, n, apart, step) for groups of n <= kLines lines: element i of line l is at base + l * apart + i * step.
 template <class F> void for_line_groups(const AxisView& v, F&& f) {

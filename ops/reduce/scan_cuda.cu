@@ -1,9 +1,10 @@
-// cumsum, cumprod and linear_scan on CUDA devices. Where the axis is the last dimension, a block walks along a line in tiles; otherwise a thread walks along
-// each line, neighbours in memory side by side. Long lines of which there are few are cut into chunks: their totals first, then what is before each chunk,
-// then the elements once more. Bytes: operands once (twice in chunks), the result once. In double and int64, each element rounded once, as on the CPU.
+// cumsum, cumprod and linear_scan on CUDA devices. If the axis is the last dimension, a block processes a line in tiles; otherwise a thread processes a
+// line, with neighbours in memory in neighbouring threads. If there are few long lines, they are cut into chunks: first the chunks' totals, then the prefix
+// of each chunk, then the elements again. Bytes: operands once (twice in chunks), the result once. In double and int64, each element rounded once, as on the
+// CPU.
 //
-// A policy has Acc, begin(), combine(first, second) of neighbouring stretches, take(at, i), the element at offset `at`, which is the i-th that the scan
-// visits, and write(at, acc).
+// A policy has Acc, begin(), combine(first, second) of adjacent stretches, take(at, i), the element at offset `at`, which is the i-th that the scan visits,
+// and write(at, acc).
 #include <algorithm>
 #include <string_view>
 
@@ -22,7 +23,7 @@ template <class E> using Wide = std::conditional_t<kIsFloating<E>, double, int64
 template <class E> struct Running {
   using Acc = Wide<E>;
   const E* x;
-  void* y;  // int64 for bool and uint8 sums, else E
+  void* y;  // int64 for bool and uint8 sums, otherwise E
   bool product, to_int64;
   SINDRI_DEVICE Acc begin() const { return product ? Acc(1) : Acc(0); }
   SINDRI_DEVICE Acc combine(Acc a, Acc b) const {
@@ -48,7 +49,7 @@ template <class E> struct Recurrence {
   int64_t late;  // offset of the coefficient from the element
   SINDRI_DEVICE Acc begin() const { return {1, 0}; }
   SINDRI_DEVICE Acc combine(const Acc& first, const Acc& second) const { return {second.scale * first.scale, second.scale * first.shift + second.shift}; }
-  // Nothing is before the first element, so it has no coefficient.
+  // Nothing precedes the first element, so it has no coefficient.
   SINDRI_DEVICE Acc take(int64_t at, int64_t i) const { return {i == 0 ? 0.0 : static_cast<double>(load(a[at + late])), static_cast<double>(load(b[at]))}; }
   SINDRI_DEVICE void write(int64_t at, const Acc& v) const { h[at] = store_as<E>(v.shift); }
 };
@@ -56,7 +57,7 @@ template <class E> struct Recurrence {
 struct ScanLines {
   int64_t lines, size, inner;
   bool reverse;
-  int64_t chunk, chunks;  // elements, of a line
+  int64_t chunk, chunks;  // elements per chunk; chunks per line
   // Offset of the i-th element that the scan of a line visits.
   SINDRI_DEVICE int64_t at(int64_t line, int64_t i) const {
     const int64_t outer = inner == 1 ? line : line / inner;
@@ -64,7 +65,7 @@ struct ScanLines {
   }
 };
 
-// What is before each chunk of a line, in place of the chunks' totals [lines, chunks].
+// Replaces the chunks' totals [lines, chunks] of a line by the prefix of each chunk.
 template <class Policy> __global__ void scan_totals(Policy p, ScanLines l, typename Policy::Acc* totals) {
   for (int64_t line = global_thread(); line < l.lines; line += global_threads()) {
     auto before = p.begin();
@@ -76,7 +77,7 @@ template <class Policy> __global__ void scan_totals(Policy p, ScanLines l, typen
   }
 }
 
-// A thread for each chunk of each line. With totals_only, `chunks_of` takes the totals; else it has what is before each chunk, or is null.
+// One thread per chunk of each line. With totals_only, `chunks_of` receives the totals; otherwise it holds each chunk's prefix, or is null.
 template <class Policy> __global__ void scan_lines(Policy p, ScanLines l, typename Policy::Acc* chunks_of, bool totals_only) {
   for (int64_t t = global_thread(); t < l.lines * l.chunks; t += global_threads()) {
     const int64_t c = t / l.lines, line = t - c * l.lines, begin = c * l.chunk, end = begin + l.chunk < l.size ? begin + l.chunk : l.size;
@@ -90,7 +91,7 @@ template <class Policy> __global__ void scan_lines(Policy p, ScanLines l, typena
   }
 }
 
-// The same for lines whose elements lie side by side: a block for each chunk, which takes tiles of `kEach` elements a thread.
+// The same for lines with contiguous elements: one block per chunk, which processes tiles of `kEach` elements per thread.
 template <class Policy> __global__ void scan_rows(Policy p, ScanLines l, typename Policy::Acc* chunks_of, bool totals_only) {
   using Acc = typename Policy::Acc;
   constexpr int kEach = 4;
@@ -111,7 +112,7 @@ template <class Policy> __global__ void scan_rows(Policy p, ScanLines l, typenam
         const Acc other = exchange_up(up_to, by);
         if (lane >= by) up_to = p.combine(other, up_to);
       }
-      __syncthreads();  // others may still read what the tile before left
+      __syncthreads();  // others may still read the previous tile's values
       if (lane == 31) warp_totals[warp] = up_to;
       __syncthreads();
       Acc all = before, here = before;
@@ -131,12 +132,12 @@ template <class Policy> __global__ void scan_rows(Policy p, ScanLines l, typenam
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 ScanLines lines_of(const char* op, const Shape& shape, int64_t axis, bool reverse) {
   const AxisView v = view_along(op, shape, axis);
   ScanLines l{v.outer * v.inner, v.size, v.inner, reverse, v.size, 1};
-  // Few lines: so many chunks that blocks (or threads) are busy, each of some thousand (some hundred) elements at least.
+  // If there are few lines: enough chunks to keep blocks (or threads) busy, each of at least some thousand (some hundred) elements.
   const int64_t wanted = v.inner == 1 ? 132 * 4 : 132 * 1024, least = v.inner == 1 ? 8192 : 256;
   if (l.lines > 0 && l.lines < wanted) l.chunks = std::clamp<int64_t>(std::min(wanted / l.lines, v.size / least), 1, 1024);
   l.chunk = std::max<int64_t>(1, ceil_div(v.size, l.chunks));
@@ -160,12 +161,12 @@ template <class Policy> void run_scan(const Call& call, const Policy& p, const S
   launch(call, grid, kernel, p, l, totals, false);
 }
 
-// f(policy, lines).
+// Calls f(policy, lines).
 template <class F> void with_running(const KernelQuery& q, const void* x, void* y, F&& f) {
   const bool product = std::string_view(q.op.name) == "cumprod";
   const int64_t axis = product ? q.attrs.as<CumprodAttrs>().axis : q.attrs.as<CumsumAttrs>().axis;
   const bool reverse = product ? q.attrs.as<CumprodAttrs>().reverse : q.attrs.as<CumsumAttrs>().reverse;
-  // bool as its byte, which is 0 or 1.
+  // bool is read as its byte, which is 0 or 1.
   dispatch_element(q.in[0].dtype == DType::kBool ? DType::kUInt8 : q.in[0].dtype, [&]<class E>() {
     f(Running<E>{static_cast<const E*>(x), y, product, q.out[0].dtype == DType::kInt64}, lines_of(q.op.name, q.in[0].shape, axis, reverse));
   });

@@ -1,4 +1,4 @@
-// searchsorted: places of values in ascending rows.
+// searchsorted: insertion positions of values in ascending rows.
 #include <fmt/format.h>
 
 #include "ops/reduce/reduce_impl.h"

@@ -16,7 +16,7 @@ void run_searchsorted(const KernelQuery& q, Span<const Buffer> in, Span<const Bu
   const Shape& rows = q.in[0].shape;
   const int64_t n = rows[rows.rank() - 1], total = q.in[1].numel();
   if (total == 0) return;
-  // Values that share a row: all of them, or those of the last dimension.
+  // Number of values that share a row: all of them, or those of the last dimension.
   const int64_t per_row = rows.rank() == 1 ? total : q.in[1].shape[q.in[1].shape.rank() - 1];
   dispatch_dtype(q.in[0].dtype, [&]<class E>() {
     const E *sorted = in[0].as<E>(), *values = in[1].as<E>();

@@ -1,4 +1,4 @@
-// double -> element type, as the cast op does, and the type kernels accumulate in.
+// double -> element type, as in the cast op, and the type in which kernels accumulate.
 #pragma once
 
 #include <type_traits>
@@ -13,7 +13,7 @@ template <class T> T from_double(double v) {
   else return T(static_cast<float>(v));
 }
 
-/// Integers add up modulo 2^64 and are cut to their width once; floats add up in double and are rounded once.
+/// Integers are summed modulo 2^64 and truncated to their width once; floats are summed in double and rounded once.
 template <class T> using Accumulator = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
 template <class T> T from_accumulator(Accumulator<T> v) {
   if constexpr (std::is_integral_v<T>) return static_cast<T>(v);

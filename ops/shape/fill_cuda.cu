@@ -1,5 +1,5 @@
-// Tensors made from attributes on CUDA devices: full, arange, one_hot. Bytes: each element of the result is written once, for one_hot each index read
-// depth times from the cache.
+// Tensors made from attributes on CUDA devices: full, arange, one_hot. Bytes: each element of the result is written once; for one_hot each index is
+// read depth times from the cache.
 #include "ops/shape/fill_cuda.h"
 
 #include "ops/shape/shape_ops.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace shape_ops;
 
-// `vectors` groups of 16 bytes, then what is left in bytes of the pattern.
+// `vectors` groups of 16 bytes, then the remaining bytes of the pattern.
 __global__ void fill_pattern(uint4* y, int64_t vectors, int64_t bytes, uint4 pattern) {
   for (int64_t i = global_thread(); i < vectors; i += global_threads()) y[i] = pattern;
   const int64_t rest = bytes - vectors * 16;

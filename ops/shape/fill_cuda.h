@@ -1,4 +1,4 @@
-// Constants as kernels write them.
+// Constants in the form that kernels write.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace sindri::cuda {
 
-/// `value` as elements of type `t`, side by side in 16 bytes.
+/// `value` as elements of type `t`, repeated in 16 bytes.
 inline uint4 pattern_of(DType t, double value) {
   std::array<char, 16> bytes{};
   dispatch_dtype(t, [&]<class T>() {
@@ -27,7 +27,7 @@ template <class E> E first_of(const uint4& pattern) {
   return e;
 }
 
-/// Every element of b set to `value`, converted to its type.
+/// Sets every element of b to `value`, converted to its type.
 void fill(const Call& call, const Buffer& b, double value);
 
 }  // namespace sindri::cuda

@@ -1,4 +1,4 @@
-// gather (rows picked by index) and scatter_add: each other's gradients.
+// gather (rows selected by index) and scatter_add: each other's gradients.
 #include <fmt/format.h>
 
 #include "ops/shape/shape_ops.h"

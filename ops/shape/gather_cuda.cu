@@ -1,5 +1,5 @@
-// gather, embedding, gather_elements and ravel_indices on CUDA devices. Bytes: each element of the result is written once and each picked one read once, rows in
-// elements of up to 16 bytes.
+// gather, embedding, gather_elements and ravel_indices on CUDA devices. Bytes: each element of the result is written once and each selected one read once, rows
+// in elements of up to 16 bytes.
 #include "ops/shape/indices_cuda.h"
 #include "ops/shape/scatter.h"
 #include "ops/shape/shape_ops.h"
@@ -27,7 +27,7 @@ template <class E> __global__ void pick_elements(Picks p, int64_t n, const E* x,
 }
 
 struct Raveled {
-  int dims = 0, rank = 0;  // of the tensor that is indexed; of the result
+  int dims = 0, rank = 0;  // of the indexed tensor; of the result
   Indices in[Shape::kMaxRank] = {};
   Divisor size[Shape::kMaxRank];  // of the result
   int64_t stride[Shape::kMaxRank][Shape::kMaxRank] = {};  // of operand k along dimension d of the result

@@ -11,7 +11,7 @@ namespace {
 
 using namespace shape_ops;
 
-// Calls f(i, j): row-major position in the indices, and in the tensor they index.
+// Calls f(i, j): row-major position in the indices, and in the indexed tensor.
 template <class F> void for_each_pick(const char* op, const Shape& x, const Buffer& indices, int axis, F&& f) {
   const std::vector<int64_t> picked = read_indices(op, indices, x[axis], true);
   const Shape strides = contiguous_strides(x);

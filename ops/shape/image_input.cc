@@ -1,4 +1,4 @@
-// image_input: images of bytes as a net's input, in one pass over the bytes.
+// image_input: converts images of bytes to a network's input, in one pass over the bytes.
 #include "ops/shape/image_input.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the kernels of image_input share.
+// Shared by the kernels of image_input.
 #pragma once
 #include <vector>
 
@@ -16,7 +16,7 @@ struct ImageInputAttrs {
 
 using ops::kMostImageChannels;
 
-/// y = x * scale + shift, each step rounded to float32: the same bits as the transform Normalize.
+/// y = x * scale + shift, each step rounded to float32: bitwise identical to the transform Normalize.
 struct ImageScale {
   float scale[kMostImageChannels], shift[kMostImageChannels];
 };

@@ -16,7 +16,7 @@ std::string position_text(const Shape& shape, int64_t i) {
   return fmt::format("[{}]", fmt::join(at, ", "));
 }
 
-// Copies the indices as rows; false when one is out of range. Without a branch in the loop, so that it vectorises.
+// Copies the indices as rows. Returns false if one is out of range. The loop has no branch, so that it vectorises.
 template <class T> bool copy_rows(const T* from, int64_t low, int64_t size, std::vector<int64_t>* rows) {
   bool good = true;
   for (size_t i = 0; i < rows->size(); ++i) {

@@ -11,7 +11,8 @@
 namespace sindri::cuda {
 namespace {
 
-// What a message about a bad index says of the tensor it is in, kept for good: recorded graphs hold its address. There are as many as shapes of index tensors.
+// The parts of a message about an invalid index that describe its tensor. Never freed, because recorded graphs hold its address; there is one per shape of
+// index tensors.
 struct Described {
   std::vector<int64_t> shape;
   int64_t dimension;

@@ -7,19 +7,19 @@
 
 namespace sindri::cuda {
 
-/// An int32 or int64 tensor whose elements are rows of a dimension of `size`; negative ones count from the end where `wrap`.
+/// An int32 or int64 tensor whose elements are rows of a dimension of `size`. With `wrap` negative ones count from the end.
 struct Indices {
   const void* data;
   int64_t size;
   bool wide, wrap;
   ErrorSite site;
 };
-/// `dimension` is what the message about a bad index calls the dimension that they index; -1 where that is clear.
+/// `dimension` is the name of the indexed dimension in messages about invalid indices; -1 if it is clear.
 Indices indices_of(const Call& call, const Buffer& b, int64_t size, bool wrap, int64_t dimension = -1);
-/// Reports bad ones among n indices; for calls whose result is empty, whose kernels do not run.
+/// Reports invalid ones among n indices, for calls whose result is empty and whose kernels do not run.
 void check_rows(const Call& call, const Indices& indices, int64_t n);
 
-/// The row that index i names, from 0 to size - 1; -1 for one out of range, after which memory must not be touched. It is reported by the threads that say so.
+/// The row of index i, from 0 to size - 1; -1 if it is out of range, in which case memory must not be accessed. Threads with `reports` report it.
 SINDRI_DEVICE int64_t row_at(const Indices& x, int64_t i, bool reports = true) {
   const int64_t k = x.wide ? static_cast<const int64_t*>(x.data)[i] : static_cast<const int32_t*>(x.data)[i];
   const int64_t row = k < 0 && x.wrap ? k + x.size : k;
@@ -28,7 +28,7 @@ SINDRI_DEVICE int64_t row_at(const Indices& x, int64_t i, bool reports = true) {
   return -1;
 }
 
-/// gather_elements: element i of the indices picks element `at(i)` of the tensor.
+/// gather_elements: element i of the indices selects element `at(i)` of the tensor.
 struct Picks {
   Indices indices{};
   int rank = 0, axis = 0;

@@ -1,4 +1,4 @@
-// one_hot: rows with one entry on.
+// one_hot: rows with one nonzero element.
 #include <fmt/format.h>
 
 #include "ops/shape/shape_ops.h"

@@ -1,5 +1,5 @@
-// pad, pad_grad and slice_grad on CUDA devices, each in one pass: a thread finds where an element of the result comes from. Bytes: the result is written once, the
-// operand read once (pad repeats elements from the cache).
+// pad, pad_grad and slice_grad on CUDA devices, each in one pass: a thread computes the source of an element of the result. Bytes: the result is written once,
+// the operand read once (pad repeats elements from the cache).
 #include <algorithm>
 #include <vector>
 
@@ -23,8 +23,8 @@ Rule rule_of(PadMode m) {
   }
 }
 
-// One dimension of the larger tensor, and what of it comes from the smaller one: elements from `before` on, `count` of them, `step` apart (kStrided alone;
-// backwards where `reversed`).
+// One dimension of the larger tensor, and the part of it that comes from the smaller one: `count` elements from `before` on, `step` apart (only kStrided;
+// backwards if `reversed`).
 struct Side {
   Divisor size, step;
   int64_t before = 0, count = 0;
@@ -76,7 +76,7 @@ template <class E> __global__ void place(Places p, const E* small, E* large, E v
 
 // ----- the gradient of pad -----
 
-// Indices of the larger tensor that hold index s of the smaller one: a run from `at[0]` on, or up to three apart.
+// Indices of the larger tensor that hold index s of the smaller one: a run from `at[0]` on, or up to three separate ones.
 struct Copies {
   int64_t at[3];
   int64_t count;
@@ -84,7 +84,7 @@ struct Copies {
 };
 struct GradSide {
   Divisor size;  // of the smaller tensor
-  int64_t before = 0, out = 0, stride = 0;  // `out` and `stride` of the larger one
+  int64_t before = 0, out = 0, stride = 0;  // `out` and `stride` of the larger tensor
   Rule rule = Rule::kConstant;
 };
 struct GradPlaces {
@@ -111,7 +111,7 @@ SINDRI_DEVICE Copies copies_of(const GradSide& side, int64_t s) {
   return c;
 }
 
-// Mode edge adds whole runs in one thread, as long as the padding is wide: what networks pad is narrow.
+// In mode edge one thread adds a whole run, whose length is the padding's: networks use narrow padding.
 template <class E> __global__ void gather_copies(GradPlaces p, const E* large, E* small) {
   for (int64_t i = global_thread(); i < p.n; i += global_threads()) {
     Copies copies[Shape::kMaxRank];
@@ -137,14 +137,14 @@ template <class E> __global__ void gather_copies(GradPlaces p, const E* large, E
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 int physical_dim(const TensorMeta& m, int d) {
   constexpr int kChannelsLastOrder[] = {0, 2, 3, 1};
   return m.layout == Layout::kChannelsLast ? kChannelsLastOrder[d] : d;
 }
 
-// Adds a dimension inside of those before; dimensions that are the same on both sides are joined.
+// Adds a dimension inside the previous ones; dimensions that are the same on both sides are joined.
 void add_side(Places* p, std::vector<int64_t>* sizes, int64_t size, Side s) {
   if (s.before == 0 && s.count == size && !s.reversed && s.step.value == 1) s.rule = Rule::kSame;
   p->n *= size;

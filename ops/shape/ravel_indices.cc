@@ -1,5 +1,6 @@
-// ravel_indices: index tensors, one per dimension, as positions in the flat tensor. Each index is checked against its own dimension, which
-// the position alone no longer shows, and positions are int64 whatever the indices' type, so that they do not wrap in large tensors.
+// ravel_indices: converts index tensors, one per dimension, to positions in the flat tensor. Each index is checked against its own
+// dimension, since the position alone no longer shows an invalid one. Positions are int64 whatever the indices' type, so that they do not
+// wrap in large tensors.
 #include <fmt/format.h>
 
 #include "ops/shape/shape_ops.h"

@@ -1,4 +1,4 @@
-// reshape and what is made of it (flatten, squeeze, expand_dims), and stop_gradient.
+// reshape and ops based on it (flatten, squeeze, expand_dims), and stop_gradient.
 #include <fmt/format.h>
 
 #include "ops/shape/shape_ops.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace shape_ops;
 
-// The given shape with -1 replaced by what is left of the element count.
+// The given shape with -1 replaced by the remaining factor of the element count.
 Shape resolve_reshape(const Shape& from, Shape to) {
   int unknown = -1;
   int64_t known = 1;

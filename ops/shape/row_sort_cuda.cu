@@ -1,6 +1,6 @@
-// See row_sort_cuda.h. A pass: each block counts the digits of its 2,048 keys; the counts of one digit are added up over the blocks; each block writes its keys to
-// where those before them end. Within a block a key's rank is the number of earlier keys of the same digit: of its warp by votes, of earlier warps by their counts.
-// Bytes: 4 reads and 2 writes of a key or position for each 8 bits.
+// See row_sort_cuda.h. A pass has three steps: each block counts the digits of its 2,048 keys; the counts of each digit are summed over the blocks; each block
+// writes its keys after those before them. Within a block a key's rank is the number of earlier keys with the same digit: those of its warp by votes, those of
+// earlier warps by their counts. Bytes: 4 reads and 2 writes of a key or position for each 8 bits.
 #include "ops/shape/row_sort_cuda.h"
 
 #include <bit>
@@ -9,7 +9,7 @@
 namespace sindri::cuda {
 namespace {
 
-constexpr int kDigits = 256, kWarps = kThreads / 32, kRounds = 8, kKeys = kThreads * kRounds;  // of a block
+constexpr int kDigits = 256, kWarps = kThreads / 32, kRounds = 8, kKeys = kThreads * kRounds;  // per block
 static_assert(kThreads == kDigits, "a thread for each digit");
 
 template <class K> SINDRI_DEVICE int digit_of(K key, int shift) { return static_cast<int>((key >> shift) & (kDigits - 1)); }
@@ -27,7 +27,7 @@ template <class K> __global__ void count_digits(const K* keys, int64_t n, int sh
   counts[static_cast<int64_t>(threadIdx.x) * gridDim.x + blockIdx.x] = static_cast<K>(static_cast<unsigned>(count[threadIdx.x]));
 }
 
-// Sums of what the threads before this one, and this one itself, gave.
+// Sum of the values of the threads before this one, plus its own.
 template <class K, class S> SINDRI_DEVICE K running_sum(K v, S shared) {
   const auto t = static_cast<int>(threadIdx.x);
   shared[t] = v;
@@ -42,7 +42,7 @@ template <class K, class S> SINDRI_DEVICE K running_sum(K v, S shared) {
   return v;
 }
 
-// A warp for each digit d: counts[d] become what lies before each block, and totals[d] their sum.
+// One warp per digit d: replaces counts[d] by the sum over earlier blocks, and sets totals[d] to the sum over all.
 template <class K> __global__ void add_up_counts(K* counts, int64_t blocks, K* totals) {
   const int64_t digit = global_thread() / 32;
   const auto lane = static_cast<int>(threadIdx.x % 32);
@@ -65,11 +65,11 @@ template <class K> __global__ void add_up_counts(K* counts, int64_t blocks, K* t
 template <class K>
 __global__ void move_keys(const K* keys, const K* positions, int64_t n, int shift, const K* counts, const K* totals, K* to_keys, K* to_positions) {
   SINDRI_SHARED(K, sums, kThreads);
-  SINDRI_SHARED(K, place, kWarps * kDigits);  // by warp and digit: how many keys, then where they begin
+  SINDRI_SHARED(K, place, kWarps * kDigits);  // by warp and digit: number of keys, then their start
   const auto t = static_cast<int>(threadIdx.x);
   const int warp = t / 32, lane = t % 32;
   const K total = totals[t];
-  K next = running_sum(total, sums) - total + counts[static_cast<int64_t>(t) * gridDim.x + blockIdx.x];  // place of the next key whose digit is t
+  K next = running_sum(total, sums) - total + counts[static_cast<int64_t>(t) * gridDim.x + blockIdx.x];  // position of the next key whose digit is t
   for (int r = 0; r < kRounds; ++r) {
     const int64_t i = static_cast<int64_t>(blockIdx.x) * kKeys + r * kThreads + t;
     const bool there = i < n;
@@ -101,7 +101,7 @@ __global__ void move_keys(const K* keys, const K* positions, int64_t n, int shif
   }
 }
 
-// Few keys, by their ranks: a thread counts the keys that go before its own.
+// A few keys are sorted by rank: each thread counts the keys before its own.
 constexpr int64_t kFew = 1024;
 template <class K> __global__ void rank_keys(const K* keys, const K* positions, int64_t n, K* to_keys, K* to_positions) {
   for (int64_t i = global_thread(); i < n; i += global_threads()) {

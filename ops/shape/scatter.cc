@@ -1,4 +1,4 @@
-// See scatter.h. Sums are kept in double (integers: modulo 2^64) and rounded once per element.
+// See scatter.h. Sums are in double (integers: modulo 2^64) and rounded once per element.
 #include "ops/shape/scatter.h"
 
 #include <algorithm>
@@ -32,9 +32,9 @@ void scatter_rows_reference(const Rows& r, const std::vector<int64_t>& picked, c
 
 namespace {
 
-constexpr int64_t kColumns = 256;  // columns one task sums; its accumulators stay in L1
+constexpr int64_t kColumns = 256;  // columns per task; its accumulators stay in L1
 
-// Positions in `picked`, grouped by row and in index order within each group; first[g] is where group g begins.
+// Positions in `picked`, grouped by row and in index order within each group; first[g] is the start of group g.
 struct Groups {
   std::vector<int64_t> order, first;
 };
@@ -67,7 +67,7 @@ void scatter_rows(const Rows& r, const std::vector<int64_t>& picked, const Buffe
   if (picked.empty() || y.meta->numel() == 0) return;
   const Groups g = group_by_row(picked);
   const auto groups = static_cast<int64_t>(g.first.size()) - 1, blocks = (r.inner + kColumns - 1) / kColumns, count = static_cast<int64_t>(picked.size());
-  const int64_t work = count * std::min(r.inner, kColumns) / groups + 1;  // mean elements of a task
+  const int64_t work = count * std::min(r.inner, kColumns) / groups + 1;  // mean elements per task
   dispatch_dtype(y.meta->dtype, [&]<class T>() {
     parallel_for(r.outer * groups * blocks, std::max<int64_t>(1, 16384 / work), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {

@@ -1,9 +1,9 @@
-// scatter_add, embedding_grad and gather_elements_grad on CUDA devices: sums of the updates that name one row, in index order, without floating-point atomics.
+// scatter_add, embedding_grad and gather_elements_grad on CUDA devices: sums of the updates for each row, in index order, without floating-point atomics.
 //
-// The updates' numbers are sorted by row. A thread goes through 32 of them in one column: rows that begin and end there are complete and are added to the result;
-// what belongs to a row that reaches beyond is kept as the chunk's first (`head`) or last (`tail`) sum. A second kernel adds these in order. So a row that all
-// updates name costs 32 times fewer steps than updates, each with independent loads.
-// Bytes: updates read once, rows that are hit read and written once, 1/16 of the updates' size of partial sums, and the sort of the indices.
+// The updates' numbers are sorted by row. A thread processes a chunk of 32 of them in one column. Rows that start and end in the chunk are complete and are
+// added to the result. The part of a row that extends beyond the chunk is stored as its first (`head`) or last (`tail`) sum, and a second kernel adds these in
+// order. So a row that all updates name takes 32 times fewer steps than updates, each with independent loads. Bytes: updates read once, indexed rows read and
+// written once, 1/16 of the updates' size of partial sums, and the sort of the indices.
 #include "ops/shape/fill_cuda.h"
 #include "ops/shape/indices_cuda.h"
 #include "ops/shape/row_sort_cuda.h"
@@ -17,7 +17,7 @@ using namespace shape_ops;
 
 constexpr int64_t kChunk = 32;
 
-// Integers add up modulo 2^64.
+// Integers are summed modulo 2^64.
 template <class E> using Acc = std::conditional_t<kIsFloating<E>, Sum<E>, uint64_t>;
 
 // Indices out of range get the key `rows`, which sorts after all others, and are skipped.
@@ -77,7 +77,7 @@ template <class E, class K> __global__ void add_chunks(Scatter s, const K* keys,
   }
 }
 
-// The chunk in which a row that reaches beyond it begins adds all of that row.
+// The chunk in which a row that extends beyond it starts adds all parts of that row.
 template <class E, class K> __global__ void add_rows_across(Scatter s, const K* keys, const Acc<E>* heads, const Acc<E>* tails, E* y) {
   for (int64_t i = global_thread(); i < s.all; i += global_threads()) {
     const Place at = place_of(s, i);
@@ -86,20 +86,20 @@ template <class E, class K> __global__ void add_rows_across(Scatter s, const K* 
     if (end >= s.n) continue;
     const K key = keys[end];
     if (keys[end - 1] != key || static_cast<int64_t>(key) >= s.rows) continue;
-    if (begin > 0 && keys[begin - 1] == key) continue;  // it began before: sorted keys are all the same in between
+    if (begin > 0 && keys[begin - 1] == key) continue;  // the row started before: all sorted keys in between are equal
     Acc<E> sum = tails[i];
     for (int64_t next = i + s.inner.value; end < s.n && keys[end] == key && keys[end - 1] == key; end += kChunk, next += s.inner.value) sum += heads[next];
     add_to(&y[(at.outer * s.rows + static_cast<int64_t>(key)) * s.inner.value + at.column], sum);
   }
 }
 
-// Each element is picked at most once.
+// For indices that select each element at most once.
 template <class E> __global__ void put_elements(Picks p, int64_t n, const E* updates, E* y) {
   for (int64_t i = global_thread(); i < n; i += global_threads())
     if (const int64_t at = picked_at(p, i); at >= 0) y[at] = updates[i];
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 bool needs_wide_keys(int64_t n, int64_t rows) { return n > INT32_MAX || rows >= int64_t{UINT32_MAX}; }
 int64_t sort_bytes(int64_t n, int64_t rows) { return needs_wide_keys(n, rows) ? RowSort<uint64_t>::bytes(n) : RowSort<uint32_t>::bytes(n); }
@@ -120,7 +120,7 @@ template <class E, class K> void add_sorted(const Call& call, const Rows& r, con
   if (s.chunks > 1) launch(call, grid_for(s.all), add_rows_across<E, K>, s, sorted.keys, heads, tails, y);
 }
 
-// Adds updates [outer, n, inner] to y; number(sort) puts their keys.
+// Adds updates [outer, n, inner] to y; number(sort) writes their keys.
 template <class Number> void scatter(const Call& call, const Rows& r, int64_t n, const Buffer& updates, const Buffer& y, Number&& number) {
   if (n == 0) return;
   const auto with = [&]<class K>() {
@@ -128,7 +128,7 @@ template <class Number> void scatter(const Call& call, const Rows& r, int64_t n,
     number(sort);
     sort.run(call, static_cast<uint64_t>(r.rows));
     dispatch_element(y.meta->dtype, [&]<class E>() {
-      if constexpr (!std::is_same_v<E, Bool>)  // refused by infer
+      if constexpr (!std::is_same_v<E, Bool>)  // rejected by infer
         add_sorted(call, r, sort, static_cast<const E*>(updates.data), static_cast<E*>(y.data), static_cast<char*>(call.workspace) + RowSort<K>::bytes(n));
     });
   };

@@ -1,5 +1,5 @@
 // Attributes of the data movement ops, and their resolution against an input shape (defaults filled in, negative values
-// mapped, bounds checked). infer, gradient rules and kernels all go through the same resolve functions.
+// mapped, bounds checked). infer, gradient rules and kernels all use the same resolve functions.
 #pragma once
 
 #include <string>
@@ -57,7 +57,7 @@ struct GatherElementsGradAttrs {
 struct RavelIndicesAttrs {
   Shape dims;
   bool wrap = true;  // negative indices count from the end
-  std::vector<int64_t> axes;  // what messages call the dimensions; empty: 0, 1, …
+  std::vector<int64_t> axes;  // names of the dimensions in messages; empty: 0, 1, …
   SINDRI_ATTRS(RavelIndicesAttrs, dims, wrap, axes)
 };
 struct EmbeddingGradAttrs {
@@ -82,9 +82,9 @@ struct FullAttrs {
   SINDRI_ATTRS(FullAttrs, shape, value, dtype)
 };
 
-/// Throws ValueError for a negative dimension, or when the tensor has more bytes than 63 bits count.
+/// Throws ValueError for a negative dimension, or if the tensor has more bytes than 63 bits can count.
 void check_shape(const char* op, const Shape& shape, DType dtype);
-/// Throws ValueError when `value` cannot be converted to an integral `dtype` (NaN, infinite, out of range).
+/// Throws ValueError if `value` cannot be converted to an integral `dtype` (NaN, infinite, out of range).
 void check_value(const char* op, double value, DType dtype);
 
 /// A slice per dimension: element i of the result is begin + i·stride of the source.

@@ -1,4 +1,4 @@
-// slice and its gradient, which puts the pieces back into zeros.
+// slice and its gradient, which writes the slice into zeros.
 #include <fmt/format.h>
 
 #include "ops/shape/shape_ops.h"

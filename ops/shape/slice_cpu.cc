@@ -9,7 +9,7 @@ namespace {
 
 using namespace shape_ops;
 
-// Calls f(small, large): offsets of an element of the slice in the sliced-out and in the whole tensor.
+// Calls f(small, large): offsets of an element of the slice in the slice and in the whole tensor.
 template <class F> void for_each_pair(const SliceRange& r, const TensorMeta& part, const TensorMeta& whole, F&& f) {
   const Shape ps = physical_strides(part), ws = physical_strides(whole);
   for_each_index(part.shape, [&](const Shape& index) {

@@ -12,14 +12,14 @@ namespace sindri::shape_ops {
 
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements one thread should have before a second one is worth waking
+constexpr int64_t kGrain = 16384;  // minimum elements per thread, below which waking a second one does not pay
 constexpr int64_t kTile = 16;
 
 struct Dim {
   int64_t size, dst, src;
 };
 
-// Dimensions from the slowest to the fastest of dst, without those of size 1, neighbours merged where both sides allow it.
+// Dimensions from the slowest to the fastest of dst, without those of size 1, with neighbours merged if both sides allow it.
 struct Plan {
   std::array<Dim, Shape::kMaxRank> dims{};
   int rank = 0;
@@ -44,7 +44,7 @@ Plan make_plan(const Shape& shape, const Shape& dst, const Shape& src) {
   return p;
 }
 
-// Walks the outer dimensions from a given position without a division per step.
+// Iterates over the outer dimensions from a given position without a division per step.
 class OuterWalk {
  public:
   OuterWalk(const Dim* dims, int rank, int64_t start) : dims_(dims), rank_(rank) {
@@ -90,7 +90,7 @@ template <class T> void copy_run(T* dst, const T* src, const Dim& d) {
 }
 
 // Rows of src (along `across`, stride 1) become columns of dst. The tile passes through a buffer, so that src lines whose
-// addresses differ by a power of two do not evict each other while they are read a second time.
+// addresses differ by a power of two do not evict each other before they are read a second time.
 template <class T> void copy_tile(T* dst, const T* src, const Dim& along, const Dim& across, int64_t i0, int64_t j0) {
   T buffer[kTile][kTile];
   const int64_t ni = std::min(kTile, along.size - i0), nj = std::min(kTile, across.size - j0);
@@ -104,7 +104,7 @@ template <class T> void copy_tile(T* dst, const T* src, const Dim& along, const 
   }
 }
 
-// The dimension to tile against the fastest one of dst: src runs along it. -1: none.
+// The dimension to tile against the fastest one of dst, the one along which src is contiguous. -1: none.
 int tile_dimension(const Plan& p) {
   const Dim& inner = p.dims[static_cast<size_t>(p.rank - 1)];
   if (inner.dst != 1 || inner.src == 0 || inner.src == 1 || inner.size < 4) return -1;

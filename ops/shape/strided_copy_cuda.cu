@@ -1,8 +1,8 @@
-// strided_copy on CUDA devices: dimensions are joined where both sides allow it and put in the destination's order, then
-//   - bytes that lie alike on both sides are one cudaMemcpyAsync;
-//   - runs that lie alike are moved in elements of up to 16 bytes, in the destination's order;
-//   - where the source runs along another dimension than the destination, 32x32 or 64x64 tiles pass through shared memory, or, when one of the two dimensions
-//     is short (images of three channels), a thread moves a whole row of it.
+// strided_copy on CUDA devices: dimensions are joined if both sides allow it and put in the destination's order, then
+//   - bytes that are contiguous on both sides are one cudaMemcpyAsync;
+//   - runs that are contiguous on both sides are moved in elements of up to 16 bytes, in the destination's order;
+//   - if the source is contiguous along another dimension than the destination, 32x32 or 64x64 tiles pass through shared memory, or, if one of the
+//     two dimensions is short (images of three channels), a thread moves a whole row of it.
 // Bytes: each element is read once and written once (a repeated source is read from the cache).
 #include "ops/shape/strided_copy_cuda.h"
 
@@ -14,9 +14,9 @@
 namespace sindri::cuda {
 namespace {
 
-constexpr int64_t kShort = 8;  // dimensions below it are a thread's loop
+constexpr int64_t kShort = 8;  // shorter dimensions are a thread's loop
 
-// What is left of the box: index i in the destination's order, distances in elements.
+// The remaining box: index i in the destination's order, distances in elements.
 struct Box {
   int64_t n = 1;
   int rank = 0;
@@ -84,7 +84,7 @@ template <class E> __global__ void move_tiles(Box b, Matrix m, E* dst, const E* 
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
 struct Dim {
   int64_t size, to, from;
@@ -106,7 +106,7 @@ Dims normalized(const Shape& shape, const Shape& to, const Shape& from) {
   return joined;
 }
 
-// Makes elements up to 16 bytes wide while runs, distances and addresses allow it.
+// Widens elements to up to 16 bytes while runs, distances and addresses allow it.
 void widen_elements(Dims* dims, const void* dst, const void* src, size_t* size) {
   const uint64_t addresses = reinterpret_cast<uintptr_t>(dst) | reinterpret_cast<uintptr_t>(src);
   while (*size < 16 && !dims->empty() && dims->back().to == 1 && dims->back().from == 1 && dims->back().size % 2 == 0 && addresses % (2 * *size) == 0) {
@@ -146,7 +146,7 @@ template <class E> void move(const Call& call, Dims dims, void* dst_v, const voi
       launch(call, grid_for(tiles * kThreads), move_tiles<E>, b, m, dst, src);
       return;
     }
-    if (rows.size > cols.size) std::swap(rows, cols);  // the longer one is what neighbouring threads walk along
+    if (rows.size > cols.size) std::swap(rows, cols);  // neighbouring threads run along the longer one
     if (rows.size < kShort) {
       dims.push_back(cols);
       const Box b = box_of(dims);

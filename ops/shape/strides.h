@@ -1,4 +1,4 @@
-// Walking tensors by logical index, for kernels that move elements.
+// Iteration over tensors by logical index, for kernels that move elements.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ inline Shape physical_strides(const TensorMeta& m) {
   return {h * w * c, 1, w * c, c};
 }
 
-/// Strides of a tensor along the dimensions of a larger shape it broadcasts to: 0 where it is repeated.
+/// Strides of a tensor along the dimensions of a larger shape that it broadcasts to; 0 for repeated dimensions.
 inline Shape repeated_strides(const TensorMeta& small, const Shape& large) {
   const Shape own = physical_strides(small);
   Shape s = Shape::filled(large.rank(), 0);

@@ -1,8 +1,9 @@
-// sum_to on the CPU: a reference, and a kernel for the shapes gradients of biases and scales have.
+// sum_to on the CPU: a reference, and a kernel for the shapes of bias and scale gradients.
 //
-// In physical order the dimensions of x fall into groups that are kept (K) or summed (R). Up to [K1, R1, K2, R2] is handled:
-// [N, C] -> [C], [N, C, H, W] -> [C, 1, 1] and its channels-last form, row sums, whole sums. R1 and R2 are cut into pieces
-// whose size depends on the shape alone; pieces have partial sums of their own, added in order, so threads cannot change a bit.
+// In physical order the dimensions of x form groups that are kept (K) or summed (R). Up to [K1, R1, K2, R2] is supported: [N,
+// C] -> [C], [N, C, H, W] -> [C, 1, 1] and its channels-last form, row sums, whole sums. R1 and R2 are cut into pieces whose
+// size depends on the shape alone. Pieces have separate partial sums, which are added in order, so results do not depend on the
+// number of threads.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -34,7 +35,7 @@ struct Groups {
   int64_t k1 = 1, r1 = 1, k2 = 1, r2 = 1;
 };
 
-// Fills `g` from the slowest dimension on. Empty when the kept dimensions are not in x's physical order or alternate more often.
+// Fills `g` from the slowest dimension on. Empty if the kept dimensions are not in x's physical order or alternate more often.
 std::optional<Groups> group_dimensions(const TensorMeta& x, const TensorMeta& y) {
   const Shape to = repeated_strides(y, x.shape);
   const int order_nhwc[] = {0, 2, 3, 1};

@@ -1,6 +1,6 @@
-// sum_to on CUDA devices. A block sums some neighbouring results: its threads are columns (results) times rows (elements that are summed), neighbours in memory
-// being neighbouring threads whichever dimension is the fastest. Long sums are cut into chunks whose number depends on the shape alone; a second run of the
-// kernel adds their partial sums. So the order is fixed, and each element is read once.
+// sum_to on CUDA devices. A block sums some neighbouring results: its threads are columns (results) times rows (elements to sum), and neighbours in memory are
+// neighbouring threads whichever dimension is the fastest. Long sums are cut into chunks whose number depends on the shape alone; a second launch of the kernel
+// adds their partial sums. So the order is fixed, and each element is read once.
 #include <algorithm>
 #include <bit>
 
@@ -14,7 +14,8 @@ namespace {
 
 using namespace shape_ops;
 
-// Elements a thread adds before it adds their sum to its own: two levels halve the rounding's growth, and loads of one group do not wait for each other.
+// Elements that a thread sums before it adds their sum to its total: two levels halve the growth of rounding errors, and loads within a group do not
+// wait for each other.
 constexpr int kGroup = 16;
 constexpr int64_t kMostBlocks = 132 * 8;
 
@@ -41,7 +42,7 @@ template <class A> SINDRI_DEVICE void write(void* p, DType t, int64_t i, A v) {
   }
 }
 
-// A linear index as two offsets.
+// Maps a linear index to two offsets.
 struct Walk {
   int64_t n = 1;
   int rank = 0;
@@ -63,12 +64,12 @@ struct Sums {
   int cols = 1, rows = kThreads;  // powers of two, cols·rows = kThreads
   bool rows_side_by_side = false;  // neighbouring threads are neighbouring rows
   int64_t chunks = 1, chunk = 0;  // elements of a chunk
-  Divisor col_blocks;  // blocks of a chunk
+  Divisor col_blocks;  // blocks per chunk
   bool partial = false;  // results go to [chunks, kept.n], not to y
   DType in = DType::kFloat32, out = DType::kFloat32;
 };
 
-// A: float, double, or uint64_t, in which integers add up modulo 2^64.
+// A: float, double, or uint64_t, in which integers are summed modulo 2^64.
 template <class A> __global__ void sum_blocks(Sums s, const void* x, void* y) {
   SINDRI_SHARED(A, sums, kThreads);
   const auto t = static_cast<int>(threadIdx.x);
@@ -98,9 +99,9 @@ template <class A> __global__ void sum_blocks(Sums s, const void* x, void* y) {
   }
 }
 
-// ----- the host's side -----
+// ----- host code -----
 
-// Dimensions of x in its physical order, sizes of 1 dropped and neighbours of one kind joined, where y allows.
+// Dimensions of x in its physical order, without sizes of 1 and with neighbours of one kind joined if y allows.
 void split_dimensions(const TensorMeta& x, const TensorMeta& y, Walk* kept, Walk* summed, bool* last_is_summed) {
   constexpr int kChannelsLastOrder[] = {0, 2, 3, 1};
   const Shape from = physical_strides(x), to = repeated_strides(y, x.shape);
@@ -135,7 +136,7 @@ void arrange(Sums* s, bool rows_side_by_side) {
   else s->cols = up(s->kept.n, s->summed.n >= 64 ? 32 : kThreads);
   s->rows = kThreads / s->cols;
   const int64_t col_blocks = ceil_div(s->kept.n, s->cols), wanted = std::max<int64_t>(1, kMostBlocks / col_blocks);
-  // A chunk is worth a block when its threads have a group each.
+  // A chunk needs at least one group per thread.
   s->chunk = std::max<int64_t>(ceil_div(s->summed.n, wanted), int64_t{kGroup} * s->rows);
   s->chunks = ceil_div(s->summed.n, s->chunk);
   s->col_blocks = Divisor(col_blocks, s->chunks * col_blocks);
@@ -173,7 +174,7 @@ template <class A> void run_as(const Call& call, Sums s, DType own) {
   second.summed.rank = 1;
   second.summed.size[0] = Divisor(s.chunks, s.chunks);
   second.summed.x[0] = s.kept.n;
-  // Partial sums lie in the order of `kept`.
+  // Partial sums are in the order of `kept`.
   int64_t stride = 1;
   for (int d = s.kept.rank - 1; d >= 0; stride *= s.kept.size[d--].value) second.kept.x[d] = stride;
   second.in = own;

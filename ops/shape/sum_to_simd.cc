@@ -37,7 +37,7 @@ struct BF16 {
 struct F16 {
   using Stored = uint16_t;
   using Value = float;
-  // Exponent moved by a multiplication, which also normalises subnormals; then Inf and NaN get their exponent back.
+  // A multiplication shifts the exponent and normalises subnormals; then Inf and NaN get their exponent back.
   SINDRI_INLINE float load(uint16_t v) {
     const uint32_t magnitude = v & 0x7fffu, sign = static_cast<uint32_t>(v & 0x8000u) << 16;
     const uint32_t u = float_to_bits(bits_to_float(magnitude << 13) * 0x1p112f);
@@ -45,7 +45,7 @@ struct F16 {
   }
 };
 
-constexpr int64_t kColumns = 64, kRows = 32;  // a block's sums fit four 512-bit registers
+constexpr int64_t kColumns = 64, kRows = 32;  // a block's sums fit into four 512-bit registers
 
 template <class K> SINDRI_INLINE void add_rows(const typename K::Stored* __restrict x, int64_t rows, int64_t stride, int64_t columns, double* __restrict sums) {
   for (int64_t c0 = 0; c0 < columns; c0 += kColumns) {

@@ -1,5 +1,5 @@
-// Vectorised inner loops of sum_to. Additions run in an order fixed by the arguments alone, the same for every instruction set:
-// short stretches add up in float32 (float64 for doubles), the stretches in float64.
+// Vectorised inner loops of sum_to. The order of additions depends on the arguments alone and is the same for every instruction
+// set: short stretches are summed in float32 (float64 for doubles), the stretches in float64.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// tile, composed: one dimension after the other is repeated by broadcasting a new dimension in front of it.
+// tile, composed of other ops: each dimension in turn is repeated by broadcasting a new dimension before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
   for (size_t i = 0; i < repeats.size(); ++i) {
     if (repeats[i] < 0) throw ValueError(fmt::format("tile: repeat {} of dimension {} is negative", repeats[i], i));
   }
-  // NumPy's rule: the shorter of shape and repeats gets ones at the front.
+  // NumPy's rule: the shorter of shape and repeats is padded with ones at the front.
   Shape shape = x.shape();
   while (shape.rank() < rank) shape.insert(0, 1);
   Tensor y = reshape(x, shape);

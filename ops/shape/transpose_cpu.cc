@@ -1,4 +1,4 @@
-// transpose on the CPU: the strided copy engine, which tiles where rows become columns.
+// transpose on the CPU by strided_copy, which uses tiles if rows become columns.
 #include "ops/shape/shape_ops.h"
 #include "ops/shape/strided_copy.h"
 #include "ops/shape/strides.h"
