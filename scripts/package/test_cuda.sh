@@ -115,9 +115,9 @@ test_installed() {
   # cuDNN, NVRTC, NCCL and the driver are too old.
   if [[ -d $stand_ins ]]; then
     doctor SINDRI_CUDA_LIBRARY_PATH="$stand_ins/cudnn_90100:$stand_ins/nvrtc_12090:$stand_ins/nccl_21700"
-    says "library cuDNN: .* is cuDNN 9.1.0, wanted is 9.12 or later.*; pip install nvidia-cudnn-cu13"
-    says "library NVRTC: .* is NVRTC 12.9, wanted is 13.0 or later.*; pip install nvidia-cuda-nvrtc"
-    says "library NCCL: .* is NCCL 2.17.0, wanted is 2.18 or later.*; pip install nvidia-nccl-cu13"
+    says "library cuDNN: .* is cuDNN 9.1.0, required is 9.12 or later.*; pip install nvidia-cudnn-cu13"
+    says "library NVRTC: .* is NVRTC 12.9, required is 13.0 or later.*; pip install nvidia-cuda-nvrtc"
+    says "library NCCL: .* is NCCL 2.17.0, required is 2.18 or later.*; pip install nvidia-nccl-cu13"
     doctor LD_LIBRARY_PATH="$stand_ins/cuda_12040:${LD_LIBRARY_PATH:-}"
     says "missing for GPU: the NVIDIA driver is too old: it supports CUDA 12.4, this build needs 13.0; install driver version 580 or later"
   fi
@@ -135,7 +135,7 @@ test_installed() {
   LC_ALL=C sed "s/_plugins_of_${version//./_}/_plugins_of_${other//./_}/; s/CUDA backend: $version/CUDA backend: $other/" "$original" >"$plugin"
   ! cmp -s "$plugin" "$original" || fail "the plugin contains no version"
   doctor
-  says "missing for GPU: the CUDA backend .*libsindri_cuda.so is of version $other, this is Sindri $version; install version $version of it"
+  says "missing for GPU: the CUDA backend .*libsindri_cuda.so has version $other, this is Sindri $version; install version $version of it"
   LC_ALL=C sed "s/16register_backend/16registeX_backend/" "$original" >"$plugin"
   doctor
   says "missing for GPU: the CUDA backend does not load: .*undefined symbol.*; install both from the same build"

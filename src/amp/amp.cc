@@ -72,7 +72,7 @@ const char* level_name(Level level) {
 Level parse_level(const std::string& text) {
   const NamedPolicy& policy = find_policy(text, Casts::kOps);
   if (policy.casts == Casts::kCells)
-    throw ValueError(fmt::format("the amp level {} marks Cells, which a Level cannot say", policy.name), "", "use find_policy(name, …).options(half)");
+    throw ValueError(fmt::format("the amp level {} marks Cells, which a Level cannot express", policy.name), "", "use find_policy(name, …).options(half)");
   return policy.level;
 }
 

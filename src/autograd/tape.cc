@@ -180,7 +180,7 @@ TensorList call_rule(const Record& r, const std::vector<Tensor>& dout, const std
   if (r.op != nullptr && r.op->vjp == nullptr) {
     const bool floats = std::any_of(r.in.begin(), r.in.end(), [&](const Tensor& t) { return is_floating(t.dtype()) && wanted.contains(t.id()); });
     if (!floats) return TensorList(r.in.size());  // integers that select: class indices, positions
-    throw ValueError(fmt::format("op '{}' has no gradient, but the result asked for depends on it", r.op->name), where_of(r),
+    throw ValueError(fmt::format("op '{}' has no gradient, but the requested result depends on it", r.op->name), where_of(r),
                      "wrap its input in ops::stop_gradient");
   }
   // Span<const bool> needs contiguous bools.

@@ -261,7 +261,7 @@ BenchmarkReport benchmark(Communicator& world, const BenchmarkRequest& request) 
   const std::vector<std::string> ops = request.ops.empty() ? benchmark_ops() : request.ops;
   for (const std::string& op : ops) {
     if (std::find(kOps.begin(), kOps.end(), op) == kOps.end())
-      throw ValueError(fmt::format("there is no op '{}' to time", op), "comm-bench", fmt::format("choose from {}", fmt::join(kOps, ", ")));
+      throw ValueError(fmt::format("unknown op '{}'", op), "comm-bench", fmt::format("choose from {}", fmt::join(kOps, ", ")));
   }
   if (request.sizes.empty() || *std::min_element(request.sizes.begin(), request.sizes.end()) < 4)
     throw ValueError("sizes below 4 bytes cannot be timed", "comm-bench", "give bytes, as 1k or 100M");

@@ -44,7 +44,8 @@ void check_memory(const char* kind, const void* memory, int64_t count) {
 
 void check_op(const char* kind, DType dtype, ReduceOp op) {
   if (op == ReduceOp::kMean && !is_floating(dtype))
-    throw ValueError(fmt::format("{}: the mean of {}", kind, dtype_name(dtype)), "comm", "reduce with kSum, or cast to a floating type first");
+    throw ValueError(fmt::format("{}: the mean of {} values is not defined", kind, dtype_name(dtype)), "comm",
+                     "reduce with kSum, or cast to a floating type first");
 }
 
 }  // namespace
@@ -83,7 +84,8 @@ int Communicator::host_count() const {
 
 void Communicator::check_rank(const char* kind, const char* argument, int rank) const {
   if (rank < 0 || rank >= size())
-    throw ValueError(fmt::format("{}: '{}' is rank {}, and '{}' has {}", kind, argument, rank, name_, size()), "comm", fmt::format("give 0 to {}", size() - 1));
+    throw ValueError(fmt::format("{}: '{}' is rank {}, but '{}' has {} ranks", kind, argument, rank, name_, size()), "comm",
+                     fmt::format("give 0 to {}", size() - 1));
 }
 
 // A message to oneself is sent and received by one call: no other call would match it.
@@ -100,8 +102,8 @@ template <class F> void Communicator::run(const char* kind, DType dtype, int64_t
   const std::lock_guard lock(session_->mutex);
   session_->check();
   if (call.stream != nullptr && !takes_streams())
-    throw DeviceError(fmt::format("{} of memory on {}: the backend {} reaches the host's only", kind, call.stream->device().str(), backend()), name_,
-                      "use dist.backend=nccl, which GPUs need");
+    throw DeviceError(fmt::format("{} of memory on {}: the backend {} can only access host memory", kind, call.stream->device().str(), backend()), name_,
+                      "use dist.backend=nccl, which GPU memory requires");
   CallRecord& record = session_->enter(kind, call, bytes_of(count, dtype), name_, members_.size() < session_->host_of.size() ? members_ : std::vector<int>());
   try {
     body();
@@ -152,8 +154,9 @@ void Communicator::compare_results(const std::vector<std::pair<const void*, int6
   for (size_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0]) others.push_back(members_[r]);
   if (!others.empty())
-    throw CommError(ErrorCode::kReplicas, fmt::format("in '{}' ranks {} got another result than rank {}", name_, fmt::join(others, ", "), members_[0]),
-                    session_->where(), "the memory or the network of one of them is at fault: run without these hosts");
+    throw CommError(ErrorCode::kReplicas,
+                    fmt::format("in '{}' the results of ranks {} differ from those of rank {}", name_, fmt::join(others, ", "), members_[0]), session_->where(),
+                    "the memory or the network of one of them is at fault: run without these hosts");
 }
 
 void Communicator::all_reduce(const void* in, void* out, int64_t count, DType dtype, ReduceOp op, const Call& call) {
@@ -208,7 +211,7 @@ void Communicator::all_gather(const void* in, void* out, int64_t count, DType dt
 }
 void Communicator::all_gather_v(const void* in, void* out, std::span<const int64_t> counts, DType dtype, const Call& call) {
   if (counts.size() != static_cast<size_t>(size()))
-    throw ValueError(fmt::format("all_gather_v: {} counts, and '{}' has {} ranks", counts.size(), name_, size()), "comm", "give one for each rank");
+    throw ValueError(fmt::format("all_gather_v: got {} counts, but '{}' has {} ranks", counts.size(), name_, size()), "comm", "give one for each rank");
   std::vector<int64_t> bytes;
   for (const int64_t count : counts) {
     check_count("all_gather_v", count);
@@ -296,10 +299,10 @@ std::shared_ptr<Communicator> Communicator::group(std::span<const int> ranks, co
   for (const int r : sorted) check_rank("group", name.c_str(), r);
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    throw ValueError(fmt::format("group '{}' of ranks {}: one is there twice", name, fmt::join(ranks, ", ")), "comm");
+    throw ValueError(fmt::format("group '{}' of ranks {}: a rank occurs twice", name, fmt::join(ranks, ", ")), "comm");
   if (!std::binary_search(sorted.begin(), sorted.end(), rank_))
-    throw ValueError(fmt::format("group '{}' of ranks {} is made by rank {}, which is none of them", name, fmt::join(ranks, ", "), rank_), "comm",
-                     "let the members alone make it");
+    throw ValueError(fmt::format("group '{}' of ranks {} is made by rank {}, which is not a member", name, fmt::join(ranks, ", "), rank_), "comm",
+                     "make it on its members only");
   std::shared_ptr<Communicator> made;
   run("group", DType::kInt32, static_cast<int64_t>(ranks.size()), {name.c_str()}, [&] { made = do_group({ranks.begin(), ranks.end()}, name); });
   return made;

@@ -24,7 +24,8 @@ const GlooTable& gloo_library() {
     const char* const fix = "install the package libgloo0, or choose another dist.backend";
     const auto function = reinterpret_cast<GlooTableFunction>(open_plugin("libsindri_gloo.so", kGlooTableSymbol, false, fix));
     const GlooTable* const found = function();
-    if (found->version != GlooTable::kVersion) throw CommError(ErrorCode::kCommLibrary, "libsindri_gloo.so is of another version of Sindri", "comm::init", fix);
+    if (found->version != GlooTable::kVersion)
+      throw CommError(ErrorCode::kCommLibrary, "libsindri_gloo.so belongs to another version of Sindri", "comm::init", fix);
     return found;
   }();
   return *table;
@@ -138,7 +139,7 @@ void GlooConnections::connect_all(const GlooConfig& config) {
     const std::string address = addresses_[static_cast<size_t>(peer)] = theirs.substr(0, begin);
     for (int skip = 0; skip < me && begin != std::string::npos; ++skip) begin = theirs.find('\n', begin + 1);
     const size_t end = begin == std::string::npos ? begin : theirs.find('\n', begin + 1);
-    if (end == std::string::npos) throw CommError(ErrorCode::kRendezvous, fmt::format("rank {} told no address for rank {}", peer, me), "comm::init");
+    if (end == std::string::npos) throw CommError(ErrorCode::kRendezvous, fmt::format("rank {} published no address for rank {}", peer, me), "comm::init");
     std::string bytes;
     for (size_t i = begin + 1; i + 1 < end; i += 2) bytes += static_cast<char>(std::stoi(theirs.substr(i, 2), nullptr, 16));
     if (gloo_.connect(mesh_, peer, bytes.data(), static_cast<int>(bytes.size()), &error) != 0) failures.push_back({peer, address, config.address, error.text});
@@ -177,8 +178,8 @@ void GlooConnections::prove(const GlooConfig& config) {
   for (int peer = 0; peer < size; ++peer) {
     const auto p = static_cast<size_t>(peer);
     if (peer == me || same_proof(seen[p], proof(config.token, peer, me, theirs[p], own[p]))) continue;
-    throw CommError(ErrorCode::kRendezvous, fmt::format("who is at {} as rank {} does not know the token of this job", addresses_[p], peer), "comm::init",
-                    "end processes of earlier jobs there, and give all ranks the same SINDRI_JOB_TOKEN");
+    throw CommError(ErrorCode::kRendezvous, fmt::format("the process at {} that claims to be rank {} does not know the token of this job", addresses_[p], peer),
+                    "comm::init", "end processes of earlier jobs there, and give all ranks the same SINDRI_JOB_TOKEN");
   }
 }
 
@@ -200,7 +201,7 @@ void GlooConnections::wait_for(Active& active, size_t index) {
   if (result == 0) return;
   if (result < 0) lost(active.transfers[index].peer, error.text);
   session_->check();
-  throw InternalError("a wait of Gloo was aborted, and nothing has failed");
+  throw InternalError("a wait in Gloo was aborted although nothing has failed");
 }
 
 void GlooConnections::exchange(std::span<const Transfer> transfers, size_t leading, const std::function<void()>& first, const std::function<bool()>& work) {
@@ -272,7 +273,7 @@ void GlooConnections::watch() {
       session_->fail(
           CommError(proven_ ? ErrorCode::kCommTimeout : ErrorCode::kRendezvous,
                     fmt::format("rank {} waited {:.4g} s for rank {} ({})", session_->identity.rank, limit, peer, addresses_[static_cast<size_t>(peer)]),
-                    session_->where(), "look at what that rank does; dist.op_timeout is how long a call waits"));
+                    session_->where(), "check what that rank does; dist.op_timeout limits how long a call waits"));
       lock.lock();
     } else if (waited > seconds(options.op_warn) && !active_->warned && !session_->judge) {
       active_->warned = true;

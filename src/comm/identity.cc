@@ -91,7 +91,7 @@ class Reader {
   void check_local(const std::string& rank, const std::string& size) const {
     if (found_->local_size > 0 && found_->local_rank >= found_->local_size)
       throw SettingsError(fmt::format("{} is {}, but {} is {}: ranks are counted from 0", rank, found_->local_rank, size, found_->local_size),
-                          "the environment", "unset both: without them ranks are counted by the names of their hosts");
+                          "the environment", "unset both: local ranks are then derived from the host names");
   }
   std::string port(const std::string& first = "") const {
     for (const std::string& name : {first, std::string("SINDRI_MASTER_PORT")}) {
@@ -332,7 +332,7 @@ bool hidden(const Found& slurm, const std::vector<Found>& all) {
 }
 
 [[noreturn]] void disagree(const Found& a, const Found& b) {
-  throw SettingsError(fmt::format("two sources disagree about who this process is: {}, but {}", described(a), described(b)), "the environment",
+  throw SettingsError(fmt::format("two sources disagree about this process's rank: {}, but {}", described(a), described(b)), "the environment",
                       "unset the variables of one of them");
 }
 
@@ -357,7 +357,7 @@ void guard(const std::vector<Found>& all) {
   std::string which = fmt::format("as {} of {}", several->rank == kUnknown ? 1 : several->rank + 1, several->size);
   if (one_number) which = several->rank == kUnknown ? "as one of several" : fmt::format("as rank {}", several->rank);
   throw CommError(ErrorCode::kLaunchedAlone, fmt::format("launched {} by {} but {}", which, several->source, problem), fmt::format("{}", fmt::join(seen, "; ")),
-                  one_number ? fmt::format("set {} as well, or unset what is set of these", several->lacks) : several->fix);
+                  one_number ? fmt::format("also set {}, or unset these variables", several->lacks) : several->fix);
 }
 
 Identity identity_of(const Found& f) {

@@ -92,7 +92,7 @@ void Jury::lost(int rank, int problem, double now) {
     add(now, kDied, rank, ErrorCode::kPeerLost, name(rank) + " died", last_seen(rank), see_log(fmt::format("rank {}", rank)));
   } else {
     add(now, kLost, rank, ErrorCode::kPeerLost, fmt::format("the connection to {} is lost: {}", name(rank), std::strerror(problem)), last_seen(rank),
-        fmt::format("look at the host {} and the link to it; {}", m.peer.host, kResume));
+        fmt::format("check the host {} and the link to it; {}", m.peer.host, kResume));
   }
 }
 
@@ -115,7 +115,7 @@ void Jury::told(int rank, const std::string& how, double now) {
   if (m.bye || m.gone) return;  // its connection has already ended, and that counts
   m.gone = true;
   m.ended = now;
-  add(now, kDied, rank, ErrorCode::kPeerLost, name(rank) + " died", m.there ? last_seen(rank) : fmt::format("rank {} had not come", rank),
+  add(now, kDied, rank, ErrorCode::kPeerLost, name(rank) + " died", m.there ? last_seen(rank) : fmt::format("rank {} had not joined", rank),
       see_log(fmt::format("rank {}", rank)));
 }
 
@@ -143,10 +143,10 @@ void Jury::tick_join(double now) {
   for (int r = 0; r < config_.size; ++r)
     if (there(r)) present.push_back(r);
   add(now, kLost, -1, ErrorCode::kRendezvous,
-      fmt::format("{} {} of {} ranks did not come within {:g} s", absent.size() == 1 ? "rank" : "ranks", fmt::join(absent, ", "), config_.size,
+      fmt::format("{} {} of {} ranks did not join within {:g} s", absent.size() == 1 ? "rank" : "ranks", fmt::join(absent, ", "), config_.size,
                   config_.options.init_timeout),
-      fmt::format("the store of {} at {}; {} came", config_.keeper, config_.address, present.empty() ? "nobody" : names(present)),
-      "look into their logs: each must be started, and reach this address; dist.init_timeout is how long to wait for them");
+      fmt::format("the store of {} at {}; {} joined", config_.keeper, config_.address, present.empty() ? "nobody" : names(present)),
+      "see their logs: each must be started and must reach this address; dist.init_timeout is the limit");
 }
 
 void Jury::tick_beats(double now, const std::function<bool(int)>& answers) {
@@ -164,8 +164,8 @@ void Jury::tick_beats(double now, const std::function<bool(int)>& answers) {
   const double longest = now - at(silent[0]).heard;
   add(now, kLost, silent[0], ErrorCode::kPeerLost,
       fmt::format("{} gave no sign of life for {:.1f} s: {}", names(silent), longest,
-                  alive ? "stopped or hanging, for the host still answers" : "the host or the link to it is gone"),
-      last_seen(silent[0]), fmt::format("{}; {}", alive ? "look at the process" : "look at the host and the link", kResume));
+                  alive ? "stopped or hanging, as its host still answers" : "the host or the link to it is gone"),
+      last_seen(silent[0]), fmt::format("{}; {}", alive ? "check the process" : "check the host and the link", kResume));
   for (const int r : silent) at(r).gone = true;
 }
 
@@ -211,17 +211,17 @@ void Jury::tick_calls(double now) {
       for (const int b : absent) {
         if (!at(b).bye || now - at(b).said_bye < kEndedEarly) continue;
         add(now, kBroken, b, ErrorCode::kPeerLost, fmt::format("{} ended, while {} waits for it in {}", name(b), name(r), call), last_seen(b),
-            "all ranks must make the same calls: look at why it did fewer");
+            "all ranks must make the same calls: find out why it made fewer");
       }
     }
     if (late && !any_evidence()) {
-      const std::string who = absent.empty() ? fmt::format("{}: nothing moved for {:.0f} s, though all ranks are in it", call, waited)
+      const std::string who = absent.empty() ? fmt::format("{}: no progress for {:.0f} s, though all ranks are in it", call, waited)
                                              : fmt::format("{} did not enter {} within {:g} s", names(absent), call, config_.options.op_timeout);
       add(now, kWaited, absent.empty() ? -1 : absent[0], ErrorCode::kCommTimeout, who, fmt::format("{}", fmt::join(doing, "; ")),
-          fmt::format("look at what it does; dist.op_timeout ({:g}) is the limit", config_.options.op_timeout));
+          fmt::format("check what it does; dist.op_timeout ({:g}) is the limit", config_.options.op_timeout));
     } else if (warn && warned_.insert(fmt::format("{} {} {}", m.pulse.group, call, fmt::join(absent, ","))).second) {
-      warnings_.push_back(absent.empty() ? fmt::format("{} waits for {:.0f} s, though all ranks are in it", call, waited)
-                                         : fmt::format("{} waits for {} since {:.0f} s ({})", call, names(absent), waited, fmt::join(doing, "; ")));
+      warnings_.push_back(absent.empty() ? fmt::format("{} has waited for {:.0f} s, though all ranks are in it", call, waited)
+                                         : fmt::format("{} has waited for {} for {:.0f} s ({})", call, names(absent), waited, fmt::join(doing, "; ")));
     }
   }
   if (!anybody) warned_.clear();
@@ -246,7 +246,7 @@ std::optional<CommError> Jury::verdict(double now) {
       if (!at(r).bye || r == best->rank) continue;
       given_ = true;
       return CommError(ErrorCode::kPeerLost, fmt::format("{} ended, while {} still had calls to make", name(r), name(best->rank)), best->message,
-                       "all ranks must make the same calls: look at why it did fewer");
+                       "all ranks must make the same calls: find out why it made fewer");
     }
   }
   given_ = true;

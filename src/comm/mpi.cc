@@ -311,8 +311,8 @@ void start_mpi() {
   MpiJob& j = job();
   const MpiTable& mpi = mpi_library();
   if (j.ended || mpi.finalized() != 0)
-    throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process, and cannot begin again", "comm::init",
-                    "call comm::init() once a process");
+    throw CommError(ErrorCode::kCommLibrary, "MPI has been finalized in this process and cannot be initialised again", "comm::init",
+                    "call comm::init() once per process");
   // Above these limits Open MPI sends a message only after the receiver has agreed. On a link that is busy in both
   // directions the answer queues after the other side's data, and the link is idle half of the time. Our pieces are
   // below the raised limit, and their receives are already posted. Values set by the user are kept.
@@ -392,7 +392,7 @@ std::string mpi_broadcast_text(const std::string& text) {
 
 MpiPlainCalls::MpiPlainCalls(Communicator& world) : session_(*world.session()) {
   if (std::string_view(world.backend()) != "mpi" || world.size() != job().size)
-    throw ValueError("the library's own calls are there on an mpi world only", "comm");
+    throw ValueError("the library's own calls are only available on an mpi world", "comm");
 }
 void MpiPlainCalls::all_reduce(float* data, int64_t count) {
   const std::lock_guard lock(session_.mutex);

@@ -20,7 +20,7 @@ const MpiTable* open_table() {
                   "install the MPI library it was built with (Debian: libopenmpi3), build with SINDRI_MPI_PLUGIN=ON, or choose dist.backend=gloo"));
   const MpiTable* const table = function();
   if (table->version != MpiTable::kVersion)
-    throw CommError(ErrorCode::kCommLibrary, "libsindri_mpi.so is of another version of Sindri", "comm::init", "build or install both together");
+    throw CommError(ErrorCode::kCommLibrary, "libsindri_mpi.so belongs to another version of Sindri", "comm::init", "build or install both together");
   return table;
 }
 

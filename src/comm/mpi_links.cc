@@ -49,7 +49,8 @@ void MpiLinks::start(std::span<const Message> sends, std::span<const Message> re
     }
     from = std::find_if(from, sends.end(), [&](const Message& s) { return s.peer == rank_; });
     if (from == sends.end() || from->bytes != r.bytes)
-      throw CommError(ErrorCode::kCommMismatch, fmt::format("a message of {} bytes to itself that is not sent", r.bytes), "", "send as much as is received");
+      throw CommError(ErrorCode::kCommMismatch, fmt::format("a rank receives {} bytes from itself that it does not send", r.bytes), "",
+                      "send as much as is received");
     if (r.bytes > 0) std::memmove(r.data, from->data, static_cast<size_t>(r.bytes));
     ++from;
   }

@@ -56,12 +56,12 @@ nccl::Type type_of(DType t) {
     case DType::kFloat32: return nccl::kFloat32;
     case DType::kFloat64: return nccl::kFloat64;
   }
-  throw InternalError("an element type that NCCL's table lacks");
+  throw InternalError("NCCL has no such element type");
 }
 
 nccl::Op op_of(ReduceOp op, DType dtype) {
   if (dtype == DType::kBool && (op == ReduceOp::kSum || op == ReduceOp::kMean))
-    throw ValueError(fmt::format("{} of bool on a GPU", reduce_op_name(op)), "", "use max or min, or another element type");
+    throw ValueError(fmt::format("{} of bool values is not available on a GPU", reduce_op_name(op)), "", "use max or min, or another element type");
   switch (op) {
     case ReduceOp::kSum: return nccl::kSum;
     case ReduceOp::kMean: return nccl::kAvg;
@@ -69,7 +69,7 @@ nccl::Op op_of(ReduceOp op, DType dtype) {
     case ReduceOp::kMin: return nccl::kMin;
     case ReduceOp::kProd: return nccl::kProd;
   }
-  throw InternalError("a reduction that NCCL's table lacks");
+  throw InternalError("NCCL has no such reduction");
 }
 
 const void* at(const void* p, int64_t bytes) { return static_cast<const char*>(p) + bytes; }
@@ -202,7 +202,7 @@ class NcclCommunicator final : public Communicator {
     std::string text = fmt::format("NCCL {}: {}: {}", nccl::version_text(api_.version), doing, api_.GetErrorString(result));
     if (last != nullptr && *last != '\0') text += fmt::format(" ({})", last);
     return CommError(ErrorCode::kCommLibrary, text, where(),
-                     result == nccl::kRemoteError ? "another rank is gone or failed first: see its log" : "NCCL_DEBUG=WARN tells more");
+                     result == nccl::kRemoteError ? "another rank is gone or failed first: see its log" : "NCCL_DEBUG=WARN shows more");
   }
   std::string where() const { return fmt::format("communicator \"{}\", rank {} of {}, {}", name(), rank(), size(), device_.str()); }
 
@@ -262,7 +262,8 @@ class NcclCommunicator final : public Communicator {
     }
     if (r != nccl::kSuccess && r != nccl::kInProgress) fail(library_error("making a communicator", r));
     settle("making a communicator", session()->options.init_timeout,
-           "a rank that did not come, or a network that NCCL cannot use: NCCL_DEBUG=INFO shows, NCCL_SOCKET_IFNAME chooses; dist.init_timeout is the limit");
+           "a rank did not join, or NCCL cannot use the network: NCCL_DEBUG=INFO shows the reason, NCCL_SOCKET_IFNAME selects the interface; dist.init_timeout "
+           "is the limit");
   }
 
   // Returns whether the shutdown was orderly. Peers may be gone, so it waits for them for a shorter time than calls do.
@@ -295,7 +296,7 @@ class NcclCommunicator final : public Communicator {
       throw ValueError(fmt::format("a call on {} of a communicator whose device is {}", stream->device().str(), device_.str()), where(),
                        "choose the device before ranks are joined (comm::init, communication.init), and keep it");
     void* const handle = stream->native_handle();
-    if (handle == nullptr) throw DeviceError(fmt::format("the backend of {} gives NCCL no stream", device_.str()), where());
+    if (handle == nullptr) throw DeviceError(fmt::format("the backend of {} has no stream for NCCL", device_.str()), where());
     {
       const std::lock_guard lock(mutex_);
       session()->check();
@@ -393,14 +394,14 @@ void NcclCommunicator::compare(Communicator& host, Device device, int version, c
   for (size_t r = 0; r < cards.size(); ++r) {
     const Card& c = cards[r];
     if (c.version == 0)
-      throw CommError(ErrorCode::kCommLibrary, fmt::format("rank {} has no NCCL that can be used", r), host.name(), fmt::format("see the log of rank {}", r));
+      throw CommError(ErrorCode::kCommLibrary, fmt::format("rank {} has no usable NCCL", r), host.name(), fmt::format("see the log of rank {}", r));
     if (c.version / 100 != cards[0].version / 100)
       throw CommError(ErrorCode::kCommMismatch,
                       fmt::format("NCCL is {} on rank 0 and {} on rank {}", nccl::version_text(cards[0].version), nccl::version_text(c.version), r),
                       host.name(), "install the same version on all hosts");
     if (c.index >= c.count)
-      throw CommError(ErrorCode::kLayout, fmt::format("rank {} is to have GPU {}, and sees {} of them", r, c.index, c.count), host.name(),
-                      "start at most as many ranks on a host as it has GPUs, and look at CUDA_VISIBLE_DEVICES there");
+      throw CommError(ErrorCode::kLayout, fmt::format("rank {} is assigned GPU {}, but sees {} GPUs", r, c.index, c.count), host.name(),
+                      "start at most as many ranks on a host as it has GPUs, and check CUDA_VISIBLE_DEVICES there");
     for (size_t other = 0; other < r; ++other) {
       if (host_of(other) == host_of(r) && cards[other].index == c.index && cards[other].visible == c.visible)
         throw CommError(ErrorCode::kLayout, fmt::format("ranks {} and {} are on one host and both have GPU {}", other, r, c.index), host.name(),

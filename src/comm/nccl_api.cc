@@ -59,7 +59,7 @@ Api load(const std::string& asked) {
     Dl_info info{};
     if (dladdr(reinterpret_cast<void*>(api.GetVersion), &info) != 0 && info.dli_fname != nullptr) api.path = info.dli_fname;
     if (const Result r = api.GetVersion(&api.version); r != kSuccess)
-      throw CommError(ErrorCode::kCommLibrary, fmt::format("NCCL does not tell its version (result {})", static_cast<int>(r)), api.path, kFix);
+      throw CommError(ErrorCode::kCommLibrary, fmt::format("NCCL does not report its version (result {})", static_cast<int>(r)), api.path, kFix);
     if (api.version < kOldest)
       throw CommError(ErrorCode::kCommLibrary, fmt::format("NCCL {} is too old, 2.18 is needed", version_text(api.version)), api.path, kFix);
   }

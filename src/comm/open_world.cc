@@ -48,7 +48,7 @@ template <class F> std::shared_ptr<Communicator> opened(const std::shared_ptr<Se
 std::shared_ptr<Communicator> open_by_store(const std::shared_ptr<Session>& session) {
   const Options& options = session->options;
   if (session->identity.address.empty())
-    throw CommError(ErrorCode::kRendezvous, fmt::format("{} says no address where ranks meet", session->identity.source), "comm::init",
+    throw CommError(ErrorCode::kRendezvous, fmt::format("{} gives no rendezvous address", session->identity.source), "comm::init",
                     "set MASTER_ADDR, or dist.backend to mpi");
   Meeting meeting = meet(&session->identity, options);
   session->host_of = hosts_of(meeting.peers);
@@ -74,7 +74,7 @@ std::string store_host(const Session& session) {
   if (!address.empty() && !is_loopback(split_address(address).first)) return split_address(address).first;
   const std::string found = default_route_address();
   if (found.empty())
-    throw CommError(ErrorCode::kRendezvous, "this host has several addresses and no default route: which one do the others reach?", "comm::init",
+    throw CommError(ErrorCode::kRendezvous, "this host has several addresses and no default route, so the one that the others reach is unknown", "comm::init",
                     "set dist.interface to the network between the hosts");
   return found;
 }
@@ -118,7 +118,7 @@ std::shared_ptr<Communicator> open_by_mpi(const std::shared_ptr<Session>& sessio
 std::shared_ptr<Communicator> open_world(const Options& options) {
   const std::string& wanted = options.backend;
   if (wanted != "auto" && wanted != "single" && wanted != "mpi" && wanted != "gloo" && wanted != "nccl")
-    throw SettingsError(fmt::format("dist.backend '{}' is not there", wanted), "comm::init", "use auto, single, mpi, gloo or nccl");
+    throw SettingsError(fmt::format("dist.backend '{}' does not exist", wanted), "comm::init", "use auto, single, mpi, gloo or nccl");
   const auto session = std::make_shared<Session>();
   session->options = options;
   session->identity = find_identity(process_environment(), options);

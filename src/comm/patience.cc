@@ -52,7 +52,7 @@ void Patience::look() {
   const double waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   if (waited < session_.options.op_timeout) return;  // the store warns after op_warn, as it knows what the other ranks do (watch.h)
   throw CommError(ErrorCode::kCommTimeout, fmt::format("waited {:.3g} s for {}", waited, rank_list(missing_())), "",
-                  "see their logs; raise dist.op_timeout where a call may take longer");
+                  "see their logs; raise dist.op_timeout if a call may take longer");
 }
 
 }  // namespace sindri::comm

@@ -131,7 +131,7 @@ RankPlace locate(const RankTable& table, const RankClaims& claims) {
   if (claims.device_id && *claims.device_id != place.device_id)
     throw wrong_launch(ErrorCode::kTableDevice, table,
                        fmt::format("DEVICE_ID={} does not belong to rank {} (table: {})", *claims.device_id, rank, place.device_id),
-                       fmt::format("set DEVICE_ID={} for rank {}, or leave DEVICE_ID out", place.device_id, rank));
+                       fmt::format("set DEVICE_ID={} for rank {}, or omit DEVICE_ID", place.device_id, rank));
   return place;
 }
 

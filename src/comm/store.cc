@@ -200,7 +200,7 @@ bool StoreClient::State::turn(double* last_turn) {
   if (socket.open() && now - heard > config.options.lost_after) {
     const bool alive = all_acknowledged(socket.get());
     give(lost_contact(fmt::format("no sign of life for {:.1f} s; {}", now - heard,
-                                  alive ? "its process is stopped or hangs, for its host still answers" : "its host or the link to it is gone")));
+                                  alive ? "its process is stopped or hangs, as its host still answers" : "its host or the link to it is gone")));
   }
   send_beat(now);
   flush();
@@ -240,7 +240,7 @@ std::string StoreClient::State::ask(const std::vector<std::string>& command, dou
     if (left) throw CommError(ErrorCode::kComm, fmt::format("rank {} has left the job's store", rank));
     post(make_line({"FORGET", std::to_string(id)}));
     throw CommError(ErrorCode::kRendezvous, fmt::format("rank {} waited {:g} s for {}", rank, limit, what), "the store at " + config.address,
-                    "see the logs of the other ranks: one did not get as far");
+                    "see the logs of the other ranks: one of them did not get this far");
   });
   return value;
 }

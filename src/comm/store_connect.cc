@@ -54,9 +54,9 @@ Try greet(const StoreConfig& config, const std::string& rank, double seconds, St
   const int fd = link->socket.get();
   const double end = now_seconds() + seconds;
   const std::optional<std::vector<std::string>> hello = split_line(read_line(fd, &link->buffer, end));
-  if (!hello) return {false, false, "no greeting from there"};
+  if (!hello) return {false, false, "it sent no greeting"};
   if ((*hello)[0] == "REFUSED") return {false, false, hello->size() > 1 ? (*hello)[1] : ""};
-  if (hello->size() != 3 || (*hello)[0] != "SINDRI-STORE") return {false, true, "what listens there is no store of Sindri"};
+  if (hello->size() != 3 || (*hello)[0] != "SINDRI-STORE") return {false, true, "the process that listens there is not a store of Sindri"};
   if ((*hello)[1] != kStoreProtocol) return {false, true, fmt::format("another version of the store's protocol: {}, this is {}", (*hello)[1], kStoreProtocol)};
   const std::string nonce = random_text();
   std::vector<std::string> mine = hello_fields(config, rank, nonce);
@@ -67,7 +67,7 @@ Try greet(const StoreConfig& config, const std::string& rank, double seconds, St
   const std::vector<std::string>& a = *answer;
   if (a[0] == "REFUSED") return {false, a.size() > 1 && a[1] != "busy", a.size() > 1 ? "refused: " + a[1] : "refused"};
   if (a.size() != 4 || a[0] != "WELCOME" || !same_proof(a[3], server_proof(config, (*hello)[2], nonce, a[1], a[2])))
-    return {false, true, "what listens there does not know this job's token"};
+    return {false, true, "the process that listens there does not know this job's token"};
   link->rank = static_cast<int>(field_number(a[1]).value_or(-1));
   link->job_id = a[2];
   return {true, true, ""};
@@ -114,12 +114,12 @@ StoreLink open_link(const StoreConfig& config, const std::string& rank) {
       log::debug("comm", fmt::format("rank {} cannot reach {} at {} yet: {}", rank, config.keeper, config.address, reason));
     }
     if (now - since >= patience(t, config.options.init_timeout) || now - began >= config.options.init_timeout)
-      throw CommError(
-          ErrorCode::kRendezvous,
-          fmt::format("rank {} could not join {} at {} within {:.0f} s: {}", rank == "-1" ? "of this process" : rank, config.keeper, config.address,
-                      now - began, refusal.empty() || refusal == reason ? reason : fmt::format("{}; caused by: {}", refusal, reason)),
-          fmt::format("{} tries{}", tries, source.empty() ? "" : " from " + source),
-          fmt::format("see whether {} runs and its log; all ranks need the same SINDRI_MASTER (or table) and token, and a way to that host", config.keeper));
+      throw CommError(ErrorCode::kRendezvous,
+                      fmt::format("rank {} could not join {} at {} within {:.0f} s: {}", rank == "-1" ? "of this process" : rank, config.keeper, config.address,
+                                  now - began, refusal.empty() || refusal == reason ? reason : fmt::format("{}; caused by: {}", refusal, reason)),
+                      fmt::format("{} tries{}", tries, source.empty() ? "" : " from " + source),
+                      fmt::format("check that {} runs, and see its log; all ranks need the same SINDRI_MASTER (or table) and token, and a route to that host",
+                                  config.keeper));
     std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   }
 }

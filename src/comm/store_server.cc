@@ -160,14 +160,14 @@ std::string StoreServer::State::refusal(const std::vector<std::string>& hello, i
     *rank = kObserver;
     return "";
   }
-  if (hello[6] != std::to_string(config.size)) return fmt::format("it counts {} ranks, this is a job of {}", printable(hello[6]), config.size);
+  if (hello[6] != std::to_string(config.size)) return fmt::format("it expects {} ranks, this job has {}", printable(hello[6]), config.size);
   const std::optional<int64_t> wanted = field_number(hello[5]);
   if (!wanted || *wanted < -1 || *wanted >= config.size) return fmt::format("rank '{}' is not one of 0 … {}", printable(hello[5]), config.size - 1);
   *rank = static_cast<int>(*wanted);
   for (int r = 0; *rank < 0 && r < config.size; ++r)
     if (!jury.there(r)) *rank = r;
-  if (*rank < 0) return fmt::format("all {} ranks are there already", config.size);
-  if (jury.there(*rank)) return fmt::format("rank {} is there already ({}, pid {})", *rank, jury.peer(*rank).host, jury.peer(*rank).pid);
+  if (*rank < 0) return fmt::format("all {} ranks have joined already", config.size);
+  if (jury.there(*rank)) return fmt::format("rank {} has joined already ({}, pid {})", *rank, jury.peer(*rank).host, jury.peer(*rank).pid);
   return "";
 }
 
@@ -175,7 +175,7 @@ void StoreServer::State::welcome(Connection& c, const std::vector<std::string>& 
   const std::string tag = job_tag(config.options.job_id);
   if (!tag.empty() && !hello[4].empty() && hello[4] != tag) return refuse(c, "it belongs to another job (dist.job_id)");
   if (!same_proof(proof, client_proof(config, c.nonce, hello)))
-    return refuse(c, "wrong token: it is of another job, or its SINDRI_JOB_TOKEN, rank table or address differs from this job's");
+    return refuse(c, "wrong token: it belongs to another job, or its SINDRI_JOB_TOKEN, rank table or address differs from this job's");
   int rank = -1;
   const std::string reason = refusal(hello, &rank);
   if (!reason.empty()) return refuse(c, reason);
@@ -187,7 +187,7 @@ void StoreServer::State::welcome(Connection& c, const std::vector<std::string>& 
   jury.joined({rank, hello[7], host, field_number(hello[8]).value_or(0), hello[10]}, now_seconds());
   const std::string here = local_end(c.socket.get()).first;
   if (!is_loopback(here) && (reach.empty() || here != host)) reach = here;
-  log::info("comm", fmt::format("rank {} ({}, pid {}) came from {}", rank, printable(hello[7]), printable(hello[8]), c.from));
+  log::info("comm", fmt::format("rank {} ({}, pid {}) joined from {}", rank, printable(hello[7]), printable(hello[8]), c.from));
   if (jury.complete() && !ready) announce();
 }
 
@@ -428,11 +428,11 @@ std::unique_ptr<StoreServer> serve(const StoreConfig& config) {
   if (problem && problem->number == EADDRINUSE) {
     const std::string owner = port_owner(port);
     throw CommError(ErrorCode::kRendezvous,
-                    fmt::format("port {} for the rendezvous is in use{}", port, owner.empty() ? " by a process that cannot be seen" : " by " + owner),
+                    fmt::format("port {} for the rendezvous is in use{}", port, owner.empty() ? " by a process that is not visible here" : " by " + owner),
                     fmt::format("{} at {}", config.keeper, config.address), "end that process, or set another port for all ranks (SINDRI_MASTER_PORT)");
   }
   if (problem && problem->number == EADDRNOTAVAIL)
-    throw CommError(ErrorCode::kRendezvous, fmt::format("{} is to listen at {}, which is not an address of this host", config.keeper, config.address), "",
+    throw CommError(ErrorCode::kRendezvous, fmt::format("{} should listen at {}, which is not an address of this host", config.keeper, config.address), "",
                     "start rank 0 on that host, or give all ranks the address of the host that it is on");
   if (problem)
     throw CommError(ErrorCode::kRendezvous, fmt::format("{} cannot listen at {}: {}", config.keeper, config.address, problem->text), "",

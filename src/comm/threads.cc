@@ -115,8 +115,7 @@ struct Shared {
 class ByHost {
  public:
   explicit ByHost(Stream& stream) : stream_(stream), device_(stream.device()) {
-    if (stream.recording())
-      throw DeviceError("a call of the 'threads' backend cannot be part of a recording", device_.str(), "run it eagerly, or use dist.backend=nccl");
+    if (stream.recording()) throw DeviceError("a call of the 'threads' backend cannot be captured", device_.str(), "run it eagerly, or use dist.backend=nccl");
   }
   std::vector<char> read(const void* from, int64_t bytes) const {
     std::vector<char> host(static_cast<size_t>(bytes));
@@ -302,7 +301,7 @@ template <class Done, class Missing> void Threads::wait(std::unique_lock<std::mu
     const auto now = Clock::now();
     if (now >= give_up)
       throw CommError(ErrorCode::kCommTimeout, fmt::format("{} waited {:.4g} s for ranks {}", call, session()->options.op_timeout, fmt::join(missing(), ", ")),
-                      session()->where(), "look at what these ranks do; dist.op_timeout is how long a call waits");
+                      session()->where(), "check what these ranks do; dist.op_timeout limits how long a call waits");
     if (now >= warn) {
       log::warn("comm", fmt::format("rank {}: {} has waited {:.4g} s for ranks {}", rank(), call, session()->options.op_warn, fmt::join(missing(), ", ")));
       warn = give_up;

@@ -59,8 +59,8 @@ Communicator& init(const Options& options) {
   if (r.given && (options.backend == "auto" || options.backend == "threads")) return *r.world;
   if (r.world != nullptr) {
     if (!r.given && same(options, r.options)) return *r.world;
-    throw ValueError(fmt::format("comm::init() was called before with other options, and the world is that of backend '{}'", r.world->backend()), "comm::init",
-                     "call it once, or finalize() before");
+    throw ValueError(fmt::format("comm::init() was called before with other options, for backend '{}'", r.world->backend()), "comm::init",
+                     "call it once, or call finalize() first");
   }
   check_options(options);
   r.world = open_world(options);
@@ -129,7 +129,7 @@ Communicator& create_group(const std::string& name, std::span<const int> ranks) 
   {
     const std::lock_guard lock(r.mutex);
     if (name.empty() || name == "world" || r.groups.count(name) != 0)
-      throw ValueError(fmt::format("a group cannot be called '{}'", name), "comm", "give a name that is not in use, or destroy_group first");
+      throw ValueError(fmt::format("a group cannot have the name '{}'", name), "comm", "give a name that is not in use, or destroy_group first");
   }
   std::shared_ptr<Communicator> made = world().group(ranks, name);
   const std::lock_guard lock(r.mutex);

@@ -19,7 +19,7 @@ std::atomic<DeviceMemory*> g_memory{nullptr};
 void set_device_memory(DeviceMemory* memory) { g_memory = memory; }
 DeviceMemory& device_memory() {
   DeviceMemory* const memory = g_memory.load(std::memory_order_acquire);
-  if (memory == nullptr) throw InternalError("memory of a device is used, and the device layer is not there");
+  if (memory == nullptr) throw InternalError("device memory is used without the device layer");
   return *memory;
 }
 

@@ -74,7 +74,7 @@ struct Refusal {
     const auto control = std::find_if(s.begin(), s.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
     if (control != s.end())
       throw ValueError(fmt::format("{}: the text holds the control character 0x{:02x}", shown, static_cast<unsigned>(static_cast<unsigned char>(*control))), "",
-                       "write it without line breaks, tabs and the like");
+                       "remove line breaks, tabs and other control characters");
     if (spec.choices[0] == '\0' || s == spec.fallback) return;  // a default may be empty in addition to the choices
     const std::vector<std::string> known = choices_of(spec);
     if (std::find(known.begin(), known.end(), s) == known.end())
@@ -162,7 +162,7 @@ SettingValues::SettingValues(const std::string& whose, const std::vector<Setting
 template <class T> const T& SettingValues::get(const std::string& name) const {
   const auto it = values_.find(name);
   if (it == values_.end() || !std::holds_alternative<T>(it->second))
-    throw InternalError(fmt::format("{} reads setting '{}', which it does not declare so", whose_, name));
+    throw InternalError(fmt::format("{} reads setting '{}', which it does not declare with this type", whose_, name));
   return std::get<T>(it->second);
 }
 bool SettingValues::get_bool(const std::string& name) const { return get<bool>(name); }
@@ -214,10 +214,10 @@ SettingValues RegistryBase::values(const std::string& name, const std::map<std::
 
 void RegistryBase::add_info(Registered info, bool can_be_made) {
   constexpr const char *kLower = "abcdefghijklmnopqrstuvwxyz0123456789_", *kLetters = "abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  if (info.name.empty()) throw ValueError(fmt::format("something of kind {} is registered without a name", kind_));
+  if (info.name.empty()) throw ValueError(fmt::format("an entry of kind {} is registered without a name", kind_));
   if (info.name.find_first_not_of(kLetters) != std::string::npos)
     throw ValueError(fmt::format("'{}' is not a valid name for kind {}", info.name, kind_), "", "use letters, digits and '_'");
-  if (has(info.name)) throw ValueError(fmt::format("two things of kind {} are named '{}'", kind_, info.name), "", "give one another name");
+  if (has(info.name)) throw ValueError(fmt::format("two entries of kind {} are named '{}'", kind_, info.name), "", "give one another name");
   if (!can_be_made) throw ValueError(fmt::format("{} '{}' cannot be made", kind_, info.name), "", "set make");
   for (const SettingSpec& spec : info.settings) {
     const std::string key = spec.name;
@@ -276,9 +276,9 @@ std::vector<SettingSpec> RegistryBase::rows(const std::string& section, const st
         rows.push_back({s, {}, {}});
         row = rows.end() - 1;
       }
-      if (row->spec.type != s.type) throw ValueError(fmt::format("two of kind {} declare the setting '{}' with different types", kind_, s.name));
+      if (row->spec.type != s.type) throw ValueError(fmt::format("two entries of kind {} declare the setting '{}' with different types", kind_, s.name));
       if (std::string_view(row->spec.unit) != s.unit)
-        throw ValueError(fmt::format("two of kind {} declare the setting '{}' in different units", kind_, s.name), "", "give one another name");
+        throw ValueError(fmt::format("two entries of kind {} declare the setting '{}' in different units", kind_, s.name), "", "give one another name");
       row->spec.choices = either(row->spec, s);
       row->spec.changes_result = row->spec.changes_result || s.changes_result;
       row->spec.min = std::min(row->spec.min, s.min);

@@ -50,7 +50,7 @@ void check_replaceable(const std::string& path, FileKind kind, const std::string
   const ssize_t n = read(fd, head, sizeof head);
   close(fd);
   const Kind expected = of(kind);
-  if (n <= 0 || !expected.begins({head, static_cast<size_t>(n)})) refuse(fmt::format("is no {} file", expected.name));
+  if (n <= 0 || !expected.begins({head, static_cast<size_t>(n)})) refuse(fmt::format("is not a {} file", expected.name));
 }
 
 }  // namespace sindri

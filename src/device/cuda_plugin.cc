@@ -59,7 +59,7 @@ bool is_shared_library() {
 }
 
 MissingPart other_version(const std::string& path, const std::string& version) {
-  return {"GPU", fmt::format("the CUDA backend {} is of version {}, this is Sindri {}", path, version, SINDRI_VERSION_STRING),
+  return {"GPU", fmt::format("the CUDA backend {} has version {}, this is Sindri {}", path, version, SINDRI_VERSION_STRING),
           fmt::format("install version {} of it (pip install sindri-cuda=={}, or Debian's libsindri-cuda), or in the sources build both again",
                       SINDRI_VERSION_STRING, SINDRI_VERSION_STRING)};
 }
@@ -68,9 +68,9 @@ MissingPart other_version(const std::string& path, const std::string& version) {
 std::optional<MissingPart> open_plugin(std::string* loaded) {
   const char* const given = std::getenv("SINDRI_CUDA_PLUGIN");
   const std::string file = given != nullptr && *given != '\0' ? given : kFile;
-  if (file == "0") return MissingPart{"GPU", "the CUDA backend is switched off by SINDRI_CUDA_PLUGIN=0", "unset it"};
+  if (file == "0") return MissingPart{"GPU", "the CUDA backend is disabled by SINDRI_CUDA_PLUGIN=0", "unset it"};
   if (!is_shared_library())
-    return MissingPart{"GPU", fmt::format("this program holds a copy of libsindri, so the CUDA backend ({}) cannot join it", file),
+    return MissingPart{"GPU", fmt::format("this program contains a copy of libsindri, so it cannot load the CUDA backend ({})", file),
                        "link the program to libsindri.so"};
   const Plugin plugin = open_library_beside(file, false);
   if (!plugin.found) return MissingPart{"GPU", fmt::format("the CUDA backend ({}) is not installed", file), kInstall};

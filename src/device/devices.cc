@@ -28,9 +28,9 @@ Recording::~Recording() = default;
 Stream::~Stream() = default;
 Backend::~Backend() = default;
 WaitObserver::~WaitObserver() = default;
-void Stream::begin_recording() { throw InternalError(device().str() + " cannot record work"); }
-std::unique_ptr<Recording> Stream::end_recording() { throw InternalError(device().str() + " cannot record work"); }
-void Stream::replay(Recording&) { throw InternalError(device().str() + " cannot record work"); }
+void Stream::begin_recording() { throw InternalError(device().str() + " cannot capture work"); }
+std::unique_ptr<Recording> Stream::end_recording() { throw InternalError(device().str() + " cannot capture work"); }
+void Stream::replay(Recording&) { throw InternalError(device().str() + " cannot capture work"); }
 
 const char* lane_name(Lane lane) {
   static constexpr std::array<const char*, kLanes> kNames = {"compute", "comm", "copy"};
@@ -268,8 +268,7 @@ std::vector<MissingPart> missing_parts() {
   std::set<std::string> known;
   for (const auto& [kind, backend] : table().backends()) {
     std::vector<MissingPart> parts = backend->missing();
-    if (parts.empty() && backend->count() == 0)
-      parts = {{backend->target(), fmt::format("backend {} finds no device", backend->name()), "look for its driver"}};
+    if (parts.empty() && backend->count() == 0) parts = {{backend->target(), fmt::format("backend {} finds no device", backend->name()), "check its driver"}};
     known.insert(backend->target());
     all.insert(all.end(), parts.begin(), parts.end());
   }
@@ -307,7 +306,7 @@ void reset_device_memory_peaks(Device device, bool in_use, bool reserved) {
 }
 void set_device_memory_limit(Device device, int64_t bytes) {
   if (bytes < 0) throw ValueError(fmt::format("a limit of {} bytes on {}'s memory", bytes, device.str()), "", "use 0 for none");
-  if (device.is_cpu()) throw ValueError("the CPU's memory has no limit that Sindri sets", "", "limit the process (ulimit -v, cgroups)");
+  if (device.is_cpu()) throw ValueError("Sindri cannot limit the CPU's memory", "", "limit the process (ulimit -v, cgroups)");
   table().open(device).memory.set_limit(bytes);
 }
 void release_cached_device_memory(Device device) {

@@ -72,7 +72,7 @@ Device find_device(const std::string& target, int index) {
     if (lower(part.target) == name || (part.target == "GPU" && name == "cuda")) fix += fmt::format("{}{}: {}", fix.empty() ? "" : "; ", part.what, part.fix);
   }
   throw DeviceError(fmt::format("there is no device {}{}", target, target.find(':') == std::string::npos ? fmt::format(" {}", index) : ""), "found: " + found(),
-                    fix.empty() ? "name one of those that were found" : fix);
+                    fix.empty() ? "name one of the devices that were found" : fix);
 }
 
 Device set_device_target(const std::string& target, int id) {
@@ -82,7 +82,7 @@ Device set_device_target(const std::string& target, int id) {
     const auto same = std::find_if(offered.begin(), offered.end(), [&](const std::string& name) { return lower(name) == lower(target); });
     const std::string near = same != offered.end() ? fmt::format("did you mean '{}'? Capitals count", *same) : did_you_mean(target, offered);
     throw ValueError(fmt::format("device_target must be one of {}, got '{}'", fmt::join(offered, ", "), target), "",
-                     near.empty() ? "sindri doctor lists the devices that are there" : near);
+                     near.empty() ? "sindri doctor lists the available devices" : near);
   }
   if (id < 0 || id > 4095) throw ValueError(fmt::format("device_id must be from 0 to 4095, got {}", id));
   const std::string asked = target == "Davinci" ? "Ascend" : target;

@@ -426,7 +426,7 @@ void Executable::check_outputs(const Instruction& ins) const {
     for (const TensorMeta& m : ins.plan->in) inputs += (inputs.empty() ? "" : ", ") + m.str();
     throw NonFiniteError(fmt::format("{}: output {} {} is not finite (element {})", node.op->name, k, b.meta->str(), i),
                          fmt::format("{}{} on {}{}", node.op->name, node.attrs.text(), inputs, node.scope.empty() ? "" : " | in " + node.scope),
-                         "it is the first op of the step with such a value: look at its inputs, lower the learning rate or the loss scale");
+                         "it is the first op of the step with such a value: check its inputs, lower the learning rate or the loss scale");
   }
 }
 

@@ -28,7 +28,7 @@ ValueId Graph::add_input(const TensorMeta& meta) {
 
 ValueId Graph::add_state(Parameter* param, std::string state_name, const TensorMeta& meta) {
   if (meta.device != device_)
-    throw DeviceError(fmt::format("parameter '{}' is on {}, what '{}' is called with on {}", state_name, meta.device.str(), name, device_.str()), "",
+    throw DeviceError(fmt::format("parameter '{}' is on {}, the arguments of '{}' are on {}", state_name, meta.device.str(), name, device_.str()), "",
                       "copy the arguments to the parameter's device with Tensor::to, or create the network while that device is current");
   const ValueId v = add_value(meta, Kind::kState);
   states_.push_back({param, std::move(state_name), v, kNoId});
@@ -77,7 +77,7 @@ NodeId Graph::append(const OpDef& op, Attrs attrs, Span<const ValueId> in, std::
 void Graph::replace_uses(ValueId from, ValueId to) {
   if (from == to) return;
   Value &f = values_[static_cast<size_t>(from)], &t = values_[static_cast<size_t>(to)];
-  if (!(f.meta == t.meta)) throw InternalError(fmt::format("a value {} cannot stand for one {}", t.meta.str(), f.meta.str()), "graph " + name);
+  if (!(f.meta == t.meta)) throw InternalError(fmt::format("a value {} cannot replace one {}", t.meta.str(), f.meta.str()), "graph " + name);
   for (NodeId n : f.users) {
     auto& in = nodes_[static_cast<size_t>(n)].in;
     *std::find(in.begin(), in.end(), from) = to;  // one entry of users per operand

@@ -117,7 +117,7 @@ std::string largest_cells(const std::string& name, const MemoryReport& report) {
   const auto mb = [](int64_t bytes) { return static_cast<double>(bytes) * 1e-6; };
   std::string text = fmt::format("{} needs {:.1f} MB for values", name, mb(report.arena_bytes));
   for (size_t i = 0; i < sorted.size() && i < kNamed; ++i)
-    text += fmt::format("{}{} {:.1f} MB", i == 0 ? ", at their peak most of it for " : ", ", sorted[i].first, mb(sorted[i].second));
+    text += fmt::format("{}{} {:.1f} MB", i == 0 ? ", most of it at the peak for " : ", ", sorted[i].first, mb(sorted[i].second));
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace sindri {
 /// workspace_bytes and steady_bytes stay 0: the executable knows them, not the plan.
 MemoryReport explain_memory(const Graph& graph, const MemoryPlan& plan);
 /// Lists the Cells whose values fill the arena at its peak, largest first: "train_step needs 812.0 MB for values, most
-/// of them in Net/layer1.conv 96.0 MB, …".
+/// of it at the peak for Net/layer1.conv 96.0 MB, …".
 std::string largest_cells(const std::string& name, const MemoryReport& report);
 
 }  // namespace sindri

@@ -101,10 +101,11 @@ class PathTrace {
     if (cuts_ < done_.size()) return replay(t);
     const ValueId id = trace_.value(t);
     if (tree_->size_ >= kMaxSegments) {
-      log::warn("graph",
-                fmt::format("'{}' takes more than {} ways at conditions on tensors, or has a loop with as many passes; the rest of such a call runs op by op | "
-                            "let a loop have a bound, and put what does not depend on the condition in front of it",
-                            tree_->name_, kMaxSegments));
+      log::warn(
+          "graph",
+          fmt::format("'{}' takes more than {} paths at conditions on tensors, or has a loop with as many iterations; the rest of such a call runs op by op | "
+                      "bound the loop, and move code that does not depend on the condition before it",
+                      tree_->name_, kMaxSegments));
       leave();
       return truth(t);
     }
@@ -182,8 +183,8 @@ class PathTrace {
   }
 
   [[noreturn]] void throw_changed() const {
-    throw ValueError(fmt::format("the code of '{}' did other things up to a condition on a tensor than when it was traced first", tree_->name_), "",
-                     "what it does must follow from its arguments, Parameters and the attributes of its Cells, not from variables that it changes itself");
+    throw ValueError(fmt::format("up to a condition on a tensor, '{}' behaved differently than when it was first traced", tree_->name_), "",
+                     "its behaviour may depend on its arguments, Parameters and the attributes of its Cells, not on variables that it changes itself");
   }
 
   void next_graph(Span<const GraphTrace::Crossing> crossings) {

@@ -232,8 +232,8 @@ const auto& kTriplet =
                             .optional = {"margin"},  // replaces the setting
                             .terms = [p = v.get_float("p"), swap = v.get_bool("swap"), eps = v.get_float("eps"), margin = v.get_float("margin")](Tensors t) {
                               if (t[0].rank() != t[1].rank() || t[0].rank() != t[2].rank())
-                                throw ShapeError(fmt::format("TripletMarginLoss: equally many dimensions are expected, got {}, {} and {}", t[0].meta().str(),
-                                                             t[1].meta().str(), t[2].meta().str()),
+                                throw ShapeError(fmt::format("TripletMarginLoss: the same number of dimensions is expected, got {}, {} and {}",
+                                                             t[0].meta().str(), t[1].meta().str(), t[2].meta().str()),
                                                  "", "reshape them first");
                               Tensor apart = p_distance(t[0], t[2], p, eps);
                               if (swap) apart = ops::minimum(apart, p_distance(t[1], t[2], p, eps));

@@ -177,10 +177,12 @@ void Accuracy::add(const std::vector<Tensor>& in) {
   total_ += predicted.positions;
 }
 
-void CountArchive::throw_wrong_size() { throw ValueError("these are not the counts of such a metric", "Metric.restore", "restore what saved() gave"); }
+void CountArchive::throw_wrong_size() {
+  throw ValueError("these are not the counts of this metric", "Metric.restore", "restore a value that saved() returned");
+}
 
 void Metric::archive(CountArchive&) {
-  throw ValueError("this metric does not say what it counts, so that it cannot be copied", "Metric.archive", "override archive in its class");
+  throw ValueError("this metric does not declare its counts, so it cannot be copied", "Metric.archive", "override archive in its class");
 }
 
 std::vector<double> Metric::saved() const {
@@ -196,7 +198,7 @@ void Metric::restore(std::vector<double> saved) {
 }
 
 void Metric::add_saved(std::vector<double> saved) {
-  if (!adds_up()) throw ValueError("the counts of this metric do not add up", "Metric.add_saved", "evaluate all of the data with one metric");
+  if (!adds_up()) throw ValueError("the counts of this metric cannot be added", "Metric.add_saved", "evaluate all of the data with one metric");
   CountArchive counts(std::move(saved), CountArchive::Into::kAdd);
   archive(counts);
   counts.check_end();
@@ -362,7 +364,8 @@ void ConfusionMatrix::add(const std::vector<Tensor>& in) {
     } else {
       c.predicted = in[0].to_vector<int64_t>();
     }
-    if (classes_ == 0) throw ValueError(fmt::format("{}: predictions {} do not tell the number of classes", who, in[0].meta().str()), "", "give num_classes");
+    if (classes_ == 0)
+      throw ValueError(fmt::format("{}: predictions {} do not determine the number of classes", who, in[0].meta().str()), "", "give num_classes");
   } else {
     c = classify(who, in, true);
     if (classes_ == 0) {

@@ -90,9 +90,10 @@ class Roc final : public Metric {
       throw ShapeError(fmt::format("ROC: scores may have the labels' dimensions or one more, got {} and {}", scores.meta().str(), truth.meta().str()));
     const int64_t classes = several ? scores.dim(1) : 1, inner = several ? scores.numel() / std::max<int64_t>(1, scores.dim(0) * classes) : 1;
     if (truth.numel() * classes != scores.numel() || truth.numel() == 0)
-      throw ShapeError(fmt::format("ROC: scores {} and labels {} do not go together", scores.meta().str(), truth.meta().str()));
-    if (several && positive_ != kOneIsPositive) throw ValueError("ROC: there is no pos_label for scores of several classes", "", "omit it");
-    if (class_num_ != 0 && class_num_ != classes) throw ValueError(fmt::format("ROC: class_num must be {}, as the scores are, got {}", classes, class_num_));
+      throw ShapeError(fmt::format("ROC: scores {} and labels {} have incompatible shapes", scores.meta().str(), truth.meta().str()));
+    if (several && positive_ != kOneIsPositive) throw ValueError("ROC: pos_label does not apply to scores of several classes", "", "omit it");
+    if (class_num_ != 0 && class_num_ != classes)
+      throw ValueError(fmt::format("ROC: class_num must be {}, the number of classes of the scores, got {}", classes, class_num_));
     if (classes_ != 0 && classes_ != classes)
       throw ShapeError(fmt::format("ROC: the scores have {} classes, those of earlier batches had {}", classes, classes_));
     classes_ = classes;

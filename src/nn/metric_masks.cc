@@ -154,7 +154,7 @@ class SurfaceDistance final : public Metric {
   void add(const std::vector<Tensor>& in) override {
     check_inputs(who_, in, 3);
     if (in[0].numel() == 0 || in[0].shape() != in[1].shape())
-      throw ShapeError(fmt::format("{}: predictions {} and labels {} must have one shape and hold something", who_, in[0].meta().str(), in[1].meta().str()));
+      throw ShapeError(fmt::format("{}: predictions {} and labels {} must have one shape and must not be empty", who_, in[0].meta().str(), in[1].meta().str()));
     const double label = in[2].item();
     bool found = false;
     Mask masks[2];

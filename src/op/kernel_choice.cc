@@ -95,7 +95,7 @@ KernelChoices pinned_choices() {
   if (file == nullptr || *file == 0) return {};
   try {
     std::error_code error;
-    if (!fs::is_regular_file(file, error)) throw std::runtime_error(fs::exists(file, error) ? "it is not a file" : "it is not there");
+    if (!fs::is_regular_file(file, error)) throw std::runtime_error(fs::exists(file, error) ? "it is not a file" : "it does not exist");
     std::ifstream f(file);
     if (!f) throw std::runtime_error("it cannot be opened");
     return nlohmann::json::parse(f).at("kernel_choices").get<KernelChoices>();
@@ -160,7 +160,7 @@ State& state() {
 // Call with the mutex held.
 void tell_of_missing(State* s, const std::string& key) {
   if (!std::exchange(s->told_of_missing, true))
-    log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; bits may differ from the recorded run", key));
+    log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; results may not be bitwise identical to the recorded run", key));
 }
 
 // Only one measurement at a time (a kernel may cause others). Locked before the state's mutex, which measuring does not need.
@@ -313,7 +313,7 @@ const KernelDef* measure(const KernelQuery& q, const std::string& key, const std
   const std::vector<double> seconds = Trial(trial).seconds(list);
   std::string text;
   for (size_t i = 0; i < list.size(); ++i) {
-    const std::string time = seconds[i] < kNotTimed ? fmt::format("{:.1f} us", seconds[i] * 1e6) : "out at once";
+    const std::string time = seconds[i] < kNotTimed ? fmt::format("{:.1f} us", seconds[i] * 1e6) : "dropped at once";
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", alternatives[i]->name, time);
   }
   log::info("dispatch", fmt::format("measured {}: {}", key, text));
@@ -385,7 +385,9 @@ const KernelDef* known_kernel(State& s, const std::string& key, const std::strin
     const auto it = choices.find(key);
     if (it == choices.end()) return nullptr;
     const KernelDef* k = find(alternatives, it->second);
-    if (k == nullptr) log::warn("dispatch", fmt::format("{}: the recorded kernel '{}' is not there; bits may differ from the recorded run", key, it->second));
+    if (k == nullptr)
+      log::warn("dispatch",
+                fmt::format("{}: the recorded kernel '{}' does not exist; results may not be bitwise identical to the recorded run", key, it->second));
     return k;
   };
   Choices& c = choices_here();

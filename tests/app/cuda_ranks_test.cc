@@ -91,7 +91,7 @@ TEST_F(CudaRanks, AMissingWaitChangesTheTraining) {
 TEST_F(CudaRanks, MoreRanksThanDevices) {
   const Result r = run(job(3, temp_.file("run"), "cuda", {}, 4), environment());
   EXPECT_EQ(r.code, 7) << r.command << "\n" << r.err;
-  EXPECT_THAT(r.out + r.err, ContainsRegex("rank 2( \\(.*\\))? is to have GPU 2, and sees 2 of them"));
+  EXPECT_THAT(r.out + r.err, ContainsRegex("rank 2( \\(.*\\))? is assigned GPU 2, but sees 2 GPUs"));
   EXPECT_THAT(r.out + r.err, HasSubstr("start at most as many ranks on a host as it has GPUs"));
 }
 

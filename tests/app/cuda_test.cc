@@ -52,7 +52,7 @@ TEST_F(Cuda, APluginOfAnotherKindIsNotTaken) {
   const Result absent = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", "/nowhere/libsindri_cuda.so"}}});
   EXPECT_THAT(absent.out, HasSubstr("the CUDA backend (/nowhere/libsindri_cuda.so) is not installed"));
   const Result off = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", "0"}}});
-  EXPECT_THAT(off.out, HasSubstr("switched off by SINDRI_CUDA_PLUGIN=0"));
+  EXPECT_THAT(off.out, HasSubstr("disabled by SINDRI_CUDA_PLUGIN=0"));
 }
 
 // The available plugin with one text replaced by another of the same length.
@@ -81,8 +81,8 @@ TEST_F(Cuda, APluginOfAnotherVersionOrBuildIsRefusedBeforeItRuns) {
   const Result refused = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", versioned}}});
   EXPECT_EQ(refused.code, 0) << refused.err;
   EXPECT_THAT(refused.out,
-              HasSubstr("missing for GPU: the CUDA backend " + versioned + " is of version " + other + ", this is Sindri " + mine + "; install version " +
-                        mine + " of it (pip install sindri-cuda==" + mine));
+              HasSubstr("missing for GPU: the CUDA backend " + versioned + " has version " + other + ", this is Sindri " + mine + "; install version " + mine +
+                        " of it (pip install sindri-cuda==" + mine));
   EXPECT_THAT(refused.out, Not(HasSubstr("backend cuda: ")));
   const std::string built = plugin_with(temp, {{"16register_backend", "16registeX_backend"}});
   const Result undefined = run({"doctor"}, RunOptions{.environment = {{"SINDRI_CUDA_PLUGIN", built}}});
@@ -286,7 +286,7 @@ TEST_F(Cuda, OutOfMemoryNamesTheLargestHolders) {
   std::string graph;
   for (int at = 36; at < 56 && graph.find("needs ") == graph.npos; ++at) graph = train("graph", at);
   EXPECT_THAT(graph, ContainsRegex("largest holders: outside of Cells \\(parameters, gradients, optimizer state, data\\) [0-9.]+ MB in [0-9]+ blocks"));
-  EXPECT_THAT(graph, ContainsRegex("train_step needs [0-9.]+ MB for values, at their peak most of it for [^ ]*WithLossCell/[^ ]+ [0-9.]+ MB, "));
+  EXPECT_THAT(graph, ContainsRegex("train_step needs [0-9.]+ MB for values, most of it at the peak for [^ ]*WithLossCell/[^ ]+ [0-9.]+ MB, "));
   EXPECT_THAT(train("graph", 120), ContainsRegex("largest holders: the arena of compiled functions [0-9.]+ MB in 1 block, outside of Cells"));
   EXPECT_THAT(train("pynative", 100), ContainsRegex("largest holders: .*WithLossCell/backbone[a-z0-9.]* [0-9.]+ MB in [0-9]+ block"));
 }

@@ -87,7 +87,7 @@ TEST(Modes, MeasuredKernelsAreToldOfAndCanBePinned) {
   EXPECT_EQ(second["loss_bits_hash"], first["loss_bits_hash"]);
   EXPECT_THAT(read("pinned/log.txt"), testing::Not(testing::HasSubstr("measured")));
 
-  expect_error(train("refused", {{"SINDRI_KERNEL_CHOICES", temp.file("nowhere")}}), 2, "E2010", {"SINDRI_KERNEL_CHOICES", "it is not there", "repro.json"});
+  expect_error(train("refused", {{"SINDRI_KERNEL_CHOICES", temp.file("nowhere")}}), 2, "E2010", {"SINDRI_KERNEL_CHOICES", "it does not exist", "repro.json"});
 }
 
 }  // namespace

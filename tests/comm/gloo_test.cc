@@ -223,7 +223,7 @@ TEST(CommGloo, StrangersAreRefused) {
       [](int rank, Rank* r) {
         if (rank == 1) r->config.token = "a guess";
       });
-  EXPECT_EQ(errors[0].find("7006 who is at 127.0.0.1 as rank 1 does not know the token of this job"), 0U) << errors[0];
+  EXPECT_EQ(errors[0].find("7006 the process at 127.0.0.1 that claims to be rank 1 does not know the token of this job"), 0U) << errors[0];
   EXPECT_EQ(errors[1].find("7006 "), 0U) << errors[1];
 }
 

@@ -141,7 +141,7 @@ TEST(Jury, StuckRankIsWarnedOfThenEndsTheJob) {
   c.pulses[2].phase = "data";
   EXPECT_FALSE(c.until(60));
   ASSERT_EQ(c.warnings.size(), 1U);
-  EXPECT_THAT(c.warnings[0], HasSubstr("call 12 all_reduce \"gradient bucket 1\" (89.4 MB) waits for rank 2 (h2, pid 102) since 30 s"));
+  EXPECT_THAT(c.warnings[0], HasSubstr("call 12 all_reduce \"gradient bucket 1\" (89.4 MB) has waited for rank 2 (h2, pid 102) for 30 s"));
   EXPECT_THAT(c.warnings[0], HasSubstr("phase data, after call 11"));
   const auto verdict = c.until(700);
   ASSERT_TRUE(verdict);
@@ -168,7 +168,7 @@ TEST(Jury, CallsOfGroupsWaitForMembersOnly) {
   c.pulses[2].call = 40;  // from a different history
   c.until(35);
   ASSERT_EQ(c.warnings.size(), 1U);
-  EXPECT_THAT(c.warnings[0], HasSubstr("waits for rank 2 "));
+  EXPECT_THAT(c.warnings[0], HasSubstr("has waited for rank 2 "));
 }
 
 TEST(Jury, ARankThatEndedInOrderWhileOthersWait) {
@@ -211,8 +211,8 @@ TEST(Jury, MissingRanksAreListed) {
   const auto verdict = jury.verdict(20.5);
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->code(), ErrorCode::kRendezvous);
-  EXPECT_EQ(verdict->message(), "ranks 3, 5 of 8 ranks did not come within 20 s");
-  EXPECT_THAT(verdict->where(), HasSubstr("ranks 0 (h, pid 5), 1 (h, pid 5), 2 (h, pid 5), 4 (h, pid 5) and 2 more came"));
+  EXPECT_EQ(verdict->message(), "ranks 3, 5 of 8 ranks did not join within 20 s");
+  EXPECT_THAT(verdict->where(), HasSubstr("ranks 0 (h, pid 5), 1 (h, pid 5), 2 (h, pid 5), 4 (h, pid 5) and 2 more joined"));
 }
 
 // A server that was stopped must not declare ranks lost whose heartbeats it could not receive.

@@ -283,7 +283,7 @@ TEST_F(Nccl, MoreRanksThanGpus) {
   const auto [error, seconds] = error_of([] { run(3, nothing); });
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code(), ErrorCode::kLayout);
-  EXPECT_NE(text(error).find("rank 2 is to have GPU 2, and sees 2 of them"), std::string::npos) << text(error);
+  EXPECT_NE(text(error).find("rank 2 is assigned GPU 2, but sees 2 GPUs"), std::string::npos) << text(error);
   EXPECT_EQ(fake().count("GetUniqueId"), 0);
 }
 

@@ -225,7 +225,7 @@ TEST(Store, MissingRanksAreListedOnAll) {
   config.options.init_timeout = 1;
   Job job(4, config);
   auto zero = connect(job.config, 0), two = connect(job.config, 2);
-  for (auto& client : {zero, two}) EXPECT_THAT(error_of([&] { client->join(); }), HasSubstr("E7006 ranks 1, 3 of 4 ranks did not come within 1 s"));
+  for (auto& client : {zero, two}) EXPECT_THAT(error_of([&] { client->join(); }), HasSubstr("E7006 ranks 1, 3 of 4 ranks did not join within 1 s"));
 }
 
 TEST(Store, NobodyListens) {
@@ -317,11 +317,11 @@ TEST(BadHosts, WrongTokenVersionByteOrderJobSizeAndRank) {
     EXPECT_THAT(greet_with(job.config, {{2, "0.0.7"}}, token), HasSubstr("REFUSED it runs version 0.0.7 of Sindri"));
     EXPECT_THAT(greet_with(job.config, {{3, "big"}}, token), HasSubstr("REFUSED its byte order is big"));
     EXPECT_THAT(greet_with(job.config, {{4, job_tag("night-6")}}, token), HasSubstr("REFUSED it belongs to another job"));
-    EXPECT_THAT(greet_with(job.config, {{6, "4"}}, token), HasSubstr("REFUSED it counts 4 ranks, this is a job of 2"));
+    EXPECT_THAT(greet_with(job.config, {{6, "4"}}, token), HasSubstr("REFUSED it expects 4 ranks, this job has 2"));
     EXPECT_THAT(greet_with(job.config, {{5, "2"}}, token), HasSubstr("REFUSED rank '2' is not one of 0 … 1"));
     EXPECT_THAT(greet_with(job.config, {{5, "x"}}, token), HasSubstr("REFUSED rank 'x'"));
     auto ranks = job.all();
-    EXPECT_THAT(greet_with(job.config, {}, token), HasSubstr("REFUSED rank 1 is there already"));
+    EXPECT_THAT(greet_with(job.config, {}, token), HasSubstr("REFUSED rank 1 has joined already"));
     ranks[0]->set("k", "v");
     EXPECT_EQ(ranks[1]->get("k"), "v");
   }
@@ -371,7 +371,7 @@ TEST(BadHosts, ARefusalIsToldThoughTheServerHasEnded) {
 
 // An impostor server learns neither the token nor anything else.
 TEST(BadHosts, AServerMustProveTheTokenToo) {
-  const std::vector<std::pair<std::string, std::string>> lies = {{"SSH-2.0-OpenSSH\n", "no store of Sindri"},
+  const std::vector<std::pair<std::string, std::string>> lies = {{"SSH-2.0-OpenSSH\n", "is not a store of Sindri"},
                                                                  {"SINDRI-STORE 9 nonce\n", "another version of the store's protocol: 9"},
                                                                  {"SINDRI-STORE 2 nonce\n", "does not know this job's token"}};
   for (const auto& [greeting, reason] : lies) {
@@ -412,7 +412,7 @@ TEST(BadHosts, PortInUseNamesItsOwner) {
 TEST(BadHosts, AddressOfAnotherHost) {
   StoreConfig config = config_for(2);
   config.address = "192.0.2.1:29560";  // from the documentation's address range: nobody has it
-  EXPECT_THAT(error_of([&] { serve(config); }), HasSubstr("E7006 rank 0 is to listen at 192.0.2.1:29560, which is not an address of this host"));
+  EXPECT_THAT(error_of([&] { serve(config); }), HasSubstr("E7006 rank 0 should listen at 192.0.2.1:29560, which is not an address of this host"));
 }
 
 // A host without any route to the others reports this soon, without waiting for init_timeout.

@@ -247,7 +247,7 @@ void stop_one(int run) {
     EXPECT_EQ(job.code(r), 7) << job.error(r);
     EXPECT_THAT(job.error(r), HasSubstr("error[E7001] rank 2 ("));
     EXPECT_THAT(job.error(r), HasSubstr("gave no sign of life for"));
-    EXPECT_THAT(job.error(r), HasSubstr("stopped or hanging, for the host still answers"));
+    EXPECT_THAT(job.error(r), HasSubstr("stopped or hanging, as its host still answers"));
   }
   // Awake again, it learns the verdict.
   job.send(2, SIGCONT);
@@ -336,7 +336,7 @@ TEST(WatchProcesses, AStuckRankIsWarnedOfAndEndsTheJob) {
     EXPECT_THAT(job.error(r), HasSubstr("error[E7002] rank 1 ("));
     EXPECT_THAT(job.error(r), HasSubstr("did not enter call 6 all_reduce \"gradient bucket 1\" (89.4 MB) within 3 s"));
   }
-  EXPECT_THAT(job.error(0), HasSubstr("call 6 all_reduce \"gradient bucket 1\" (89.4 MB) waits for rank 1 ("));
+  EXPECT_THAT(job.error(0), HasSubstr("call 6 all_reduce \"gradient bucket 1\" (89.4 MB) has waited for rank 1 ("));
   EXPECT_EQ(job.code(1), 7);  // the exit guard
 }
 

@@ -85,7 +85,7 @@ TEST(CudnnEngines, FiltersLeaveOutWhatIsNotAllowed) {
   EXPECT_FALSE(has(engines(p.graph, h100(), {.allow_tf32 = true}), random));
   std::string why;
   EXPECT_TRUE(engines(fused_graph(1), h100(), {.runtime_compilation = false}, &why).empty());
-  EXPECT_NE(why.find("it is compiled at run time, which is switched off"), std::string::npos) << why;
+  EXPECT_NE(why.find("it is compiled at run time, which is disabled"), std::string::npos) << why;
 }
 
 TEST(CudnnEngines, FloatIsNotRoundedUnlessAllowed) {
@@ -128,7 +128,7 @@ TEST(CudnnPlans, OnlyDescribedDevicesAreThere) {
   try {
     CudnnDevice::described("{\"deviceVer\": 900}");
     FAIL() << "a description without sizes was accepted";
-  } catch (const DeviceError& e) { EXPECT_NE(e.message().find("cuDNN does not take the description of a device"), std::string::npos) << e.what(); }
+  } catch (const DeviceError& e) { EXPECT_NE(e.message().find("cuDNN rejects the description of a device"), std::string::npos) << e.what(); }
   EXPECT_THROW(cudnn_type(DType::kBool), DTypeError);
   EXPECT_THROW(CudnnHandle(nullptr), DeviceError);  // the driver is a stub
 }
@@ -165,7 +165,7 @@ TEST(CudnnPlans, RunTakesOneAddressForEachArgument) {
       out.plan->run(nullptr, addresses, nullptr);
       FAIL() << "ran without a device";
     } catch (const DeviceError& e) {
-      EXPECT_NE(e.message().find("cuDNN does not run engine 0, workspace 0 bytes: CUDNN_STATUS_BAD_PARAM"), std::string::npos) << e.what();
+      EXPECT_NE(e.message().find("cuDNN cannot run engine 0, workspace 0 bytes: CUDNN_STATUS_BAD_PARAM"), std::string::npos) << e.what();
     }
   }
 }

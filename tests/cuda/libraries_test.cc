@@ -166,16 +166,18 @@ struct WrongVersion {
 
 TEST(Libraries, WrongVersionsNameFileFoundAndWanted) {
   for (const WrongVersion& c : {
-           WrongVersion{Library::kDriver, "cuda_12040", "libcuda.so.1", "12.4", " is CUDA driver 12.4, wanted is 13.0 or later, below 14: driver 580 or later"},
+           WrongVersion{Library::kDriver, "cuda_12040", "libcuda.so.1", "12.4",
+                        " is CUDA driver 12.4, required is 13.0 or later, below 14: driver 580 or later"},
            WrongVersion{Library::kDriver, "cuda_0", "libcuda.so.1", "",
-                        " does not tell its version, wanted is CUDA driver 13.0 or later, below 14: driver 580 or later (the toolkit's stub of"},
-           WrongVersion{Library::kCudnn, "cudnn_90100", "libcudnn.so.9", "9.1.0", " is cuDNN 9.1.0, wanted is 9.12 or later, below 10: the first for CUDA 13"},
+                        " does not report its version, required is CUDA driver 13.0 or later, below 14: driver 580 or later (the toolkit's stub of"},
+           WrongVersion{Library::kCudnn, "cudnn_90100", "libcudnn.so.9", "9.1.0",
+                        " is cuDNN 9.1.0, required is 9.12 or later, below 10: the first for CUDA 13"},
            WrongVersion{Library::kCudnn, "cudnn_91900", "libcudnn.so.9", "9.19.0", " lacks cudnnGetErrorString, cudnnGetLastErrorString, cudnnCreate,"},
-           WrongVersion{Library::kNvrtc, "nvrtc_12090", "libnvrtc.so.13", "12.9", " is NVRTC 12.9, wanted is 13.0 or later, below 14"},
-           WrongVersion{Library::kNvrtc, "nvrtc_14000", "libnvrtc.so.13", "14.0", " is NVRTC 14.0, wanted is 13.0 or later, below 14"},
+           WrongVersion{Library::kNvrtc, "nvrtc_12090", "libnvrtc.so.13", "12.9", " is NVRTC 12.9, required is 13.0 or later, below 14"},
+           WrongVersion{Library::kNvrtc, "nvrtc_14000", "libnvrtc.so.13", "14.0", " is NVRTC 14.0, required is 13.0 or later, below 14"},
            WrongVersion{Library::kNvrtc, "nvrtc_broken", "libnvrtc.so.13", "13.0", " lacks nvrtcGetErrorString, nvrtcCreateProgram,"},
            WrongVersion{Library::kNccl, "nccl_21700", "libnccl.so.2", "2.17.0",
-                        " is NCCL 2.17.0, wanted is 2.18 or later, below 3: communicators that do not block"},
+                        " is NCCL 2.17.0, required is 2.18 or later, below 3: communicators that do not block"},
        }) {
     const json found = ask(c.library, "SINDRI_CUDA_LIBRARY_PATH=" + kStandIns + "/" + c.folder);
     EXPECT_EQ(text(found, "path"), kStandIns + "/" + c.folder + "/" + c.file);

@@ -383,7 +383,7 @@ TEST_F(OnDevice, AnArenaThatDoesNotFitNamesItsLargestCells) {
   const Tensor x = Tensor::full({256, 256}, 0.001).to(kDevice);
   set_device_memory_limit(kDevice, device_memory_stats(kDevice).in_use + 10'000);
   const std::string message = message_of([&] { (void)f(std::vector<Tensor>{x}); });
-  EXPECT_THAT(message, ContainsRegex("forward needs 0\\.[0-9] MB for values, at their peak most of it for Net/large 0\\.[0-9] MB"));
+  EXPECT_THAT(message, ContainsRegex("forward needs 0\\.[0-9] MB for values, most of it at the peak for Net/large 0\\.[0-9] MB"));
   EXPECT_THAT(message, HasSubstr("largest holders: outside of Cells"));
 }
 

@@ -292,7 +292,7 @@ def stuck(lab, layout, rng):
     rank = rng.randrange(RANKS)
     job.misbehave(rank, "hang")
     took = job.wait_end(4 + 2 + 5 + 2)  # includes the exit guard, which acts 5 s after the error
-    job.expect_said(rf"waits for rank {rank} \([^)]*\) since [12] s", [0])
+    job.expect_said(rf"has waited for rank {rank} \([^)]*\) for [12] s", [0])
     job.expect_said(rf"E7002.*rank.*\b{rank}\b", _others(job, rank))
     assert set(job.codes().values()) == {7}, job.texts()
     return job, took
@@ -325,7 +325,7 @@ def slow_rank(lab, layout, rng):
     job.misbehave(rank, "sleep 300")
     wait_until(lambda: re.search(slower + r"[1-9]\d\d+\.\d ms a step", job.text(0)), 20, "a second warning about a rank that became much slower")
     job.misbehave(rank, "sleep 2500")
-    wait_until(lambda: re.search(rf"waits for rank {rank} \([^)]*\) since [12] s", job.text(0)), 5, "a warning of the wait")
+    wait_until(lambda: re.search(rf"has waited for rank {rank} \([^)]*\) for [12] s", job.text(0)), 5, "a warning of the wait")
     took = time.monotonic() - since
     job.misbehave(rank, None)
     step = job.steps()

@@ -173,7 +173,7 @@ WRONG = {
     "binary_cross_entropy": (lambda: ops.binary_cross_entropy(zeros(2, 3), zeros(3)), ValueError, "one shape.* ops.binary_cross_entropy"),
     "with_logits": (lambda: ops.binary_cross_entropy_with_logits(zeros(2, 3), zeros(3)), ValueError, "one shape"),
     "SigmoidCrossEntropyWithLogits": (lambda: P.SigmoidCrossEntropyWithLogits()(zeros(2, 3), zeros(3)), ValueError, "one shape"),
-    "triplet_margin_loss, ranks": (lambda: ops.triplet_margin_loss(zeros(0, 2, 3), zeros(2, 3), zeros(2, 3)), ValueError, "equally many dimensions"),
+    "triplet_margin_loss, ranks": (lambda: ops.triplet_margin_loss(zeros(0, 2, 3), zeros(2, 3), zeros(2, 3)), ValueError, "the same number of dimensions"),
     "add_, shape": (lambda: zeros(2).add_(zeros(1, 2)), ValueError, "the result has shape .1, 2., the tensor .2,. . Tensor.add_ . use add"),
     "add_, type": (lambda: Tensor([5, 7]).add_(1.5), TypeError, "the result is of Float32, the tensor of Int64 . Tensor.add_ . cast"),
     "div_": (lambda: Tensor([5, 7]).div_(2), TypeError, "Tensor.div_"),

@@ -41,7 +41,7 @@ bool time_is_left(const std::string& owner) {
   static std::atomic<bool> told{false};
   if (!told.exchange(true))
     log::info("dispatch",
-              fmt::format("{}: {} s have gone into measuring; other problems get the library's first choice until the next run (SINDRI_TUNE=full has "
+              fmt::format("{}: {} s were spent on measuring; other problems use the library's first choice until the next run (SINDRI_TUNE=full has "
                           "no limit)",
                           owner, kQuickSeconds));
   return false;
@@ -63,7 +63,9 @@ Chosen recorded(const Request& r) {
   Chosen c = r.problem.remembered(choice, &why);
   if (c != nullptr) record_choice(r.record_key(), choice, ChoiceOrigin::kRecorded);
   else
-    log::warn("dispatch", fmt::format("{}: the recorded choice '{}' cannot be used ({}); bits may differ from the recorded run", r.record_key(), choice, why));
+    log::warn(
+        "dispatch",
+        fmt::format("{}: the recorded choice '{}' cannot be used ({}); results may not be bitwise identical to the recorded run", r.record_key(), choice, why));
   return c;
 }
 

@@ -21,7 +21,7 @@ namespace sindri::cuda {
 namespace {
 
 constexpr int64_t kAlignment = 16;
-constexpr const char* kFix = "run `sindri doctor` to see whether driver and libraries fit each other";
+constexpr const char* kFix = "run `sindri doctor` to check whether the driver and the libraries match";
 
 void check(cublasStatus_t status, const char* op, const char* doing, int device) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -226,7 +226,7 @@ void CublasLtPlan::run(const char* op, cudaStream_t stream, const void* a, const
       unaligned_status_ = heuristics(static_cast<int64_t>(dtype_size(product_.dtype)), workspace_bytes(), 1, &first);
       if (!first.empty()) unaligned_ = first[0];
     });
-    check(unaligned_status_, op, "choosing an algorithm for addresses that 16 does not divide", device_);
+    check(unaligned_status_, op, "choosing an algorithm for addresses that are not aligned to 16 bytes", device_);
   }
   check(multiply(aligned ? aligned_ : unaligned_, stream, a, b, c, workspace), op, "cublasLtMatmul", device_);
 }

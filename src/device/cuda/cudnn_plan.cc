@@ -126,7 +126,7 @@ CudnnDevice CudnnDevice::present(int index) {
     state->properties.finalize();
     d.state_ = std::move(state);
   } catch (const Refused& r) {
-    throw DeviceError(fmt::format("cuDNN does not take device {}: {}", index, r.text()), "", "sindri doctor shows the driver, the GPUs and the libraries");
+    throw DeviceError(fmt::format("cuDNN rejects device {}: {}", index, r.text()), "", "sindri doctor shows the driver, the GPUs and the libraries");
   }
   return d;
 }
@@ -140,7 +140,7 @@ CudnnDevice CudnnDevice::described(const std::string& json) {
     state->properties.finalize();
     d.state_ = std::move(state);
   } catch (const Refused& r) {
-    throw DeviceError(fmt::format("cuDNN does not take the description of a device: {}", r.text()), json, "keys are those that device_json writes");
+    throw DeviceError(fmt::format("cuDNN rejects the description of a device: {}", r.text()), json, "keys are those that device_json writes");
   }
   return d;
 }
@@ -313,8 +313,8 @@ Candidate from_id(const GraphDescriptors& g, int64_t id, const std::vector<Knob>
 
 // The workspace comes from the configuration: it is known before a plan is built, and equals the plan's.
 bool passes(const Engine& e, const GraphDescriptors& g, const EngineFilter& filter, std::string* reason) {
-  if (filter.only_deterministic && !e.deterministic) *reason = "its results differ from run to run, and equal bits are asked for";
-  else if (!filter.runtime_compilation && e.runtime_compiled) *reason = "it is compiled at run time, which is switched off";
+  if (filter.only_deterministic && !e.deterministic) *reason = "its results differ from run to run, and deterministic results are required";
+  else if (!filter.runtime_compilation && e.runtime_compiled) *reason = "it is compiled at run time, which is disabled";
   else if (g.float_products && e.tensor_cores && !filter.allow_tf32) *reason = "it rounds float operands to TF32, which is not allowed";
   else if (e.workspace > filter.workspace) *reason = fmt::format("it needs {} bytes of workspace, {} are allowed", e.workspace, filter.workspace);
   else return true;
@@ -404,7 +404,7 @@ std::string all_reasons(const std::vector<RejectedEngine>& rejected) {
   std::string text;
   for (const auto& [reason, ids] : by_reason)
     text += fmt::format("{}{} (engine{} {})", text.empty() ? "" : "; ", reason, ids.size() > 1 ? "s" : "", fmt::join(ids, ", "));
-  return text.empty() ? "cuDNN has no engine for such a graph" : text;
+  return text.empty() ? "cuDNN has no engine for this graph" : text;
 }
 
 // If a described device's engine was compiled and only loading its module failed, everything that needs no GPU has succeeded.
@@ -540,8 +540,8 @@ const Engine& CudnnPlan::engine() const { return state_->engine; }
 
 void CudnnPlan::run(cudnnHandle_t handle, std::span<void* const> addresses, void* workspace) const {
   const GraphDescriptors& g = *state_->graph;
-  if (addresses.size() != g.ids.size()) throw InternalError(fmt::format("a cuDNN plan runs with {} addresses, {} were given", g.ids.size(), addresses.size()));
-  const char* doing = "take the addresses for";
+  if (addresses.size() != g.ids.size()) throw InternalError(fmt::format("a cuDNN plan needs {} addresses, got {}", g.ids.size(), addresses.size()));
+  const char* doing = "use the addresses for";
   try {
     std::shared_ptr<const State::Pack> pack;
     {
@@ -555,7 +555,7 @@ void CudnnPlan::run(cudnnHandle_t handle, std::span<void* const> addresses, void
     }
     doing = "run";
     check(cudnn_api().BackendExecute(handle, state_->plan.raw(), pack->descriptor.raw()));
-  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN does not {} {}: {}", doing, state_->engine.str(), r.text())); }
+  } catch (const Refused& r) { throw DeviceError(fmt::format("cuDNN cannot {} {}: {}", doing, state_->engine.str(), r.text())); }
 }
 
 CudnnHandle::CudnnHandle(cudaStream_t stream) {
@@ -564,7 +564,8 @@ CudnnHandle::CudnnHandle(cudaStream_t stream) {
     check(cudnn_api().SetStream(handle_, stream));
   } catch (const Refused& r) {
     if (handle_ != nullptr) cudnn_api().Destroy(handle_);
-    throw DeviceError(fmt::format("cuDNN does not start on this device: {}", r.text()), "", "sindri doctor shows the driver, the GPUs and the libraries");
+    throw DeviceError(fmt::format("cuDNN cannot be initialised on this device: {}", r.text()), "",
+                      "sindri doctor shows the driver, the GPUs and the libraries");
   }
 }
 CudnnHandle::~CudnnHandle() { cudnn_api().Destroy(handle_); }

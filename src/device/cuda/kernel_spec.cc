@@ -30,7 +30,7 @@ class SpecKernel final : public Kernel {
     const int64_t before = stream.launches();
     spec_.run({query, in, out, ctx.workspace, stream});
     if (const int64_t started = stream.launches() - before; started > cost_.launches && log::enabled(log::Level::kDebug, "launches"))
-      log::debug("launches", fmt::format("{} started {} kernels, copies and fills, {} were planned", op_.name, started, cost_.launches));
+      log::debug("launches", fmt::format("{} launched {} kernels, copies and fills, {} were planned", op_.name, started, cost_.launches));
   }
 
  private:

@@ -36,7 +36,7 @@ struct Facts {
   const char* fix;
 };
 
-#define SINDRI_OTHER_FOLDER "; a folder that the linker does not search is named in SINDRI_CUDA_LIBRARY_PATH"
+#define SINDRI_OTHER_FOLDER "; if the linker does not search its folder, name it in SINDRI_CUDA_LIBRARY_PATH"
 
 // In the order of Library. Minor versions: CUDA 13's libraries are binary compatible within the major version. cuDNN
 // 9.12 is the first for CUDA 13.
@@ -211,11 +211,11 @@ LibraryState open(Library library) {
   const std::optional<Version> version = version_of(library);
   if (version) s.version = version->text();
   if (version && (version->major != f.major || version->minor < f.minor)) {
-    s.error = fmt::format("{} is {} {}, wanted is {}", s.path, f.name, s.version, s.wanted);
+    s.error = fmt::format("{} is {} {}, required is {}", s.path, f.name, s.version, s.wanted);
   } else if (!missing.empty()) {
     s.error = fmt::format("{} lacks {}: it is not {} {}", s.path, missing, f.name, s.wanted);
   } else if (!version) {
-    s.error = fmt::format("{} does not tell its version, wanted is {} {}", s.path, f.name, s.wanted);
+    s.error = fmt::format("{} does not report its version, required is {} {}", s.path, f.name, s.wanted);
     if (library == Library::kDriver) s.error += " (the toolkit's stub of the driver does not; it is for linking only)";
   }
   return s;

@@ -123,8 +123,8 @@ void throw_error(cudaError_t error, const char* doing, Device device) {
     throw DeviceError(ErrorCode::kMemory, text, device.str(), "reduce the batch size, or close other programs that use the GPU (nvidia-smi lists them)");
   if (is_sticky(error))
     throw DeviceError(ErrorCode::kDeviceFailed, fmt::format("device {} is lost: {}", device.str(), text), device.str(),
-                      "restart the program; checkpoints written before are whole. `dmesg | grep Xid` tells hardware errors from wrong memory accesses");
-  throw DeviceError(ErrorCode::kDeviceFailed, text, device.str(), "run `sindri doctor` to see whether driver and libraries fit each other");
+                      "restart the program; checkpoints written before are intact. `dmesg | grep Xid` tells hardware errors from wrong memory accesses");
+  throw DeviceError(ErrorCode::kDeviceFailed, text, device.str(), "run `sindri doctor` to check whether the driver and the libraries match");
 }
 
 namespace {
