@@ -1,4 +1,4 @@
-"""Metrics, under their name in MindSpore 1.
+"""Metrics under their MindSpore 1 name.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,4 @@
-"""Metrics, their registered names, and how `Model(metrics=…)` finds them.
+"""Metrics, their registered names, and their lookup for `Model(metrics=…)`.
 
 Written by scripts/python_stubs.py; do not edit."""
 
