@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that change types and shapes, and join, cut and repeat."""
+"""Functions of sindri.ops that change types and shapes, and join, split and repeat tensors."""
 from __future__ import annotations
 
 import math
@@ -20,10 +20,31 @@ _slice = slice
 
 
 def cast(input: Union[Tensor, int, float, bool], dtype) -> Tensor:
-    """The values in another element type; floats to integers are cut, anything to bool is `!= 0`. A number gives a 0-D tensor, a tensor of
-    that type itself.
+    """Converts the values to another element type.
 
-    Inside a Cell that runs in a half type the chosen type holds, and that of what is computed from it, until a Cell casts its inputs."""
+    Floats are truncated to integers; conversion to bool is `!= 0`. A number gives a 0-D tensor. A tensor that has the
+    type already is returned itself.
+
+    Inside a Cell that runs in a half type, the chosen type holds for the result and for what is computed from it,
+    until a Cell casts its inputs.
+
+    Args:
+        input (Tensor or number): The values.
+        dtype (dtype): The element type of the result.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        TypeError: If `input` is neither a tensor nor a number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cast(ms.Tensor([1.7, -1.7]), ms.int32))
+        [ 1 -1]
+        >>> print(ms.ops.cast(ms.Tensor([0, 2]), ms.bool_))
+        [False  True]
+    """
     if not isinstance(input, Tensor) and not is_number(input):
         fail(TypeError, f"expected a tensor or a number, got {type(input).__name__}", "ops.cast")
     out = core.cast(as_tensor(input), dtype)
@@ -32,31 +53,86 @@ def cast(input: Union[Tensor, int, float, bool], dtype) -> Tensor:
 
 
 def _itself(input: Any, out: Tensor) -> Tensor:
-    """input where nothing was to be cast; of a Parameter its value."""
+    """Returns `input` if the cast changed nothing (for a Parameter its value), else `out`."""
     return input if type(input) is Tensor and input._id == out._id else out
 
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """input in other's element type, itself where it has it."""
+    """Converts the values to the element type of another tensor. A tensor that has the type already is returned itself.
+
+    Args:
+        input (Tensor): The values.
+        other (Tensor): The tensor whose type is used.
+
+    Returns:
+        A tensor of input's shape and other's type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.type_as(ms.Tensor([1.7, 2.2]), ms.Tensor([1])).dtype)
+        Int64
+    """
     return _itself(input, core.cast(input, other.dtype))
 
 
 def dtype(x: Tensor):
-    """The element type, a constant in compiled code."""
+    """Returns the element type, which is a constant in compiled code.
+
+    Args:
+        x (Tensor): The tensor.
+
+    Returns:
+        The element type.
+
+    Raises:
+        TypeError: If `x` is not a tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.dtype(ms.Tensor([1.0])))
+        Float32
+    """
     if not isinstance(x, Tensor):
         fail(TypeError, f"expected a tensor, got {type(x).__name__}", "ops.dtype")
     return x.dtype
 
 
 def shape(input_x: Tensor) -> tuple:
-    """The shape as a tuple of ints, a constant in compiled code."""
+    """Returns the shape as a tuple of ints, which is a constant in compiled code.
+
+    Args:
+        input_x (Tensor): The tensor.
+
+    Returns:
+        A tuple of ints.
+
+    Raises:
+        TypeError: If `input_x` is not a tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.shape(ms.ops.ones((2, 3))))
+        (2, 3)
+    """
     if not isinstance(input_x, Tensor):
         fail(TypeError, f"expected a tensor, got {type(input_x).__name__}", "ops.shape")
     return input_x.shape
 
 
 def dyn_shape(input_x: Tensor) -> Tensor:
-    """The shape as an int64 tensor."""
+    """Returns the shape as an int64 tensor.
+
+    Args:
+        input_x (Tensor): The tensor.
+
+    Returns:
+        An int64 vector with one element per dimension.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.dyn_shape(ms.ops.ones((2, 3))))
+        [2 3]
+    """
     return Tensor(np.asarray(shape(input_x), np.int64))
 
 
@@ -64,64 +140,220 @@ shape_ = shape
 
 
 def rank(input_x: Tensor) -> int:
-    """Number of dimensions."""
+    """Returns the number of dimensions.
+
+    Args:
+        input_x (Tensor): The tensor.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.rank(ms.ops.ones((2, 3))))
+        2
+    """
     return len(shape(input_x))
 
 
 def size(input_x: Tensor) -> int:
-    """Number of elements."""
+    """Returns the number of elements.
+
+    Args:
+        input_x (Tensor): The tensor.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.size(ms.ops.ones((2, 3))))
+        6
+    """
     return math.prod(shape(input_x))
 
 
 def numel(input: Tensor) -> int:
-    """size by another name."""
+    """Returns the number of elements; another name of `size`.
+
+    Args:
+        input (Tensor): The tensor.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.numel(ms.ops.ones((2, 3))))
+        6
+    """
     return size(input)
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether obj is a Tensor."""
+    """Returns whether `obj` is a Tensor.
+
+    Args:
+        obj: Any object.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.is_tensor(ms.Tensor([1])), ms.ops.is_tensor(1))
+        True False
+    """
     return isinstance(obj, Tensor)
 
 
 def reshape(input: Tensor, shape: Size) -> Tensor:
-    """The same elements in another shape; one dimension may be -1. Raises ValueError when the counts differ."""
+    """Returns the same elements in another shape.
+
+    Args:
+        input (Tensor): The tensor.
+        shape (int, sequence of ints or Tensor): The new shape; one dimension may be -1 and is then inferred.
+
+    Returns:
+        A tensor of that shape.
+
+    Raises:
+        ValueError: If the element counts differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reshape(ms.Tensor([1, 2, 3, 4, 5, 6]), (2, -1)))
+        [[1 2 3]
+         [4 5 6]]
+    """
     return reshaped(input, to_ints(shape, "shape", "ops.reshape"))
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """input in other's shape."""
+    """Returns the elements of `input` in the shape of `other`.
+
+    Args:
+        input (Tensor): The tensor.
+        other (Tensor): The tensor whose shape is used.
+
+    Returns:
+        A tensor of other's shape.
+
+    Raises:
+        ValueError: If the element counts differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.view_as(ms.Tensor([1, 2, 3, 4]), ms.ops.ones((2, 2))))
+        [[1 2]
+         [3 4]]
+    """
     return reshaped(input, other.shape)
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All elements as one dimension."""
+    """Returns all elements as one dimension.
+
+    Args:
+        input (Tensor): The tensor.
+
+    Returns:
+        A vector.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ravel(ms.Tensor([[1, 2], [3, 4]])))
+        [1 2 3 4]
+    """
     return reshaped(input, (-1,))
 
 
 def expand_dims(input_x: Tensor, axis: int) -> Tensor:
-    """input_x with a dimension of size 1 put in at axis; counted from the end when negative. Raises ValueError."""
+    """Inserts a dimension of size 1.
+
+    Args:
+        input_x (Tensor): The tensor.
+        axis (int): The position of the new dimension; negative values count from the end.
+
+    Returns:
+        A tensor with one dimension more.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.expand_dims(ms.Tensor([1, 2, 3]), 0).shape)
+        (1, 3)
+    """
     out = core.expand_dims(input_x, to_int(axis, "axis", "ops.expand_dims"))
     return viewed(out, input_x, "reshape", out.shape)
 
 
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """expand_dims by the name of PyTorch."""
+    """Inserts a dimension of size 1; `expand_dims` under PyTorch's name.
+
+    Args:
+        input (Tensor): The tensor.
+        dim (int): The position of the new dimension; negative values count from the end.
+
+    Returns:
+        A tensor with one dimension more.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.unsqueeze(ms.Tensor([1, 2, 3]), -1).shape)
+        (3, 1)
+    """
     return expand_dims(input, dim)
 
 
 def stop_gradient(x: Tensor) -> Tensor:
-    """x, through which no gradient flows. It shares its elements with x."""
+    """Returns x with the gradient cut off. The result shares its elements with x.
+
+    Args:
+        x (Tensor): The tensor.
+
+    Returns:
+        A tensor with x's values, through which no gradient flows.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.grad(lambda x: x * ms.ops.stop_gradient(x))(ms.Tensor([3.0])))
+        [3.]
+    """
     return viewed(core.stop_gradient(x), x, "stop", None) if isinstance(x, Tensor) else core.stop_gradient(x)
 
 
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Dimensions start_dim to end_dim as one, in a tensor of its own; order 'F' reverses the dimensions first. Scalars and vectors come back as vectors."""
+    """Flattens dimensions start_dim to end_dim into one, in a new tensor. Scalars and vectors give vectors.
+
+    Args:
+        input (Tensor): The tensor.
+        order (str): "C", or "F" to reverse the dimensions first. Default: "C".
+        start_dim (int): The first dimension to flatten. Default: 1.
+        end_dim (int): The last dimension to flatten. Default: -1.
+
+    Returns:
+        A tensor with the same elements.
+
+    Raises:
+        ValueError: If `order` is another string, a dimension is out of range, or `start_dim` comes after `end_dim`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.flatten(ms.ops.ones((2, 3, 4))).shape)
+        (2, 12)
+    """
     view = flattened(input, order, start_dim=start_dim, end_dim=end_dim)
     return core.reshape(view, view.shape)
 
 
 def flattened(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """flatten as a view."""
+    """Flattens as `flatten` does, but returns a view."""
     check_choice("ops.flatten", "order", order, ("C", "F"))
     start, end = to_int(start_dim, "start_dim", "ops.flatten"), to_int(end_dim, "end_dim", "ops.flatten")
     if order == "F":
@@ -135,14 +367,34 @@ def flattened(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: i
 
 
 def flatten_rows(x: Tensor) -> Tensor:
-    """All dimensions but the first as one: [n, …] -> [n, k], a vector becomes [n, 1]. Raises ValueError for a scalar."""
+    """Flattens all dimensions but the first: [n, …] -> [n, k]; a vector becomes [n, 1]. Raises ValueError for a scalar."""
     if not x.shape:
         fail(ValueError, "expected at least one dimension, got a scalar", "ops.Flatten")
     return core.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
 def squeeze(input: Tensor, axis: Axis = None) -> Tensor:
-    """Without the dimensions of size 1, or without those in axis; one of another size stays. Raises ValueError in era 1 for such a one."""
+    """Removes dimensions of size 1.
+
+    A dimension in `axis` of another size is kept; in era 1 it raises ValueError.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The dimensions to remove; None is all of size 1. Default: None.
+
+    Returns:
+        A tensor with the same elements.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.squeeze(ms.ops.ones((1, 3, 1))).shape)
+        (3,)
+        >>> print(ms.ops.squeeze(ms.ops.ones((1, 3, 1)), 0).shape)
+        (3, 1)
+    """
     axes = {to_axis(a, len(input.shape), "ops.squeeze") for a in to_axes(axis, "ops.squeeze")} if axis is not None else set()
     if not axes:
         return reshaped(input, [n for n in input.shape if n != 1])
@@ -153,17 +405,68 @@ def squeeze(input: Tensor, axis: Axis = None) -> Tensor:
 
 
 def transpose(input: Tensor, input_perm: Sequence[int]) -> Tensor:
-    """Dimension i of the result is dimension input_perm[i]. Raises ValueError unless it is a permutation."""
+    """Permutes the dimensions: dimension i of the result is dimension input_perm[i] of the input.
+
+    Args:
+        input (Tensor): The tensor.
+        input_perm (sequence of ints): A permutation of the dimensions.
+
+    Returns:
+        The transposed tensor.
+
+    Raises:
+        ValueError: If `input_perm` is not a permutation.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.transpose(ms.Tensor([[1, 2, 3], [4, 5, 6]]), (1, 0)))
+        [[1 4]
+         [2 5]
+         [3 6]]
+    """
     return transposed(input, list(to_ints(input_perm, "input_perm", "ops.transpose")))
 
 
 def permute(input: Tensor, axis: Sequence[int]) -> Tensor:
-    """transpose by the name of PyTorch."""
+    """Permutes the dimensions; `transpose` under PyTorch's name.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (sequence of ints): A permutation of the dimensions.
+
+    Returns:
+        The transposed tensor.
+
+    Raises:
+        ValueError: If `axis` is not a permutation.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.permute(ms.ops.ones((2, 3, 4)), (2, 0, 1)).shape)
+        (4, 2, 3)
+    """
     return transposed(input, list(to_ints(axis, "axis", "ops.permute")))
 
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Two dimensions exchanged."""
+    """Exchanges two dimensions.
+
+    Args:
+        input (Tensor): The tensor.
+        axis0 (int): The first dimension.
+        axis1 (int): The second dimension.
+
+    Returns:
+        The transposed tensor.
+
+    Raises:
+        ValueError: If a dimension is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.swapaxes(ms.ops.ones((2, 3, 4)), 0, 2).shape)
+        (4, 3, 2)
+    """
     perm = list(range(len(input.shape)))
     a, b = to_axis(axis0, len(perm), "ops.swapaxes"), to_axis(axis1, len(perm), "ops.swapaxes")
     perm[a], perm[b] = perm[b], perm[a]
@@ -174,7 +477,24 @@ swapdims = swapaxes
 
 
 def moveaxis(x: Tensor, source: Axis, destination: Axis) -> Tensor:
-    """Dimensions `source` moved to the places `destination`; the others keep their order."""
+    """Moves dimensions to other positions; the others keep their order.
+
+    Args:
+        x (Tensor): The tensor.
+        source (int or sequence of ints): The dimensions to move.
+        destination (int or sequence of ints): Their positions in the result.
+
+    Returns:
+        The transposed tensor.
+
+    Raises:
+        ValueError: If the two differ in length, name a dimension twice or are out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.moveaxis(ms.ops.ones((2, 3, 4)), 0, -1).shape)
+        (3, 4, 2)
+    """
     n = len(x.shape)
     source = [to_axis(a, n, "ops.moveaxis") for a in to_axes(source, "ops.moveaxis")]
     target = [to_axis(a, n, "ops.moveaxis") for a in to_axes(destination, "ops.moveaxis")]
@@ -187,29 +507,93 @@ movedim = moveaxis
 
 
 def t(input: Tensor) -> Tensor:
-    """The matrix transposed; vectors and scalars as they are. Raises ValueError above 2 dimensions."""
+    """Transposes a matrix; vectors and scalars are returned unchanged.
+
+    Args:
+        input (Tensor): A tensor of at most 2 dimensions.
+
+    Returns:
+        The transposed tensor.
+
+    Raises:
+        ValueError: If `input` has more than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.t(ms.Tensor([[1, 2], [3, 4]])))
+        [[1 3]
+         [2 4]]
+    """
     if len(input.shape) > 2:
         fail(ValueError, f"expected at most 2 dimensions, got {input.shape}", "ops.t", "use ops.transpose")
     return transposed(input, [1, 0]) if len(input.shape) == 2 else input
 
 
 def adjoint(x: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
+    """Exchanges the last two dimensions.
+
+    Args:
+        x (Tensor): A tensor of at least 2 dimensions.
+
+    Returns:
+        The transposed tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adjoint(ms.ops.ones((2, 3, 4))).shape)
+        (2, 4, 3)
+    """
     return swapaxes(x, -1, -2)
 
 
 def atleast_1d(inputs: Union[Tensor, Sequence[Tensor]]) -> Union[Tensor, tuple]:
-    """Scalars as vectors of one element."""
+    """Converts scalars to vectors of one element; other tensors are returned unchanged.
+
+    Args:
+        inputs (Tensor or sequence of Tensors): A tensor, or several.
+
+    Returns:
+        A tensor, or a tuple of them.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.atleast_1d(ms.Tensor(2)).shape)
+        (1,)
+    """
     return _each(inputs, lambda x: reshaped(x, (1,)) if not x.shape else x)
 
 
 def atleast_2d(inputs: Union[Tensor, Sequence[Tensor]]) -> Union[Tensor, tuple]:
-    """Dimensions of 1 in front, up to two."""
+    """Adds leading dimensions of size 1 up to two dimensions.
+
+    Args:
+        inputs (Tensor or sequence of Tensors): A tensor, or several.
+
+    Returns:
+        A tensor, or a tuple of them.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.atleast_2d(ms.Tensor([1, 2])).shape)
+        (1, 2)
+    """
     return _each(inputs, lambda x: x if len(x.shape) > 1 else reshaped(x, (1,) * (2 - len(x.shape)) + x.shape))
 
 
 def atleast_3d(inputs: Union[Tensor, Sequence[Tensor]]) -> Union[Tensor, tuple]:
-    """As numpy.atleast_3d: a vector becomes [1, n, 1], a matrix [m, n, 1]."""
+    """Adds dimensions up to three, as numpy.atleast_3d does: a vector becomes [1, n, 1], a matrix [m, n, 1].
+
+    Args:
+        inputs (Tensor or sequence of Tensors): A tensor, or several.
+
+    Returns:
+        A tensor, or a tuple of them.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.atleast_3d(ms.Tensor([1, 2])).shape)
+        (1, 2, 1)
+    """
     def grow(x: Tensor) -> Tensor:
         shapes = {0: (1, 1, 1), 1: (1,) + x.shape + (1,), 2: x.shape + (1,)}
         return reshaped(x, shapes[len(x.shape)]) if len(x.shape) < 3 else x
@@ -220,7 +604,7 @@ def _each(inputs, fn) -> Union[Tensor, tuple]:
     return tuple(fn(x) for x in inputs) if isinstance(inputs, (tuple, list)) else fn(inputs)
 
 
-# --- joining, cutting, repeating --------------------------------------------------------------------------------------------------------
+# --- joining, splitting, repeating ------------------------------------------------------------------------------------------------------
 
 
 def _tensors(items, where: str) -> list:
@@ -235,7 +619,27 @@ def _tensors(items, where: str) -> list:
 
 
 def concat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """The tensors one behind the other along axis, in their common type. Raises TypeError, ValueError (shapes, axis)."""
+    """Concatenates tensors along an existing dimension, in their common type.
+
+    Args:
+        tensors (sequence of Tensors): The tensors; their shapes differ along `axis` only.
+        axis (int): The dimension to concatenate along. Default: 0.
+
+    Returns:
+        The concatenated tensor.
+
+    Raises:
+        TypeError: If `tensors` is not a tuple or list of tensors.
+        ValueError: If it is empty, the shapes do not fit or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.concat((ms.Tensor([[1, 2]]), ms.Tensor([[3, 4]]))))
+        [[1 2]
+         [3 4]]
+        >>> print(ms.ops.concat((ms.Tensor([[1, 2]]), ms.Tensor([[3, 4]])), axis=1))
+        [[1 2 3 4]]
+    """
     return core.concat(_common_type(_tensors(tensors, "ops.concat")), to_int(axis, "axis", "ops.concat"))
 
 
@@ -253,18 +657,73 @@ cat = concat
 
 
 def stack(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """The tensors side by side along a new dimension axis."""
+    """Stacks tensors along a new dimension.
+
+    Args:
+        tensors (sequence of Tensors): Tensors of one shape.
+        axis (int): The position of the new dimension. Default: 0.
+
+    Returns:
+        A tensor with one dimension more.
+
+    Raises:
+        TypeError: If `tensors` is not a tuple or list of tensors.
+        ValueError: If it is empty, the shapes differ or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.stack((ms.Tensor([1, 2]), ms.Tensor([3, 4]))))
+        [[1 2]
+         [3 4]]
+        >>> print(ms.ops.stack((ms.Tensor([1, 2]), ms.Tensor([3, 4])), axis=1))
+        [[1 3]
+         [2 4]]
+    """
     return core.stack(_tensors(tensors, "ops.stack"), to_int(axis, "axis", "ops.stack"))
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined along the second dimension (vectors: the first)."""
+    """Concatenates tensors along the second dimension, vectors along the first.
+
+    Args:
+        tensors (sequence of Tensors): The tensors.
+
+    Returns:
+        The concatenated tensor.
+
+    Raises:
+        TypeError: If `tensors` is not a tuple or list of tensors.
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.hstack((ms.Tensor([[1], [2]]), ms.Tensor([[3], [4]]))))
+        [[1 3]
+         [2 4]]
+    """
     items = atleast_1d(_tensors(tensors, "ops.hstack"))
     return concat(items, 0 if len(items[0].shape) == 1 else 1)
 
 
 def vstack(inputs: Sequence[Tensor]) -> Tensor:
-    """Joined along the first dimension; vectors are rows."""
+    """Concatenates tensors along the first dimension; vectors count as rows.
+
+    Args:
+        inputs (sequence of Tensors): The tensors.
+
+    Returns:
+        The concatenated tensor.
+
+    Raises:
+        TypeError: If `inputs` is not a tuple or list of tensors.
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.vstack((ms.Tensor([1, 2]), ms.Tensor([3, 4]))))
+        [[1 2]
+         [3 4]]
+    """
     return concat(atleast_2d(_tensors(inputs, "ops.vstack")), 0)
 
 
@@ -272,17 +731,67 @@ row_stack = vstack
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined along the third dimension; see atleast_3d."""
+    """Concatenates tensors along the third dimension; see `atleast_3d`.
+
+    Args:
+        tensors (sequence of Tensors): The tensors.
+
+    Returns:
+        The concatenated tensor.
+
+    Raises:
+        TypeError: If `tensors` is not a tuple or list of tensors.
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.dstack((ms.Tensor([1, 2]), ms.Tensor([3, 4]))).shape)
+        (1, 2, 2)
+    """
     return concat(atleast_3d(_tensors(tensors, "ops.dstack")), 2)
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined as columns; vectors and scalars become columns."""
+    """Concatenates tensors as columns; vectors and scalars become columns.
+
+    Args:
+        tensors (sequence of Tensors): The tensors.
+
+    Returns:
+        The concatenated tensor.
+
+    Raises:
+        TypeError: If `tensors` is not a tuple or list of tensors.
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.column_stack((ms.Tensor([1, 2]), ms.Tensor([3, 4]))))
+        [[1 3]
+         [2 4]]
+    """
     return concat([core.reshape(x, (-1, 1)) if len(x.shape) < 2 else x for x in _tensors(tensors, "ops.column_stack")], 1)
 
 
 def unstack(input_x: Tensor, axis: int = 0, num: Optional[int] = None) -> tuple:
-    """The slices along axis, without that dimension. Raises ValueError when num is given and is not their count."""
+    """Splits a tensor into its slices along a dimension, without that dimension.
+
+    Args:
+        input_x (Tensor): The tensor.
+        axis (int): The dimension. Default: 0.
+        num (int): The expected number of slices; None skips the check. Default: None.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: If `axis` is out of range or `num` is not the dimension's size.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.unstack(ms.Tensor([[1, 2], [3, 4]])))
+        [1 2] [3 4]
+    """
     a = to_axis(axis, len(input_x.shape), "ops.unstack")
     if num is not None and num != input_x.shape[a]:
         fail(ValueError, f"num is {num}, dimension {a} of {input_x.shape} is not", "ops.unstack")
@@ -293,13 +802,49 @@ def unstack(input_x: Tensor, axis: int = 0, num: Optional[int] = None) -> tuple:
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple:
-    """unstack by the name of PyTorch."""
+    """Splits a tensor into its slices along a dimension; `unstack` under PyTorch's name.
+
+    Args:
+        input (Tensor): The tensor.
+        dim (int): The dimension. Default: 0.
+
+    Returns:
+        A tuple of views without that dimension.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.unbind(ms.Tensor([[1, 2], [3, 4]]), 1))
+        [1 3] [2 4]
+    """
     return unstack(input, dim)
 
 
 def split(tensor: Tensor, split_size_or_sections: Union[None, int, Sequence[int]] = None, axis: int = 0, output_num: Optional[int] = None) -> tuple:
-    """Pieces along axis: of the given size (the last may be smaller), or of the given sizes. output_num: that many equal pieces, as in 1.x.
-    Raises ValueError when the sizes do not add up or do not divide."""
+    """Splits a tensor along a dimension.
+
+    Args:
+        tensor (Tensor): The tensor.
+        split_size_or_sections (int or sequence of ints): The size of each piece (the last may be smaller), or a
+            sequence with the size of each piece. Default: None.
+        axis (int): The dimension. Default: 0.
+        output_num (int): The number of equal pieces, as in MindSpore 1.x; it takes precedence. Default: None.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: If the sizes do not add up, the dimension cannot be divided, or a size is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.split(ms.Tensor([1, 2, 3, 4, 5]), 2))
+        [1 2] [3 4] [5]
+        >>> print(*ms.ops.split(ms.Tensor([1, 2, 3, 4, 5]), (1, 4)))
+        [1] [2 3 4 5]
+    """
     a = to_axis(axis, len(tensor.shape), "ops.split")
     total = tensor.shape[a]
     if output_num is not None:
@@ -324,7 +869,24 @@ def _pieces(x: Tensor, sizes: list, axis: int) -> tuple:
 
 
 def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple:
-    """At most `chunks` pieces of ceil(size/chunks) along axis; the last may be smaller."""
+    """Splits a tensor into at most `chunks` pieces of ceil(size/chunks) elements; the last may be smaller.
+
+    Args:
+        input (Tensor): The tensor.
+        chunks (int): The greatest number of pieces.
+        axis (int): The dimension. Default: 0.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: If `chunks` is below 1 or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.chunk(ms.Tensor([1, 2, 3, 4, 5]), 2))
+        [1 2 3] [4 5]
+    """
     a = to_axis(axis, len(input.shape), "ops.chunk")
     if chunks < 1:
         fail(ValueError, f"chunks: expected at least 1, got {chunks}", "ops.chunk")
@@ -332,7 +894,27 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple:
 
 
 def tensor_split(input: Tensor, indices_or_sections: Union[int, Sequence[int]], axis: int = 0) -> tuple:
-    """As numpy.array_split: a number of pieces whose sizes differ by at most 1, or the places to cut at."""
+    """Splits a tensor into pieces, as numpy.array_split does.
+
+    Args:
+        input (Tensor): The tensor.
+        indices_or_sections (int or sequence of ints): The number of pieces, whose sizes differ by at most 1, or the
+            positions to cut at.
+        axis (int): The dimension. Default: 0.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: If the number of pieces is below 1 or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.tensor_split(ms.Tensor([1, 2, 3, 4, 5]), 2))
+        [1 2 3] [4 5]
+        >>> print(*ms.ops.tensor_split(ms.Tensor([1, 2, 3, 4, 5]), (1, 3)))
+        [1] [2 3] [4 5]
+    """
     a = to_axis(axis, len(input.shape), "ops.tensor_split")
     total = input.shape[a]
     if isinstance(indices_or_sections, (tuple, list)):
@@ -345,17 +927,58 @@ def tensor_split(input: Tensor, indices_or_sections: Union[int, Sequence[int]], 
 
 
 def hsplit(input: Tensor, indices_or_sections) -> tuple:
-    """tensor_split along the second dimension (vectors: the first)."""
+    """Splits a tensor along the second dimension, a vector along the first; see `tensor_split`.
+
+    Args:
+        input (Tensor): The tensor.
+        indices_or_sections (int or sequence of ints): The number of pieces, or the positions to cut at.
+
+    Returns:
+        A tuple of views.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.hsplit(ms.Tensor([[1, 2], [3, 4]]), 2))
+        [[1]
+         [3]] [[2]
+         [4]]
+    """
     return tensor_split(input, indices_or_sections, 0 if len(input.shape) == 1 else 1)
 
 
 def vsplit(input: Tensor, indices_or_sections) -> tuple:
-    """tensor_split along the first dimension."""
+    """Splits a tensor along the first dimension; see `tensor_split`.
+
+    Args:
+        input (Tensor): The tensor.
+        indices_or_sections (int or sequence of ints): The number of pieces, or the positions to cut at.
+
+    Returns:
+        A tuple of views.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.vsplit(ms.Tensor([[1, 2], [3, 4]]), 2))
+        [[1 2]] [[3 4]]
+    """
     return tensor_split(input, indices_or_sections, 0)
 
 
 def dsplit(input: Tensor, indices_or_sections) -> tuple:
-    """tensor_split along the third dimension."""
+    """Splits a tensor along the third dimension; see `tensor_split`.
+
+    Args:
+        input (Tensor): A tensor of at least 3 dimensions.
+        indices_or_sections (int or sequence of ints): The number of pieces, or the positions to cut at.
+
+    Returns:
+        A tuple of views.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.dsplit(ms.Tensor([[[1, 2], [3, 4]]]), 2)[0].shape)
+        (1, 2, 1)
+    """
     return tensor_split(input, indices_or_sections, 2)
 
 
@@ -366,7 +989,25 @@ def _cut(x: Tensor, axis: int, begin: int, end: int, step: int = 1) -> Tensor:
 
 
 def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
-    """`length` elements from start on along axis. Raises ValueError when they are not there."""
+    """Returns `length` slices along a dimension, from `start` on.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The dimension.
+        start (int): The first slice.
+        length (int): The number of slices.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the slices leave the tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.narrow(ms.Tensor([1, 2, 3, 4]), 0, 1, 2))
+        [2 3]
+    """
     a = to_axis(axis, len(input.shape), "ops.narrow")
     if start < 0 or length < 0 or start + length > input.shape[a]:
         fail(ValueError, f"start {start} and length {length} leave dimension {a} of {input.shape}", "ops.narrow")
@@ -374,7 +1015,25 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
 
 
 def slice(input_x: Tensor, begin: Sequence[int], size: Sequence[int]) -> Tensor:
-    """`size` elements from `begin` on in each dimension; size -1: to the end. Raises ValueError when they are not there."""
+    """Returns the block that starts at `begin` and has the sizes `size`.
+
+    Args:
+        input_x (Tensor): The tensor.
+        begin (sequence of ints): The first element in each dimension.
+        size (sequence of ints): The number of elements in each dimension; -1 is up to the end.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the block leaves the tensor, or the lengths are not the number of dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.slice(ms.Tensor([[1, 2, 3], [4, 5, 6]]), (0, 1), (2, -1)))
+        [[2 3]
+         [5 6]]
+    """
     begins, sizes = to_ints(begin, "begin", "ops.slice"), to_ints(size, "size", "ops.slice")
     if not len(begins) == len(sizes) == len(input_x.shape):
         fail(ValueError, f"begin {begins} and size {sizes} need one entry for each dimension of {input_x.shape}", "ops.slice")
@@ -391,9 +1050,33 @@ tensor_slice = slice
 def strided_slice(input_x: Tensor, begin: Sequence[int], end: Sequence[int], strides: Optional[Sequence[int]] = None, begin_mask: int = 0,
                   end_mask: int = 0,
                   ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> Tensor:
-    """input_x[begin:end:strides] per dimension. In the masks bit i stands for entry i: begin_mask, end_mask: that bound is left open;
-    ellipsis_mask: the entry stands for all dimensions not named; new_axis_mask: a new dimension of 1; shrink_axis_mask: the element at
-    begin, without the dimension."""
+    """Returns input_x[begin:end:strides], one entry per dimension.
+
+    In the masks, bit i belongs to entry i.
+
+    Args:
+        input_x (Tensor): The tensor.
+        begin (sequence of ints): The start of each entry.
+        end (sequence of ints): The exclusive end of each entry.
+        strides (sequence of ints): The step of each entry; None is 1 everywhere. Default: None.
+        begin_mask (int): The entries without a start. Default: 0.
+        end_mask (int): The entries without an end. Default: 0.
+        ellipsis_mask (int): The entry that stands for all dimensions not named. Default: 0.
+        new_axis_mask (int): The entries that insert a dimension of size 1. Default: 0.
+        shrink_axis_mask (int): The entries that take the element at `begin` and drop the dimension. Default: 0.
+
+    Returns:
+        A tensor with the selected elements.
+
+    Raises:
+        ValueError: If the lengths differ or a stride is 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.strided_slice(ms.Tensor([[1, 2, 3], [4, 5, 6]]), (0, 0), (2, 3), (1, 2)))
+        [[1 3]
+         [4 6]]
+    """
     begins, ends = to_ints(begin, "begin", "ops.strided_slice"), to_ints(end, "end", "ops.strided_slice")
     steps = (1,) * len(begins) if strides is None else to_ints(strides, "strides", "ops.strided_slice")
     if not len(begins) == len(ends) == len(steps):
@@ -415,7 +1098,21 @@ def strided_slice(input_x: Tensor, begin: Sequence[int], end: Sequence[int], str
 
 
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
-    """input repeated dims[d] times along dimension d; missing dimensions are added in front."""
+    """Repeats a tensor dims[d] times along dimension d. Missing dimensions are added in front.
+
+    Args:
+        input (Tensor): The tensor.
+        dims (sequence of ints): The number of repetitions per dimension.
+
+    Returns:
+        The repeated tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tile(ms.Tensor([1, 2]), (2, 2)))
+        [[1 2 1 2]
+         [1 2 1 2]]
+    """
     repeats = to_ints(dims, "dims", "ops.tile")
     n = max(len(repeats), len(input.shape))
     x = core.reshape(input, (1,) * (n - len(input.shape)) + input.shape) if n > len(input.shape) else input
@@ -423,7 +1120,24 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 
 def broadcast_to(input: Tensor, shape: Size) -> Tensor:
-    """input repeated to a shape; -1 keeps a dimension. Raises ValueError when it does not broadcast."""
+    """Broadcasts a tensor to a shape.
+
+    Args:
+        input (Tensor): The tensor.
+        shape (int, sequence of ints or Tensor): The shape; -1 keeps a dimension.
+
+    Returns:
+        A view of that shape.
+
+    Raises:
+        ValueError: If the tensor does not broadcast to the shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.broadcast_to(ms.Tensor([1, 2]), (2, 2)))
+        [[1 2]
+         [1 2]]
+    """
     dims = list(to_ints(shape, "shape", "ops.broadcast_to"))
     lead = len(dims) - len(input.shape)
     for d, n in enumerate(dims):
@@ -438,19 +1152,72 @@ expand = broadcast_to
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """input repeated to other's shape."""
+    """Broadcasts a tensor to the shape of another one.
+
+    Args:
+        input (Tensor): The tensor.
+        other (Tensor): The tensor whose shape is used.
+
+    Returns:
+        A view of other's shape.
+
+    Raises:
+        ValueError: If the tensor does not broadcast to the shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.expand_as(ms.Tensor([1, 2]), ms.ops.ones((2, 2))))
+        [[1 2]
+         [1 2]]
+    """
     return viewed(core.broadcast_to(input, other.shape), input, "expand", other.shape)
 
 
 def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
-    """Each element rep times, one behind the other, along axis."""
+    """Repeats each element `rep` times in sequence along a dimension.
+
+    Args:
+        x (Tensor): The tensor.
+        rep (int): The number of repetitions.
+        axis (int): The dimension. Default: 0.
+
+    Returns:
+        The repeated tensor.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.repeat_elements(ms.Tensor([1, 2]), 2))
+        [1 1 2 2]
+    """
     a = to_axis(axis, len(x.shape), "ops.repeat_elements")
     spread = core.broadcast_to(core.expand_dims(x, a + 1), x.shape[:a + 1] + (rep,) + x.shape[a + 1:])
     return core.reshape(spread, x.shape[:a] + (x.shape[a] * rep,) + x.shape[a + 1:])
 
 
 def repeat_interleave(input: Tensor, repeats: Union[int, Sequence[int], Tensor], axis: Optional[int] = None) -> Tensor:
-    """Element i repeated repeats (or repeats[i]) times along axis; of the flat tensor when axis is None."""
+    """Repeats element i `repeats` (or repeats[i]) times along a dimension.
+
+    Args:
+        input (Tensor): The tensor.
+        repeats (int, sequence of ints or Tensor): The number of repetitions, one for all or one per element.
+        axis (int): The dimension; None repeats the flat tensor. Default: None.
+
+    Returns:
+        The repeated tensor.
+
+    Raises:
+        ValueError: If there are several repeats, but not one per element.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.repeat_interleave(ms.Tensor([1, 2]), 2))
+        [1 1 2 2]
+        >>> print(ms.ops.repeat_interleave(ms.Tensor([1, 2]), (1, 3)))
+        [1 2 2 2]
+    """
     x, a = (ravel(input), 0) if axis is None else (input, to_axis(axis, len(input.shape), "ops.repeat_interleave"))
     counts = to_ints(repeats, "repeats", "ops.repeat_interleave")
     if len(counts) == 1:
@@ -461,7 +1228,24 @@ def repeat_interleave(input: Tensor, repeats: Union[int, Sequence[int], Tensor],
 
 
 def flip(input: Tensor, dims: Axis) -> Tensor:
-    """The order of elements reversed along dims. Raises ValueError for one that is named twice."""
+    """Reverses the order of the elements along dimensions.
+
+    Args:
+        input (Tensor): The tensor.
+        dims (int or sequence of ints): The dimensions.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If a dimension is named twice or is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.flip(ms.Tensor([[1, 2], [3, 4]]), (1,)))
+        [[2 1]
+         [4 3]]
+    """
     begin, end, step = [0] * len(input.shape), list(input.shape), [1] * len(input.shape)
     axes = [to_axis(a, len(input.shape), "ops.flip") for a in to_axes(dims, "ops.flip")]
     if len(set(axes)) != len(axes):
@@ -472,23 +1256,82 @@ def flip(input: Tensor, dims: Axis) -> Tensor:
 
 
 def reverse(x: Tensor, axis: Axis) -> Tensor:
-    """flip by another name."""
+    """Reverses the order of the elements along dimensions; another name of `flip`.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The dimensions.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If a dimension is named twice or is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reverse(ms.Tensor([[1, 2], [3, 4]]), 0))
+        [[3 4]
+         [1 2]]
+    """
     return flip(x, axis)
 
 
 def fliplr(input: Tensor) -> Tensor:
-    """flip along the second dimension."""
+    """Reverses the order of the elements along the second dimension.
+
+    Args:
+        input (Tensor): A tensor of at least 2 dimensions.
+
+    Returns:
+        A tensor of input's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.fliplr(ms.Tensor([[1, 2], [3, 4]])))
+        [[2 1]
+         [4 3]]
+    """
     return flip(input, 1)
 
 
 def flipud(input: Tensor) -> Tensor:
-    """flip along the first dimension."""
+    """Reverses the order of the elements along the first dimension.
+
+    Args:
+        input (Tensor): A tensor of at least 1 dimension.
+
+    Returns:
+        A tensor of input's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.flipud(ms.Tensor([[1, 2], [3, 4]])))
+        [[3 4]
+         [1 2]]
+    """
     return flip(input, 0)
 
 
 def roll(input: Tensor, shifts: Axis, dims: Axis = None) -> Tensor:
-    """Elements moved by shifts along dims; what leaves comes in on the other side. dims None: in the flat tensor. Raises ValueError unless there
-    are as many shifts as dims, one without dims."""
+    """Shifts elements along dimensions; those shifted out at one end enter at the other.
+
+    Args:
+        input (Tensor): The tensor.
+        shifts (int or sequence of ints): The number of places, one per dimension.
+        dims (int or sequence of ints): The dimensions; None shifts the flat tensor by one number. Default: None.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `shifts` and `dims` differ in length.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.roll(ms.Tensor([1, 2, 3, 4]), 1))
+        [4 1 2 3]
+    """
     by_axis, axes = to_axes(shifts, "ops.roll"), [0] if dims is None else to_axes(dims, "ops.roll")
     if len(by_axis) != len(axes):
         fail(ValueError, f"shifts {shifts} and dims {dims} differ in length", "ops.roll", "give a shift for each dimension, or one shift without dims")
@@ -504,7 +1347,26 @@ def roll(input: Tensor, shifts: Axis, dims: Axis = None) -> Tensor:
 
 
 def rot90(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
-    """Turned k times by 90 degrees from dims[0] towards dims[1]. Raises TypeError, ValueError unless dims are two different dimensions."""
+    """Rotates a tensor k times by 90 degrees, from dims[0] towards dims[1].
+
+    Args:
+        input (Tensor): The tensor.
+        k (int): The number of rotations.
+        dims (sequence of ints): The two dimensions of the plane.
+
+    Returns:
+        The rotated tensor.
+
+    Raises:
+        TypeError: If `dims` is not a pair.
+        ValueError: If both are the same dimension, or one is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.rot90(ms.Tensor([[1, 2], [3, 4]]), 1, (0, 1)))
+        [[2 4]
+         [1 3]]
+    """
     if not isinstance(dims, (tuple, list)) or len(dims) != 2:
         fail(TypeError, f"dims: expected two dimensions, got {dims!r}", "ops.rot90", "give the plane to turn in, such as (0, 1)")
     dims = tuple([to_axis(d, len(input.shape), "ops.rot90") for d in dims])

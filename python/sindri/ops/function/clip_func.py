@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that bring values or gradients into bounds."""
+"""Functions of sindri.ops that clip values or gradients."""
 from __future__ import annotations
 
 import math
@@ -12,8 +12,24 @@ Bound = Union[None, Tensor, int, float]
 
 
 def clamp(input: Union[Tensor, Sequence[Tensor]], min: Bound = None, max: Bound = None) -> Union[Tensor, tuple]:
-    """min(max(x, lower bound), upper bound), of one tensor or each of a tuple or list; where the bounds cross, the upper one holds.
-    Raises ValueError when both bounds are None."""
+    """Clips values to [min, max]. If the bounds cross, the upper one holds.
+
+    Args:
+        input (Tensor or sequence of Tensors): A tensor, or a tuple or list of them.
+        min (Tensor or number): The lower bound; None is none. Default: None.
+        max (Tensor or number): The upper bound; None is none. Default: None.
+
+    Returns:
+        A tensor, or a tuple of them.
+
+    Raises:
+        ValueError: If both bounds are None.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.clamp(ms.Tensor([-2.0, 0.5, 3.0]), -1.0, 1.0))
+        [-1.   0.5  1. ]
+    """
     return clip_by_value(input, min, max)
 
 
@@ -22,7 +38,26 @@ clip = clamp
 
 def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = None, clip_value_max: Bound = None, *, min: Bound = None,
                   max: Bound = None) -> Union[Tensor, tuple]:
-    """clamp; min and max are other names of the bounds."""
+    """Clips values to [clip_value_min, clip_value_max]; see `clamp`.
+
+    Args:
+        x (Tensor or sequence of Tensors): A tensor, or a tuple or list of them.
+        clip_value_min (Tensor or number): The lower bound; None is none. Default: None.
+        clip_value_max (Tensor or number): The upper bound; None is none. Default: None.
+        min (Tensor or number): Another name of `clip_value_min`. Default: None.
+        max (Tensor or number): Another name of `clip_value_max`. Default: None.
+
+    Returns:
+        A tensor, or a tuple of them.
+
+    Raises:
+        ValueError: If both bounds are None.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.clip_by_value(ms.Tensor([-2.0, 0.5, 3.0]), -1.0, 1.0))
+        [-1.   0.5  1. ]
+    """
     low, high = clip_value_min if min is None else min, clip_value_max if max is None else max
     if low is None and high is None:
         fail(ValueError, "expected at least one bound, got None and None", "ops.clip_by_value")
@@ -36,8 +71,30 @@ def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = No
 
 def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Union[Tensor,
                                                                                                                                          tuple]:
-    """x scaled by min(1, max_norm/(norm + 1e-6)), the norm taken over all tensors of a list, in float32 (float64 where one of them is).
-    error_if_nonfinite asks for the norm's value (such code runs eagerly) and raises RuntimeError when it is not finite."""
+    """Scales tensors by min(1, max_norm/(norm + 1e-6)).
+
+    The norm is computed over all tensors, in float32 (float64 if one of them is float64).
+
+    Args:
+        x (Tensor or sequence of Tensors): A tensor, or a list of them.
+        max_norm (float): The bound of the norm.
+        norm_type (float): The order of the norm, above 0; inf is accepted. Default: 2.0.
+        error_if_nonfinite (bool): Whether a norm that is not finite is an error; the norm is then read, so such code
+            runs eagerly. Default: False.
+
+    Returns:
+        A tensor, or a tuple of them.
+
+    Raises:
+        TypeError: If `x` is not a tensor or a list of tensors.
+        ValueError: If `norm_type` is not positive.
+        RuntimeError: If `error_if_nonfinite` is True and the norm is not finite.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.clip_by_norm(ms.Tensor([3.0, 4.0]), 1.0).asnumpy().round(4))
+        [0.6 0.8]
+    """
     given = [x] if isinstance(x, Tensor) else list(x)
     if not given or not all(isinstance(t, Tensor) for t in given):
         fail(TypeError, f"expected a tensor or a list of tensors, got {type(x).__name__}", "ops.clip_by_norm")
@@ -52,7 +109,26 @@ def clip_by_norm(x: Union[Tensor, Sequence[Tensor]], max_norm: float, norm_type:
 
 
 def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
-    """input with each slice along axis whose p-norm is above maxnorm scaled down to it. Raises ValueError for p below 1 and a negative maxnorm."""
+    """Scales each slice along an axis whose p-norm exceeds maxnorm down to that norm.
+
+    Args:
+        input (Tensor): The tensor.
+        p (float): The order of the norm, at least 1.
+        axis (int): The axis.
+        maxnorm (float): The bound of the norm.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `p` is below 1, `maxnorm` is negative or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.renorm(ms.Tensor([[3.0, 4.0], [0.3, 0.4]]), 2.0, 0, 1.0).asnumpy().round(4))
+        [[0.6 0.8]
+         [0.3 0.4]]
+    """
     where = "ops.renorm"
     if not p >= 1 or not maxnorm >= 0:
         fail(ValueError, f"expected p of at least 1 and maxnorm of at least 0, got {p} and {maxnorm}", where)
@@ -63,14 +139,36 @@ def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
 
 
 def global_norm(x: Sequence[Tensor]) -> Tensor:
-    """The 2-norm of all elements of all tensors, in float32 (float64 where one of them is): the root of the sum of their squares, added up in the
-    order of the tensors, as the optimizers of the C++ library have it."""
+    """Returns the 2-norm of all elements of all tensors, in float32 (float64 if one of them is float64).
+
+    It is the root of the sum of squares, summed in the order of the tensors, as the optimizers of the C++ library
+    compute it.
+    """
     return core.global_norm(list(x))
 
 
 def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor] = 1.0, use_norm: Optional[Any] = None) -> tuple:
-    """Every tensor times clip_norm/max(norm, clip_norm), in float32 (float64 where one of them is), each in its own type again; norm:
-    use_norm, else that of all tensors. Raises TypeError unless x is a tuple or list of tensors, ValueError unless clip_norm is positive."""
+    """Scales every tensor by clip_norm/max(norm, clip_norm).
+
+    The factor is computed in float32 (float64 if one of the tensors is float64); each result has its tensor's type.
+
+    Args:
+        x (sequence of Tensors): A tuple or list of tensors.
+        clip_norm (Tensor or number): The bound of the norm, positive. Default: 1.0.
+        use_norm (Tensor or number): The norm; None computes the 2-norm of all tensors. Default: None.
+
+    Returns:
+        A tuple of tensors.
+
+    Raises:
+        TypeError: If `x` is not a tuple or list of tensors, `clip_norm` is not a number or `use_norm` is a bool.
+        ValueError: If `clip_norm` is not positive.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.clip_by_global_norm([ms.Tensor([3.0]), ms.Tensor([4.0])], 1.0)[0].asnumpy().round(4))
+        [0.6]
+    """
     where = "ops.clip_by_global_norm"
     if not isinstance(x, (tuple, list)) or not x or not all(isinstance(t, Tensor) for t in x):
         fail(TypeError, f"expected a tuple or list of tensors, got {type(x).__name__}", where)

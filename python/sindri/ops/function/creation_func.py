@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that make tensors, and of the diagonals and triangles of matrices."""
+"""Functions of sindri.ops that create tensors, and those for diagonals and triangles of matrices."""
 from __future__ import annotations
 
 import math
@@ -20,8 +20,25 @@ _range = range
 
 
 def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
-    """A tensor of element type `type` and a shape with every element `value`. The type comes first. Raises ValueError for a value that is a tensor
-    of more than one element."""
+    """Creates a tensor with every element `value`. The type is the first argument.
+
+    Args:
+        type (dtype): The element type.
+        shape (int, sequence of ints or Tensor): The shape.
+        value (Tensor or number): The value; a tensor of one element is accepted.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `value` is a tensor of more than one element.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.fill(ms.float32, (2, 2), 1))
+        [[1. 1.]
+         [1. 1.]]
+    """
     dims = to_ints(shape, "shape", "ops.fill")
     if isinstance(value, Tensor):
         if math.prod(value.shape) != 1:
@@ -31,7 +48,25 @@ def fill(type, shape: Size, value: Union[int, float, bool, Tensor]) -> Tensor:
 
 
 def full(size: Size, fill_value: Union[int, float, bool, Tensor], *, dtype=None) -> Tensor:
-    """A tensor with every element fill_value; dtype None: that of the value (int64, float32, bool)."""
+    """Creates a tensor with every element `fill_value`.
+
+    Args:
+        size (int, sequence of ints or Tensor): The shape.
+        fill_value (Tensor or number): The value; a tensor of one element is accepted.
+        dtype (dtype): The element type; None is that of the value (int64, float32 or bool). Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `fill_value` is a tensor of more than one element.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.full((2, 2), 1.5))
+        [[1.5 1.5]
+         [1.5 1.5]]
+    """
     return fill(_type_of(fill_value) if dtype is None else dtype, size, fill_value)
 
 
@@ -42,32 +77,113 @@ def _type_of(value: Any):
 
 
 def full_like(input: Tensor, fill_value: Union[int, float, bool, Tensor], *, dtype=None) -> Tensor:
-    """A tensor of input's shape (and type) with every element fill_value."""
+    """Creates a tensor of input's shape with every element `fill_value`.
+
+    Args:
+        input (Tensor): The tensor whose shape is used.
+        fill_value (Tensor or number): The value.
+        dtype (dtype): The element type; None is input's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.full_like(ms.Tensor([1, 2]), 7))
+        [7 7]
+    """
     return fill(dtype or input.dtype, input.shape, fill_value)
 
 
 def fills(x: Tensor, value: Union[int, float, bool, Tensor]) -> Tensor:
-    """full_like by another name."""
+    """Creates a tensor of x's shape and type with every element `value`.
+
+    Args:
+        x (Tensor): The tensor whose shape and type are used.
+        value (Tensor or number): The value.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.fills(ms.Tensor([1, 2]), 7))
+        [7 7]
+    """
     return full_like(x, value)
 
 
 def zeros(size: Size, dtype=None) -> Tensor:
-    """Zeros, float32 unless dtype says otherwise."""
+    """Creates a tensor of zeros.
+
+    Args:
+        size (int, sequence of ints or Tensor): The shape.
+        dtype (dtype): The element type; None is float32. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.zeros((2, 3)))
+        [[0. 0. 0.]
+         [0. 0. 0.]]
+    """
     return core.full(to_ints(size, "size", "ops.zeros"), 0.0, dtype or mstype.float32)
 
 
 def ones(shape: Size, dtype=None) -> Tensor:
-    """Ones, float32 unless dtype says otherwise."""
+    """Creates a tensor of ones.
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        dtype (dtype): The element type; None is float32. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3)))
+        [[1. 1. 1.]
+         [1. 1. 1.]]
+    """
     return core.full(to_ints(shape, "shape", "ops.ones"), 1.0, dtype or mstype.float32)
 
 
 def zeros_like(input: Tensor, *, dtype=None) -> Tensor:
-    """Zeros of input's shape (and type)."""
+    """Creates a tensor of zeros with input's shape.
+
+    Args:
+        input (Tensor): The tensor whose shape is used.
+        dtype (dtype): The element type; None is input's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.zeros_like(ms.Tensor([1.5, 2.5])))
+        [0. 0.]
+    """
     return core.full(input.shape, 0.0, dtype or input.dtype)
 
 
 def ones_like(input: Tensor, *, dtype=None) -> Tensor:
-    """Ones of input's shape (and type)."""
+    """Creates a tensor of ones with input's shape.
+
+    Args:
+        input (Tensor): The tensor whose shape is used.
+        dtype (dtype): The element type; None is input's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones_like(ms.Tensor([1.5, 2.5])))
+        [1. 1.]
+    """
     return core.full(input.shape, 1.0, dtype or input.dtype)
 
 
@@ -79,19 +195,58 @@ def _size(value: Any, name: str, where: str) -> int:
 
 
 def eye(n: int, m: Optional[int] = None, dtype=None) -> Tensor:
-    """[n, m] (m = n when None) with ones on the diagonal, float32 unless dtype says otherwise. Raises ValueError for a negative size."""
+    """Creates a matrix with ones on the diagonal.
+
+    Args:
+        n (int): The number of rows.
+        m (int): The number of columns; None is `n`. Default: None.
+        dtype (dtype): The element type; None is float32. Default: None.
+
+    Returns:
+        A tensor of shape [n, m].
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.eye(2, 3))
+        [[1. 0. 0.]
+         [0. 1. 0.]]
+    """
     rows, columns = _size(n, "n", "ops.eye"), _size(n if m is None else m, "m", "ops.eye")
     return core.cast(_diagonal_mask(rows, columns, 0, core.equal), dtype or mstype.float32)
 
 
 def _diagonal_mask(rows: int, columns: int, offset: int, compare) -> Tensor:
-    """compare(column - row, offset) for each place of a matrix, as a bool tensor."""
+    """Returns compare(column - row, offset) for each position of a matrix, as a bool tensor."""
     row = core.reshape(core.arange(0, rows), (rows, 1))
     return compare(core.sub(core.reshape(core.arange(0, columns), (1, columns)), row), offset)
 
 
 def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
-    """start, start + step, … before end; arange(end) counts from 0. Integers give int64, a fraction among the arguments float32."""
+    """Creates the numbers start, start + step, … before end; arange(end) counts from 0.
+
+    Args:
+        start (number or Tensor): The first number. Default: 0.
+        end (number or Tensor): The exclusive end. Default: None.
+        step (number or Tensor): The difference of two numbers. Default: 1.
+        dtype (dtype): The element type; None is int64, or float32 if an argument is a float. Default: None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: If `step` is 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.arange(5))
+        [0 1 2 3 4]
+        >>> print(ms.ops.arange(1, 2, 0.25))
+        [1.   1.25 1.5  1.75]
+    """
     start, end = (0, start) if end is None else (start, end)
     start, end, step = to_number(start), to_number(end), to_number(step)
     if step == 0:
@@ -104,7 +259,7 @@ def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
 
 
 def _long_arange(start: int, end: int, step: int, dtype) -> Tensor:
-    """arange counted in int64, which holds what a float rounds."""
+    """Counts in int64, for numbers that a float would round."""
     count = max(-((start - end) // step), 0)
     if not count:
         return core.full((0,), 0.0, dtype)
@@ -114,7 +269,26 @@ def _long_arange(start: int, end: int, step: int, dtype) -> Tensor:
 
 
 def range(start, end, step, maxlen: int = 1000000) -> Tensor:
-    """arange of numbers or constant 0-D tensors: int64, or a floating tensor's type. Raises ValueError when there are more than maxlen elements."""
+    """Creates the numbers start, start + step, … before end.
+
+    Args:
+        start (number or Tensor): The first number; a tensor must be a constant of 0 dimensions, as for `end` and
+            `step`.
+        end (number or Tensor): The exclusive end.
+        step (number or Tensor): The difference of two numbers.
+        maxlen (int): The greatest number of elements. Default: 1000000.
+
+    Returns:
+        A vector of int64, or of a floating tensor's type.
+
+    Raises:
+        ValueError: If there are more than `maxlen` elements or `step` is 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.range(0, 10, 4))
+        [0 4 8]
+    """
     kinds = [v.dtype for v in (start, end, step) if isinstance(v, Tensor) and is_float(v.dtype)]
     out = arange(start, end, step, dtype=kinds[0] if kinds else None)
     if out.shape[0] > maxlen:
@@ -126,7 +300,24 @@ tensor_range = range
 
 
 def linspace(start: Union[int, float, Tensor], end: Union[int, float, Tensor], steps: int) -> Tensor:
-    """`steps` numbers from start to end, both included, evenly spaced; float32, or the floating type of a tensor start."""
+    """Creates evenly spaced numbers from start to end, both included.
+
+    Args:
+        start (Tensor or number): The first number.
+        end (Tensor or number): The last number.
+        steps (int): The number of elements.
+
+    Returns:
+        A vector of float32, or of a tensor start's floating type.
+
+    Raises:
+        ValueError: If `steps` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.linspace(0, 1, 5))
+        [0.   0.25 0.5  0.75 1.  ]
+    """
     steps = to_int(steps, "steps", "ops.linspace")
     if steps < 1:
         fail(ValueError, f"steps: expected at least 1, got {steps}", "ops.linspace")
@@ -146,13 +337,49 @@ def _evenly_spaced(start: Tensor, end: Tensor, steps: int) -> Tensor:
 
 
 def logspace(start, end, steps: int, base: float = 10, *, dtype=mstype.float32) -> Tensor:
-    """base to the power of linspace(start, end, steps)."""
+    """Computes base to the power of linspace(start, end, steps).
+
+    Args:
+        start (number or Tensor): The first exponent.
+        end (number or Tensor): The last exponent.
+        steps (int): The number of elements.
+        base (float): The base. Default: 10.
+        dtype (dtype): The element type. Default: mstype.float32.
+
+    Returns:
+        A vector.
+
+    Raises:
+        ValueError: If `steps` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.logspace(0, 2, 3, base=2))
+        [1. 2. 4.]
+    """
     exponent = linspace(core.full((), float(start), dtype) if dtype == mstype.float64 and is_number(start) else start, end, steps)
     return core.cast(core.exp(core.mul(exponent, math.log(base))), dtype)
 
 
 def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple:
-    """One tensor per vector that repeats it along the dimensions of the others. 'xy' exchanges the first two dimensions, as NumPy."""
+    """Creates coordinate grids: one tensor per vector, repeated along the dimensions of the others.
+
+    Args:
+        *inputs: The vectors, also as one tuple or list.
+        indexing (str): "ij", or "xy" to exchange the first two dimensions, as NumPy does. Default: "xy".
+
+    Returns:
+        A tuple of tensors of one shape.
+
+    Raises:
+        ValueError: If `indexing` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.meshgrid(ms.Tensor([1, 2, 3]), ms.Tensor([4, 5]))[0])
+        [[1 2 3]
+         [1 2 3]]
+    """
     if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
         inputs = tuple(inputs[0])
     check_choice("ops.meshgrid", "indexing", indexing, ("xy", "ij"))
@@ -163,17 +390,73 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple:
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> Tensor:
-    """[2, n]: row and column numbers of the lower triangle of a [row, col] matrix."""
+    """Returns the row and column numbers of a matrix's lower triangle.
+
+    Args:
+        row (int): The number of rows.
+        col (int): The number of columns.
+        offset (int): The diagonal up to which elements belong to the triangle. Default: 0.
+        dtype (dtype): The element type. Default: mstype.int64.
+
+    Returns:
+        A tensor of shape [2, n].
+
+    Raises:
+        ValueError: If a size is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tril_indices(2, 3))
+        [[0 1 1]
+         [0 0 1]]
+    """
     return core.cast(Tensor(np.stack(np.tril_indices(_size(row, "row", "ops.tril_indices"), offset, _size(col, "col", "ops.tril_indices")))), dtype)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype=mstype.int64) -> Tensor:
-    """[2, n]: row and column numbers of the upper triangle of a [row, col] matrix."""
+    """Returns the row and column numbers of a matrix's upper triangle.
+
+    Args:
+        row (int): The number of rows.
+        col (int): The number of columns.
+        offset (int): The diagonal from which on elements belong to the triangle. Default: 0.
+        dtype (dtype): The element type. Default: mstype.int64.
+
+    Returns:
+        A tensor of shape [2, n].
+
+    Raises:
+        ValueError: If a size is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.triu_indices(2, 3))
+        [[0 0 0 1 1]
+         [0 1 2 1 2]]
+    """
     return core.cast(Tensor(np.stack(np.triu_indices(_size(row, "row", "ops.triu_indices"), offset, _size(col, "col", "ops.triu_indices")))), dtype)
 
 
 def vander(x: Tensor, N: Optional[int] = None) -> Tensor:
-    """[n, N] (N = n when None): the powers N - 1 to 0 of the elements of a vector; of integers int64. Raises ValueError for another rank and N below 1."""
+    """Creates the Vandermonde matrix: the powers N - 1 to 0 of a vector's elements. Integers give int64.
+
+    Args:
+        x (Tensor): A vector of n elements.
+        N (int): The number of powers; None is n. Default: None.
+
+    Returns:
+        A tensor of shape [n, N].
+
+    Raises:
+        ValueError: If `x` is not a vector or `N` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.vander(ms.Tensor([1, 2, 3])))
+        [[1 1 1]
+         [4 2 1]
+         [9 3 1]]
+    """
     if len(x.shape) != 1:
         fail(ValueError, f"expected a vector, got {x.shape}", "ops.vander")
     count = x.shape[0] if N is None else to_count(N, "N", "ops.vander", FEW_PARTS)  # each power is an operator
@@ -185,7 +468,9 @@ def vander(x: Tensor, N: Optional[int] = None) -> Tensor:
 
 
 def _window(length: Any, periodic: bool, kind: Any, where: str, formula: Callable[[np.ndarray], np.ndarray]) -> Tensor:
-    """formula of numbers from 0 on that reach 1 at the last of length elements, or at the one behind it for a periodic window."""
+    """Applies formula to numbers from 0 on that reach 1 at the last of length elements, or one element later for a
+    periodic window.
+    """
     count = to_int(length, "window_length", where)
     if count < 0:
         fail(ValueError, f"window_length: expected a number that is not negative, got {count}", where)
@@ -196,28 +481,121 @@ def _window(length: Any, periodic: bool, kind: Any, where: str, formula: Callabl
 
 
 def bartlett_window(window_length: Union[int, Tensor], periodic: bool = True, *, dtype=None) -> Tensor:
-    """A triangle from 0 to 1 and back; periodic: without the last element of the symmetric one. float32 unless dtype says otherwise."""
+    """Creates a triangular window, from 0 to 1 and back.
+
+    Args:
+        window_length (int or Tensor): The number of elements.
+        periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
+        dtype (dtype): A floating type; None is float32. Default: None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: If `dtype` is not floating.
+        ValueError: If `window_length` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bartlett_window(4))
+        [0.  0.5 1.  0.5]
+    """
     return _window(window_length, periodic, dtype or mstype.float32, "ops.bartlett_window", lambda t: 1 - np.abs(2 * t - 1))
 
 
 def hann_window(window_length: int, periodic: bool = True, *, dtype=None) -> Tensor:
-    """1/2 - cos(2πt)/2, float64 unless dtype says otherwise; see bartlett_window."""
+    """Creates a Hann window, 1/2 - cos(2πt)/2; see `bartlett_window`.
+
+    Args:
+        window_length (int): The number of elements.
+        periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
+        dtype (dtype): A floating type; None is float64. Default: None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: If `dtype` is not floating.
+        ValueError: If `window_length` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.hann_window(4).asnumpy().round(4))
+        [0.  0.5 1.  0.5]
+    """
     return _window(window_length, periodic, dtype or mstype.float64, "ops.hann_window", lambda t: np.sin(math.pi * t) ** 2)
 
 
 def hamming_window(window_length: Union[int, Tensor], periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype=None) -> Tensor:
-    """alpha - beta·cos(2πt); see bartlett_window."""
+    """Creates a Hamming window, alpha - beta·cos(2πt); see `bartlett_window`.
+
+    Args:
+        window_length (int or Tensor): The number of elements.
+        periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
+        alpha (float): The constant part. Default: 0.54.
+        beta (float): The factor of the cosine. Default: 0.46.
+        dtype (dtype): A floating type; None is float32. Default: None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: If `dtype` is not floating.
+        ValueError: If `window_length` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.hamming_window(4).asnumpy().round(4))
+        [0.08 0.54 1.   0.54]
+    """
     return _window(window_length, periodic, dtype or mstype.float32, "ops.hamming_window", lambda t: alpha - beta * np.cos(2 * math.pi * t))
 
 
 def blackman_window(window_length: Union[int, Tensor], periodic: bool = True, *, dtype=None) -> Tensor:
-    """0.42 - cos(2πt)/2 + 0.08·cos(4πt); see bartlett_window."""
+    """Creates a Blackman window, 0.42 - cos(2πt)/2 + 0.08·cos(4πt); see `bartlett_window`.
+
+    Args:
+        window_length (int or Tensor): The number of elements.
+        periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
+        dtype (dtype): A floating type; None is float32. Default: None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: If `dtype` is not floating.
+        ValueError: If `window_length` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.blackman_window(4)[1:].asnumpy().round(4))
+        [0.34 1.   0.34]
+    """
     return _window(window_length, periodic, dtype or mstype.float32, "ops.blackman_window",
                    lambda t: 0.42 - 0.5 * np.cos(2 * math.pi * t) + 0.08 * np.cos(4 * math.pi * t))
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype=None) -> Tensor:
-    """i0(beta·sqrt(1 - (2t - 1)²))/i0(beta), float64 unless dtype says otherwise; see bartlett_window."""
+    """Creates a Kaiser window, i0(beta·sqrt(1 - (2t - 1)²))/i0(beta); see `bartlett_window`.
+
+    Args:
+        window_length (int): The number of elements.
+        periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
+        beta (float): The shape of the window. Default: 12.0.
+        dtype (dtype): A floating type; None is float64. Default: None.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: If `dtype` is not floating.
+        ValueError: If `window_length` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.kaiser_window(4)[1:].asnumpy().round(4))
+        [0.2157 1.     0.2157]
+    """
     return _window(window_length, periodic, dtype or mstype.float64, "ops.kaiser_window", lambda t: np.i0(beta * np.sqrt(1 - (2 * t - 1) ** 2)) / np.i0(beta))
 
 
@@ -230,19 +608,71 @@ def _check_matrices(input: Tensor, where: str) -> None:
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The lower triangle of the last two dimensions up to a diagonal, zeros above. Raises ValueError for a vector or scalar."""
+    """Returns the lower triangle of the last two dimensions, with zeros above.
+
+    Args:
+        input (Tensor): A tensor of at least 2 dimensions.
+        diagonal (int): The last diagonal that is kept; 0 is the main one. Default: 0.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `input` has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tril(ms.Tensor([[1, 2], [3, 4]])))
+        [[1 0]
+         [3 4]]
+    """
     _check_matrices(input, "ops.tril")
     return core.where(_diagonal_mask(input.shape[-2], input.shape[-1], diagonal, core.less_equal), input, core.full((), 0.0, input.dtype))
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The upper triangle of the last two dimensions from a diagonal on, zeros below. Raises ValueError for a vector or scalar."""
+    """Returns the upper triangle of the last two dimensions, with zeros below.
+
+    Args:
+        input (Tensor): A tensor of at least 2 dimensions.
+        diagonal (int): The first diagonal that is kept; 0 is the main one. Default: 0.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `input` has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.triu(ms.Tensor([[1, 2], [3, 4]])))
+        [[1 2]
+         [0 4]]
+    """
     _check_matrices(input, "ops.triu")
     return core.where(_diagonal_mask(input.shape[-2], input.shape[-1], diagonal, core.greater_equal), input, core.full((), 0.0, input.dtype))
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Elements [.., i, i + offset] of two dimensions, as the last dimension."""
+    """Returns the elements [.., i, i + offset] of two dimensions, as the last dimension.
+
+    Args:
+        input (Tensor): A tensor of at least 2 dimensions.
+        offset (int): The diagonal; 0 is the main one. Default: 0.
+        dim1 (int): The dimension of the rows. Default: 0.
+        dim2 (int): The dimension of the columns. Default: 1.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the dimensions are equal or out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.diagonal(ms.Tensor([[1, 2], [3, 4]])))
+        [1 4]
+    """
     n = len(input.shape)
     a, b = to_axis(dim1, n, "ops.diagonal"), to_axis(dim2, n, "ops.diagonal")
     if a == b:
@@ -251,24 +681,86 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 def trace(input: Tensor) -> Tensor:
-    """Sum of the diagonal of a matrix."""
+    """Sums the diagonal of a matrix.
+
+    Args:
+        input (Tensor): A matrix.
+
+    Returns:
+        A scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.trace(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
+        5.0
+    """
     return core.sum(diagonal(input), [-1])
 
 
 def diag(input: Tensor) -> Tensor:
-    """[d1, …] as a tensor of twice as many dimensions whose diagonal it is: a vector gives a matrix."""
+    """Creates a tensor with input on its diagonal: [d1, …] -> [d1, …, d1, …], so a vector gives a matrix.
+
+    Args:
+        input (Tensor): The diagonal.
+
+    Returns:
+        A tensor of twice as many dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.diag(ms.Tensor([1, 2])))
+        [[1 0]
+         [0 2]]
+    """
     flat = ravel(input)
     square = core.where(_diagonal_mask(flat.shape[0], flat.shape[0], 0, core.equal), flat, core.full((), 0.0, input.dtype))
     return core.reshape(square, input.shape + input.shape)
 
 
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with the elements on the diagonal `offset`."""
+    """Creates a matrix with the elements of a flat tensor on a diagonal.
+
+    Args:
+        input (Tensor): The diagonal.
+        offset (int): The diagonal; 0 is the main one. Default: 0.
+
+    Returns:
+        A matrix.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.diagflat(ms.Tensor([1, 2]), 1))
+        [[0 1 0]
+         [0 0 2]
+         [0 0 0]]
+    """
     return diag_embed(ravel(input), offset)
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices with the last dimension of input on the diagonal `offset`; they lie in dimensions dim1 and dim2 of the result."""
+    """Creates matrices with the last dimension of input on a diagonal.
+
+    Args:
+        input (Tensor): The diagonals.
+        offset (int): The diagonal; 0 is the main one. Default: 0.
+        dim1 (int): The dimension of the rows in the result. Default: -2.
+        dim2 (int): The dimension of the columns in the result. Default: -1.
+
+    Returns:
+        A tensor with one dimension more.
+
+    Raises:
+        ValueError: If a dimension is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.diag_embed(ms.Tensor([[1, 2], [3, 4]])))
+        [[[1 0]
+          [0 2]]
+        <BLANKLINE>
+         [[3 0]
+          [0 4]]]
+    """
     n = input.shape[-1] + abs(offset)
     # Column j of the matrices holds element j - offset; below the main diagonal element j.
     columns = core.pad(input, [0] * (2 * len(input.shape) - 2) + ([offset, 0] if offset >= 0 else [0, -offset]))
@@ -279,7 +771,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 def diag_part(x: Tensor) -> Tensor:
-    """The diagonal of a tensor of shape [d1, …, dk, d1, …, dk], as [d1, …, dk]."""
+    """Returns the diagonal of a tensor of shape [d1, …, dk, d1, …, dk], of shape [d1, …, dk]."""
     half = len(x.shape) // 2
     if len(x.shape) % 2 or x.shape[:half] != x.shape[half:]:
         fail(ValueError, f"expected the second half of the shape to repeat the first, got {x.shape}", "ops.DiagPart")
@@ -288,8 +780,25 @@ def diag_part(x: Tensor) -> Tensor:
 
 
 def block_diag(*inputs: Tensor) -> Tensor:
-    """A matrix with the given ones along its diagonal and zeros elsewhere, in their common type; vectors are rows, scalars 1 x 1. Raises TypeError,
-    and ValueError above 2 dimensions."""
+    """Creates a matrix with the given ones along its diagonal and zeros elsewhere, in their common type.
+
+    Args:
+        *inputs: The blocks; vectors count as rows, scalars as 1 x 1.
+
+    Returns:
+        A matrix.
+
+    Raises:
+        TypeError: If an input cannot be a tensor.
+        ValueError: If a block has more than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.block_diag(ms.Tensor([[1, 2]]), ms.Tensor([[3], [4]])))
+        [[1 2 0]
+         [0 0 3]
+         [0 0 4]]
+    """
     blocks = [core.reshape(as_tensor(x), (1,) * (2 - len(as_tensor(x).shape)) + as_tensor(x).shape) for x in inputs]
     for x in blocks:
         if len(x.shape) > 2:
@@ -302,7 +811,26 @@ def block_diag(*inputs: Tensor) -> Tensor:
 
 
 def matrix_band_part(x: Tensor, lower: int, upper: int) -> Tensor:
-    """The matrices with zeros below `lower` sub-diagonals and above `upper` super-diagonals; negative: keep that side whole."""
+    """Sets elements outside a band around the diagonal to 0.
+
+    Args:
+        x (Tensor): A tensor of at least 2 dimensions.
+        lower (int): The number of diagonals kept below the main one; negative keeps all.
+        upper (int): The number of diagonals kept above the main one; negative keeps all.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If `x` has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_band_part(ms.Tensor([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), 0, 1))
+        [[1 2 0]
+         [0 5 6]
+         [0 0 9]]
+    """
     out = x if to_number(lower) < 0 else triu(x, -int(to_number(lower)))
     return out if to_number(upper) < 0 else tril(out, int(to_number(upper)))
 

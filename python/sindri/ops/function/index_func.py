@@ -1,5 +1,8 @@
-"""Functions of sindri.ops that read and write elements by index. Indices are int32 or int64; where several updates meet in one place,
-additions are summed in index order and of replacements the last one stays."""
+"""Functions of sindri.ops that read and write elements by index.
+
+Indices are int32 or int64. If several updates name one position, additions are summed in index order, and of
+replacements the last one stays.
+"""
 from __future__ import annotations
 
 import math
@@ -25,8 +28,26 @@ def _indices(value: Any, where: str) -> Tensor:
 
 
 def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
-    """Slices of input_params along axis: shape[:axis] + indices.shape + shape[axis+1:]. With batch_dims the first dimensions of both are
-    walked together. Raises ValueError for an index out of range."""
+    """Gathers slices along an axis: the result has shape[:axis] + indices.shape + shape[axis+1:].
+
+    Args:
+        input_params (Tensor): The tensor.
+        input_indices (Tensor): The indices.
+        axis (int): The axis.
+        batch_dims (int): The number of leading dimensions that both share and that are indexed together. Default: 0.
+
+    Returns:
+        The gathered slices.
+
+    Raises:
+        TypeError: If the indices are not integers.
+        ValueError: If an index or `axis` is out of range, or `batch_dims` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.gather(ms.Tensor([10, 20, 30]), ms.Tensor([2, 0]), 0))
+        [30 10]
+    """
     n = len(input_params.shape)
     a, indices = to_axis(to_int(axis, "axis", "ops.gather"), n, "ops.gather"), _indices(input_indices, "ops.gather")
     b = to_int(batch_dims, "batch_dims", "ops.gather")
@@ -50,7 +71,26 @@ def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: i
 
 
 def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """out[i][j] = input[i][index[i][j]] for dim 1; index has input's rank."""
+    """Gathers elements along a dimension: out[i][j] = input[i][index[i][j]] for dim 1.
+
+    Args:
+        input (Tensor): The tensor.
+        dim (int): The dimension.
+        index (Tensor): The indices, of input's rank.
+
+    Returns:
+        A tensor of index's shape.
+
+    Raises:
+        TypeError: If the indices are not integers.
+        ValueError: If an index or `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.gather_elements(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([[0, 0], [1, 0]])))
+        [[1 1]
+         [4 3]]
+    """
     return core.gather_elements(input, _indices(index, "ops.gather_elements"), to_axis(dim, len(input.shape), "ops.gather_elements"))
 
 
@@ -58,18 +98,19 @@ gather_d = gather_elements
 
 
 def _row_numbers(shape: Sequence[int], indices: Tensor) -> Tensor:
-    """Row-major positions in a tensor of this shape of index vectors (the last dimension of `indices`). Raises ValueError for an index out
-    of range."""
+    """Returns the row-major positions, in a tensor of this shape, of index vectors (the last dimension of `indices`).
+    Raises ValueError for an index out of range.
+    """
     return core.reshape(core.ravel_indices(core.split(indices, [1] * len(shape), -1), shape), indices.shape[:-1])
 
 
 def _checked_rows(indices: Any, shape: Sequence[int], axis: int, where: str) -> Tensor:
-    """Indices of a dimension, negative ones counted from its end, as those from 0 on. Raises ValueError for one out of range."""
+    """Returns a dimension's indices with negative ones resolved from its end. Raises ValueError for one out of range."""
     return core.ravel_indices([_indices(indices, where)], shape[axis:axis + 1], True, (axis,))
 
 
 def _nd(x_shape: tuple, indices: Any, where: str) -> tuple:
-    """(rows, row numbers): x as [rows, rest…] so that index vectors become row numbers."""
+    """Returns (rows, row numbers): x as [rows, rest…], such that index vectors become row numbers."""
     indices = _indices(indices, where)
     k = indices.shape[-1] if indices.shape else 0
     if not 1 <= k <= len(x_shape):
@@ -78,14 +119,50 @@ def _nd(x_shape: tuple, indices: Any, where: str) -> tuple:
 
 
 def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
-    """Slices of input_x picked by index vectors: indices [.., k] -> [..] + input_x.shape[k:]. Negative indices count from the end. Raises
-    ValueError for an index out of range."""
+    """Gathers slices by index vectors: indices [.., k] give [..] + input_x.shape[k:]. Negative indices count from the
+    end.
+
+    Args:
+        input_x (Tensor): The tensor.
+        indices (Tensor): The index vectors.
+
+    Returns:
+        The gathered slices.
+
+    Raises:
+        TypeError: If the indices are not integers.
+        ValueError: If an index is out of range or k does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.gather_nd(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
+        [2 3]
+    """
     rows, numbers = _nd(input_x.shape, indices, "ops.gather_nd")
     return core.gather(core.reshape(input_x, rows), numbers, 0)
 
 
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
-    """Slices of input along axis, index a vector. Raises ValueError for an index of more dimensions."""
+    """Gathers slices along an axis by a vector of indices.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis.
+        index (Tensor): A vector of indices.
+
+    Returns:
+        The gathered slices.
+
+    Raises:
+        TypeError: If the indices are not integers.
+        ValueError: If `index` is not a vector, or an index or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.index_select(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([1])))
+        [[2]
+         [4]]
+    """
     index = _indices(index, "ops.index_select")
     if len(index.shape) != 1:
         fail(ValueError, f"index: expected a vector, got {index.shape}", "ops.index_select", "use ops.gather, which takes indices of any shape")
@@ -93,12 +170,29 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
 
 
 def take(input: Tensor, index: Tensor) -> Tensor:
-    """Elements of the flat tensor."""
+    """Returns elements of the flat tensor.
+
+    Args:
+        input (Tensor): The tensor.
+        index (Tensor): The positions, of any shape.
+
+    Returns:
+        A tensor of index's shape.
+
+    Raises:
+        TypeError: If the indices are not integers.
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.take(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([0, 3])))
+        [1 4]
+    """
     return core.gather(core.reshape(input, (-1,)), _indices(index, "ops.take"), 0)
 
 
 def embedding_lookup(input_params: Tensor, input_indices: Tensor, offset: int = 0) -> Tensor:
-    """Rows indices - offset of a table; rows that do not exist are zeros."""
+    """Returns rows indices - offset of a table; rows out of range are zeros."""
     n, rows = input_params.shape[0], core.sub(_indices(input_indices, "ops.EmbeddingLookup"), int(to_number(offset)))
     there = core.logical_and(core.greater_equal(rows, 0), core.less(rows, n))
     out = core.gather(input_params, core.where(there, rows, 0), 0)
@@ -109,7 +203,7 @@ def embedding_lookup(input_params: Tensor, input_indices: Tensor, offset: int = 
 
 
 def _segments(x: Tensor, segment_ids: Any, where: str) -> tuple:
-    """x as [n, …] and its segment numbers as [n]."""
+    """Returns x as [n, …] and its segment numbers as [n]."""
     ids = _indices(segment_ids, where)
     k = len(ids.shape)
     if x.shape[:k] != ids.shape:
@@ -118,7 +212,24 @@ def _segments(x: Tensor, segment_ids: Any, where: str) -> tuple:
 
 
 def unsorted_segment_sum(input_x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
-    """[num_segments, …]: sums of the slices with the same number; negative numbers are left out."""
+    """Sums the slices with the same segment number. Negative numbers are skipped.
+
+    Args:
+        input_x (Tensor): The tensor, whose leading dimensions are those of `segment_ids`.
+        segment_ids (Tensor): The segment numbers.
+        num_segments (int): The number of segments.
+
+    Returns:
+        A tensor of shape [num_segments, …]; empty segments are 0.
+
+    Raises:
+        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.unsorted_segment_sum(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 1, 0]), 2))
+        [4. 2.]
+    """
     x, ids = _segments(input_x, segment_ids, "ops.unsorted_segment_sum")
     counted = core.greater_equal(ids, 0)
     x = core.where(core.reshape(counted, counted.shape + (1,) * (len(x.shape) - 1)), x, core.full((), 0.0, x.dtype))
@@ -132,15 +243,17 @@ _LIMITS = {mstype.uint8: (0, 255), mstype.int32: (-2 ** 31, 2 ** 31 - 1), mstype
 
 
 def _limit(dtype: Any, sign: int, finite: bool) -> Tensor:
-    """The type's smallest (sign -1) or largest number; an infinity where the type has one, unless a finite one is asked for."""
+    """Returns the type's smallest (sign -1) or largest value: an infinity if the type has one, unless `finite` is True."""
     return filled((), sign * math.inf if is_float(dtype) and not finite else _LIMITS[dtype][sign > 0], dtype)
 
 
 def _segment_reduce(x: Tensor, ids: Tensor, count: int, reduce: Callable, nothing: Tensor) -> tuple:
-    """(reduced slices of x by segment, whether there are any: [count, 1, …]) through a mask of [count, n, …] elements: right for any operation, costly
-    for many segments. `nothing` does not change a reduction that it takes part in.
+    """Returns (slices of x reduced by segment, whether there are any: [count, 1, …]) through a mask of [count, n, …]
+    elements.
 
-    Negative numbers are left out; numbers from count on raise ValueError, as for the sums."""
+    The mask suits any operation, but is expensive for many segments. `nothing` must be neutral in the reduction.
+    Negative numbers are skipped; numbers from count on raise ValueError, as for the sums.
+    """
     counted = core.greater_equal(ids, 0)
     ids = core.where(counted, core.gather(core.arange(0, count), core.where(counted, ids, 0), 0), -1)
     mask = core.equal(core.reshape(core.arange(0, count), (count, 1)), core.reshape(core.cast(ids, mstype.int64), (1, -1)))
@@ -158,17 +271,68 @@ def _segment_extreme(x: Tensor, segment_ids: Tensor, num_segments: int, reduce: 
 
 
 def unsorted_segment_max(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
-    """[num_segments, …]: largest of the slices with the same number; the type's smallest number where there is none."""
+    """Returns the largest of the slices with the same segment number.
+
+    Args:
+        x (Tensor): The tensor, whose leading dimensions are those of `segment_ids`.
+        segment_ids (Tensor): The segment numbers; negative ones are skipped.
+        num_segments (int): The number of segments.
+
+    Returns:
+        A tensor of shape [num_segments, …]; empty segments hold the type's smallest number.
+
+    Raises:
+        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.unsorted_segment_max(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 1, 0]), 2))
+        [3. 2.]
+    """
     return _segment_extreme(x, segment_ids, num_segments, core.max, -1, "ops.unsorted_segment_max")
 
 
 def unsorted_segment_min(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
-    """[num_segments, …]: smallest of the slices with the same number; the type's largest number where there is none."""
+    """Returns the smallest of the slices with the same segment number.
+
+    Args:
+        x (Tensor): The tensor, whose leading dimensions are those of `segment_ids`.
+        segment_ids (Tensor): The segment numbers; negative ones are skipped.
+        num_segments (int): The number of segments.
+
+    Returns:
+        A tensor of shape [num_segments, …]; empty segments hold the type's largest number.
+
+    Raises:
+        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.unsorted_segment_min(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 1, 0]), 2))
+        [1. 2.]
+    """
     return _segment_extreme(x, segment_ids, num_segments, core.min, 1, "ops.unsorted_segment_min")
 
 
 def unsorted_segment_prod(x: Tensor, segment_ids: Tensor, num_segments: int) -> Tensor:
-    """[num_segments, …]: product of the slices with the same number; 1 where there is none."""
+    """Multiplies the slices with the same segment number.
+
+    Args:
+        x (Tensor): The tensor, whose leading dimensions are those of `segment_ids`.
+        segment_ids (Tensor): The segment numbers; negative ones are skipped.
+        num_segments (int): The number of segments.
+
+    Returns:
+        A tensor of shape [num_segments, …]; empty segments are 1.
+
+    Raises:
+        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.unsorted_segment_prod(ms.Tensor([2.0, 5.0, 3.0]), ms.Tensor([0, 1, 0]), 2))
+        [6. 5.]
+    """
     rows, ids = _segments(x, segment_ids, "ops.unsorted_segment_prod")
     return _segment_reduce(rows, ids, to_int(num_segments, "num_segments", "ops.unsorted_segment_prod"), core.prod, filled((), 1, x.dtype))[0]
 
@@ -177,8 +341,10 @@ def unsorted_segment_prod(x: Tensor, segment_ids: Tensor, num_segments: int) -> 
 
 
 def _last_writer(rows: Tensor, count: int) -> Tensor:
-    """[count]: 1 + the position in `rows` of the last writer of each row, 0 where nothing writes. Sorting (row, position) pairs puts the
-    writers of a row side by side, the last one at the end."""
+    """Returns, for each of `count` rows, 1 + the position in `rows` of its last writer, or 0 if nothing writes it.
+
+    Sorting (row, position) pairs puts the writers of a row next to each other, the last one at the end.
+    """
     n = rows.shape[0]
     keys = core.topk(core.add(core.mul(core.cast(rows, mstype.int64), n), core.arange(0, n)), n, 0, False)[0]
     row, position = core.floor_div(keys, n), core.mod(keys, n)
@@ -196,7 +362,7 @@ def _replace_rows(x: Tensor, rows: Tensor, updates: Tensor) -> Tensor:
 
 
 def _scatter_rows(x: Tensor, rows: Tensor, updates: Tensor, how: str) -> Tensor:
-    """x [n, …] with updates (rows.shape + x.shape[1:]) combined into rows, which are in [0, n)."""
+    """Combines updates (rows.shape + x.shape[1:]) into the rows, in [0, n), of x [n, …]."""
     n, rest = x.shape[0], x.shape[1:]
     updates = core.reshape(core.broadcast_to(core.cast(updates, x.dtype), rows.shape + rest), (math.prod(rows.shape),) + rest)
     rows = core.reshape(rows, (-1,))
@@ -219,7 +385,7 @@ _HOWS = ("update", "add", "sub", "mul", "div", "max", "min")
 
 
 def _with_type(x: Tensor, how: str, run: Callable) -> Tensor:
-    """bool goes through int32: its elements cannot be added."""
+    """Runs a bool update through int32, because bools cannot be added."""
     return core.cast(run(core.cast(x, mstype.int32)), mstype.bool_) if x.dtype is mstype.bool_ and how == "update" else run(x)
 
 
@@ -274,13 +440,48 @@ scatter_update, scatter_add, scatter_sub, scatter_mul, scatter_div, scatter_max,
 
 
 def scatter_nd(indices: Tensor, updates: Tensor, shape: Size) -> Tensor:
-    """Zeros of a shape with updates added at the places that index vectors name."""
+    """Adds updates to zeros of a shape at the positions that index vectors name.
+
+    Args:
+        indices (Tensor): The index vectors, [.., k].
+        updates (Tensor): The updates, of shape [..] + shape[k:].
+        shape (int, sequence of ints or Tensor): The shape of the result.
+
+    Returns:
+        A tensor of that shape in updates' type.
+
+    Raises:
+        ValueError: If an index is out of range or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scatter_nd(ms.Tensor([[1], [3], [1]]), ms.Tensor([1.0, 2.0, 3.0]), (5,)))
+        [0. 4. 0. 2. 0.]
+    """
     return tensor_scatter_add(core.full(to_ints(shape, "shape", "ops.scatter_nd"), 0.0, updates.dtype), indices, updates)
 
 
 def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none") -> Tensor:
-    """input_x with updates[i][j] at [indices[i][j]][j] for axis 0: replaced, or added with reduction 'add'. Raises ValueError, also for an
-    index out of range."""
+    """Writes updates at element indices: updates[i][j] to [indices[i][j]][j] for axis 0. The input is unchanged.
+
+    Args:
+        input_x (Tensor): The tensor.
+        indices (Tensor): The indices, of input_x's rank.
+        updates (Tensor): The updates, of indices' shape.
+        axis (int): The axis that `indices` index. Default: 0.
+        reduction (str): "none" to replace, "add" or "mul" to combine. Default: "none".
+
+    Returns:
+        A tensor of input_x's shape.
+
+    Raises:
+        ValueError: If the shapes do not fit, `reduction` is another string, or an index or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tensor_scatter_elements(ms.Tensor([1, 2, 3]), ms.Tensor([0, 2]), ms.Tensor([10, 30])))
+        [10  2 30]
+    """
     how = {"none": "update", "add": "add", "mul": "mul"}[check_choice("ops.tensor_scatter_elements", "reduction", reduction, ("none", "add", "mul"))]
     indices, a = _indices(indices, "ops.tensor_scatter_elements"), to_axis(axis, len(input_x.shape), "ops.tensor_scatter_elements")
     if len(indices.shape) != len(input_x.shape) or indices.shape != updates.shape:
@@ -294,7 +495,25 @@ def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, a
 
 
 def scatter(input: Tensor, axis: int, index: Tensor, src: Union[Tensor, int, float]) -> Tensor:
-    """input with src[i][j] at [index[i][j]][j] for axis 0. src: a tensor of at least index's shape, or a number."""
+    """Writes src[i][j] to [index[i][j]][j] for axis 0. The input is unchanged.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis that `index` indexes.
+        index (Tensor): The indices, of input's rank.
+        src (Tensor or number): A tensor of at least index's shape, or a number.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If the shapes do not fit, or an index or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scatter(ms.Tensor([1, 2, 3]), 0, ms.Tensor([0, 2]), ms.Tensor([10, 30])))
+        [10  2 30]
+    """
     if not isinstance(src, Tensor):
         src = filled(index.shape, src, input.dtype)
     elif src.shape != index.shape:
@@ -303,7 +522,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Union[Tensor, int, flo
 
 
 def _along(x: Tensor, indices: Any, updates: Any, axis: int, how: str, where: str) -> Tensor:
-    """x with slices along axis combined with updates."""
+    """Combines slices of x along axis with updates."""
     a = to_axis(axis, len(x.shape), where)
     perm = perm_moving(len(x.shape), [a], [0])
     updates = as_tensor(updates, x)
@@ -313,14 +532,52 @@ def _along(x: Tensor, indices: Any, updates: Any, axis: int, how: str, where: st
 
 
 def index_add(x: Union[Parameter, Tensor], indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
-    """x with slices of y added at indices along axis; a Parameter is changed in place. use_lock and check_index_bound: no effect, indices
-    are always checked."""
+    """Adds slices of y to x at indices along an axis. A Parameter is changed in place.
+
+    Args:
+        x (Parameter or Tensor): The tensor.
+        indices (Tensor): The indices; they are always checked.
+        y (Tensor): The slices.
+        axis (int): The axis.
+        use_lock (bool): No effect. Default: True.
+        check_index_bound (bool): No effect. Default: True.
+
+    Returns:
+        `x` if it is a Parameter, else a new tensor.
+
+    Raises:
+        ValueError: If an index or `axis` is out of range or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.index_add(ms.Tensor([1, 2, 3]), ms.Tensor([0, 2]), ms.Tensor([10, 10]), 0))
+        [11  2 13]
+    """
     out = _along(x, indices, y, axis, "add", "ops.index_add")
     return _into(x, out, "ops.index_add") if isinstance(x, Parameter) else out
 
 
 def index_fill(x: Tensor, axis: int, index: Tensor, value: Union[Tensor, int, float]) -> Tensor:
-    """x with the slices at index along axis filled with value."""
+    """Fills the slices at an index along an axis with a value. The input is unchanged.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis.
+        index (Tensor): The indices.
+        value (Tensor or number): The value.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        ValueError: If an index or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.index_fill(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([0]), 9))
+        [[9 2]
+         [9 4]]
+    """
     a = to_axis(axis, len(x.shape), "ops.index_fill")
     index = core.reshape(_checked_rows(index, x.shape, a, "ops.index_fill"), (-1,))
     hit = core.any(core.equal(core.reshape(core.arange(0, x.shape[a]), (-1, 1)), core.reshape(index, (1, -1))), [1])
@@ -329,22 +586,92 @@ def index_fill(x: Tensor, axis: int, index: Tensor, value: Union[Tensor, int, fl
 
 
 def inplace_update(x: Tensor, v: Tensor, indices: Union[int, Sequence[int]]) -> Tensor:
-    """x with v in the rows `indices`; x itself stays as it is."""
+    """Returns x with v in the rows `indices`. x itself is unchanged.
+
+    Args:
+        x (Tensor): The tensor.
+        v (Tensor): The rows.
+        indices (int or sequence of ints): The row numbers.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.inplace_update(ms.Tensor([1, 2, 3]), ms.Tensor([9]), 1))
+        [1 9 3]
+    """
     return _along(x, to_ints(indices, "indices", "ops.inplace_update"), v, 0, "update", "ops.inplace_update")
 
 
 def inplace_add(x: Tensor, v: Tensor, indices: Union[int, Sequence[int]]) -> Tensor:
-    """x with v added to the rows `indices`; x itself stays as it is."""
+    """Returns x with v added to the rows `indices`. x itself is unchanged.
+
+    Args:
+        x (Tensor): The tensor.
+        v (Tensor): The rows.
+        indices (int or sequence of ints): The row numbers.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.inplace_add(ms.Tensor([1, 2, 3]), ms.Tensor([9]), 1))
+        [ 1 11  3]
+    """
     return _along(x, to_ints(indices, "indices", "ops.inplace_add"), v, 0, "add", "ops.inplace_add")
 
 
 def inplace_sub(x: Tensor, v: Tensor, indices: Union[int, Sequence[int]]) -> Tensor:
-    """x with v subtracted from the rows `indices`; x itself stays as it is."""
+    """Returns x with v subtracted from the rows `indices`. x itself is unchanged.
+
+    Args:
+        x (Tensor): The tensor.
+        v (Tensor): The rows.
+        indices (int or sequence of ints): The row numbers.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.inplace_sub(ms.Tensor([1, 2, 3]), ms.Tensor([9]), 1))
+        [ 1 -7  3]
+    """
     return _along(x, to_ints(indices, "indices", "ops.inplace_sub"), v, 0, "sub", "ops.inplace_sub")
 
 
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
-    """input with src as slice `index` of dimension axis."""
+    """Returns `input` with `src` as slice `index` of a dimension.
+
+    Args:
+        input (Tensor): The tensor.
+        src (Tensor): The slice, of input's shape without the dimension.
+        axis (int): The dimension.
+        index (int): The number of the slice.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `index` or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.select_scatter(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([8, 9]), 0, 1))
+        [[1 2]
+         [8 9]]
+    """
     a = to_axis(axis, len(input.shape), "ops.select_scatter")
     at = to_axis(index, input.shape[a], "ops.select_scatter")
     here = core.reshape(core.equal(core.arange(0, input.shape[a]), at), [-1 if d == a else 1 for d in range(len(input.shape))])
@@ -352,14 +679,34 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
 
 
 def _with_slices(x: Tensor, src: Tensor, places: np.ndarray, axis: int) -> Tensor:
-    """x with the k-th slice of src along axis in place of slice places[k]."""
+    """Returns x with the k-th slice of src along axis in place of slice places[k]."""
     order = np.arange(x.shape[axis])
     order[places] = x.shape[axis] + np.arange(places.size)
     return core.gather(core.concat([x, core.cast(src, x.dtype)], axis), Tensor(order.astype(np.int64)), axis)
 
 
 def slice_scatter(input: Tensor, src: Tensor, axis: int = 0, start: Optional[int] = None, end: Optional[int] = None, step: int = 1) -> Tensor:
-    """input with src in place of the slice start:end:step of dimension axis. Raises ValueError when it does not fit."""
+    """Returns `input` with `src` in place of the slice start:end:step of a dimension.
+
+    Args:
+        input (Tensor): The tensor.
+        src (Tensor): The values, of the slice's shape.
+        axis (int): The dimension. Default: 0.
+        start (int): The start of the slice; None is 0. Default: None.
+        end (int): The exclusive end of the slice; None is the dimension's size. Default: None.
+        step (int): The step, at least 1. Default: 1.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `src` does not have the slice's shape or `step` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.slice_scatter(ms.Tensor([1, 2, 3, 4]), ms.Tensor([8, 9]), 0, 1, 3))
+        [1 8 9 4]
+    """
     where = "ops.slice_scatter"
     a = to_axis(axis, len(input.shape), where)
     if to_int(step, "step", where) < 1:
@@ -372,14 +719,34 @@ def slice_scatter(input: Tensor, src: Tensor, axis: int = 0, start: Optional[int
 
 
 def _diagonal_places(rows: int, columns: int, offset: int) -> np.ndarray:
-    """Where the diagonal lies in a flat matrix."""
+    """Returns the positions of the diagonal in a flat matrix."""
     row, column = max(-offset, 0), max(offset, 0)
     count = np.arange(max(0, min(rows - row, columns - column)))
     return (row + count) * columns + column + count
 
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """input with src on the diagonal `offset` of two dimensions; src has the diagonal as its last dimension. Raises ValueError when it does not fit."""
+    """Returns `input` with `src` on a diagonal of two dimensions.
+
+    Args:
+        input (Tensor): A tensor of at least 2 dimensions.
+        src (Tensor): The values; the diagonal is its last dimension.
+        offset (int): The diagonal; 0 is the main one. Default: 0.
+        dim1 (int): The dimension of the rows. Default: 0.
+        dim2 (int): The dimension of the columns. Default: 1.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `src` does not have the diagonal's shape, or the dimensions are equal or out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.diagonal_scatter(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([8, 9])))
+        [[8 2]
+         [3 9]]
+    """
     n = len(input.shape)
     a, b = to_axis(dim1, n, "ops.diagonal_scatter"), to_axis(dim2, n, "ops.diagonal_scatter")
     if a == b:
@@ -394,8 +761,11 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 
 def fill_diagonal(input: Tensor, fill_value: Union[int, float], wrap: bool = False) -> Tensor:
-    """input with fill_value where all indices are equal; of a matrix with more rows than columns wrap begins anew behind each square, a row apart.
-    Raises ValueError below 2 dimensions, and above for dimensions that differ."""
+    """Returns input with fill_value where all indices are equal.
+
+    In a matrix with more rows than columns, `wrap` continues the diagonal after each square, one row apart. Raises
+    ValueError below 2 dimensions, and for more than 2 dimensions of different sizes.
+    """
     shape = input.shape
     if len(shape) < 2 or len(shape) > 2 and len(set(shape)) > 1:
         fail(ValueError, f"expected a matrix, or equal dimensions, got {shape}", "Tensor.fill_diagonal")
@@ -407,8 +777,10 @@ def fill_diagonal(input: Tensor, fill_value: Union[int, float], wrap: bool = Fal
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """input with the elements of source, in their order, where mask (bool, broadcast) holds. Raises TypeError for other types, ValueError, but for in
-    compiled code, where source has too few."""
+    """Returns input with the elements of source, in order, where mask (bool, broadcast) is True.
+
+    Raises TypeError for other types. Outside compiled code, raises ValueError if source has too few elements.
+    """
     if mask.dtype is not mstype.bool_:
         fail(TypeError, f"mask: expected bools, got {mask.dtype}", "Tensor.masked_scatter")
     if source.dtype is not input.dtype:
@@ -424,7 +796,26 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
-    """The first seq_lengths[b] elements along seq_dim in reverse order, for each b along batch_dim."""
+    """Reverses the first seq_lengths[b] elements along seq_dim, for each b along batch_dim.
+
+    Args:
+        x (Tensor): The tensor.
+        seq_lengths (Tensor): The number of elements to reverse in each sample.
+        seq_dim (int): The dimension of the sequence. Default: 0.
+        batch_dim (int): The dimension of the samples. Default: 0.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If a dimension is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reverse_sequence(ms.Tensor([[1, 2, 3], [4, 5, 6]]), ms.Tensor([2, 3]), 1))
+        [[2 1 3]
+         [6 5 4]]
+    """
     n = len(x.shape)
     s, b = to_axis(seq_dim, n, "ops.reverse_sequence"), to_axis(batch_dim, n, "ops.reverse_sequence")
     step = core.reshape(core.arange(0, x.shape[s]), [-1 if d == s else 1 for d in range(n)])
@@ -434,7 +825,7 @@ def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim
 
 
 def invert_permutation(input_x: Union[Sequence[int], Tensor]) -> tuple:
-    """out[input_x[i]] = i, as a tuple. Raises ValueError unless input_x is a permutation."""
+    """Returns the tuple with out[input_x[i]] = i. Raises ValueError unless input_x is a permutation."""
     perm = to_ints(input_x, "input_x", "ops.InvertPermutation")
     if sorted(perm) != list(range(len(perm))):
         fail(ValueError, f"{perm} is no permutation of 0 to {len(perm) - 1}", "ops.InvertPermutation")
@@ -442,7 +833,7 @@ def invert_permutation(input_x: Union[Sequence[int], Tensor]) -> tuple:
 
 
 def unravel_index(indices: Tensor, dims: Union[Sequence[int], Tensor]) -> Tensor:
-    """[rank, …]: the index vectors of row-major positions in a tensor of shape dims."""
+    """Returns the index vectors, [rank, …], of row-major positions in a tensor of shape dims."""
     shape, rest, out = to_ints(dims, "dims", "ops.UnravelIndex"), indices, []
     for size in reversed(shape):
         out.append(core.mod(rest, size))

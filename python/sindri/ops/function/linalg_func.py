@@ -15,7 +15,9 @@ from sindri.ops.function.reduce_func import matrix_norm, vector_norm
 
 
 def _matrix_product(a: Tensor, b: Tensor) -> Tensor:
-    """The product over the last two dimensions (at least 2 each, leading ones broadcast); with bools by products and sums."""
+    """Multiplies matrices over the last two dimensions (at least 2 each, leading ones broadcast). Bools are multiplied
+    by products and sums.
+    """
     if not is_float(a.dtype) and not is_float(b.dtype) and mstype.bool_ in (a.dtype, b.dtype):
         kind = mstype.promote_types(a.dtype, b.dtype)
         return core.cast(core.sum(core.mul(core.expand_dims(a, -1), core.expand_dims(b, -3)), [-2]), kind)
@@ -23,13 +25,36 @@ def _matrix_product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _both_integers(a: Tensor, b: Tensor) -> bool:
-    """Whether both are tensors without a floating type; what is no tensor is left for the engine to refuse."""
+    """Returns whether both are tensors without a floating type. Values that are not tensors are left for the engine to
+    reject.
+    """
     return isinstance(a, Tensor) and isinstance(b, Tensor) and not is_float(a.dtype) and not is_float(b.dtype)
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The matrix product by NumPy's rules: vectors are a row on the left and a column on the right, leading dimensions broadcast.
-    Raises TypeError for floating types that differ, ValueError for shapes that do not fit or scalars."""
+    """Multiplies matrices by NumPy's rules.
+
+    A vector on the left counts as a row, one on the right as a column. Leading dimensions broadcast.
+
+    Args:
+        input (Tensor): The left operand, [.., n, k] or [k].
+        other (Tensor): The right operand, [.., k, m] or [k].
+
+    Returns:
+        The product, [.., n, m].
+
+    Raises:
+        TypeError: If an operand is not a tensor, or floating types differ.
+        ValueError: If the shapes do not fit or an operand is a scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matmul(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([[1.0, 0.0], [0.0, 2.0]])))
+        [[1. 4.]
+         [3. 8.]]
+        >>> print(ms.ops.matmul(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        11.0
+    """
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         fail(TypeError, f"expected two tensors, got {type(input).__name__} and {type(other).__name__}", "ops.matmul", "use ops.mul for numbers")
     if not input.shape or not other.shape:
@@ -43,7 +68,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 
 def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """The product of two matrices, each transposed first on request. Raises ValueError unless both have 2 dimensions."""
+    """Multiplies two matrices, each optionally transposed first. Raises ValueError unless both have 2 dimensions."""
     try:
         return core.matmul(a, b, transpose_a, transpose_b)
     except TypeError:  # the engine multiplies numbers only; asking first would cost every call
@@ -53,7 +78,7 @@ def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
 
 
 def batch_mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """Products over the last two dimensions, each transposed first on request; leading dimensions broadcast."""
+    """Multiplies matrices over the last two dimensions, each optionally transposed first; leading dimensions broadcast."""
     if _both_integers(a, b):
         return _matrix_product(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
     return core.batch_matmul(a, b, transpose_a, transpose_b)
@@ -66,13 +91,45 @@ def _ranked(where: str, *wanted) -> None:
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices."""
+    """Multiplies two matrices.
+
+    Args:
+        input (Tensor): The left matrix, [n, k].
+        mat2 (Tensor): The right matrix, [k, m].
+
+    Returns:
+        The product, [n, m].
+
+    Raises:
+        ValueError: If an operand does not have 2 dimensions or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.mm(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
     _ranked("ops.mm", (input, 2), (mat2, 2))
     return mat_mul(input, mat2)
 
 
 def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
-    """Products of two equally long rows of matrices, or of two matrices. Raises ValueError when the dimensions in front of the matrices differ."""
+    """Multiplies batches of matrices pairwise.
+
+    Args:
+        input_x (Tensor): The left matrices, [.., n, k].
+        mat2 (Tensor): The right matrices, [.., k, m].
+
+    Returns:
+        The products, [.., n, m].
+
+    Raises:
+        ValueError: If an operand has fewer than 2 dimensions, or the leading dimensions differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bmm(ms.ops.ones((2, 1, 3)), ms.ops.ones((2, 3, 1))).shape)
+        (2, 1, 1)
+    """
     if len(input_x.shape) < 2 or len(mat2.shape) < 2:
         fail(ValueError, f"expected at least 2 dimensions each, got {input_x.shape} and {mat2.shape}", "ops.bmm")
     if input_x.shape[:-2] != mat2.shape[:-2]:
@@ -81,13 +138,47 @@ def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
 
 
 def mv(mat: Tensor, vec: Tensor) -> Tensor:
-    """Matrix times vector."""
+    """Multiplies a matrix by a vector.
+
+    Args:
+        mat (Tensor): The matrix, [n, k].
+        vec (Tensor): The vector, [k].
+
+    Returns:
+        The product, [n].
+
+    Raises:
+        ValueError: If the operands do not have 2 and 1 dimensions, or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.mv(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([1.0, 1.0])))
+        [3. 7.]
+    """
     _ranked("ops.mv", (mat, 2), (vec, 1))
     return matmul(mat, vec)
 
 
 def dot(input: Tensor, other: Tensor) -> Tensor:
-    """Sums over the last dimension of input and the last but one of other (for vectors: the scalar product). Raises ValueError for scalars."""
+    """Sums products over the last dimension of `input` and the last but one of `other`; for vectors it is the scalar
+    product.
+
+    Args:
+        input (Tensor): The left operand.
+        other (Tensor): The right operand.
+
+    Returns:
+        The product.
+
+    Raises:
+        TypeError: If an operand is not a tensor.
+        ValueError: If an operand is a scalar or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.dot(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        11.0
+    """
     if len(input.shape) == 1 and len(other.shape) == 1:
         return matmul(input, other)
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
@@ -98,14 +189,49 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """All products of a flat tensor and a vector: [n, m]. Raises ValueError when vec2 is a matrix or more."""
+    """Returns all products of the elements of a flat tensor and a vector.
+
+    Args:
+        input (Tensor): The left operand, of n elements.
+        vec2 (Tensor): The right operand, of m elements.
+
+    Returns:
+        A tensor of shape [n, m].
+
+    Raises:
+        ValueError: If `vec2` has more than 1 dimension.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.outer(ms.Tensor([1, 2]), ms.Tensor([3, 4])))
+        [[3 4]
+         [6 8]]
+    """
     if len(vec2.shape) > 1:
         fail(ValueError, f"vec2: expected a vector, got {vec2.shape}", "ops.outer", "flatten it first, or use ops.tensor_dot(input, vec2, 0)")
     return core.mul(core.reshape(input, (-1, 1)), core.reshape(vec2, (1, -1)))
 
 
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """All products of two vectors: [n, m]. Raises TypeError unless both are tensors, ValueError unless both have one dimension."""
+    """Returns all products of the elements of two vectors.
+
+    Args:
+        input (Tensor): The left vector, [n].
+        vec2 (Tensor): The right vector, [m].
+
+    Returns:
+        A tensor of shape [n, m].
+
+    Raises:
+        TypeError: If an operand is not a tensor.
+        ValueError: If an operand is not a vector.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ger(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
     for x in (input, vec2):
         if not isinstance(x, Tensor):
             fail(TypeError, f"expected two tensors, got {x!r}", "ops.ger", "use ops.mul for a number")
@@ -114,12 +240,45 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 
 def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Sums over the last dimension of both."""
+    """Sums products over the last dimension of both operands. A scalar operand multiplies the other one.
+
+    Args:
+        input (Tensor): The left operand.
+        other (Tensor): The right operand.
+
+    Returns:
+        The product.
+
+    Raises:
+        ValueError: If the last dimensions differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.inner(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        11.0
+    """
     return core.mul(input, other) if not input.shape or not other.shape else tensor_dot(input, other, ((-1,), (-1,)))
 
 
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
-    """Scalar products of the vectors along axis. Raises ValueError for scalars."""
+    """Computes the scalar products of the vectors along an axis.
+
+    Args:
+        x (Tensor): The left vectors.
+        y (Tensor): The right vectors.
+        axis (int): The axis of the vectors. Default: -1.
+
+    Returns:
+        The scalar products.
+
+    Raises:
+        ValueError: If an operand is a scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.vecdot(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([[1.0, 1.0], [1.0, 1.0]])))
+        [3. 7.]
+    """
     if not x.shape or not y.shape:
         fail(ValueError, f"expected at least one dimension each, got {x.shape} and {y.shape}", "ops.vecdot", "use ops.mul for scalars")
     return core.sum(core.mul(x, y), [axis])
@@ -127,31 +286,127 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
 
 @rounded_once()
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tensor:
-    """beta * input + alpha * mat1 · mat2."""
+    """Computes beta * input + alpha * mat1 · mat2.
+
+    Args:
+        input (Tensor): The summand, which broadcasts.
+        mat1 (Tensor): The left matrix, [n, k].
+        mat2 (Tensor): The right matrix, [k, m].
+        beta (number): The factor of `input`. Default: 1.
+        alpha (number): The factor of the product. Default: 1.
+
+    Returns:
+        A tensor of shape [n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.addmm(ms.Tensor([[1.0]]), ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0], [4.0]]), beta=2))
+        [[13.]]
+    """
     return core.add(_scaled(input, beta), _scaled(mm(mat1, mat2), alpha))
 
 
 @rounded_once()
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta=1, alpha=1) -> Tensor:
-    """beta * input + alpha * mat · vec."""
+    """Computes beta * input + alpha * mat · vec.
+
+    Args:
+        input (Tensor): The summand, which broadcasts.
+        mat (Tensor): The matrix, [n, k].
+        vec (Tensor): The vector, [k].
+        beta (number): The factor of `input`. Default: 1.
+        alpha (number): The factor of the product. Default: 1.
+
+    Returns:
+        A tensor of shape [n].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.addmv(ms.Tensor([1.0]), ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
+        [12.]
+    """
     return core.add(_scaled(input, beta), _scaled(mv(mat, vec), alpha))
 
 
 @rounded_once()
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, beta=1, alpha=1) -> Tensor:
-    """beta * x + alpha * outer(vec1, vec2)."""
+    """Computes beta * x + alpha * outer(vec1, vec2).
+
+    Args:
+        x (Tensor): The summand, which broadcasts.
+        vec1 (Tensor): The left vector, [n].
+        vec2 (Tensor): The right vector, [m].
+        beta (number): The factor of `x`. Default: 1.
+        alpha (number): The factor of the product. Default: 1.
+
+    Returns:
+        A tensor of shape [n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.addr(ms.Tensor([[1.0]]), ms.Tensor([1.0, 2.0]), ms.Tensor([3.0])))
+        [[4.]
+         [7.]]
+    """
     return core.add(_scaled(x, beta), _scaled(outer(vec1, vec2), alpha))
 
 
 @rounded_once()
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1) -> Tensor:
-    """beta * input + alpha * the sum of the products of two rows of matrices."""
+    """Computes beta * input + alpha * the sum of the products of two batches of matrices.
+
+    Args:
+        input (Tensor): The summand, which broadcasts.
+        batch1 (Tensor): The left matrices, [b, n, k].
+        batch2 (Tensor): The right matrices, [b, k, m].
+        beta (number): The factor of `input`. Default: 1.
+        alpha (number): The factor of the sum. Default: 1.
+
+    Returns:
+        A tensor of shape [n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.addbmm(ms.Tensor([[1.0]]), ms.ops.ones((2, 1, 3)), ms.ops.ones((2, 3, 1))))
+        [[7.]]
+    """
     return core.add(_scaled(input, beta), _scaled(core.sum(bmm(batch1, batch2), [0]), alpha))
 
 
 @rounded_once()
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta=1, alpha=1) -> Tensor:
-    """beta * input + alpha * the products of two rows of matrices."""
+    """Computes beta * input + alpha * the products of two batches of matrices.
+
+    Args:
+        input (Tensor): The summand, which broadcasts.
+        batch1 (Tensor): The left matrices, [b, n, k].
+        batch2 (Tensor): The right matrices, [b, k, m].
+        beta (number): The factor of `input`. Default: 1.
+        alpha (number): The factor of the products. Default: 1.
+
+    Returns:
+        A tensor of shape [b, n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.baddbmm(ms.Tensor([[[1.0]]]), ms.ops.ones((1, 1, 3)), ms.ops.ones((1, 3, 1))))
+        [[[4.]]]
+    """
     return core.add(_scaled(input, beta), _scaled(bmm(batch1, batch2), alpha))
 
 
@@ -160,7 +415,24 @@ def _scaled(x: Tensor, factor) -> Tensor:
 
 
 def tensor_dot(x1: Tensor, x2: Tensor, axes: Union[int, Sequence]) -> Tensor:
-    """Sums of products over axes: n for the last n of x1 and the first n of x2, or (axes of x1, axes of x2). Raises ValueError."""
+    """Sums products over axes of two tensors.
+
+    Args:
+        x1 (Tensor): The left operand.
+        x2 (Tensor): The right operand.
+        axes: N for the last n axes of `x1` and the first n of `x2`, or (axes of x1, axes of x2).
+
+    Returns:
+        A tensor of the remaining dimensions of x1, then those of x2.
+
+    Raises:
+        ValueError: If the sizes differ or an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tensor_dot(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([1.0, 1.0]), 1))
+        [3. 7.]
+    """
     n1, n2 = len(x1.shape), len(x2.shape)
     if isinstance(axes, int):
         left, right = list(range(n1 - axes, n1)), list(range(axes))
@@ -178,7 +450,26 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Union[int, Sequence]) -> Tensor:
 
 
 def batch_dot(x1: Tensor, x2: Tensor, axes: Union[None, int, Sequence[int]] = None) -> Tensor:
-    """tensor_dot within each sample of the first dimension, over one axis of each (None: the last of x1, the last but one of x2)."""
+    """Applies `tensor_dot` within each sample of the first dimension, over one axis of each operand.
+
+    Args:
+        x1 (Tensor): The left operand.
+        x2 (Tensor): The right operand.
+        axes (int or sequence of ints): The two axes, or one for both; None is the last of `x1` and the last but one
+            of `x2`. Default: None.
+
+    Returns:
+        A tensor of the samples, the remaining dimensions of x1, then those of x2.
+
+    Raises:
+        ValueError: If the numbers of samples differ, an operand has fewer than 2 dimensions, or an axis is 0 or out
+            of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.batch_dot(ms.ops.ones((2, 1, 3)), ms.ops.ones((2, 3, 1))).shape)
+        (2, 1, 1)
+    """
     n1, n2 = len(x1.shape), len(x2.shape)
     if n1 < 2 or n2 < 2 or x1.shape[0] != x2.shape[0]:
         fail(ValueError, f"expected equally many samples of at least one dimension, got {x1.shape} and {x2.shape}", "ops.batch_dot")
@@ -195,7 +486,20 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Union[None, int, Sequence[int]] = No
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
-    """The Kronecker product: every element of input times other."""
+    """Computes the Kronecker product: every element of `input` times `other`.
+
+    Args:
+        input (Tensor): The left operand.
+        other (Tensor): The right operand.
+
+    Returns:
+        A tensor whose sizes are the products of the operands' sizes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.kron(ms.Tensor([1, 2]), ms.Tensor([1, 10])))
+        [ 1 10  2 20]
+    """
     n = max(len(input.shape), len(other.shape))
     a, b = ((1,) * (n - len(x.shape)) + x.shape for x in (input, other))
     pairs = core.mul(core.reshape(input, [v for k in a for v in (k, 1)]), core.reshape(other, [v for k in b for v in (1, k)]))
@@ -203,7 +507,24 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 
 def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
-    """Vector products along dim, of size 3 (None: the first such dimension). The inputs broadcast."""
+    """Computes vector products along a dimension of size 3. The inputs broadcast.
+
+    Args:
+        input (Tensor): The left vectors.
+        other (Tensor): The right vectors.
+        dim (int): The dimension; None is the first of size 3. Default: None.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Raises:
+        ValueError: If the dimension does not have size 3.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
     if input.shape != other.shape:
         shape = np.broadcast_shapes(input.shape, other.shape)
         input, other = core.broadcast_to(input, shape), core.broadcast_to(other, shape)
@@ -221,8 +542,24 @@ def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
 
 @rounded_once()
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
-    """[.., n, m]: the p-norm distances between the rows of x1 [.., n, k] and x2 [.., m, k]; p = 0 counts the places that differ.
-    Raises ValueError for a negative p."""
+    """Computes the p-norm distances between the rows of two matrices.
+
+    Args:
+        x1 (Tensor): The left rows, [.., n, k].
+        x2 (Tensor): The right rows, [.., m, k].
+        p (float): The order of the norm; 0 counts the positions that differ. Default: 2.0.
+
+    Returns:
+        A tensor of shape [.., n, m].
+
+    Raises:
+        ValueError: If `p` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cdist(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0], [0.0, 1.0]])))
+        [[5. 1.]]
+    """
     if not p >= 0:
         fail(ValueError, f"p: expected a number of at least 0, got {p}", "ops.cdist")
     difference = core.sub(core.expand_dims(x1, -2), core.expand_dims(x2, -3))
@@ -235,7 +572,23 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
 
 @rounded_once()
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """[.., n·(n - 1)/2]: the p-norm distances between row i and row j of input [.., n, m], for i < j. Raises ValueError for a negative p."""
+    """Computes the p-norm distances between row i and row j of a matrix, for i < j.
+
+    Args:
+        input (Tensor): The rows, [.., n, m].
+        p (float): The order of the norm. Default: 2.0.
+
+    Returns:
+        A tensor of shape [.., n·(n - 1)/2].
+
+    Raises:
+        ValueError: If `p` is negative or `input` has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.pdist(ms.Tensor([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])))
+        [ 5. 10.  5.]
+    """
     if not p >= 0 or len(input.shape) < 2:
         fail(ValueError, f"expected at least 2 dimensions and p of at least 0, got {input.shape} and {p}", "ops.pdist")
     first, second = (Tensor(v.astype(np.int64)) for v in np.triu_indices(input.shape[-2], 1))
@@ -244,8 +597,26 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 
 def cond(A: Tensor, p: Union[None, int, float, str] = None) -> Tensor:
-    """The condition number of matrices [.., m, n]: with p None, 2 or -2 the ratio of the extreme singular values, else the norm of order p (1, -1, inf,
-    -inf, 'fro', 'nuc') of square matrices times that of their inverses. Raises ValueError."""
+    """Computes the condition number of matrices [.., m, n].
+
+    With `p` None, 2 or -2 it is the ratio of the extreme singular values, else the norm of square matrices times that
+    of their inverses.
+
+    Args:
+        A (Tensor): The matrices.
+        p (str or number): The order of the norm: None, 2, -2, 1, -1, inf, -inf, "fro" or "nuc". Default: None.
+
+    Returns:
+        The condition numbers.
+
+    Raises:
+        ValueError: If `p` is not supported or a matrix is singular.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cond(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        2.0
+    """
     if p in (None, 2, -2):
         s = core.svd(floating(A))[1]
         largest, smallest = core.max(s, [-1]), core.min(s, [-1])
@@ -254,23 +625,84 @@ def cond(A: Tensor, p: Union[None, int, float, str] = None) -> Tensor:
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The p-norm of input - other."""
+    """Computes the p-norm of input - other.
+
+    Args:
+        input (Tensor): The first operand.
+        other (Tensor): The second operand.
+        p (float): The order of the norm. Default: 2.
+
+    Returns:
+        A scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.dist(ms.Tensor([1.0, 2.0]), ms.Tensor([4.0, 6.0])))
+        5.0
+    """
     return core.reshape(cdist(core.reshape(input, (1, -1)), core.reshape(other, (1, -1)), float(p)), ())
 
 
 def inverse(input: Tensor) -> Tensor:
-    """The inverses of matrices. Raises ValueError for a singular one."""
+    """Inverts matrices.
+
+    Args:
+        input (Tensor): The matrices, [.., n, n].
+
+    Returns:
+        The inverses.
+
+    Raises:
+        ValueError: If a matrix is singular.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.inverse(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
     return core.inverse(floating(input))
 
 
 def cholesky(input_x: Tensor, upper: bool = False) -> Tensor:
-    """Triangular L with L·Lᵀ = input_x (upper: U with Uᵀ·U). Raises ValueError unless positive definite."""
+    """Computes the Cholesky factor: triangular L with L·Lᵀ = input_x.
+
+    Args:
+        input_x (Tensor): Positive definite matrices, [.., n, n].
+        upper (bool): Whether to return U with Uᵀ·U = input_x. Default: False.
+
+    Returns:
+        The factors.
+
+    Raises:
+        ValueError: If a matrix is not positive definite.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cholesky(ms.Tensor([[4.0, 2.0], [2.0, 2.0]])))
+        [[2. 0.]
+         [1. 1.]]
+    """
     out = core.cholesky(input_x)
     return swapaxes(out, -1, -2) if upper else out
 
 
 def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of the matrix whose Cholesky factor input_x is."""
+    """Inverts the matrix whose Cholesky factor is given.
+
+    Args:
+        input_x (Tensor): The Cholesky factor.
+        upper (bool): Whether the factor is upper triangular. Default: False.
+
+    Returns:
+        The inverse.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cholesky_inverse(ms.Tensor([[2.0, 0.0], [0.0, 1.0]])))
+        [[0.25 0.  ]
+         [0.   1.  ]]
+    """
     factor = swapaxes(input_x, -1, -2) if upper else input_x
     n = factor.shape[-1]
     unit = core.cast(core.equal(core.reshape(core.arange(0, n), (n, 1)), core.reshape(core.arange(0, n), (1, n))), factor.dtype)
@@ -279,19 +711,48 @@ def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:
 
 
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
-    """x of A·x = input, where input2 is the Cholesky factor of A."""
+    """Solves A·x = input, given the Cholesky factor of A.
+
+    Args:
+        input (Tensor): The right-hand sides, [.., n, m].
+        input2 (Tensor): The Cholesky factor of A.
+        upper (bool): Whether the factor is upper triangular. Default: False.
+
+    Returns:
+        The solutions, [.., n, m].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cholesky_solve(ms.Tensor([[4.0], [1.0]]), ms.Tensor([[2.0, 0.0], [0.0, 1.0]])))
+        [[1.]
+         [1.]]
+    """
     factor = swapaxes(input2, -1, -2) if upper else input2
     return core.triangular_solve(factor, core.triangular_solve(factor, input, True, False), True, True)
 
 
 def _lu(input: Tensor) -> tuple:
-    """(L and U in one matrix, U's diagonal, the rows of input that those of L·U are, their sign) of matrices."""
+    """Returns (L and U in one matrix, U's diagonal, the row order such that L·U equals input's rows in this order, its
+    sign).
+    """
     packed, rows, sign = core.lu(wide(floating(input)))
     return packed, diagonal(packed, 0, -2, -1), rows, sign
 
 
 def det(input: Tensor) -> Tensor:
-    """Determinants of matrices [.., n, n]. Where one is 0 its gradient is NaN."""
+    """Computes determinants of matrices. Where a determinant is 0, its gradient is NaN.
+
+    Args:
+        input (Tensor): The matrices, [.., n, n].
+
+    Returns:
+        The determinants.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.det(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])).asnumpy().round(4))
+        -2.0
+    """
     _, pivots, _, sign = _lu(input)
     return core.cast(core.mul(sign, core.prod(pivots, [-1])), floating(input).dtype)
 
@@ -300,7 +761,21 @@ matrix_determinant = det
 
 
 def slogdet(input: Tensor) -> tuple:
-    """(signs of the determinants of matrices, logarithms of their absolute values); 0 and -inf for a singular one, whose gradient is NaN."""
+    """Computes signs and logarithms of the absolute values of determinants.
+
+    A singular matrix gives 0 and -inf; its gradient is NaN.
+
+    Args:
+        input (Tensor): The matrices, [.., n, n].
+
+    Returns:
+        (signs, logarithms).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.slogdet(ms.Tensor([[-1.0, 0.0], [0.0, 1.0]])))
+        -1.0 0.0
+    """
     _, pivots, _, sign = _lu(input)
     out = core.mul(sign, core.prod(core.sign(pivots), [-1])), core.sum(core.log(core.abs(pivots)), [-1])
     return tuple(core.cast(t, floating(input).dtype) for t in out)
@@ -310,14 +785,44 @@ log_matrix_determinant = slogdet
 
 
 def logdet(input: Tensor) -> Tensor:
-    """Logarithms of the determinants of matrices; NaN where one is negative."""
+    """Computes logarithms of determinants; NaN where one is negative.
+
+    Args:
+        input (Tensor): The matrices, [.., n, n].
+
+    Returns:
+        The logarithms.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.logdet(ms.Tensor([[1.0, 0.0], [0.0, 1.0]])))
+        0.0
+    """
     sign, value = slogdet(input)
     return core.where(core.less(sign, 0.0), math.nan, value)
 
 
 def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
-    """x of matrix·x = rhs (adjoint: matrixᵀ·x = rhs) for matrices [.., n, n] and rhs [.., n, m]; Raises ValueError for
-    shapes that do not fit and, but for in compiled code, where the result is infinite or NaN, for a singular matrix."""
+    """Solves matrix·x = rhs.
+
+    Args:
+        matrix (Tensor): The matrices, [.., n, n].
+        rhs (Tensor): The right-hand sides, [.., n, m].
+        adjoint (bool): Whether to solve matrixᵀ·x = rhs. Default: False.
+
+    Returns:
+        The solutions, [.., n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit or a matrix is singular; in compiled code a singular matrix gives an
+            infinite or NaN result instead.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_solve(ms.Tensor([[2.0, 0.0], [0.0, 4.0]]), ms.Tensor([[2.0], [2.0]])))
+        [[1. ]
+         [0.5]]
+    """
     if matrix.shape[:-1] != rhs.shape[:-1]:
         fail(ValueError, f"a matrix of {matrix.shape} and a right-hand side of {rhs.shape} do not fit", "ops.matrix_solve")
     packed, pivots, rows, _ = _lu(matrix)
@@ -332,8 +837,25 @@ def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
 
 
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """x of A·x = b [.., n, m] for A = P·L·U: L (unit diagonal, not stored) and U in LU_data [.., n, n], and LU_pivots [.., n]: the row, counted from 1,
-    that each row was exchanged with in turn. Asks for the pivots' values. Raises ValueError."""
+    """Solves A·x = b for A = P·L·U. It reads the pivots' values.
+
+    Args:
+        b (Tensor): The right-hand sides, [.., n, m].
+        LU_data (Tensor): L (unit diagonal, not stored) and U in one matrix, [.., n, n].
+        LU_pivots (Tensor): The row, counted from 1, that each row was exchanged with in turn, [.., n].
+
+    Returns:
+        The solutions, [.., n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit or a pivot is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.lu_solve(ms.Tensor([[2.0], [4.0]]), ms.Tensor([[2.0, 0.0], [0.0, 4.0]]), ms.Tensor([1, 2])))
+        [[1.]
+         [1.]]
+    """
     n, pivots = LU_data.shape[-1], LU_pivots.asnumpy() - 1
     if b.shape[:-1] != LU_data.shape[:-1] or pivots.shape != LU_data.shape[:-1] or (pivots.size and (pivots.min() < 0 or pivots.max() >= n)):
         fail(ValueError, f"b {b.shape}, LU_data {LU_data.shape} and LU_pivots {LU_pivots.shape} do not fit, or a pivot is outside [1, {n}]", "ops.lu_solve")
@@ -347,7 +869,23 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 
 
 def lstsq(input: Tensor, A: Tensor) -> Tensor:
-    """x [n, k] with the smallest |input·x - A| for input [m, n] and A [m, k] or [m] (k = 1); of several the shortest. Raises ValueError."""
+    """Solves the least-squares problem: x with the smallest |input·x - A|; of several solutions the shortest.
+
+    Args:
+        input (Tensor): The matrix, [m, n].
+        A (Tensor): The right-hand side, [m, k] or [m] (k = 1).
+
+    Returns:
+        The solution, [n, k].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.lstsq(ms.Tensor([[1.0], [1.0]]), ms.Tensor([1.0, 3.0])).asnumpy().round(4))
+        [[2.]]
+    """
     if len(input.shape) != 2 or len(A.shape) not in (1, 2) or A.shape[0] != input.shape[0]:
         fail(ValueError, f"expected [m, n] and [m, k] or [m], got {input.shape} and {A.shape}", "ops.lstsq")
     out = core.matmul(pinv(wide(input)), wide(core.expand_dims(A, 1) if len(A.shape) == 1 else A))
@@ -355,13 +893,48 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
 
 
 def qr(input: Tensor, mode: str = "reduced") -> tuple:
-    """(q, r) with input = q·r, q of orthonormal columns and r upper triangular, for matrices [..., m, n] and k = min(m, n): [..., m, k] and [..., k, n];
-    mode 'complete': [..., m, m] and [..., m, n]. Raises ValueError for another mode; complete factors have a gradient for m <= n only."""
+    """Decomposes matrices [.., m, n] as input = q·r, with orthonormal columns of q and upper triangular r.
+
+    "complete" factors have a gradient for m <= n only.
+
+    Args:
+        input (Tensor): The matrices.
+        mode (str): "reduced" for shapes [.., m, k] and [.., k, n] with k = min(m, n), "complete" for [.., m, m] and
+            [.., m, n]. Default: "reduced".
+
+    Returns:
+        (q, r).
+
+    Raises:
+        ValueError: If `mode` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print([t.shape for t in ms.ops.qr(ms.ops.ones((3, 2)))])
+        [(3, 2), (2, 2)]
+    """
     return core.qr(input, check_choice("ops.qr", "mode", mode, ("reduced", "complete")) == "complete")
 
 
 def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Union[Tensor, tuple]:
-    """(s, u, v) with input = u·diag(s)·vᵀ, thin; only s without compute_uv. Raises ValueError for full_matrices of a matrix that is not square."""
+    """Computes the thin singular value decomposition input = u·diag(s)·vᵀ.
+
+    Args:
+        input (Tensor): The matrices, [.., m, n].
+        full_matrices (bool): Whether u and v are square; supported for square matrices only. Default: False.
+        compute_uv (bool): Whether to return u and v. Default: True.
+
+    Returns:
+        (s, u, v), or s.
+
+    Raises:
+        ValueError: If `full_matrices` is True and the matrices are not square.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.svd(ms.Tensor([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False))
+        [4. 3.]
+    """
     if full_matrices and compute_uv and input.shape[-1] != input.shape[-2]:
         fail(ValueError, f"full_matrices is not supported for {input.shape}", "ops.svd", "use full_matrices=False")
     u, s, v = core.svd(input)
@@ -369,7 +942,24 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """Matrices to an integer power; negative: of the inverse."""
+    """Raises matrices to an integer power; a negative power is one of the inverse.
+
+    Args:
+        input (Tensor): The matrices, [.., n, n].
+        n (int): The exponent.
+
+    Returns:
+        The powers.
+
+    Raises:
+        ValueError: If `n` is negative and a matrix is singular.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_power(ms.Tensor([[1.0, 1.0], [0.0, 1.0]]), 3))
+        [[1. 3.]
+         [0. 1.]]
+    """
     x, n, out = (inverse(input), -n, None) if n < 0 else (input, n, None)
     if n == 0:
         size = x.shape[-1]
@@ -384,7 +974,24 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
 
 def pinv(x: Tensor, *, atol=None, rtol=None, hermitian: bool = False) -> Tensor:
-    """The pseudo-inverse through singular values; those not above max(atol, rtol * largest) count as 0."""
+    """Computes the pseudo-inverse by singular values.
+
+    Args:
+        x (Tensor): The matrices, [.., m, n].
+        atol (number): The absolute bound: singular values not above max(atol, rtol * largest) count as 0.
+            Default: None.
+        rtol (number): The relative bound. Default: None.
+        hermitian (bool): No effect. Default: False.
+
+    Returns:
+        The pseudo-inverses, [.., n, m].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.pinv(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
     u, s, v = core.svd(x)
     eps = {mstype.float32: 1.1920929e-07}.get(x.dtype, 2.220446049250313e-16)
     cut = core.mul(core.max(s, [-1], True), rtol if rtol is not None else 0.0 if atol is not None else max(x.shape[-2:]) * eps)
@@ -398,8 +1005,27 @@ def pinv(x: Tensor, *, atol=None, rtol=None, hermitian: bool = False) -> Tensor:
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Sums of products named by letters, as numpy.einsum: "bij,bjk->bik"; '...' stands for dimensions without letters. Operands are joined
-    from left to right, each pair as one matrix product. Raises ValueError for equations that do not fit."""
+    """Sums products named by letters, as numpy.einsum does; '...' stands for dimensions without letters.
+
+    Operands are joined from left to right, each pair as one matrix product.
+
+    Args:
+        equation (str): The letters, such as "bij,bjk->bik".
+        *operands: The operands.
+
+    Returns:
+        The result.
+
+    Raises:
+        ValueError: If the equation does not fit the operands.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.einsum("ij,jk->ik", ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 1.0], [4.0, 1.0]])))
+        [[11.  3.]]
+        >>> print(ms.ops.einsum("ii->i", ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
+        [1. 4.]
+    """
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     terms, out = _parse(equation.replace(" ", ""), operands)
@@ -416,7 +1042,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
 
 def _parse(equation: str, operands: Sequence[Tensor]) -> tuple:
-    """The letters of each operand and of the result, the dimensions of '...' named by numbers from the right."""
+    """Returns the letters of each operand and of the result. The dimensions of '...' are named by numbers from the
+    right.
+    """
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
@@ -447,7 +1075,7 @@ def _parse(equation: str, operands: Sequence[Tensor]) -> tuple:
 
 
 def _single(x: Tensor, labels: list) -> tuple:
-    """x without repeated letters: those take the diagonal."""
+    """Returns x without repeated letters: these take the diagonal."""
     labels = list(labels)
     for c in [c for i, c in enumerate(labels) if c in labels[:i]]:
         first, second = labels.index(c), len(labels) - 1 - labels[::-1].index(c)
@@ -457,7 +1085,9 @@ def _single(x: Tensor, labels: list) -> tuple:
 
 
 def _pair(a: Tensor, left: list, b: Tensor, right: list, needed: set) -> tuple:
-    """Both joined: letters of both that are needed later are a batch, the others of both are summed by the product."""
+    """Joins two operands. Letters of both that are needed later form a batch; other letters of both are summed by the
+    product.
+    """
     a, left = _summed(a, left, needed | set(right))
     b, right = _summed(b, right, needed | set(left))
     size = {**dict(zip(left, a.shape)), **{c: n for c, n in zip(right, b.shape) if n != 1}}

@@ -1,4 +1,6 @@
-"""Functions of sindri.ops that reduce or order elements along axes. An axis is an int, a tuple of ints, or None or () for all axes."""
+"""Functions of sindri.ops that reduce or order elements along axes. An axis is an int, a tuple of ints, or None or ()
+for all axes.
+"""
 from __future__ import annotations
 
 import math
@@ -21,7 +23,28 @@ _SUMMED_AS_INT64 = (mstype.bool_, mstype.uint8)
 
 
 def sum(input: Tensor, dim: Axis = None, keepdim: bool = False, *, dtype=None) -> Tensor:
-    """Sum over axes; bool and integers give int64 unless dtype says otherwise. Raises ValueError for an axis out of range."""
+    """Sums elements over axes. bool and integers give int64 unless `dtype` is given.
+
+    Args:
+        input (Tensor): The tensor.
+        dim (int or sequence of ints): The axes; None or () is all. Default: None.
+        keepdim (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The sums.
+
+    Raises:
+        TypeError: If `keepdim` is not a bool.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.sum(ms.Tensor([[1, 2], [3, 4]])))
+        10
+        >>> print(ms.ops.sum(ms.Tensor([[1, 2], [3, 4]]), 1))
+        [3 7]
+    """
     x = input if dtype is None else core.cast(input, dtype)
     if dtype is None and not is_float(x.dtype) and x.dtype not in _SUMMED_AS_INT64:
         x = core.cast(x, mstype.int64)
@@ -29,7 +52,25 @@ def sum(input: Tensor, dim: Axis = None, keepdim: bool = False, *, dtype=None) -
 
 
 def reduce_sum(x: Tensor, axis: Axis = (), keep_dims: bool = False, skip_mode: bool = False) -> Tensor:
-    """Sum over axes in x's type; of bool: any. With skip_mode an empty axis leaves x as it is."""
+    """Sums elements over axes in x's type; for bool it is `any`.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; () is all. Default: ().
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        skip_mode (bool): Whether an empty `axis` returns x unchanged. Default: False.
+
+    Returns:
+        The sums.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reduce_sum(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
+        [4. 6.]
+    """
     axes = to_axes(axis, "ops.ReduceSum")
     if skip_mode and not axes:
         return x
@@ -37,7 +78,26 @@ def reduce_sum(x: Tensor, axis: Axis = (), keep_dims: bool = False, skip_mode: b
 
 
 def mean(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
-    """Mean over axes; of integers in their type, rounded towards 0, as MindSpore's ReduceMean."""
+    """Computes the mean over axes. Integers give the mean in their type, rounded towards 0, as MindSpore's ReduceMean
+    does.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The means.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.mean(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+        [1.5 3.5]
+    """
     axes, keep = to_axes(axis, "ops.mean"), check_bool("ops.mean", "keep_dims", keep_dims)
     if is_float(x.dtype) or x.dtype is mstype.bool_:
         return core.mean(x, axes, keep)
@@ -45,7 +105,9 @@ def mean(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
 
 
 def _mean_of_integers(x: Tensor, axes: list, keep: bool) -> Tensor:
-    """Rounded towards 0. Quotients and remainders are added up apart, so that no sum leaves int64."""
+    """Returns the mean rounded towards 0. Quotients and remainders are summed separately, so that no sum overflows
+    int64.
+    """
     n, whole = _count(x.shape, axes), core.cast(x, mstype.int64)
     rest = core.sum(core.mod(whole, n), axes, keep)
     floor_ = core.add(core.sum(core.floor_div(whole, n), axes, keep), core.floor_div(rest, n))
@@ -57,7 +119,26 @@ reduce_mean = mean
 
 
 def prod(input: Tensor, axis: Axis = None, keep_dims: bool = False, dtype=None) -> Tensor:
-    """Product over axes; bool and integers give int64 unless dtype says otherwise (in era 1 int32 stays)."""
+    """Multiplies elements over axes. bool and integers give int64 unless `dtype` is given (in era 1 int32 is kept).
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The products.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.prod(ms.Tensor([[1, 2], [3, 4]]), 1))
+        [ 2 12]
+    """
     x = input if dtype is None else core.cast(input, dtype)
     if dtype is None and not is_float(x.dtype) and x.dtype not in _SUMMED_AS_INT64 and era() == 2:
         x = core.cast(x, mstype.int64)
@@ -65,22 +146,58 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: bool = False, dtype=None) 
 
 
 def reduce_prod(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
-    """Product over axes in x's type."""
+    """Multiplies elements over axes in x's type."""
     return _in_own_type(core.prod(x, to_axes(axis, "ops.ReduceProd"), check_bool("ops.ReduceProd", "keep_dims", keep_dims)), x)
 
 
 def all(input: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
-    """Whether all elements over axes are not 0."""
+    """Returns whether all elements over axes are not 0.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        A bool tensor.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.all(ms.Tensor([[True, False], [True, True]]), 1))
+        [False  True]
+    """
     return core.all(input, to_axes(axis, "ops.all"), check_bool("ops.all", "keep_dims", keep_dims))
 
 
 def any(input: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
-    """Whether any element over axes is not 0."""
+    """Returns whether any element over axes is not 0.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        A bool tensor.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.any(ms.Tensor([[True, False], [False, False]]), 1))
+        [ True False]
+    """
     return core.any(input, to_axes(axis, "ops.any"), check_bool("ops.any", "keep_dims", keep_dims))
 
 
 def _bounded(x: Tensor, initial, where, combine) -> Tensor:
-    """x with elements outside `where` replaced by `initial`, which takes part in the extremum."""
+    """Returns x with elements outside `where` replaced by `initial`, which takes part in the extremum."""
     if where is not None and where is not True:
         if initial is None:
             fail(ValueError, "where needs initial", "ops.amax", "give the value that stands for elements left out")
@@ -89,32 +206,123 @@ def _bounded(x: Tensor, initial, where, combine) -> Tensor:
 
 
 def amax(input: Tensor, axis: Axis = None, keepdims: bool = False, *, initial=None, where=None) -> Tensor:
-    """Largest element over axes; NaN wins; equal ones share the gradient. `initial` takes part, `where` (bool) leaves elements out."""
+    """Returns the largest element over axes. NaN wins; equal elements share the gradient.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        initial (number): A value that takes part in the maximum. Default: None.
+        where (bool or Tensor): The elements that take part; it needs `initial`. Default: None.
+
+    Returns:
+        The maxima.
+
+    Raises:
+        TypeError: If `keepdims` is not a bool.
+        ValueError: If an axis is out of range, or `where` is given without `initial`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.amax(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 1))
+        [5. 7.]
+    """
     return core.max(_bounded(input, initial, where, core.maximum), to_axes(axis, "ops.amax"), check_bool("ops.amax", "keepdims", keepdims))
 
 
 def amin(input: Tensor, axis: Axis = None, keepdims: bool = False, *, initial=None, where=None) -> Tensor:
-    """Smallest element over axes; see amax."""
+    """Returns the smallest element over axes. NaN wins; equal elements share the gradient.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        initial (number): A value that takes part in the minimum. Default: None.
+        where (bool or Tensor): The elements that take part; it needs `initial`. Default: None.
+
+    Returns:
+        The minima.
+
+    Raises:
+        TypeError: If `keepdims` is not a bool.
+        ValueError: If an axis is out of range, or `where` is given without `initial`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.amin(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 1))
+        [1. 2.]
+    """
     return core.min(_bounded(input, initial, where, core.minimum), to_axes(axis, "ops.amin"), check_bool("ops.amin", "keepdims", keepdims))
 
 
 def reduce_max(x: Tensor, axis: Axis = (), keep_dims: bool = False) -> Tensor:
-    """Largest element over axes."""
+    """Returns the largest element over axes; see `amax`.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; () is all. Default: ().
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The maxima.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reduce_max(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 0))
+        [7. 5.]
+    """
     return amax(x, axis, keep_dims)
 
 
 def reduce_min(x: Tensor, axis: Axis = (), keep_dims: bool = False) -> Tensor:
-    """Smallest element over axes."""
+    """Returns the smallest element over axes; see `amin`.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; () is all. Default: ().
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The minima.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reduce_min(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 0))
+        [1. 2.]
+    """
     return amin(x, axis, keep_dims)
 
 
 def aminmax(input: Tensor, *, axis: Optional[int] = 0, keepdims: bool = False) -> tuple:
-    """(amin, amax) along an axis, or of everything when it is None."""
+    """Returns the smallest and the largest element along an axis.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis; None is all elements. Default: 0.
+        keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (minima, maxima).
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.aminmax(ms.Tensor([1.0, 5.0, 3.0])))
+        1.0 5.0
+    """
     return amin(input, axis, keepdims), amax(input, axis, keepdims)
 
 
 def _extreme_with_index(x: Tensor, axis: int, keep_dims: bool, find, where: str) -> tuple:
-    """(value, index): the value is picked at the index, so its gradient goes to that one element."""
+    """Returns (value, index). The value is gathered at the index, so its gradient goes to that one element."""
     if not x.shape:
         return x, core.full((), 0, mstype.int64)
     axis = to_axis(axis, len(x.shape), where)
@@ -124,26 +332,66 @@ def _extreme_with_index(x: Tensor, axis: int, keep_dims: bool, find, where: str)
 
 
 def max(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, initial=None, where=None) -> tuple:
-    """(largest values, their int64 indices) along an axis; over everything with axis None: (value, 0), whatever keepdims is."""
+    """Returns the largest elements along an axis and their indices.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis; None is all elements. Default: None.
+        keepdims (bool): Whether the reduced axis is kept with size 1; no effect if `axis` is None. Default: False.
+        initial (number): A value that takes part in the maximum. Default: None.
+        where (bool or Tensor): The elements that take part; it needs `initial`. Default: None.
+
+    Returns:
+        (values, int64 indices); with `axis` None (value, 0).
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range, or `where` is given without `initial`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.max(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 1))
+        [5. 7.] [1 0]
+    """
     if axis is None:
         return amax(input, None, initial=initial, where=where), core.full((), 0, mstype.int64)
     return _extreme_with_index(_bounded(input, initial, where, core.maximum), axis, keepdims, core.argmax, "ops.max")
 
 
 def min(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, initial=None, where=None) -> tuple:
-    """(smallest values, their int64 indices) along an axis; over everything with axis None: (value, 0), whatever keepdims is."""
+    """Returns the smallest elements along an axis and their indices.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis; None is all elements. Default: None.
+        keepdims (bool): Whether the reduced axis is kept with size 1; no effect if `axis` is None. Default: False.
+        initial (number): A value that takes part in the minimum. Default: None.
+        where (bool or Tensor): The elements that take part; it needs `initial`. Default: None.
+
+    Returns:
+        (values, int64 indices); with `axis` None (value, 0).
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range, or `where` is given without `initial`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.min(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 1))
+        [1. 2.] [0 1]
+    """
     if axis is None:
         return amin(input, None, initial=initial, where=where), core.full((), 0, mstype.int64)
     return _extreme_with_index(_bounded(input, initial, where, core.minimum), axis, keepdims, core.argmin, "ops.min")
 
 
 def max_with_index(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
-    """(index, value) of the largest element along an axis: index first."""
+    """Returns (index, value) of the largest element along an axis: the index first."""
     return _extreme_with_index(x, axis, keep_dims, core.argmax, "ops.ArgMaxWithValue")[::-1]
 
 
 def min_with_index(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
-    """(index, value) of the smallest element along an axis: index first."""
+    """Returns (index, value) of the smallest element along an axis: the index first."""
     return _extreme_with_index(x, axis, keep_dims, core.argmin, "ops.ArgMinWithValue")[::-1]
 
 
@@ -154,22 +402,58 @@ def _arg(x: Tensor, axis: Optional[int], keep: bool, find, where: str) -> Tensor
 
 
 def argmax(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> Tensor:
-    """Index (int64) of the first largest element along dim, or in the flat tensor."""
+    """Returns the index of the first largest element along a dimension.
+
+    Args:
+        input (Tensor): The tensor.
+        dim (int): The dimension; None uses the flat tensor. Default: None.
+        keepdim (bool): Whether the reduced dimension is kept with size 1. Default: False.
+
+    Returns:
+        An int64 tensor.
+
+    Raises:
+        TypeError: If `keepdim` is not a bool.
+        ValueError: If `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.argmax(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 1))
+        [1 0]
+    """
     return _arg(input, dim, keepdim, core.argmax, "ops.argmax")
 
 
 def argmin(input: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
-    """Index (int32, as MindSpore's) of the first smallest element along axis, or in the flat tensor."""
+    """Returns the index of the first smallest element along an axis.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis; None uses the flat tensor. Default: None.
+        keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        An int32 tensor, as in MindSpore.
+
+    Raises:
+        TypeError: If `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.argmin(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]), 1))
+        [0 1]
+    """
     return core.cast(_arg(input, axis, keepdims, core.argmin, "ops.argmin"), mstype.int32)
 
 
 def typed_argmax(x: Tensor, axis: int = -1, output_type=mstype.int32) -> Tensor:
-    """Index of the first largest element along axis, in output_type."""
+    """Returns the index of the first largest element along axis, in output_type."""
     return core.cast(_arg(x, axis, False, core.argmax, "ops.Argmax"), output_type)
 
 
 def typed_argmin(x: Tensor, axis: int = -1, output_type=mstype.int32) -> Tensor:
-    """Index of the first smallest element along axis, in output_type."""
+    """Returns the index of the first smallest element along axis, in output_type."""
     return core.cast(_arg(x, axis, False, core.argmin, "ops.Argmin"), output_type)
 
 
@@ -178,7 +462,7 @@ def _count(shape: tuple, axes: list) -> int:
 
 
 def _wide_var_mean(x: Tensor, axis: Axis, ddof: Union[int, bool], keepdims: bool) -> tuple:
-    """(variance, mean), those of half types in float32."""
+    """Returns (variance, mean); half types give float32."""
     x, axes = wide(x), to_axes(axis, "ops.var")
     centre = core.mean(x, axes, True)
     total = core.sum(core.square(core.sub(x, centre)), axes, keepdims)
@@ -187,35 +471,137 @@ def _wide_var_mean(x: Tensor, axis: Axis, ddof: Union[int, bool], keepdims: bool
 
 
 def var_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> tuple:
-    """(variance, mean) over axes; the sum of squares is divided by count - ddof, at least 0."""
+    """Computes the variance and the mean over axes. The sum of squares is divided by max(count - ddof, 0).
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        (variance, mean).
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.var_mean(ms.Tensor([1.0, 2.0, 3.0, 4.0])))
+        1.25 2.5
+    """
     x = floating(input)
     return tuple(core.cast(t, x.dtype) for t in _wide_var_mean(x, axis, ddof, keepdims))
 
 
 def var(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> Tensor:
-    """Variance over axes; the sum of squares is divided by count - ddof, at least 0."""
+    """Computes the variance over axes. The sum of squares is divided by max(count - ddof, 0).
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The variances.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.var(ms.Tensor([1.0, 2.0, 3.0, 4.0])))
+        1.25
+    """
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
 def std(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> Tensor:
-    """Standard deviation over axes; see var."""
+    """Computes the standard deviation over axes; see `var`.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The standard deviations.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.std(ms.Tensor([1.0, 2.0, 3.0, 4.0])).asnumpy().round(4))
+        1.118
+    """
     return std_mean(input, axis, ddof, keepdims)[0]
 
 
 def std_mean(input: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False) -> tuple:
-    """(standard deviation, mean) over axes."""
+    """Computes the standard deviation and the mean over axes; see `var`.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        (standard deviation, mean).
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.std_mean(ms.Tensor([1.0, 3.0])))
+        1.0 2.0
+    """
     x = floating(input)
     v, m = _wide_var_mean(x, axis, ddof, keepdims)
     return core.cast(core.power_or_zero(v, 0.5), x.dtype), core.cast(m, x.dtype)
 
 
 def nansum(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=None) -> Tensor:
-    """Sum over axes with NaN counted as 0."""
+    """Sums elements over axes; NaN counts as 0.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The sums.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.nansum(ms.Tensor([1.0, float("nan"), 2.0])))
+        3.0
+    """
     return sum(core.where(core.isnan(input), 0, input), axis, keepdims, dtype=dtype)
 
 
 def nanmean(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=None) -> Tensor:
-    """Mean over axes of the elements that are not NaN."""
+    """Computes the mean over axes of the elements that are not NaN.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type of the result; None is input's type if that is floating. Default: None.
+
+    Returns:
+        The means.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.nanmean(ms.Tensor([1.0, float("nan"), 3.0])))
+        2.0
+    """
     x = wide(input)
     counted = core.cast(core.logical_not(core.isnan(x)), x.dtype)
     out = core.div(nansum(x, axis, keepdims), core.sum(counted, to_axes(axis, "ops.nanmean"), keepdims))
@@ -223,26 +609,81 @@ def nanmean(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=N
 
 
 def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: bool = False, dtype=mstype.int32) -> Tensor:
-    """Number of elements over axes that are not 0."""
+    """Counts the elements over axes that are not 0.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; () is all. Default: ().
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type of the result. Default: mstype.int32.
+
+    Returns:
+        The counts.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.count_nonzero(ms.Tensor([[0, 1], [2, 3]]), 1))
+        [1 2]
+    """
     hits = x if x.dtype is mstype.bool_ else core.not_equal(x, 0)
     return core.cast(core.sum(hits, to_axes(axis, "ops.count_nonzero"), keep_dims), dtype)
 
 
 def logsumexp(input: Tensor, axis: Axis = None, keep_dims: bool = False, *, dim: Axis = None, keepdim: Optional[bool] = None) -> Tensor:
-    """log(sum(exp(x))) over axes, without overflow. dim and keepdim are the names of 2.6 for axis and keep_dims."""
+    """Computes log(sum(exp(x))) over axes without overflow.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dim (int or sequence of ints): MindSpore 2.6's name of `axis`. Default: None.
+        keepdim (bool): MindSpore 2.6's name of `keep_dims`. Default: None.
+
+    Returns:
+        A tensor of the reduced shape.
+
+    Raises:
+        TypeError: If both `axis` and `dim` are given.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.logsumexp(ms.Tensor([1.0, 2.0, 3.0])).asnumpy().round(4))
+        3.4076
+    """
     if axis is not None and dim is not None:
         fail(TypeError, f"the dimension is given twice, as axis={axis!r} and dim={dim!r}", "ops.logsumexp")
     return core.logsumexp(floating(input), to_axes(axis if dim is None else dim, "ops.logsumexp"), keep_dims if keepdim is None else keepdim)
 
 
 def cumsum(x: Tensor, axis: int, dtype=None) -> Tensor:
-    """Sums up to and including each element along axis; integers keep their type."""
+    """Computes the sums up to and including each element along an axis. Integers keep their type.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cumsum(ms.Tensor([1, 2, 3]), 0))
+        [1 3 6]
+    """
     x = x if dtype is None else core.cast(x, dtype)
     return _in_own_type(core.cumsum(x, to_axis(axis, len(x.shape), "ops.cumsum")), x)
 
 
 def _shifted(x: Tensor, axis: int, by: int, value: float) -> Tensor:
-    """x moved by `by` places along axis, `value` coming in."""
+    """Shifts x by `by` places along axis, filling in `value`."""
     rank, size = len(x.shape), x.shape[axis]
     begin, end, pads = [0] * rank, list(x.shape), [0] * (2 * rank)
     end[axis] = size - by
@@ -258,7 +699,7 @@ def _reversed(x: Tensor, axis: int) -> Tensor:
 
 
 def scan_sum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Running sums along axis; exclusive: without the element itself; reverse: from the end."""
+    """Computes running sums along axis. exclusive: without the element itself; reverse: from the end."""
     axis = to_axis(to_int(axis, "axis", "ops.CumSum"), len(x.shape), "ops.CumSum")
     if not exclusive or not x.shape[axis]:
         return _in_own_type(_core.run_op("cumsum", [x], {"axis": axis, "reverse": bool(reverse)})[0], x)
@@ -268,7 +709,7 @@ def scan_sum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = Fals
 
 
 def scan_prod(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Running products along axis, rounded once; exclusive: without the element itself; reverse: from the end."""
+    """Computes running products along axis, rounded once. exclusive: without the element itself; reverse: from the end."""
     axis = to_axis(to_int(axis, "axis", "ops.CumProd"), len(x.shape), "ops.CumProd")
     if exclusive and x.shape[axis]:
         x = _reversed(_shifted(_reversed(x, axis), axis, 1, 1), axis) if reverse else _shifted(x, axis, 1, 1)
@@ -276,7 +717,26 @@ def scan_prod(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = Fal
 
 
 def cumprod(input: Tensor, dim: int, dtype=None) -> Tensor:
-    """Products up to and including each element along dim; integers give int64 unless dtype says otherwise (in era 1 they keep their type)."""
+    """Computes the products up to and including each element along a dimension.
+
+    Integers give int64 unless `dtype` is given (in era 1 they keep their type).
+
+    Args:
+        input (Tensor): The tensor.
+        dim (int): The dimension.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cumprod(ms.Tensor([1, 2, 3]), 0))
+        [1 2 6]
+    """
     if dtype is None and not is_float(input.dtype) and era() == 2:
         dtype = mstype.int64
     return scan_prod(input if dtype is None else core.cast(input, dtype), dim)
@@ -301,19 +761,68 @@ def _scan_extreme(x: Tensor, axis: int, better, where: str) -> tuple:
 
 
 def cummax(input: Tensor, axis: int) -> tuple:
-    """(largest element so far along axis, its int64 index; of equal ones the last). NaN wins."""
+    """Returns the largest element so far along an axis and its index. Of equal elements the last one counts; NaN wins.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis.
+
+    Returns:
+        (values, int64 indices), both of input's shape.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.cummax(ms.Tensor([1, 3, 2]), 0))
+        [1 3 3] [0 1 1]
+    """
     return _scan_extreme(input, axis, core.greater, "ops.cummax")
 
 
 def cummin(input: Tensor, axis: int) -> tuple:
-    """(smallest element so far along axis, its index; of equal ones the last). NaN wins. The index is int32, that of cummax int64, as MindSpore's."""
+    """Returns the smallest element so far along an axis and its index. Of equal elements the last one counts; NaN wins.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis.
+
+    Returns:
+        (values, int32 indices), both of input's shape. As in MindSpore, the indices of `cummax` are int64.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.cummin(ms.Tensor([2, 3, 1]), 0))
+        [2 2 1] [0 0 2]
+    """
     value, index = _scan_extreme(input, axis, core.less, "ops.cummin")
     return value, core.cast(index, mstype.int32)
 
 
 @rounded_once()
 def logcumsumexp(input: Tensor, axis: int) -> Tensor:
-    """log of the running sums of exp along axis, without overflow (rounds as in scan_prod)."""
+    """Computes the logarithm of the running sums of exp along an axis without overflow; it is rounded once, as
+    `scan_prod` is.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.logcumsumexp(ms.Tensor([0.0, 0.0, 0.0]), 0).asnumpy().round(4))
+        [0.     0.6931 1.0986]
+    """
     y = floating(input)
     axis = to_axis(axis, len(y.shape), "ops.logcumsumexp")
     step = 1
@@ -324,36 +833,139 @@ def logcumsumexp(input: Tensor, axis: int) -> Tensor:
 
 
 def topk(input: Tensor, k: int, dim: Optional[int] = None, largest: bool = True, sorted: bool = True) -> tuple:
-    """(values, int32 indices) of the k largest (smallest) elements along dim (the last), in order. With sorted=False MindSpore leaves the
-    order open; here it is the same. Equal values keep the lower index first."""
+    """Returns the k largest or smallest elements along a dimension, in order, with their indices.
+
+    Of equal values the one with the lower index comes first.
+
+    Args:
+        input (Tensor): The tensor.
+        k (int): The number of elements.
+        dim (int): The dimension; None is the last one. Default: None.
+        largest (bool): Whether to return the largest elements; False returns the smallest. Default: True.
+        sorted (bool): No effect: the result is always sorted. MindSpore leaves the order open for False.
+            Default: True.
+
+    Returns:
+        (values, int32 indices).
+
+    Raises:
+        ValueError: If `dim` is out of range or `k` exceeds the dimension.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.topk(ms.Tensor([1.0, 4.0, 2.0, 3.0]), 2))
+        [4. 3.] [1 3]
+    """
     dim = -1 if dim is None else to_axis(dim, len(input.shape), "ops.topk")
     values, indices = core.topk(input, to_int(k, "k", "ops.topk"), dim, largest)
     return values, core.cast(indices, mstype.int32)
 
 
 def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple:
-    """(values, int32 indices) of the k largest elements along the last axis; see topk."""
+    """Returns the k largest elements along the last axis with their indices; see `topk`.
+
+    Args:
+        input_x (Tensor): The tensor.
+        k (int): The number of elements.
+        sorted (bool): No effect: the result is always sorted. Default: True.
+
+    Returns:
+        (values, int32 indices).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.top_k(ms.Tensor([1.0, 4.0, 2.0, 3.0]), 2))
+        [4. 3.] [1 3]
+    """
     return topk(input_x, k, None, True, sorted)
 
 
 def sort(input_x: Tensor, axis: int = -1, descending: bool = False) -> tuple:
-    """(sorted values, their int32 indices) along axis; equal values keep their order."""
+    """Sorts elements along an axis. Equal values keep their order.
+
+    Args:
+        input_x (Tensor): The tensor.
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest element comes first. Default: False.
+
+    Returns:
+        (sorted values, int32 indices).
+
+    Raises:
+        TypeError: If `descending` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.sort(ms.Tensor([3.0, 1.0, 2.0])))
+        [1. 2. 3.] [1 2 0]
+    """
     axis = to_axis(axis, len(input_x.shape), "ops.sort")
     return topk(input_x, input_x.shape[axis] if input_x.shape else 1, axis, check_bool("ops.sort", "descending", descending))
 
 
 def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
-    """Indices (int32) that sort the tensor along axis."""
+    """Returns the indices that sort a tensor along an axis; see `sort`.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest element comes first. Default: False.
+
+    Returns:
+        An int32 tensor of input's shape.
+
+    Raises:
+        TypeError: If `descending` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.argsort(ms.Tensor([3.0, 1.0, 2.0])))
+        [1 2 0]
+    """
     return sort(input, axis, descending)[1]
 
 
 def msort(input: Tensor) -> Tensor:
-    """Values sorted along the first axis."""
+    """Sorts elements along the first axis.
+
+    Args:
+        input (Tensor): The tensor.
+
+    Returns:
+        The sorted values.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.msort(ms.Tensor([[3, 1], [2, 4]])))
+        [[2 1]
+         [3 4]]
+    """
     return sort(input, 0)[0]
 
 
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
-    """(median, int64 index of one such element) along axis; of an even count the lower of the two in the middle. NaN where there is one."""
+    """Returns the median along an axis and the index of one such element.
+
+    Of an even count it is the lower of the two middle elements. If there is a NaN, the median is NaN.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis. Default: -1.
+        keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (medians, int64 indices).
+
+    Raises:
+        ValueError: If `axis` is out of range or the dimension is empty.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.median(ms.Tensor([3.0, 1.0, 2.0, 4.0])))
+        2.0 2
+    """
     axis = to_axis(axis, len(input.shape), "ops.median")
     if not input.shape:
         return input, core.full((), 0, mstype.int64)
@@ -372,8 +984,27 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
 
 
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
-    """(median of the elements that are not NaN, int64 index of one such element) along axis; of an even count the lower of the two in the middle.
-    NaN and the first index where there is nothing else."""
+    """Returns the median along an axis of the elements that are not NaN, and the index of one such element.
+
+    Of an even count it is the lower of the two middle elements. If all elements are NaN, it is NaN with the first
+    index.
+
+    Args:
+        input (Tensor): The tensor.
+        axis (int): The axis. Default: -1.
+        keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (medians, int64 indices).
+
+    Raises:
+        ValueError: If `axis` is out of range or the dimension is empty.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.nanmedian(ms.Tensor([3.0, float("nan"), 1.0])))
+        1.0 2
+    """
     if not is_float(input.dtype) or not input.shape:
         return median(input, axis, keepdims)
     axis = to_axis(axis, len(input.shape), "ops.nanmedian")
@@ -390,7 +1021,9 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple:
-    """(k-th smallest value counted from 1, its int64 index) along dim. Raises ValueError for a k beyond that dimension."""
+    """Returns (k-th smallest value, its int64 index) along dim; k counts from 1. Raises ValueError if k exceeds the
+    dimension.
+    """
     axis = to_axis(dim, len(input.shape), "ops.kthvalue")
     k = to_count(k, "k", "ops.kthvalue", input.shape[axis])
     values, indices = core.topk(input, input.shape[axis], axis, False)
@@ -401,9 +1034,29 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
 
 
 def norm(A: Tensor, ord: Union[None, int, float, str] = None, dim: Axis = None, keepdim: bool = False, *, dtype=None) -> Tensor:
-    """Norm of vectors (dim an int) or matrices (dim two ints). ord None: the 2-norm of all elements over dim; for vectors any number,
-    inf and -inf; for matrices 'fro', 'nuc', 1, -1, 2, -2, inf and -inf. Raises ValueError for others, and for ord without dim unless A is one or the
-    other."""
+    """Computes the norm of vectors (`dim` is an int) or matrices (`dim` is two ints).
+
+    Args:
+        A (Tensor): The tensor.
+        ord (str or number): The order. None is the 2-norm of all elements over `dim`. Vectors accept any number, inf
+            and -inf; matrices accept "fro", "nuc", 1, -1, 2, -2, inf and -inf. Default: None.
+        dim (int or sequence of ints): The dimension or dimensions; None is all. Default: None.
+        keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If `ord` is not supported, or is given without `dim` and `A` is neither a vector nor a matrix.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.norm(ms.Tensor([3.0, 4.0])))
+        5.0
+        >>> print(ms.ops.norm(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, dim=(0, 1)))
+        6.0
+    """
     x = floating(A if dtype is None else core.cast(A, dtype))
     axes = to_axes(dim, "ops.norm")
     if ord is None or ord == "fro":
@@ -419,7 +1072,27 @@ def norm(A: Tensor, ord: Union[None, int, float, str] = None, dim: Axis = None, 
 
 
 def vector_norm(x: Tensor, ord: Union[int, float] = 2, axis: Axis = None, keepdims: bool = False, *, dtype=None) -> Tensor:
-    """(sum |x|^ord)^(1/ord) over axes; inf: largest |x|, -inf: smallest, 0: number of elements that are not 0."""
+    """Computes (sum |x|^ord)^(1/ord) over axes.
+
+    Args:
+        x (Tensor): The tensor.
+        ord (number): The order; inf is the largest |x|, -inf the smallest, 0 the number of elements that are not 0.
+            Default: 2.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If `ord` is not a number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.vector_norm(ms.Tensor([3.0, -4.0]), 1))
+        7.0
+    """
     x, axes = floating(x if dtype is None else core.cast(x, dtype)), to_axes(axis, "ops.vector_norm")
     if not isinstance(ord, (int, float)):
         fail(ValueError, f"ord: {ord!r} is no order of a vector norm", "ops.norm", "give a number, or two axes for a matrix norm")
@@ -440,8 +1113,27 @@ def vector_norm(x: Tensor, ord: Union[int, float] = 2, axis: Axis = None, keepdi
 
 
 def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2, -1), keepdims: bool = False, *, dtype=None) -> Tensor:
-    """Norm of the matrices that two axes span: 'fro', 'nuc', 1 and -1 (column sums), inf and -inf (row sums), 2 and -2 (singular values). Orders by
-    singular values give float32 for half types."""
+    """Computes the norm of the matrices that two axes span. Orders by singular values give float32 for half types.
+
+    Args:
+        A (Tensor): The tensor.
+        ord (str or number): The order: "fro", "nuc", 1 and -1 (column sums), inf and -inf (row sums), 2 and -2
+            (singular values). Default: "fro".
+        axis (int or sequence of ints): The axes of the rows and the columns. Default: (-2, -1).
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If `ord` is not supported or an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_norm(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+        6.0
+    """
     x = floating(A if dtype is None else core.cast(A, dtype))
     rank = len(x.shape)
     row, column = (to_axis(a, rank, "ops.matrix_norm") for a in to_axes(axis, "ops.matrix_norm"))
@@ -463,18 +1155,18 @@ def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2
 
 
 def lp_norm(x: Tensor, axis: Axis, p: int = 2, keep_dims: bool = False, epsilon: float = 1e-12) -> Tensor:
-    """(sum |x|^p)^(1/p) over axes, at least epsilon^(1/p)."""
+    """Computes (sum |x|^p)^(1/p) over axes, at least epsilon^(1/p)."""
     out = vector_norm(x, p, axis, keep_dims)
     return core.maximum(out, epsilon ** (1.0 / p)) if p else out
 
 
 def square_sum_all(x1: Tensor, x2: Tensor) -> tuple:
-    """(sum of squares of x1, sum of squares of x2)."""
+    """Returns (sum of squares of x1, sum of squares of x2)."""
     return core.sum(core.square(x1)), core.sum(core.square(x2))
 
 
 def reduce_std(x: Tensor, axis: Axis = (), unbiased: bool = True, keep_dims: bool = False) -> tuple:
-    """(standard deviation, mean) over axes; unbiased divides by count - 1."""
+    """Returns (standard deviation, mean) over axes; unbiased divides by count - 1."""
     return std_mean(x, axis, 1 if unbiased else 0, keep_dims)
 
 
