@@ -1,5 +1,7 @@
-"""Functions of sindri.ops over bands of matrices and blocks of space, and greedy decoding of labels. Which element goes where is known beforehand, so they
-are gathers with constant indices."""
+"""Functions of sindri.ops over bands of matrices and blocks of space, and greedy decoding of labels.
+
+The destination of every element is known beforehand, so the functions are gathers with constant indices.
+"""
 from __future__ import annotations
 
 import math
@@ -14,7 +16,7 @@ _ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def _band(k: Any, where: str) -> Tuple[int, int]:
-    """(lowest, highest) diagonal of an int, or of two ints that ascend. Raises TypeError or ValueError."""
+    """Returns the (lowest, highest) diagonal for an int, or for two ascending ints. Raises TypeError or ValueError."""
     ends = to_ints(k, "k", where)
     if len(ends) not in (1, 2) or ends[0] > ends[-1]:
         fail(ValueError, f"k: expected an int or two that ascend, got {k!r}", where)
@@ -22,8 +24,12 @@ def _band(k: Any, where: str) -> Tuple[int, int]:
 
 
 def _places(rows: int, columns: int, band: Tuple[int, int], width: int, align: str, where: str) -> Tuple[np.ndarray, np.ndarray]:
-    """Of every element of a matrix [rows, columns]: whether the band has it, and its place in the band's diagonals [highest - lowest + 1, width] in flat order,
-    else 0. align: on which side shorter diagonals lie, those above the main diagonal first."""
+    """Returns, for every element of a matrix [rows, columns], whether the band contains it, and its flat position in the
+    band's diagonals.
+
+    The diagonals have shape [highest - lowest + 1, width]; the position is 0 outside the band. `align` is the side on
+    which shorter diagonals lie, those above the main diagonal first.
+    """
     check_choice(where, "align", align, _ALIGNMENTS)
     low, high = band
     if not (-rows < low or low == 0) or not (high < columns or high == 0):
@@ -43,7 +49,9 @@ def _padding(value: Any, like: Tensor) -> Any:
 
 
 def _spread(diagonals: Tensor, rows: int, columns: int, band: Tuple[int, int], align: str, outside: Tensor, where: str) -> Tensor:
-    """[..., rows, columns] with the diagonals of the band, which are [..., count, width] or of one [..., width]; `outside` elsewhere."""
+    """Returns [..., rows, columns] with the band's diagonals ([..., count, width], or [..., width] for one) and
+    `outside` elsewhere.
+    """
     count = band[1] - band[0] + 1
     lead = diagonals.shape[:-1] if count == 1 else diagonals.shape[:-2]
     width = diagonals.shape[-1]
@@ -53,10 +61,31 @@ def _spread(diagonals: Tensor, rows: int, columns: int, band: Tuple[int, int], a
 
 
 def matrix_diag(x: Tensor, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
-    """Matrices with x on the diagonal k, or with the rows of x [..., count, width] on the diagonals k = (lowest, highest), the highest first.
+    """Creates matrices with given diagonals.
 
-    num_rows and num_cols: their size, by default the least that holds the diagonals. align: on which side of x shorter diagonals lie, above and below the
-    main one. k, num_rows and num_cols are constants, also as tensors. Raises ValueError for sizes that do not fit.
+    x lies on the diagonal k, or the rows of x [..., count, width] lie on the diagonals k = (lowest, highest), the
+    highest first. `k`, `num_rows` and `num_cols` are constants, also as tensors.
+
+    Args:
+        x (Tensor): The diagonals.
+        k (int or sequence of ints): The diagonal or (lowest, highest). Default: 0.
+        num_rows (int): The number of rows; -1 is the least that holds the diagonals. Default: -1.
+        num_cols (int): The number of columns; -1 is the least that holds the diagonals. Default: -1.
+        padding_value (number or Tensor): The value of the other elements. Default: 0.
+        align (str): The side of x on which shorter diagonals lie, above and below the main one: "LEFT_RIGHT",
+            "RIGHT_LEFT", "LEFT_LEFT" or "RIGHT_RIGHT". Default: "RIGHT_LEFT".
+
+    Returns:
+        The matrices.
+
+    Raises:
+        ValueError: If the sizes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_diag(ms.Tensor([1, 2])))
+        [[1 0]
+         [0 2]]
     """
     where = "ops.matrix_diag"
     band = _band(k, where)
@@ -74,7 +103,26 @@ def matrix_diag(x: Tensor, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, p
 
 
 def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_LEFT") -> Tensor:
-    """The diagonal k of matrices, or diagonals k = (lowest, highest) as [..., count, width], the highest first and shorter ones padded; see matrix_diag."""
+    """Returns diagonals of matrices; see `matrix_diag`.
+
+    Args:
+        x (Tensor): The matrices.
+        k (int or sequence of ints): The diagonal or (lowest, highest).
+        padding_value (number or Tensor): The value that pads shorter diagonals.
+        align (str): The side on which shorter diagonals lie, above and below the main one. Default: "RIGHT_LEFT".
+
+    Returns:
+        The diagonal, or the diagonals as [..., count, width], the highest first.
+
+    Raises:
+        ValueError: If a diagonal is out of range or `x` has fewer than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_diag_part(ms.Tensor([[1, 2], [3, 4]]), (-1, 0), 0))
+        [[1 4]
+         [3 0]]
+    """
     where = "ops.matrix_diag_part"
     band = _band(k, where)
     if len(x.shape) < 2:
@@ -92,7 +140,26 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
 
 
 def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
-    """x with `diagonal` on the diagonal k of its matrices, or with the rows of it on the diagonals k = (lowest, highest); see matrix_diag."""
+    """Returns matrices with diagonals replaced; see `matrix_diag`.
+
+    Args:
+        x (Tensor): The matrices.
+        diagonal (Tensor): The diagonal, or one row per diagonal.
+        k (int or sequence of ints): The diagonal or (lowest, highest). Default: 0.
+        align (str): The side on which shorter diagonals lie, above and below the main one. Default: "RIGHT_LEFT".
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.matrix_set_diag(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([8, 9])))
+        [[8 2]
+         [3 9]]
+    """
     where = "ops.matrix_set_diag"
     band = _band(k, where)
     if len(x.shape) < 2:
@@ -106,7 +173,7 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
 
 
 def _blocks(block: Any, pairs: Any, name: str, where: str) -> Tuple[Sequence[int], Sequence[Sequence[int]]]:
-    """Checked sizes of a block, and a pair of numbers that are not negative for each."""
+    """Returns the checked sizes of a block, and a pair of non-negative numbers for each."""
     sizes = to_ints(block, "block_shape", where)
     rows = pairs.asnumpy().tolist() if isinstance(pairs, Tensor) else pairs
     ends = [to_ints(p, name, where) for p in rows]
@@ -116,9 +183,26 @@ def _blocks(block: Any, pairs: Any, name: str, where: str) -> Tuple[Sequence[int
 
 
 def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
-    """[n, ..., w1, ..., wm] -> [n/(b1 ... bm), ..., w1·b1, ..., wm·bm] less crops: the batch's blocks put between the elements of the last m dimensions.
+    """Moves the batch's blocks between the elements of the last m dimensions.
 
-    block_shape: the sizes b, or one for as many dimensions as crops has; crops: (before, after) for each. Raises ValueError for what does not fit.
+    [n, ..., w1, ..., wm] -> [n/(b1 ... bm), ..., w1·b1, ..., wm·bm], minus the crops.
+
+    Args:
+        input_x (Tensor): The tensor.
+        block_shape (int or sequence of ints): The sizes b, or one for as many dimensions as `crops` has.
+        crops (sequence): (before, after) for each dimension.
+
+    Returns:
+        The tensor without the blocks.
+
+    Raises:
+        ValueError: If the sizes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.batch_to_space_nd(ms.Tensor([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), 2, [(0, 0), (0, 0)]))
+        [[[[1 2]
+           [3 4]]]]
     """
     where = "ops.batch_to_space_nd"
     sizes, ends = _blocks(block_shape, crops, "crops", where)
@@ -137,9 +221,25 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
 
 
 def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor:
-    """The inverse of batch_to_space_nd: the last dimensions are padded with zeros by (before, after), then every b-th element goes into a separate batch.
+    """Moves blocks of the last dimensions to the batch; the inverse of `batch_to_space_nd`.
 
-    Raises ValueError unless the padded sizes are multiples of block_size.
+    The dimensions are padded with zeros first; then every b-th element goes into a separate batch.
+
+    Args:
+        input_x (Tensor): The tensor.
+        block_size (int or sequence of ints): The sizes b, or one for as many dimensions as `paddings` has.
+        paddings (sequence): (before, after) for each dimension.
+
+    Returns:
+        The tensor with the blocks in its batch.
+
+    Raises:
+        ValueError: If the padded sizes are not multiples of `block_size`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.space_to_batch_nd(ms.Tensor([[[[1, 2], [3, 4]]]]), 2, [(0, 0), (0, 0)]).shape)
+        (4, 1, 1, 1)
     """
     where = "ops.space_to_batch_nd"
     sizes, ends = _blocks(block_size, paddings, "paddings", where)
@@ -158,10 +258,27 @@ def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor
 
 
 def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: bool = True) -> tuple:
-    """The likeliest class of every step of [time, batch, classes], without blanks (the last class) and, with merge_repeated, without repetitions.
+    """Decodes labels greedily: the likeliest class of every step, without blanks (the last class).
 
-    Gives (int64 indices [n, 2] of batch and place, the int64 classes [n], the int64 shape (batch, longest), minus the sums [batch, 1] of the largest
-    inputs). How many there are depends on the values, so such code runs eagerly. Raises TypeError or ValueError.
+    How many labels there are depends on values, so code that calls it runs eagerly.
+
+    Args:
+        inputs (Tensor): The scores, [time, batch, classes].
+        sequence_length (Tensor): The number of steps of each sample, [batch].
+        merge_repeated (bool): Whether repeated classes are merged. Default: True.
+
+    Returns:
+        (int64 indices [n, 2] of sample and position, int64 classes [n], int64 shape (batch, longest), negated sums
+        [batch, 1] of the largest inputs).
+
+    Raises:
+        TypeError: If `merge_repeated` is not a bool.
+        ValueError: If the shapes do not fit or a length is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ctc_greedy_decoder(ms.Tensor([[[0.9, 0.1, 0.0]], [[0.0, 0.2, 0.8]]]), ms.Tensor([2]))[1])
+        [0]
     """
     where = "ops.ctc_greedy_decoder"
     check_bool(where, "merge_repeated", merge_repeated)

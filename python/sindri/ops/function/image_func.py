@@ -15,8 +15,25 @@ from sindri.ops.function.math_func import floor
 
 @rounded_once()
 def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
-    """[m, n]: overlap of gt_boxes [m, 4] with anchor_boxes [n, 4], divided by their union ('iou') or by the gt area ('iof'). Borders count as
-    pixels."""
+    """Computes the overlap of boxes with anchors, divided by their union ("iou") or by the box area ("iof"). Borders
+    count as pixels.
+
+    Args:
+        anchor_boxes (Tensor): The anchors, [n, 4].
+        gt_boxes (Tensor): The ground-truth boxes, [m, 4].
+        mode (str): "iou" or "iof". Default: "iou".
+
+    Returns:
+        A tensor of shape [m, n].
+
+    Raises:
+        ValueError: If `mode` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.iou(ms.Tensor([[0.0, 0.0, 9.0, 9.0]]), ms.Tensor([[0.0, 0.0, 9.0, 4.0]])))
+        [[0.5]]
+    """
     check_choice("ops.iou", "mode", mode, ("iou", "iof"))
     ax0, ay0, ax1, ay1 = (core.expand_dims(v, 0) for v in unstack(anchor_boxes, 1))
     gx0, gy0, gx1, gy1 = (core.expand_dims(v, 1) for v in unstack(gt_boxes, 1))
@@ -37,7 +54,25 @@ def _centres(boxes: Tensor) -> tuple:
 @rounded_once()
 def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
                         stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0)) -> Tensor:
-    """[n, 4]: offsets of the centre in units of the anchor's size and logarithms of the size ratios, less means, divided by stds."""
+    """Encodes boxes relative to anchors.
+
+    The result holds the offsets of the centres in units of the anchor's size and the logarithms of the size ratios,
+    minus `means`, divided by `stds`.
+
+    Args:
+        anchor_box (Tensor): The anchors, [n, 4].
+        groundtruth_box (Tensor): The boxes, [n, 4].
+        means (sequence of floats): The means that are subtracted. Default: (0.0, 0.0, 0.0, 0.0).
+        stds (sequence of floats): The standard deviations that divide. Default: (1.0, 1.0, 1.0, 1.0).
+
+    Returns:
+        A tensor of shape [n, 4].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bounding_box_encode(ms.Tensor([[0.0, 0.0, 9.0, 9.0]]), ms.Tensor([[5.0, 0.0, 14.0, 9.0]])))
+        [[0.5 0.  0.  0. ]]
+    """
     px, py, pw, ph = _centres(anchor_box)
     gx, gy, gw, gh = _centres(groundtruth_box)
     deltas = core.stack([core.div(core.sub(gx, px), pw), core.div(core.sub(gy, py), ph), core.log(core.div(gw, pw)), core.log(core.div(gh, ph))], 1)
@@ -52,8 +87,24 @@ def _constant(values: Any, like: Tensor) -> Tensor:
 @rounded_once()
 def bounding_box_decode(anchor_box: Tensor, deltas: Tensor, max_shape: Sequence[int], means: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
                         stds: Sequence[float] = (1.0, 1.0, 1.0, 1.0), wh_ratio_clip: float = 0.016) -> Tensor:
-    """[n, 4]: the boxes that bounding_box_encode made deltas of, cut to max_shape (height, width). Size ratios stay within wh_ratio_clip and
-    its inverse."""
+    """Decodes the deltas of `bounding_box_encode` to boxes, clipped to the image.
+
+    Args:
+        anchor_box (Tensor): The anchors, [n, 4].
+        deltas (Tensor): The deltas, [n, 4].
+        max_shape (sequence of ints): The image's (height, width).
+        means (sequence of floats): The means that were subtracted. Default: (0.0, 0.0, 0.0, 0.0).
+        stds (sequence of floats): The standard deviations that divided. Default: (1.0, 1.0, 1.0, 1.0).
+        wh_ratio_clip (float): The least size ratio; the largest is its inverse. Default: 0.016.
+
+    Returns:
+        The boxes, [n, 4].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bounding_box_decode(ms.Tensor([[0.0, 0.0, 9.0, 9.0]]), ms.Tensor([[0.5, 0.0, 0.0, 0.0]]), (100, 100)))
+        [[ 5.  0. 14.  9.]]
+    """
     d = core.add(core.mul(deltas, _constant(stds, deltas)), _constant(means, deltas))
     dx, dy, dw, dh = unstack(d, 1)
     limit = abs(math.log(wh_ratio_clip))
@@ -66,7 +117,20 @@ def bounding_box_decode(anchor_box: Tensor, deltas: Tensor, max_shape: Sequence[
 
 
 def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
-    """[n]: whether each box lies inside an image of (height·ratio, width·ratio) pixels; img_metas: height, width, ratio."""
+    """Returns whether each box lies inside an image of (height·ratio, width·ratio) pixels.
+
+    Args:
+        bboxes (Tensor): The boxes, [n, 4].
+        img_metas (Tensor): The image's height, width and ratio.
+
+    Returns:
+        A bool tensor of shape [n].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.check_valid(ms.Tensor([[0.0, 0.0, 5.0, 5.0], [0.0, 0.0, 20.0, 5.0]]), ms.Tensor([10.0, 10.0, 1.0])))
+        [ True False]
+    """
     x0, y0, x1, y1 = unstack(bboxes, 1)
     high, wide, ratio = unstack(img_metas, 0)
     inside = core.logical_and(core.greater_equal(x0, 0), core.greater_equal(y0, 0))
@@ -75,9 +139,11 @@ def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
 
 
 def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
-    """(boxes with scores [n, 5] in falling order of the score, the int32 numbers 0 to n - 1 of these rows, a bool mask of those kept): a box is
-    dropped
-    when an earlier kept one overlaps it by more than iou_threshold. The choice is made on values, so such code runs eagerly."""
+    """Applies non-maximum suppression: a box is dropped if an earlier kept one overlaps it by more than iou_threshold.
+
+    Returns (boxes with scores [n, 5] in descending order of the score, the int32 numbers 0 to n - 1 of these rows, a
+    bool mask of those kept). The choice depends on values, so code that calls it runs eagerly.
+    """
     if len(bboxes.shape) != 2 or bboxes.shape[1] != 5:
         fail(ValueError, f"expected [n, 5], got {bboxes.shape}", "ops.NMSWithMask")
     order = core.topk(core.slice(bboxes, [0, 4], [bboxes.shape[0], 5]), bboxes.shape[0], 0)[1]
@@ -96,7 +162,9 @@ def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
 
 
 def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -> Tensor:
-    """Bilinear values of image [n, c, h, w] at places y, x (float, one shape) of image number `batch`: places.shape + [c]; 0 where not valid."""
+    """Returns bilinear values of image [n, c, h, w] at positions y, x (float, one shape) of image number `batch`:
+    positions.shape + [c]; 0 where not valid.
+    """
     n, c, h, w = image.shape
     flat = core.reshape(core.transpose(image, [0, 2, 3, 1]), (n * h * w, c))
     y0, x0 = floor(y), floor(x)
@@ -118,8 +186,27 @@ def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -
 
 def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size: Sequence[int], method: str = "bilinear",
                     extrapolation_value: float = 0.0) -> Tensor:
-    """[k, height, width, c]: regions of image [n, h, w, c] given by boxes (y0, x0, y1, x1) in units of h - 1 and w - 1, sampled bilinearly or at
-    the nearest pixel; extrapolation_value outside the image."""
+    """Crops regions of images and resizes them.
+
+    Args:
+        image (Tensor): The images, [n, h, w, c].
+        boxes (Tensor): The regions (y0, x0, y1, x1), [k, 4], in units of h - 1 and w - 1.
+        box_indices (Tensor): The image number of each region, [k].
+        crop_size (sequence of ints): The (height, width) of the result.
+        method (str): "bilinear" or "nearest". Default: "bilinear".
+        extrapolation_value (float): The value outside the image. Default: 0.0.
+
+    Returns:
+        A tensor of shape [k, height, width, c].
+
+    Raises:
+        ValueError: If `method` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.crop_and_resize(ms.ops.ones((1, 4, 4, 1)), ms.Tensor([[0.0, 0.0, 1.0, 1.0]]), ms.Tensor([0]), (2, 2)).shape)
+        (1, 2, 2, 1)
+    """
     check_choice("ops.crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
     if method == "bilinear_v2":
         fail(ValueError, "method 'bilinear_v2' is not supported", "ops.crop_and_resize", "use 'bilinear'")
@@ -148,8 +235,12 @@ def crop_and_resize(image: Tensor, boxes: Tensor, box_indices: Tensor, crop_size
 @rounded_once()
 def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2,
               roi_end_mode: int = 1) -> Tensor:
-    """[k, c, pooled_height, pooled_width]: means of sample_num² bilinear samples per cell of regions (image number, x0, y0, x1, y1) of features
-    [n, c, h, w] (He et al. 2017). roi_end_mode 1 counts the last pixel in. Raises ValueError for sample_num 0 (its count depends on values)."""
+    """Averages sample_num² bilinear samples per cell of regions (He et al. 2017).
+
+    Regions are rows (image number, x0, y0, x1, y1) of features [n, c, h, w]; the result has shape [k, c,
+    pooled_height, pooled_width]. roi_end_mode 1 includes the last pixel. Raises ValueError for sample_num 0, whose
+    count would depend on values.
+    """
     if sample_num < 1:
         fail(ValueError, f"sample_num: expected at least 1, got {sample_num}", "ops.ROIAlign",
              "a count that follows the size of each region is not supported")
@@ -182,7 +273,7 @@ def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: 
 
 
 def space_to_depth(x: Tensor, block_size: int) -> Tensor:
-    """[n, c, h, w] -> [n, c·b², h/b, w/b]: blocks of b x b become channels."""
+    """Moves blocks of b x b to channels: [n, c, h, w] -> [n, c·b², h/b, w/b]."""
     n, c, h, w = x.shape
     b = to_int(block_size, "block_size", "ops.SpaceToDepth")
     if b < 2 or h % b or w % b:
@@ -192,7 +283,7 @@ def space_to_depth(x: Tensor, block_size: int) -> Tensor:
 
 
 def depth_to_space(x: Tensor, block_size: int) -> Tensor:
-    """[n, c, h, w] -> [n, c/b², h·b, w·b]: the inverse of space_to_depth."""
+    """Inverts space_to_depth: [n, c, h, w] -> [n, c/b², h·b, w·b]."""
     n, c, h, w = x.shape
     b = to_int(block_size, "block_size", "ops.DepthToSpace")
     if b < 2 or c % (b * b):
@@ -202,7 +293,24 @@ def depth_to_space(x: Tensor, block_size: int) -> Tensor:
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """[.., c·r², h, w] -> [.., c, h·r, w·r], channels outermost (PyTorch's order)."""
+    """Moves channels to blocks of pixels, [.., c·r², h, w] -> [.., c, h·r, w·r], with the channels outermost (PyTorch's
+    order).
+
+    Args:
+        input (Tensor): The images.
+        upscale_factor (int): The factor r.
+
+    Returns:
+        The enlarged images.
+
+    Raises:
+        ValueError: If r² does not divide the number of channels or r is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.pixel_shuffle(ms.ops.ones((1, 4, 2, 3)), 2).shape)
+        (1, 1, 4, 6)
+    """
     *lead, c, h, w = input.shape
     r = to_count(upscale_factor, "upscale_factor", "ops.pixel_shuffle")
     if c % (r * r):
@@ -213,7 +321,23 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """[.., c, h·r, w·r] -> [.., c·r², h, w]: the inverse of pixel_shuffle."""
+    """Moves blocks of pixels to channels, [.., c, h·r, w·r] -> [.., c·r², h, w]; the inverse of `pixel_shuffle`.
+
+    Args:
+        input (Tensor): The images.
+        downscale_factor (int): The factor r.
+
+    Returns:
+        The reduced images.
+
+    Raises:
+        ValueError: If r does not divide height and width or is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.pixel_unshuffle(ms.ops.ones((1, 1, 4, 6)), 2).shape)
+        (1, 4, 2, 3)
+    """
     *lead, c, h, w = input.shape
     r = to_count(downscale_factor, "downscale_factor", "ops.pixel_unshuffle")
     if h % r or w % r:
@@ -224,7 +348,23 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
-    """[n, g·c, h, w] with the channels of the g groups interleaved."""
+    """Interleaves the channels of g groups: [n, g·c, …].
+
+    Args:
+        x (Tensor): The images.
+        groups (int): The number of groups g.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If g does not divide the number of channels or is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.channel_shuffle(ms.Tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2).ravel())
+        [1 3 2 4]
+    """
     n, c, *rest = x.shape
     groups = to_count(groups, "groups", "ops.channel_shuffle")
     if c % groups:
@@ -233,7 +373,7 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
 
 
 def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -> Tensor:
-    """[n·b², c, h, w] -> [n, c, h·b - crops, w·b - crops]."""
+    """Moves blocks of the batch to pixels: [n·b², c, h, w] -> [n, c, h·b - crops, w·b - crops]."""
     n, c, h, w = x.shape
     b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.BatchToSpace"), crops
     y = core.transpose(core.reshape(x, (b, b, n // (b * b), c, h, w)), [2, 3, 4, 0, 5, 1])
@@ -242,7 +382,7 @@ def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -
 
 
 def space_to_batch(x: Tensor, block_size: int, paddings: Sequence[Sequence[int]]) -> Tensor:
-    """[n, c, h, w], zero-padded, -> [n·b², c, h/b, w/b]: the inverse of batch_to_space."""
+    """Inverts batch_to_space: [n, c, h, w], zero-padded, -> [n·b², c, h/b, w/b]."""
     b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.SpaceToBatch"), paddings
     y = core.pad(x, [0, 0, 0, 0, top, bottom, left, right])
     n, c, h, w = y.shape

@@ -22,7 +22,7 @@ MOST_NUMBERS = 2 ** 24  # of a tuple of Python ints: half a gigabyte
 
 
 def _writable(variable: Any, value: Any, where: str) -> Any:
-    """The value as something that may be written: RuntimeError when the Parameter's type cannot hold it."""
+    """Returns the value if it may be written; raises RuntimeError if the Parameter's type cannot hold it."""
     if not isinstance(variable, Tensor):
         fail(TypeError, f"variable: expected a Parameter, got {type(variable).__name__}", where)
     if is_number(value):
@@ -44,8 +44,25 @@ def _write(variable: Any, value: Any) -> Any:
 
 
 def assign(variable: Parameter, value: Union[Tensor, int, float]) -> Parameter:
-    """Writes the value into the Parameter, in program order, and returns it; a number into every element. Raises TypeError, ValueError for a tensor of
-    another shape, RuntimeError when the type would have to widen."""
+    """Writes a value into a Parameter, in program order.
+
+    Args:
+        variable (Parameter): The Parameter.
+        value (Tensor or number): A tensor of the same shape, or a number for every element.
+
+    Returns:
+        The Parameter.
+
+    Raises:
+        TypeError: If `variable` is not a tensor or `value` is neither a tensor nor a number.
+        ValueError: If the shapes differ.
+        RuntimeError: If the Parameter's type cannot hold the value's type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.assign(ms.Parameter(ms.Tensor([1.0, 2.0])), ms.Tensor([3.0, 4.0])).asnumpy())
+        [3. 4.]
+    """
     value = _writable(variable, value, "ops.assign")
     if isinstance(value, Tensor) and value.shape != variable.shape:
         fail(ValueError, f"a value of {value.shape} is not of the Parameter's shape {variable.shape}", "ops.assign", "reshape or broadcast it first")
@@ -53,39 +70,130 @@ def assign(variable: Parameter, value: Union[Tensor, int, float]) -> Parameter:
 
 
 def assign_add(variable: Parameter, value: Union[Tensor, int, float]) -> Parameter:
-    """variable += value, in program order; returns the Parameter."""
+    """Adds a value to a Parameter, in program order.
+
+    Args:
+        variable (Parameter): The Parameter.
+        value (Tensor or number): A tensor that broadcasts, or a number.
+
+    Returns:
+        The Parameter.
+
+    Raises:
+        TypeError: If `variable` is not a tensor or `value` is neither a tensor nor a number.
+        RuntimeError: If the Parameter's type cannot hold the value's type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.assign_add(ms.Parameter(ms.Tensor([1.0, 2.0])), 10.0).asnumpy())
+        [11. 12.]
+    """
     return _write(variable, core.add(variable, _writable(variable, value, "ops.assign_add")))
 
 
 def assign_sub(variable: Parameter, value: Union[Tensor, int, float]) -> Parameter:
-    """variable -= value, in program order; returns the Parameter."""
+    """Subtracts a value from a Parameter, in program order.
+
+    Args:
+        variable (Parameter): The Parameter.
+        value (Tensor or number): A tensor that broadcasts, or a number.
+
+    Returns:
+        The Parameter.
+
+    Raises:
+        TypeError: If `variable` is not a tensor or `value` is neither a tensor nor a number.
+        RuntimeError: If the Parameter's type cannot hold the value's type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.assign_sub(ms.Parameter(ms.Tensor([1.0, 2.0])), 1.0).asnumpy())
+        [0. 1.]
+    """
     return _write(variable, core.sub(variable, _writable(variable, value, "ops.assign_sub")))
 
 
 def load(variable: Parameter, monad: Any = None) -> Tensor:
-    """The Parameter's value at this point of the program; monad orders reads in MindSpore and is not needed here."""
+    """Returns a Parameter's value at this point of the program.
+
+    Args:
+        variable (Parameter): The Parameter.
+        monad: No effect; it orders reads in MindSpore. Default: None.
+
+    Returns:
+        A tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.load(ms.Parameter(ms.Tensor([1.0]))))
+        [1.]
+    """
     return variable.value() if isinstance(variable, Parameter) else variable
 
 
 def depend(value: Any, expr: Any) -> Any:
-    """value, after expr has been computed. Arguments are computed before the call and writes keep program order, so this is the identity."""
+    """Returns `value` after `expr` has been computed.
+
+    Arguments are computed before the call and writes keep program order, so this is the identity.
+
+    Args:
+        value: The value.
+        expr: What is computed first.
+
+    Returns:
+        `value`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.depend(ms.Tensor([1]), ms.Tensor([2])))
+        [1]
+    """
     return value
 
 
 def identity(x: Any) -> Any:
-    """x itself."""
+    """Returns the argument itself.
+
+    Args:
+        x: Any value.
+
+    Returns:
+        `x`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.identity(ms.Tensor([1, 2])))
+        [1 2]
+    """
     return x
 
 
 def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:
-    """func with its first arguments and keywords bound: functools.partial, for any callable. Raises TypeError."""
+    """Binds a function's first arguments and keywords; functools.partial for any callable.
+
+    Args:
+        func (Callable): The function.
+        *args: The first arguments.
+        **kwargs: The keyword arguments.
+
+    Returns:
+        A function of the remaining arguments.
+
+    Raises:
+        TypeError: If `func` is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.partial(ms.ops.add, ms.Tensor([1]))(ms.Tensor([2])))
+        [3]
+    """
     if not callable(func):
         fail(TypeError, f"expected a function, got {type(func).__name__}", "ops.partial")
     return functools.partial(func, *args, **kwargs)
 
 
 def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
-    """x; in the backward pass the gradient g becomes f(g)."""
+    """Returns x; in the backward pass the gradient g becomes f(g)."""
     return _core.custom_gradient(lambda inputs: inputs, [x], lambda inputs, outputs, douts: [f(douts[0])])[0]
 
 
@@ -93,7 +201,9 @@ def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
 
 
 def need_eager(*values: Any) -> None:
-    """Makes code that is being traced run eagerly, from here on where it can, with the tracer's warning: values have data then."""
+    """Makes code that is being traced run eagerly, if possible from here on, with the tracer's warning, so that values
+    have data.
+    """
     if _core.is_tracing_graph():
         what = "the values to print are asked for while a graph is traced"
         if not _core.leave_graph(what):
@@ -101,8 +211,21 @@ def need_eager(*values: Any) -> None:
 
 
 def print_(*input_x: Any) -> None:
-    """Prints strings, numbers and tensors, one line each, when the program reaches it: in a compiled graph at each of its runs. Raises TypeError for other
-    types."""
+    """Prints strings, numbers and tensors, one line each, when the program reaches it; a compiled graph prints in each
+    of its runs.
+
+    Args:
+        *input_x: The values.
+
+    Raises:
+        TypeError: If a value has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.ops.print_("x:", ms.Tensor([1, 2]))
+        x:
+        Tensor(shape=[2], dtype=Int64, value= [1, 2])
+    """
     for item in input_x:
         if not isinstance(item, (Tensor, str, int, float, bool, tuple, list, dict, type(None), np.generic)):
             fail(TypeError, f"cannot print {type(item).__name__}", "ops.Print", "give tensors, strings and numbers")
@@ -112,7 +235,9 @@ def print_(*input_x: Any) -> None:
 
 
 def assert_(condition: Any, input_data: Any, summarize: int = 3) -> None:
-    """Raises ValueError with the first `summarize` elements of each tensor when the condition does not hold. Such code runs eagerly."""
+    """Raises ValueError with the first `summarize` elements of each tensor if the condition is False. Code that calls it
+    runs eagerly.
+    """
     if not bool(condition):
         parts = [str(t.asnumpy().reshape(-1)[:summarize]) if isinstance(t, Tensor) else str(t) for t in input_data]
         fail(ValueError, "assertion failed: " + ", ".join(parts), "ops.Assert")
@@ -122,7 +247,24 @@ def assert_(condition: Any, input_data: Any, summarize: int = 3) -> None:
 
 
 def make_range(start: int, stop: Optional[int] = None, step: int = 1) -> tuple:
-    """The ints of range(start), range(start, stop) or range(start, stop, step) as a tuple. Raises ValueError for more than a tuple can hold."""
+    """Returns the ints of range(start), range(start, stop) or range(start, stop, step) as a tuple.
+
+    Args:
+        start (int): The first number, or the end if it is the only argument.
+        stop (int): The exclusive end. Default: None.
+        step (int): The difference of two numbers. Default: 1.
+
+    Returns:
+        A tuple of ints.
+
+    Raises:
+        ValueError: If there are more than 2^24 numbers.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.make_range(1, 7, 2))
+        (1, 3, 5)
+    """
     return _listed(range(start) if stop is None else range(start, stop, step), "ops.make_range")
 
 
@@ -133,22 +275,72 @@ def _listed(values: range, where: str) -> tuple:
 
 
 def make_tuple(*items: Any) -> tuple:
-    """Its arguments as a tuple."""
+    """Returns its arguments as a tuple.
+
+    Args:
+        *items: The elements.
+
+    Returns:
+        A tuple.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.make_tuple(1, 2))
+        (1, 2)
+    """
     return items
 
 
 def make_list(*items: Any) -> list:
-    """Its arguments as a list."""
+    """Returns its arguments as a list.
+
+    Args:
+        *items: The elements.
+
+    Returns:
+        A list.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.make_list(1, 2))
+        [1, 2]
+    """
     return list(items)
 
 
 def make_slice(start: Any, stop: Any, step: Any) -> slice:
-    """slice(start, stop, step)."""
+    """Returns slice(start, stop, step).
+
+    Args:
+        start: The start.
+        stop: The exclusive end.
+        step: The step.
+
+    Returns:
+        A slice.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.make_slice(1, 4, None))
+        slice(1, 4, None)
+    """
     return slice(start, stop, step)
 
 
 def tuple_len(data: Any) -> int:
-    """Number of elements of a tuple, list or dictionary."""
+    """Returns the number of elements of a tuple, list or dictionary.
+
+    Args:
+        data: The container.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tuple_len((1, 2, 3)))
+        3
+    """
     return len(data)
 
 
@@ -157,7 +349,25 @@ tuple_getitem = list_getitem = dict_getitem = operator.getitem
 
 
 def tuple_setitem(data: tuple, index: int, value: Any) -> tuple:
-    """data with another element. Raises TypeError for what is no tuple, IndexError for an index outside of it."""
+    """Returns a tuple with one element replaced.
+
+    Args:
+        data (tuple): The tuple.
+        index (int): The position.
+        value: The new element.
+
+    Returns:
+        A tuple.
+
+    Raises:
+        TypeError: If `data` is not a tuple.
+        IndexError: If `index` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tuple_setitem((1, 2, 3), 1, 9))
+        (1, 9, 3)
+    """
     if not isinstance(data, tuple):
         fail(TypeError, f"expected a tuple, got {type(data).__name__}", "ops.tuple_setitem")
     i = to_int(index, "index", "ops.tuple_setitem")
@@ -168,12 +378,39 @@ def tuple_setitem(data: tuple, index: int, value: Any) -> tuple:
 
 
 def tuple_reversed(data: tuple) -> tuple:
-    """data in reverse order."""
+    """Returns a tuple in reverse order.
+
+    Args:
+        data (tuple): The tuple.
+
+    Returns:
+        A tuple.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tuple_reversed((1, 2, 3)))
+        (3, 2, 1)
+    """
     return tuple(reversed(data))
 
 
 def tuple_to_array(input_x: tuple) -> Tensor:
-    """A tuple of numbers, or a range, as a vector: int32 for ints, float32 for floats. Raises TypeError for another type or mixed numbers."""
+    """Converts a tuple of numbers, or a range, to a vector.
+
+    Args:
+        input_x (tuple): The numbers, all of one type.
+
+    Returns:
+        A vector: int32 for ints, float32 for floats.
+
+    Raises:
+        TypeError: If `input_x` has another type or the numbers are mixed.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tuple_to_array((1, 2, 3)))
+        [1 2 3]
+    """
     input_x = _listed(input_x, "ops.tuple_to_array") if isinstance(input_x, range) else input_x
     if not isinstance(input_x, tuple) or not input_x:
         fail(TypeError, f"expected a tuple of numbers, got {input_x!r}", "ops.tuple_to_array")
@@ -183,21 +420,68 @@ def tuple_to_array(input_x: tuple) -> Tensor:
 
 
 def scalar_to_tensor(input_x: Union[int, float, bool], dtype=mstype.float32) -> Tensor:
-    """A number as a 0-D tensor of dtype. Raises TypeError for anything else."""
+    """Converts a number to a 0-D tensor.
+
+    Args:
+        input_x (number): The number.
+        dtype (dtype): The element type. Default: mstype.float32.
+
+    Returns:
+        A 0-D tensor.
+
+    Raises:
+        TypeError: If `input_x` is not a number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scalar_to_tensor(2))
+        2.0
+    """
     if not is_number(input_x):
         fail(TypeError, f"expected a number, got {type(input_x).__name__}", "ops.scalar_to_tensor")
     return fill(dtype, (), input_x)
 
 
 def scalar_to_array(input_x: Union[int, float, bool]) -> Tensor:
-    """A number as a 0-D tensor: int64, float32 or bool."""
+    """Converts a number to a 0-D tensor of int64, float32 or bool.
+
+    Args:
+        input_x (number): The number.
+
+    Returns:
+        A 0-D tensor.
+
+    Raises:
+        TypeError: If `input_x` is not a number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scalar_to_array(2))
+        2
+    """
     if not is_number(input_x):
         fail(TypeError, f"expected a number, got {type(input_x).__name__}", "ops.scalar_to_array")
     return as_tensor(input_x)
 
 
 def scalar_cast(input_x: Union[int, float, bool], input_y: Any) -> Union[int, float, bool]:
-    """A number as bool, int or float, whichever the element type input_y is. Raises TypeError for anything but a number."""
+    """Converts a number to bool, int or float, according to an element type.
+
+    Args:
+        input_x (number): The number.
+        input_y: The element type.
+
+    Returns:
+        A Python number.
+
+    Raises:
+        TypeError: If `input_x` is not a number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scalar_cast(2.7, ms.int32))
+        2
+    """
     if not is_number(input_x):
         fail(TypeError, f"expected a number, got {type(input_x).__name__}", "ops.scalar_cast")
     if input_y in (mstype.bool_, bool):
@@ -206,7 +490,19 @@ def scalar_cast(input_x: Union[int, float, bool], input_y: Any) -> Union[int, fl
 
 
 def array_to_scalar(x: Tensor) -> Union[int, float, bool]:
-    """The only element of a constant tensor."""
+    """Returns the only element of a constant tensor.
+
+    Args:
+        x (Tensor): A tensor of one element.
+
+    Returns:
+        A Python number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.array_to_scalar(ms.Tensor(3)))
+        3
+    """
     return x.item()
 
 
@@ -220,64 +516,179 @@ is_, is_not, string_concat = operator.is_, operator.is_not, operator.add
 
 
 def scalar_max(x: Any, y: Any) -> Any:
-    """The larger number."""
+    """Returns the larger number.
+
+    Args:
+        x: The first number.
+        y: The second number.
+
+    Returns:
+        A number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scalar_max(1, 2))
+        2
+    """
     return max(x, y)
 
 
 def scalar_min(x: Any, y: Any) -> Any:
-    """The smaller number."""
+    """Returns the smaller number.
+
+    Args:
+        x: The first number.
+        y: The second number.
+
+    Returns:
+        A number.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.scalar_min(1, 2))
+        1
+    """
     return min(x, y)
 
 
 def bool_and(x: bool, y: bool) -> bool:
-    """x and y."""
+    """Returns x and y.
+
+    Args:
+        x (bool): The first operand.
+        y (bool): The second operand.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bool_and(True, False))
+        False
+    """
     return x and y
 
 
 def bool_or(x: bool, y: bool) -> bool:
-    """x or y."""
+    """Returns x or y.
+
+    Args:
+        x (bool): The first operand.
+        y (bool): The second operand.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bool_or(True, False))
+        True
+    """
     return x or y
 
 
 def in_dict(key: Any, data: Any) -> bool:
-    """Whether a key is in a dictionary."""
+    """Returns whether a key is in a dictionary.
+
+    Args:
+        key: The key.
+        data: The dictionary.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.in_dict("a", {"a": 1}))
+        True
+    """
     return key in data
 
 
 def not_in_dict(key: Any, data: Any) -> bool:
-    """Whether a key is not in a dictionary."""
+    """Returns whether a key is not in a dictionary.
+
+    Args:
+        key: The key.
+        data: The dictionary.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.not_in_dict("a", {"a": 1}))
+        False
+    """
     return key not in data
 
 
 def typeof(x: Any) -> Any:
-    """The element type of a tensor, the Python type of anything else."""
+    """Returns the element type of a tensor, or the Python type of another value.
+
+    Args:
+        x: Any value.
+
+    Returns:
+        A type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.typeof(ms.Tensor([1.0])))
+        Float32
+    """
     return x.dtype if isinstance(x, Tensor) else type(x)
 
 
 def hastype(x: Any, t: Any) -> bool:
-    """Whether typeof(x) is t or a kind of t."""
+    """Returns whether typeof(x) is `t` or a kind of it.
+
+    Args:
+        x: Any value.
+        t: A type or a class of types.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.hastype(ms.Tensor([1.0]), ms.float32))
+        True
+    """
     return mstype.issubclass_(typeof(x), t)
 
 
 def isinstance_(inst: Any, type_: Any) -> bool:
-    """Whether a tensor has the element type (or class of types) type_, or a Python value the Python type type_."""
+    """Returns whether a tensor has the element type (or class of types) type_, or a Python value the Python type type_."""
     if isinstance(inst, Tensor):
         return type_ in (mstype.tensor, Tensor) or any(mstype.issubclass_(inst.dtype, t) for t in (type_ if isinstance(type_, tuple) else (type_,)))
     return isinstance(inst, type_) if isinstance(type_, (type, tuple)) else mstype.issubclass_(mstype.pytype_to_dtype(type(inst)), type_)
 
 
 def issubclass_(type_: Any, dtype: Any) -> bool:
-    """Whether an element type is dtype or belongs to the class of types dtype."""
+    """Returns whether an element type is dtype or belongs to the class of types dtype."""
     return mstype.issubclass_(type_, dtype)
 
 
 def isconstant(x: Any) -> bool:
-    """Whether the value is known while a graph is traced."""
+    """Returns whether the value is known while a graph is traced.
+
+    Args:
+        x: Any value.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.isconstant(2))
+        True
+    """
     return not (isinstance(x, Tensor) and x.is_symbolic)
 
 
 def same_type_shape(x: Tensor, y: Tensor) -> Tensor:
-    """x. Raises TypeError unless y has its element type, ValueError unless it has its shape."""
+    """Returns x. Raises TypeError if y has another element type, ValueError if it has another shape."""
     if x.dtype is not y.dtype:
         fail(TypeError, f"expected {x.dtype}, got {y.dtype}", "ops.SameTypeShape")
     if x.shape != y.shape:
@@ -286,18 +697,59 @@ def same_type_shape(x: Tensor, y: Tensor) -> Tensor:
 
 
 def reduced_shape(x_shape: tuple, axis: Any) -> tuple:
-    """The shape with the reduced axes as 1. Raises ValueError for an axis that is not there."""
+    """Returns a shape with the reduced axes as 1.
+
+    Args:
+        x_shape (tuple): The shape.
+        axis (int or sequence of ints): The axes; None or () is all.
+
+    Returns:
+        A tuple of ints.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.reduced_shape((2, 3, 4), (1,)))
+        (2, 1, 4)
+    """
     axes = [to_axis(a, len(x_shape), "ops.reduced_shape") for a in to_axes(axis, "ops.reduced_shape")] or range(len(x_shape))
     return tuple(1 if d in axes else n for d, n in enumerate(x_shape))
 
 
 def shape_mul(shape: tuple) -> int:
-    """The product of a tuple of ints."""
+    """Returns the product of a tuple of ints.
+
+    Args:
+        shape (tuple): The ints.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.shape_mul((2, 3, 4)))
+        24
+    """
     return math.prod(shape)
 
 
 def mixed_precision_cast(dst_dtype, x: Any) -> Any:
-    """Floating tensors of x (a tensor or a nested tuple, list or dictionary) cast to dst_dtype; the rest as it is."""
+    """Casts the floating tensors of a value; everything else is returned unchanged.
+
+    Args:
+        dst_dtype (dtype): The element type.
+        x: A tensor, or a nested tuple, list or dictionary.
+
+    Returns:
+        A value of the same structure.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.mixed_precision_cast(ms.float16, (ms.Tensor([1.0]), ms.Tensor([1])))[0].dtype)
+        Float16
+    """
     if isinstance(x, Tensor):
         return core.cast(x, dst_dtype) if is_float(x.dtype) else x
     if isinstance(x, (tuple, list)):
@@ -306,22 +758,36 @@ def mixed_precision_cast(dst_dtype, x: Any) -> Any:
 
 
 def tail(data: tuple) -> tuple:
-    """All but the first element."""
+    """Returns all elements but the first."""
     return data[1:]
 
 
 def zip_operation(*data: tuple) -> tuple:
-    """zip as a tuple."""
+    """Returns zip(*data) as a tuple."""
     return tuple(zip(*data))
 
 
 def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: tuple) -> Any:
-    """RowTensor(indices, values, dense_shape)."""
+    """Creates a RowTensor: the slices `values` at `indices` of the first dimension of a tensor of shape `dense_shape`.
+
+    Args:
+        indices (Tensor): The row numbers.
+        values (Tensor): The rows.
+        dense_shape (tuple): The shape of the whole tensor.
+
+    Returns:
+        A RowTensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.make_row_tensor(ms.Tensor([1]), ms.Tensor([[2.0]]), (3, 1)).indices)
+        [1]
+    """
     return RowTensor(indices, values, dense_shape)
 
 
 def float_status(x: Tensor) -> Tensor:
-    """[1] float32: 1 when an element is not finite, else 0."""
+    """Returns a float32 tensor of shape [1]: 1 if an element is not finite, else 0."""
     return core.reshape(core.cast(core.logical_not(core.all_finite([x])), mstype.float32), (1,))
 
 

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that pool windows of signals and images [n, c, …], and that take the windows themselves."""
+"""Functions of sindri.ops that pool windows of signals and images [n, c, …], and that extract the windows."""
 from __future__ import annotations
 
 import math
@@ -13,7 +13,7 @@ from sindri.ops.function.nn_func import in_nchw, spatial_pads
 
 
 def pool(kind: Callable, x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, where: str, pad: Any = 0) -> Tensor:
-    """Pooling as the primitives MaxPool and AvgPool spell it."""
+    """Pools as the primitives MaxPool and AvgPool name the arguments."""
     kernel, stride = pair(kernel_size, "kernel_size", where), pair(strides, "strides", where)
 
     def run(image: Tensor) -> Tensor:
@@ -34,7 +34,28 @@ def _window(kernel_size: Any, stride: Any, padding: Any, where: str) -> tuple:
 
 def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
                ceil_mode: bool = False):
-    """Maxima of windows of [n, c, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat image."""
+    """Computes the maxima of windows of images [n, c, h, w].
+
+    Args:
+        x (Tensor): The images.
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): The padding; it does not count. Default: 0.
+        dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+
+    Returns:
+        The maxima, or (maxima, int64 positions in the flat image).
+
+    Raises:
+        ValueError: If the window does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.max_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
+        [[[[4.]]]]
+    """
     kernel, stride, pads = _window(kernel_size, stride, padding, "ops.max_pool2d")
     spread = pair(dilation, "dilation", "ops.max_pool2d")
     if spread != [1, 1]:
@@ -45,7 +66,7 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
 
 
 def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool = False) -> tuple:
-    """(maxima, int64 places in the flat image): the engine keeps places inside the window."""
+    """Returns (maxima, int64 positions in the flat image). The engine stores positions inside the window."""
     y, place = _core.run_op("max_pool2d", [x], {"kernel": kernel, "stride": stride, "pad": pad, "ceil_mode": ceil_mode})
     place = core.cast(place, mstype.int64)
     row = core.reshape(core.sub(core.mul(core.arange(0, y.shape[2]), stride[0]), pad[0]), (-1, 1))
@@ -56,8 +77,10 @@ def max_pool_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int]
 
 def dilated_max_pool(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], ceil_mode: bool, dilation: Sequence[int],
                      places: bool = False) -> Any:
-    """Maxima of windows whose elements are `dilation` apart, a strided slice per element; with places also theirs in the flat image, the first of
-    equal ones."""
+    """Returns the maxima of windows whose elements are `dilation` apart, by one strided slice per element.
+
+    With `places`, also returns their positions in the flat image, the first of equal ones.
+    """
     where, ends = "ops.max_pool2d", list(pad)
     for i, size in enumerate(x.shape[2:]):
         reach, whole = dilation[i] * (kernel[i] - 1) + 1, size + pad[2 * i] + pad[2 * i + 1]
@@ -82,7 +105,29 @@ def dilated_max_pool(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pa
 
 def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int = 0) -> Tensor:
-    """Means of windows of [n, c, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
+    """Computes the means of windows of images [n, c, h, w].
+
+    Args:
+        input_x (Tensor): The images.
+        kernel_size (int or sequence of ints): The window. Default: 1.
+        stride (int or sequence of ints): The step of the windows. Default: 1.
+        padding (int or sequence of ints): The padding with zeros. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        count_include_pad (bool): Whether padding counts in the divisor. Default: True.
+        divisor_override (int): A divisor of the sums; 0 divides by the size of the window. Default: 0.
+
+    Returns:
+        The means.
+
+    Raises:
+        TypeError: If `divisor_override` is not an int.
+        ValueError: If `divisor_override` is negative or the window does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.avg_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
+        [[[[2.5]]]]
+    """
     kernel, stride, pads = _window(kernel_size, stride, padding, "ops.avg_pool2d")
     divisor = need_divisor(divisor_override, "ops.avg_pool2d")
     if not divisor:
@@ -92,19 +137,36 @@ def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
 
 
 def _as_images(fn: Callable, x: Tensor) -> Tensor:
-    """fn of [n, c, 1, l] for signals [n, c, l] or [c, l]."""
+    """Applies fn to [n, c, 1, l] for signals [n, c, l] or [c, l]."""
     return core.squeeze(fn(core.expand_dims(x, -2)), -2) if len(x.shape) == 3 else _as_images(fn, core.expand_dims(x, 0))[0]
 
 
 def avg_pool1d(input_x: Tensor, kernel_size: int = 1, stride: int = 1, padding: int = 0, ceil_mode: bool = False,
                count_include_pad: bool = True) -> Tensor:
-    """Means of windows of [n, c, l]."""
+    """Computes the means of windows of signals [n, c, l] or [c, l].
+
+    Args:
+        input_x (Tensor): The signals.
+        kernel_size (int): The window. Default: 1.
+        stride (int): The step of the windows. Default: 1.
+        padding (int): The padding with zeros at both ends. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        count_include_pad (bool): Whether padding counts in the divisor. Default: True.
+
+    Returns:
+        The means.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.avg_pool1d(ms.Tensor([[[1.0, 2.0, 3.0]]]), 2))
+        [[[1.5 2.5]]]
+    """
     k, s, p = (to_ints(v, n, "ops.avg_pool1d")[0] for v, n in ((kernel_size, "kernel_size"), (stride, "stride"), (padding, "padding")))
     return _as_images(lambda x: core.avg_pool2d(x, [1, k], [1, s], [0, 0, p, p], ceil_mode, count_include_pad), input_x)
 
 
 def max_pool1d(x: Tensor, kernel_size: int, stride: Optional[int] = None, padding: int = 0, ceil_mode: bool = False) -> Tensor:
-    """Maxima of windows of [n, c, l] (stride None: kernel_size)."""
+    """Returns the maxima of windows of [n, c, l]; with stride None the stride is kernel_size."""
     k = to_ints(kernel_size, "kernel_size", "ops.max_pool1d")[0]
     s = k if stride is None else to_ints(stride, "stride", "ops.max_pool1d")[0]
     return _as_images(lambda image: core.max_pool2d(image, [1, k], [1, s], [0, 0, padding, padding], ceil_mode), x)
@@ -115,21 +177,61 @@ def _with_batch(fn: Callable, x: Tensor) -> Tensor:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Means over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); None keeps a size."""
+    """Computes the means over oh x ow windows that cover images [n, c, h, w] or [c, h, w].
+
+    Args:
+        input (Tensor): The images.
+        output_size (int or sequence of ints): The size, one for both dimensions or (oh, ow); None keeps a dimension's
+            size.
+
+    Returns:
+        A tensor of that size.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adaptive_avg_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
+        [[[[2.5]]]]
+    """
     oh, ow = adaptive_sizes(output_size, input.shape[-2:], "ops.adaptive_avg_pool2d")
     return _with_batch(lambda x: core.adaptive_avg_pool2d(x, oh, ow), input)
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Tensor:
-    """Maxima over oh x ow windows that cover [n, c, h, w] (or [c, h, w]); with return_indices also their int64 places in the flat image."""
+    """Computes the maxima over oh x ow windows that cover images [n, c, h, w] or [c, h, w].
+
+    Args:
+        input (Tensor): The images.
+        output_size (int or sequence of ints): The size, one for both dimensions or (oh, ow); None keeps a dimension's
+            size.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+
+    Returns:
+        The maxima, or (maxima, int64 positions in the flat image).
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adaptive_max_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
+        [[[[4.]]]]
+    """
     where = "ops.adaptive_max_pool2d"
     y, places = adaptive_max_pool(input, adaptive_sizes(output_size, input.shape[-2:], where), return_indices, where)
     return (y, places) if return_indices else y
 
 
 def adaptive_max_pool(x: Tensor, counts: Sequence[int], places: bool, where: str) -> Tuple[Tensor, Optional[Tensor]]:
-    """(maxima, their places or None) over counts windows that cover the last dimensions, one dimension after the other from the last on: so the first
-    of equal elements is found. Places are counted through these dimensions."""
+    """Returns (maxima, their positions or None) over `counts` windows that cover the last dimensions.
+
+    The dimensions are reduced one by one from the last, so that the first of equal elements is found. Positions count
+    through these dimensions.
+    """
     rank, sizes, found = len(x.shape), x.shape[-len(counts):], None
     for k in reversed(range(len(counts))):
         count, size, d = counts[k], sizes[k], rank - len(counts) + k
@@ -153,7 +255,9 @@ def adaptive_max_pool(x: Tensor, counts: Sequence[int], places: bool, where: str
 
 
 def _max_unpool(x: Tensor, indices: Tensor, settings: Sequence[Any], output_size: Any, rank: int, where: str) -> Tensor:
-    """Zeros with the elements of x at their places, the flat ones of the last rank dimensions. settings: kernel_size, stride, padding."""
+    """Returns zeros with the elements of x at their positions, which are flat over the last rank dimensions. settings:
+    kernel_size, stride, padding.
+    """
     kernel, stride, pads = (list(v) * rank if len(v) == 1 else list(v) for v in (to_ints(s, "kernel_size, stride or padding", where) for s in settings))
     if len(x.shape) not in (rank + 1, rank + 2) or indices.shape != x.shape or not len(kernel) == len(stride) == len(pads) == rank:
         fail(ValueError, f"expected {rank + 1} or {rank + 2} dimensions, as many indices, and {rank} numbers each, got {x.shape}, {indices.shape}, {settings}",
@@ -175,35 +279,131 @@ def _max_unpool(x: Tensor, indices: Tensor, settings: Sequence[Any], output_size
 
 
 def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Optional[tuple] = None) -> Tensor:
-    """Maxima of [n, c, l] or [c, l] put back to their places, zeros elsewhere. output_size: where pooling cut some off, less than stride. Raises
-    ValueError, also for a place outside."""
+    """Writes maxima of [n, c, l] or [c, l] back to their positions; all other elements are 0.
+
+    Args:
+        x (Tensor): The maxima.
+        indices (Tensor): Their positions.
+        kernel_size (int): The window of the pooling.
+        stride (int): Its stride; None is `kernel_size`. Default: None.
+        padding (int): Its padding. Default: 0.
+        output_size (tuple): The size of the result, if pooling dropped elements; it may differ from the computed one
+            by less than the stride. Default: None.
+
+    Returns:
+        A tensor of the size before pooling.
+
+    Raises:
+        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.max_unpool1d(ms.Tensor([[[2.0, 4.0]]]), ms.Tensor([[[1, 3]]]), 2))
+        [[[0. 2. 0. 4.]]]
+    """
     return _max_unpool(x, indices, (kernel_size, kernel_size if stride is None else stride, padding), output_size, 1, "ops.max_unpool1d")
 
 
 def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Optional[tuple] = None) -> Tensor:
-    """Maxima of [n, c, h, w] or [c, h, w] put back to their places in the flat image; see max_unpool1d."""
+    """Writes maxima of [n, c, h, w] or [c, h, w] back to their positions in the flat image; see `max_unpool1d`.
+
+    Args:
+        x (Tensor): The maxima.
+        indices (Tensor): Their positions.
+        kernel_size (int or sequence of ints): The window of the pooling.
+        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): Its padding. Default: 0.
+        output_size (tuple): The size of the result, if pooling dropped elements. Default: None.
+
+    Returns:
+        A tensor of the size before pooling.
+
+    Raises:
+        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.max_unpool2d(ms.Tensor([[[[4.0]]]]), ms.Tensor([[[[3]]]]), 2))
+        [[[[0. 0.]
+           [0. 4.]]]]
+    """
     return _max_unpool(x, indices, (kernel_size, kernel_size if stride is None else stride, padding), output_size, 2, "ops.max_unpool2d")
 
 
 def max_unpool3d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Optional[tuple] = None) -> Tensor:
-    """Maxima of [n, c, d, h, w] or [c, d, h, w] put back to their places in the flat volume; see max_unpool1d."""
+    """Writes maxima of [n, c, d, h, w] or [c, d, h, w] back to their positions in the flat volume; see `max_unpool1d`.
+
+    Args:
+        x (Tensor): The maxima.
+        indices (Tensor): Their positions.
+        kernel_size (int or sequence of ints): The window of the pooling.
+        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): Its padding. Default: 0.
+        output_size (tuple): The size of the result, if pooling dropped elements. Default: None.
+
+    Returns:
+        A tensor of the size before pooling.
+
+    Raises:
+        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.max_unpool3d(ms.Tensor([[[[[4.0]]]]]), ms.Tensor([[[[[7]]]]]), 2).shape)
+        (1, 1, 2, 2, 2)
+    """
     return _max_unpool(x, indices, (kernel_size, kernel_size if stride is None else stride, padding), output_size, 3, "ops.max_unpool3d")
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
-    """Means over output_size windows that cover [n, c, l]."""
+    """Computes the means over output_size windows that cover signals [n, c, l] or [c, l].
+
+    Args:
+        input (Tensor): The signals.
+        output_size (int): The size.
+
+    Returns:
+        A tensor of that size.
+
+    Raises:
+        ValueError: If `output_size` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adaptive_avg_pool1d(ms.Tensor([[[1.0, 2.0, 3.0, 4.0]]]), 2))
+        [[[1.5 3.5]]]
+    """
     return _as_images(lambda x: adaptive_avg_pool2d(x, (1, to_ints(output_size, "output_size", "ops.adaptive_avg_pool1d")[0])), input)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
-    """Maxima over output_size windows that cover [n, c, l]."""
+    """Computes the maxima over output_size windows that cover signals [n, c, l] or [c, l].
+
+    Args:
+        input (Tensor): The signals.
+        output_size (int): The size.
+
+    Returns:
+        A tensor of that size.
+
+    Raises:
+        ValueError: If `output_size` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adaptive_max_pool1d(ms.Tensor([[[1.0, 2.0, 3.0, 4.0]]]), 2))
+        [[[2. 4.]]]
+    """
     return _as_images(lambda x: adaptive_max_pool2d(x, (1, output_size)), input)
 
 
 @rounded_once()
 def _lp_pool(x: Tensor, norm_type: Union[int, float], kernel: Sequence[int], stride: Sequence[int], ceil_mode: bool) -> Tensor:
-    """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, h, w]; windows cut by the border count as whole ones with the mean of what is there.
-    Where the sum is 0 so is the gradient."""
+    """Computes (sum of x^norm_type)^(1/norm_type) over windows of [n, c, h, w].
+
+    Windows cut by the border count as whole ones with the mean of their elements. Where the sum is 0, so is the
+    gradient.
+    """
     p = float(norm_type)
     powers = core.power_or_zero(x, p) if p > 0 else core.pow(x, p)
     total = core.mul(core.avg_pool2d(powers, list(kernel), list(stride), [0, 0, 0, 0], ceil_mode, False), float(math.prod(kernel)))
@@ -218,7 +418,27 @@ def _norm_window(norm_type: Any, kernel: Sequence[int], stride: Sequence[int], w
 
 
 def lp_pool1d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, l] or [c, l] (stride None: kernel_size). Raises TypeError, ValueError."""
+    """Computes (sum of x^norm_type)^(1/norm_type) over windows of signals [n, c, l] or [c, l].
+
+    Args:
+        x (Tensor): The signals.
+        norm_type (number): The exponent, not 0.
+        kernel_size (int): The window.
+        stride (int): The step of the windows; None is `kernel_size`. Default: None.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+
+    Returns:
+        The norms.
+
+    Raises:
+        TypeError: If `norm_type` is not a number.
+        ValueError: If `norm_type` is 0, or the window or stride is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.lp_pool1d(ms.Tensor([[[3.0, 4.0]]]), 2, 2))
+        [[[5.]]]
+    """
     k = to_ints(kernel_size, "kernel_size", "ops.lp_pool1d")[0]
     s = k if stride is None else to_ints(stride, "stride", "ops.lp_pool1d")[0]
     _norm_window(norm_type, [k], [s], "ops.lp_pool1d")
@@ -226,7 +446,27 @@ def lp_pool1d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride:
 
 
 def lp_pool2d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """(sum of x^norm_type)^(1/norm_type) over windows of [n, c, h, w] or [c, h, w] (stride None: kernel_size). Raises TypeError, ValueError."""
+    """Computes (sum of x^norm_type)^(1/norm_type) over windows of images [n, c, h, w] or [c, h, w].
+
+    Args:
+        x (Tensor): The images.
+        norm_type (number): The exponent, not 0.
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+
+    Returns:
+        The norms.
+
+    Raises:
+        TypeError: If `norm_type` is not a number.
+        ValueError: If `norm_type` is 0, or the window or stride is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.lp_pool2d(ms.Tensor([[[[3.0, 4.0]]]]), 2, (1, 2)))
+        [[[[5.]]]]
+    """
     kernel = pair(kernel_size, "kernel_size", "ops.lp_pool2d")
     step = kernel if stride is None else pair(stride, "stride", "ops.lp_pool2d")
     _norm_window(norm_type, kernel, step, "ops.lp_pool2d")
@@ -234,14 +474,34 @@ def lp_pool2d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride:
 
 
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """[n, c, h, w] -> [n, c·kh·kw, l]: every window as a column."""
+    """Extracts every window of images as a column: [n, c, h, w] -> [n, c·kh·kw, l].
+
+    Args:
+        input (Tensor): The images.
+        kernel_size (int or sequence of ints): The window.
+        dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
+        padding (int or sequence of ints): The padding with zeros. Default: 0.
+        stride (int or sequence of ints): The step of the windows. Default: 1.
+
+    Returns:
+        The columns.
+
+    Raises:
+        ValueError: If the window does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.unfold(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), (1, 2)))
+        [[[1. 3.]
+          [2. 4.]]]
+    """
     patches = windows(input, kernel_size, stride, dilation, padding, "ops.unfold")
     n, c, kh, kw, oh, ow = patches.shape
     return core.reshape(patches, (n, c * kh * kw, oh * ow))
 
 
 def windows(x: Tensor, kernel_size: Any, stride: Any, dilation: Any, padding: Any, where: str) -> Tensor:
-    """[n, c, h, w] -> [n, c, kh, kw, oh, ow]: a strided slice per place of the kernel."""
+    """Extracts windows, [n, c, h, w] -> [n, c, kh, kw, oh, ow], by one strided slice per position of the kernel."""
     k, s, d = pair(kernel_size, "kernel_size", where), pair(stride, "stride", where), pair(dilation, "dilation", where)
     if min(*k, *s, *d) < 1:
         fail(ValueError, f"kernel_size {k}, stride {s} and dilation {d} must be at least 1", where)

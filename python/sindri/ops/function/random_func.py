@@ -1,7 +1,8 @@
-"""Random functions of sindri.ops. Numbers come from the engine's state (set_seed): the same program draws the same numbers.
+"""Random functions of sindri.ops. Numbers come from the engine's state (set_seed): the same program draws the same
+numbers.
 
-With a `seed` argument (not None) a call draws from a stream of its own that starts with the program and depends on that seed, not on
-set_seed; each further call of the program draws further numbers.
+With a `seed` argument (not None) a call draws from a separate stream. The stream starts with the program and depends
+on that seed, not on set_seed; each further call of the program draws further numbers.
 """
 from __future__ import annotations
 
@@ -20,8 +21,10 @@ _streams: Dict[int, Parameter] = {}
 
 
 def _draw(op: str, seed: Any, **attrs) -> Tensor:
-    """One of the engine's random ops: from the engine's state, or from the stream of a seed (an int or a pair), whose key (seed, number of
-    draws, 0) is state of its own and advances in eager and in compiled code alike."""
+    """Runs one of the engine's random ops: from the engine's state, or from the stream of a seed (an int or a pair).
+
+    The stream's key (seed, number of draws, 0) is separate state, which advances in eager and in compiled code alike.
+    """
     if seed is None:
         return getattr(core, op)(**attrs)
     first, second = seed if isinstance(seed, tuple) else (seed, 0)
@@ -36,7 +39,7 @@ def _draw(op: str, seed: Any, **attrs) -> Tensor:
 
 
 def _seed(seed: Any, seed2: int = 0) -> Any:
-    """None for the primitives' default seeds of 0."""
+    """Returns None for the primitives' default seeds of 0, else the pair."""
     return (seed, seed2) if seed or seed2 else None
 
 
@@ -48,24 +51,58 @@ def _dims(shape: Size, where: str) -> tuple:
 
 
 def _sizes(size: tuple, where: str) -> tuple:
-    """The shape of randn(2, 3), randn((2, 3)) and randn()."""
+    """Returns the shape of randn(2, 3), randn((2, 3)) and randn()."""
     return _dims(size[0] if len(size) == 1 and not isinstance(size[0], int) else size, where)
 
 
 def keep_mask(shape: tuple, keep_prob: float, dtype, seed: Any = None) -> Tensor:
-    """1/keep_prob with probability keep_prob, else 0. The first dimension counts samples."""
+    """Returns 1/keep_prob with probability keep_prob, else 0. The first dimension counts samples."""
     if seed is None:
         return core.dropout(core.full(shape, 1.0, dtype), keep_prob)
     return core.mul(_draw("random_bernoulli", seed, shape=shape, p=keep_prob, dtype=dtype), 1.0 / keep_prob)
 
 
 def standard_normal(shape: Size, seed: Optional[int] = None) -> Tensor:
-    """float32 numbers from N(0, 1)."""
+    """Draws float32 numbers from N(0, 1).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        A float32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.standard_normal((2, 3)).shape)
+        (2, 3)
+    """
     return _draw("random_normal", seed, shape=_dims(shape, "ops.standard_normal"), mean=0.0, stddev=1.0, dtype=mstype.float32)
 
 
 def normal(shape: Size, mean: Union[Tensor, int, float], stddev: Union[Tensor, int, float], seed: Optional[int] = None) -> Tensor:
-    """float32 numbers from N(mean, stddev²); shape is broadcast with those of mean and stddev."""
+    """Draws float32 numbers from N(mean, stddev²).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape; it is broadcast with those of `mean` and `stddev`.
+        mean (Tensor or number): The mean.
+        stddev (Tensor or number): The standard deviation.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        A float32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.normal((2, 3), 0.0, 1.0).shape)
+        (2, 3)
+    """
     dims = _dims(shape, "ops.normal")
     if not isinstance(mean, Tensor) and not isinstance(stddev, Tensor):
         return _draw("random_normal", seed, shape=dims, mean=float(mean), stddev=float(stddev), dtype=mstype.float32)
@@ -84,7 +121,27 @@ def _broadcast(dims: tuple, *others: Any) -> tuple:
 
 def uniform(shape: Size, minval: Union[Tensor, int, float], maxval: Union[Tensor, int, float], seed: Optional[int] = None,
             dtype=mstype.float32) -> Tensor:
-    """Numbers from [minval, maxval): float32, or whole ones for dtype int32. shape is broadcast with those of minval and maxval."""
+    """Draws numbers from [minval, maxval).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape; it is broadcast with those of `minval` and `maxval`.
+        minval (Tensor or number): The lower bound.
+        maxval (Tensor or number): The exclusive upper bound.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+        dtype (dtype): Float32, or int32 for whole numbers. Default: mstype.float32.
+
+    Returns:
+        A tensor of that type.
+
+    Raises:
+        TypeError: If `dtype` is another type.
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.uniform((2, 3), 0.0, 1.0).shape)
+        (2, 3)
+    """
     dims = _broadcast(_dims(shape, "ops.uniform"), minval, maxval)
     if dtype not in (mstype.float32, mstype.int32):
         fail(TypeError, f"dtype: expected int32 or float32, got {dtype}", "ops.uniform")
@@ -97,39 +154,73 @@ def uniform(shape: Size, minval: Union[Tensor, int, float], maxval: Union[Tensor
 
 
 def _whole(dims: tuple, low: Any, high: Any, seed: Any, dtype) -> Tensor:
-    """Whole numbers from [low, high), of 53 random bits each."""
+    """Draws whole numbers from [low, high), of 53 random bits each."""
     unit = _draw("random_uniform", seed, shape=dims, low=0.0, high=1.0, dtype=mstype.float64)
     low, high = (core.cast(as_tensor(v), mstype.float64) for v in (low, high))
     return core.cast(core.floor(core.add(core.mul(unit, core.sub(high, low)), low)), dtype)
 
 
 def uniform_int(shape: Size, minval: Union[Tensor, int], maxval: Union[Tensor, int], seed: int = 0, seed2: int = 0) -> Tensor:
-    """int32 numbers from [minval, maxval)."""
+    """Draws int32 numbers from [minval, maxval)."""
     return _whole(_dims(shape, "ops.UniformInt"), minval, maxval, _seed(seed, seed2), mstype.int32)
 
 
 def uniform_real(shape: Size, seed: int = 0, seed2: int = 0) -> Tensor:
-    """float32 numbers from [0, 1)."""
+    """Draws float32 numbers from [0, 1)."""
     return _draw("random_uniform", _seed(seed, seed2), shape=_dims(shape, "ops.UniformReal"), low=0.0, high=1.0, dtype=mstype.float32)
 
 
 def normal_with_seeds(shape: Size, seed: int = 0, seed2: int = 0) -> Tensor:
-    """float32 numbers from N(0, 1)."""
+    """Draws float32 numbers from N(0, 1)."""
     return standard_normal(shape, _seed(seed, seed2))
 
 
 def truncated_normal(shape: Size, dtype=mstype.float32, seed: int = 0, seed2: int = 0) -> Tensor:
-    """Numbers from N(0, 1) within two standard deviations."""
+    """Draws numbers from N(0, 1) within two standard deviations."""
     return _draw("random_truncated_normal", _seed(seed, seed2), shape=_dims(shape, "ops.TruncatedNormal"), mean=0.0, stddev=1.0, dtype=dtype)
 
 
 def rand(*size: int, dtype=None, seed: Optional[int] = None) -> Tensor:
-    """Numbers from [0, 1), float32 unless dtype says otherwise: rand(2, 3) or rand((2, 3))."""
+    """Draws numbers from [0, 1).
+
+    Args:
+        *size: The shape, as rand(2, 3) or rand((2, 3)).
+        dtype (dtype): A floating type; None is float32. Default: None.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `dtype` is not floating or a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.rand(2, 3).shape)
+        (2, 3)
+    """
     return _draw("random_uniform", seed, shape=_sizes(size, "ops.rand"), low=0.0, high=1.0, dtype=_floating(dtype, "ops.rand"))
 
 
 def randn(*size: int, dtype=None, seed: Optional[int] = None) -> Tensor:
-    """Numbers from N(0, 1), float32 unless dtype says otherwise: randn(2, 3) or randn((2, 3))."""
+    """Draws numbers from N(0, 1).
+
+    Args:
+        *size: The shape, as randn(2, 3) or randn((2, 3)).
+        dtype (dtype): A floating type; None is float32. Default: None.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `dtype` is not floating or a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.randn(2, 3).shape)
+        (2, 3)
+    """
     return _draw("random_normal", seed, shape=_sizes(size, "ops.randn"), mean=0.0, stddev=1.0, dtype=_floating(dtype, "ops.randn"))
 
 
@@ -140,17 +231,71 @@ def _floating(dtype: Any, where: str):
 
 
 def rand_like(input: Tensor, seed: Optional[int] = None, *, dtype=None) -> Tensor:
-    """rand of input's shape (and type)."""
+    """Draws numbers from [0, 1) in input's shape.
+
+    Args:
+        input (Tensor): The tensor whose shape is used.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+        dtype (dtype): A floating type; None is input's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If the type is not floating.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.rand_like(ms.ops.ones((2, 3))).shape)
+        (2, 3)
+    """
     return rand(input.shape, dtype=dtype or input.dtype, seed=seed)
 
 
 def randn_like(input: Tensor, seed: Optional[int] = None, *, dtype=None) -> Tensor:
-    """randn of input's shape (and type)."""
+    """Draws numbers from N(0, 1) in input's shape.
+
+    Args:
+        input (Tensor): The tensor whose shape is used.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+        dtype (dtype): A floating type; None is input's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If the type is not floating.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.randn_like(ms.ops.ones((2, 3))).shape)
+        (2, 3)
+    """
     return randn(input.shape, dtype=dtype or input.dtype, seed=seed)
 
 
 def randint(low: int, high: int, size: Size, seed: Optional[int] = None, *, dtype=None) -> Tensor:
-    """Whole numbers from [low, high), int64 unless dtype says otherwise. Raises ValueError unless low < high."""
+    """Draws whole numbers from [low, high).
+
+    Args:
+        low (int): The lower bound.
+        high (int): The exclusive upper bound.
+        size (int, sequence of ints or Tensor): The shape.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+        dtype (dtype): The element type; None is int64. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        TypeError: If a bound is not an int.
+        ValueError: If `low` is not below `high` or a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.randint(0, 10, (2, 3)).shape)
+        (2, 3)
+    """
     low, high = to_int(low, "low", "ops.randint"), to_int(high, "high", "ops.randint")
     if low >= high:
         fail(ValueError, f"expected low < high, got {low} and {high}", "ops.randint")
@@ -158,24 +303,88 @@ def randint(low: int, high: int, size: Size, seed: Optional[int] = None, *, dtyp
 
 
 def randint_like(input: Tensor, low: int, high: int, seed: Optional[int] = None, *, dtype=None) -> Tensor:
-    """randint of input's shape (and type)."""
+    """Draws whole numbers from [low, high) in input's shape.
+
+    Args:
+        input (Tensor): The tensor whose shape is used.
+        low (int): The lower bound.
+        high (int): The exclusive upper bound.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+        dtype (dtype): The element type; None is input's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `low` is not below `high`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.randint_like(ms.ops.ones((2, 3)), 0, 10).shape)
+        (2, 3)
+    """
     return randint(low, high, input.shape, seed, dtype=dtype or input.dtype)
 
 
 def randperm(n: int, seed: int = 0, offset: int = 0, dtype=mstype.int64) -> Tensor:
-    """A permutation of 0 … n - 1. seed and offset other than 0 make a stream of their own."""
+    """Draws a permutation of 0 … n - 1.
+
+    Args:
+        n (int): The number of elements.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        offset (int): A second seed; a value other than 0 selects a separate stream too. Default: 0.
+        dtype (dtype): The element type. Default: mstype.int64.
+
+    Returns:
+        A vector.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.sort(ms.ops.randperm(4))[0])
+        [0 1 2 3]
+    """
     return core.cast(_draw("random_permutation", _seed(seed, offset), n=to_int(n, "n", "ops.randperm")), dtype)
 
 
 def shuffle(x: Tensor, seed: Optional[int] = None) -> Tensor:
-    """The slices of the first dimension in random order; gradients flow."""
+    """Shuffles the slices of the first dimension. Gradients flow.
+
+    Args:
+        x (Tensor): The tensor; a scalar is returned unchanged.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        A tensor of x's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.shuffle(ms.ops.ones((3, 2))).shape)
+        (3, 2)
+    """
     if not x.shape:
         return x
     return core.gather(x, _draw("random_permutation", seed, n=x.shape[0]), 0)
 
 
 def bernoulli(input: Tensor, p: Union[Tensor, float] = 0.5, seed: Optional[int] = None) -> Tensor:
-    """1 with probability p (one number, or one per element), else 0, in input's shape and type. Raises ValueError unless 0 <= p <= 1."""
+    """Draws 1 with probability p, else 0.
+
+    Args:
+        input (Tensor): The tensor whose shape and type are used.
+        p (Tensor or float): The probability, one for all or one per element. Default: 0.5.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        A tensor of input's shape and type.
+
+    Raises:
+        ValueError: If the number `p` is not in [0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bernoulli(ms.ops.zeros((3,)), 1.0))
+        [1. 1. 1.]
+    """
     if isinstance(p, Tensor):
         unit = _draw("random_uniform", seed, shape=input.shape, low=0.0, high=1.0, dtype=mstype.float32)
         return core.cast(core.less(unit, p), input.dtype)
@@ -190,7 +399,25 @@ def _gumbel(shape: tuple, seed: Any) -> Tensor:
 
 
 def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype=mstype.int64) -> Tensor:
-    """[n, num_sample]: classes drawn with the probabilities softmax(logits) of each row (by the largest of logits + Gumbel noise)."""
+    """Draws classes with the probabilities softmax(logits) of each row, as the largest of logits + Gumbel noise.
+
+    Args:
+        logits (Tensor): The unnormalised log probabilities, [n, c].
+        num_sample (int): The number of samples per row.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        dtype (dtype): The element type. Default: mstype.int64.
+
+    Returns:
+        A tensor of shape [n, num_sample].
+
+    Raises:
+        ValueError: If `logits` does not have 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.random_categorical(ms.Tensor([[0.0, 100.0]]), 3))
+        [[1 1 1]]
+    """
     if len(logits.shape) != 2:
         fail(ValueError, f"expected 2 dimensions, got {logits.shape}", "ops.random_categorical")
     scores = core.expand_dims(core.cast(logits, mstype.float64), 1)
@@ -208,9 +435,28 @@ def _check_weights(rows: np.ndarray, needed: int) -> None:
 
 
 def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: Optional[int] = None) -> Tensor:
-    """int32 places drawn with probabilities proportional to the elements of a vector, or of each row of a matrix. Without replacement the
-    num_samples largest of log(p) + Gumbel noise are taken (Efraimidis and Spirakis 2006). Raises ValueError for weights that are negative,
-    infinite or NaN, and where fewer than needed are above 0; in traced code, such negative and NaN weights count as 0."""
+    """Draws positions with probabilities proportional to the elements of a vector, or of each row of a matrix.
+
+    Without replacement, the num_samples largest of log(p) + Gumbel noise are taken (Efraimidis and Spirakis 2006). In
+    traced code, negative and NaN weights count as 0 instead of raising an error.
+
+    Args:
+        input (Tensor): The weights, [c] or [n, c].
+        num_samples (int): The number of samples.
+        replacement (bool): Whether a position may be drawn again. Default: True.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        An int32 tensor of shape [num_samples] or [n, num_samples].
+
+    Raises:
+        ValueError: If a weight is negative, infinite or NaN, or fewer weights than needed are above 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.multinomial(ms.Tensor([0.0, 1.0]), 3))
+        [1 1 1]
+    """
     rows = core.cast(core.expand_dims(input, 0) if len(input.shape) == 1 else input, mstype.float64)
     if not rows.is_symbolic:
         _check_weights(rows.asnumpy(), 1 if replacement else num_samples)
@@ -228,8 +474,11 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
 
 
 def padded_randperm(n: Tensor, max_length: int, pad: int, dtype) -> Tensor:
-    """The numbers 0 to n - 1 in random order, then `pad` up to max_length elements: n [1], int32 or int64. Raises ValueError for n outside [0, max_length] and
-    for numbers that dtype does not hold."""
+    """Returns the numbers 0 to n - 1 in random order, then `pad` up to max_length elements; n has shape [1] and is int32
+    or int64.
+
+    Raises ValueError for n outside [0, max_length] and for numbers that dtype does not hold.
+    """
     where = "ops.Randperm"
     if n.dtype not in (mstype.int32, mstype.int64):
         fail(TypeError, f"n must be int32 or int64, got {n.dtype}", where)
@@ -250,7 +499,9 @@ def padded_randperm(n: Tensor, max_length: int, pad: int, dtype) -> Tensor:
 
 
 def dropout_bits(shape: Size, keep_prob: Union[Tensor, float], Seed0: int = 0, Seed1: int = 0) -> Tensor:
-    """A mask for DropoutDoMask: uint8 [16·ceil(n/128)] for the n elements of `shape`, a bit each, lowest first, 1 with probability keep_prob."""
+    """Returns a mask for DropoutDoMask: uint8 [16·ceil(n/128)] for the n elements of `shape`, one bit each, lowest
+    first, 1 with probability keep_prob.
+    """
     count = math.prod(_dims(shape, "ops.DropoutGenMask"))
     if not isinstance(keep_prob, Tensor) and not 0.0 < keep_prob <= 1.0:
         fail(ValueError, f"keep_prob must be in (0, 1], got {keep_prob}", "ops.DropoutGenMask")
@@ -261,7 +512,9 @@ def dropout_bits(shape: Size, keep_prob: Union[Tensor, float], Seed0: int = 0, S
 
 
 def dropout_of_bits(x: Tensor, mask: Tensor, keep_prob: Union[Tensor, float]) -> Tensor:
-    """x / keep_prob where DropoutGenMask's mask for x.shape has a 1, else 0. Raises ValueError for a mask of another size."""
+    """Returns x / keep_prob where DropoutGenMask's mask for x.shape has a 1, else 0. Raises ValueError for a mask of
+    another size.
+    """
     size = (x.size + 127) // 128 * 16
     if mask.dtype != mstype.uint8 or mask.shape != (size,):
         fail(ValueError, f"the mask for {x.shape} is uint8 [{size}], got {mask.dtype} {mask.shape}", "ops.DropoutDoMask", "use ops.DropoutGenMask")
@@ -271,20 +524,69 @@ def dropout_of_bits(x: Tensor, mask: Tensor, keep_prob: Union[Tensor, float]) ->
 
 
 def laplace(shape: Size, mean: Tensor, lambda_param: Tensor, seed: Optional[int] = None) -> Tensor:
-    """Numbers with density exp(-|x - mean|/lambda)/(2·lambda)."""
+    """Draws numbers with density exp(-|x - mean|/lambda)/(2·lambda).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape; it is broadcast with those of `mean` and `lambda_param`.
+        mean (Tensor): The mean.
+        lambda_param (Tensor): The scale.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        A float32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.laplace((2, 3), ms.Tensor(0.0), ms.Tensor(1.0)).shape)
+        (2, 3)
+    """
     dims = _broadcast(_dims(shape, "ops.laplace"), mean, lambda_param)
     return core.add(core.mul(standard_laplace(dims, seed), lambda_param), mean)
 
 
 def standard_laplace(shape: Size, seed: Optional[int] = None) -> Tensor:
-    """Numbers with density exp(-|x|)/2."""
+    """Draws float32 numbers with density exp(-|x|)/2.
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        A float32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.standard_laplace((2, 3)).shape)
+        (2, 3)
+    """
     u = _draw("random_uniform", seed, shape=_dims(shape, "ops.standard_laplace"), low=-0.5, high=0.5, dtype=mstype.float64)
     x = core.mul(core.sign(u), core.neg(core.log1p(core.maximum(core.mul(core.abs(u), -2.0), -1 + 2.0 ** -53))))
     return core.cast(x, mstype.float32)
 
 
 def choice_with_mask(input_x: Tensor, count: int = 256, seed: Any = None) -> tuple:
-    """(int32 [count, rank] places drawn without repetition from those that hold, bool [count] which rows are real); rows without are 0."""
+    """Draws positions without repetition from those where the input is True.
+
+    Args:
+        input_x (Tensor): A bool tensor.
+        count (int): The number of positions. Default: 256.
+        seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
+
+    Returns:
+        (int32 positions [count, rank], bool [count]: which rows were drawn); the other rows are 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.choice_with_mask(ms.Tensor([False, True]), 2))
+        [[1]
+         [0]] [ True False]
+    """
     flat = core.reshape(input_x, (-1,))
     score = core.where(flat, _draw("random_uniform", seed, shape=flat.shape, low=0.0, high=1.0, dtype=mstype.float64), -1.0)
     taken = min(count, flat.shape[0])
@@ -300,7 +602,7 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: Any = None) -> tup
 
 
 def choice_with_mask_seeds(input_x: Tensor, count: int = 256, seed: int = 0, seed2: int = 0) -> tuple:
-    """choice_with_mask with a primitive's two seeds."""
+    """Calls choice_with_mask with a primitive's two seeds."""
     return choice_with_mask(input_x, count, _seed(seed, seed2))
 
 

@@ -13,8 +13,31 @@ from sindri.ops.function.pooling_func import adaptive_avg_pool1d, adaptive_avg_p
 
 
 def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None, int, float] = None) -> Tensor:
-    """Padded from the last dimension on: (left, right, top, bottom, …). Modes 'constant' (value, 0), 'reflect', 'replicate', 'circular';
-    negative numbers cut (constant only). Raises ValueError, also for cutting more than there is and for leaving nothing."""
+    """Pads dimensions, from the last one on.
+
+    Negative numbers remove elements (mode "constant" only).
+
+    Args:
+        input_x (Tensor): The tensor.
+        padding (sequence of ints): (before, after) per dimension, the last dimension first: (left, right, top,
+            bottom, …).
+        mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
+        value (number): The value for "constant"; None is 0. Default: None.
+
+    Returns:
+        The padded tensor.
+
+    Raises:
+        ValueError: If `padding` does not fit, removes more than there is or leaves nothing, or `mode` is another
+            string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.pad(ms.Tensor([1, 2, 3]), (1, 2)))
+        [0 1 2 3 0 0]
+        >>> print(ms.ops.pad(ms.Tensor([1, 2, 3]), (1, 1), mode="reflect"))
+        [2 1 2 3 2]
+    """
     where = "ops.pad"
     check_choice(where, "mode", mode, ("constant", "reflect", "replicate", "circular"))
     flat = to_ints(padding, "padding", where)
@@ -42,7 +65,9 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
 
 
 def _padded(x: Tensor, pads: Sequence[int], value: Union[int, float], mode: str) -> Tensor:
-    """core.pad, whose constant is a float: an integer that it would round is put around by shifting x, which int64 does without loss."""
+    """Calls core.pad, whose constant is a float. An integer that a float would round is handled by shifting x, which
+    int64 does without loss.
+    """
     if is_long(value) and mode == "constant" and x.dtype is mstype.int64:
         return core.add(core.pad(core.sub(x, int(value)), pads), int(value))
     return core.pad(x, pads, float(value), mode)
@@ -57,7 +82,9 @@ def _pad_circular(x: Tensor, pads: list) -> Tensor:
 
 
 def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constant", value: Union[int, float] = 0) -> Tensor:
-    """Padded by (before, after) per dimension from the first on. Raises ValueError for negative numbers or a wrong count."""
+    """Pads by (before, after) per dimension, from the first one on. Raises ValueError for negative numbers or a wrong
+    count.
+    """
     pairs = [to_ints(p, "paddings", "ops.Pad") for p in paddings]
     if len(pairs) != len(x.shape) or any(len(p) != 2 or min(p) < 0 for p in pairs):
         fail(ValueError, f"paddings {paddings} must be one (before, after) of no negative numbers per dimension of {x.shape}", "ops.Pad")
@@ -65,19 +92,38 @@ def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constan
 
 
 def mirror_pad(input_x: Tensor, paddings: Any, mode: str = "REFLECT") -> Tensor:
-    """Mirrored at the border, without ('REFLECT') or with ('SYMMETRIC') the border element; paddings a constant [rank, 2] tensor."""
+    """Pads by mirroring at the border.
+
+    Args:
+        input_x (Tensor): The tensor.
+        paddings (Tensor or sequence): (before, after) per dimension, [rank, 2].
+        mode (str): "REFLECT" to mirror without the border element, "SYMMETRIC" to mirror with it. Default: "REFLECT".
+
+    Returns:
+        The padded tensor.
+
+    Raises:
+        ValueError: If `paddings` does not fit or `mode` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.mirror_pad(ms.Tensor([1, 2, 3]), [(1, 1)]))
+        [2 1 2 3 2]
+    """
     check_choice("ops.MirrorPad", "mode", mode, ("REFLECT", "SYMMETRIC"))
     table = paddings.asnumpy().tolist() if isinstance(paddings, Tensor) else paddings
     return pad_pairs(input_x, table, mode.lower())
 
 
 def _nearest_positions(size: int, out: int, align_corners: bool) -> np.ndarray:
-    """Where each of `out` output places lies among `size` input places, by the step between them."""
+    """Returns the position of each of `out` output elements among `size` input elements, by the step between them."""
     return np.arange(out) * (((size - 1) / (out - 1) if out > 1 else 0.0) if align_corners else size / out)
 
 
 def _source_positions(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> np.ndarray:
-    """Where each of `out` output places lies among `size` input places. Divided last, so that places which coincide do so exactly."""
+    """Returns the position of each of `out` output elements among `size` input elements. The division is last, so that
+    coinciding positions do so exactly.
+    """
     i = np.arange(out, dtype=np.float64)
     if align_corners:
         return i * (size - 1) / (out - 1) if out > 1 else i * 0.0
@@ -87,15 +133,18 @@ def _source_positions(size: int, out: int, align_corners: bool, half_pixel: bool
 
 
 def _linear_taps(size: int, out: int, align_corners: bool, half_pixel: bool, scale: Optional[float] = None) -> tuple:
-    """([out, 2] input places, their weights) of linear interpolation."""
+    """Returns ([out, 2] input positions, their weights) of linear interpolation."""
     at = np.clip(_source_positions(size, out, align_corners, half_pixel, scale), 0, size - 1)
     low = np.minimum(np.floor(at).astype(int), size - 1)
     return np.stack([low, np.minimum(low + 1, size - 1)], 1), np.stack([1 - (at - low), at - low], 1)
 
 
 def _cubic_taps(size: int, out: int, align_corners: bool, scale: Optional[float] = None, repeat_borders: bool = False) -> tuple:
-    """([out, 4] input places, their weights) of Keys' cubic convolution. With aligned corners or repeat_borders a = -0.75 and borders are repeated, as
-    in PyTorch; else a = -0.5 and places outside are dropped (the other weights grow), as in MindSpore."""
+    """Returns ([out, 4] input positions, their weights) of Keys' cubic convolution.
+
+    With aligned corners or repeat_borders a is -0.75 and borders are repeated, as in PyTorch. Otherwise a is -0.5 and
+    positions outside are dropped (the other weights grow), as in MindSpore.
+    """
     repeat_borders = repeat_borders or align_corners
     at, a = _source_positions(size, out, align_corners, not align_corners, scale), -0.75 if repeat_borders else -0.5
     places = np.floor(at).astype(int)[:, None] + np.arange(-1, 3)
@@ -107,8 +156,10 @@ def _cubic_taps(size: int, out: int, align_corners: bool, scale: Optional[float]
 
 
 def _resample(x: Tensor, axis: int, taps: tuple) -> Tensor:
-    """Sums of elements along axis: for each output the input places [out, k] times weights [out, k]. A place of weight 0 takes no part, forward or
-    back: a NaN there stays where it is."""
+    """Sums elements along axis: for each output the input positions [out, k] times weights [out, k].
+
+    A position of weight 0 takes no part, forward or backward, so a NaN there has no effect.
+    """
     places, weights = taps
     if places.shape[0] == x.shape[axis] and np.all((weights == 0) | ((weights == 1) & (places == np.arange(x.shape[axis])[:, None]))):
         return x
@@ -128,7 +179,7 @@ def _resample(x: Tensor, axis: int, taps: tuple) -> Tensor:
 
 
 def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
-    """[n, c, h, w] -> [n, c, size]: the nearest element of each place."""
+    """Resizes [n, c, h, w] to [n, c, size] by the nearest element."""
     for d, out in zip((2, 3), to_ints(size, "size", "ops.ResizeNearestNeighbor")):
         at = _nearest_positions(x.shape[d], out, align_corners)
         if half_pixel_centers and not align_corners:
@@ -139,14 +190,14 @@ def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixe
 
 
 def resize_bilinear(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
-    """[n, c, h, w] -> [n, c, size] by linear interpolation in both directions."""
+    """Resizes [n, c, h, w] to [n, c, size] by linear interpolation in both directions."""
     sizes = to_ints(size, "size", "ops.ResizeBilinear")
     return _resampled(x, [_linear_taps(x.shape[d], out, align_corners, half_pixel_centers) for d, out in zip((2, 3), sizes)])
 
 
 @rounded_once()
 def _resampled(x: Tensor, taps: Sequence[tuple]) -> Tensor:
-    """x resampled along each dimension from the third on; of equal sizes a copy."""
+    """Resamples x along each dimension from the third one on; equal sizes give a copy."""
     out = x
     for d, own in enumerate(taps, start=2):
         out = _resample(out, d, own)
@@ -155,15 +206,38 @@ def _resampled(x: Tensor, taps: Sequence[tuple]) -> Tensor:
 
 def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
                 recompute_scale_factor: Optional[bool] = None) -> Tensor:
-    """The spatial dimensions of [n, c, …] resized to `size` or by `scale_factor` (one of them). Modes: 'nearest' (any rank), 'nearest-exact',
-    'area' and 'bicubic' (images), 'linear' (3-D), 'bilinear' (4-D), 'trilinear' (5-D). align_corners: the corners of both coincide.
-    recompute_scale_factor: use the ratio of the sizes instead of scale_factor. Raises ValueError."""
+    """Resizes the spatial dimensions of a tensor [n, c, …].
+
+    Args:
+        input (Tensor): The tensor.
+        size (int or sequence of ints): The new sizes; either this or `scale_factor` is given. Default: None.
+        scale_factor (number or sequence of numbers): The factors of the sizes. Default: None.
+        mode (str): "nearest" (3 to 5 dimensions), "nearest-exact" and "area" (3 and 4), "linear" (3), "bilinear" and
+            "bicubic" (4) or "trilinear" (5). Default: "nearest".
+        align_corners (bool): Whether the corners of input and result coincide; not for "nearest", "nearest-exact" and
+            "area". Default: None.
+        recompute_scale_factor (bool): Whether to use the ratio of the sizes instead of `scale_factor`. Default: None.
+
+    Returns:
+        The resized tensor.
+
+    Raises:
+        ValueError: If the mode does not suit the number of dimensions, both or neither of `size` and `scale_factor`
+            are given, or the sizes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.interpolate(ms.Tensor([[[1.0, 2.0]]]), size=4))
+        [[[1. 1. 2. 2.]]]
+        >>> print(ms.ops.interpolate(ms.Tensor([[[1.0, 3.0]]]), size=3, mode="linear", align_corners=True))
+        [[[1. 2. 3.]]]
+    """
     return resized(input, size, scale_factor, mode, align_corners, recompute_scale_factor, "ops.interpolate", False)
 
 
 def resized(input: Tensor, size: Any, scale_factor: Any, mode: str, align_corners: Optional[bool], recompute_scale_factor: Optional[bool], where: str,
             repeat_borders: bool) -> Tensor:
-    """interpolate for `where`; repeat_borders: 'bicubic' as in PyTorch (see _cubic_taps)."""
+    """Interpolates for `where`; repeat_borders selects 'bicubic' as in PyTorch (see _cubic_taps)."""
     rank = len(input.shape)
     ranks = {"nearest": (3, 4, 5), "nearest-exact": (3, 4), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
     check_choice(where, "mode", mode, tuple(ranks))
@@ -200,7 +274,27 @@ def resized(input: Tensor, size: Any, scale_factor: Any, mode: str, align_corner
 
 def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
              recompute_scale_factor: Optional[bool] = None) -> Tensor:
-    """interpolate by another name."""
+    """Resizes the spatial dimensions of a tensor; another name of `interpolate`.
+
+    Args:
+        input (Tensor): The tensor.
+        size (int or sequence of ints): The new sizes; either this or `scale_factor` is given. Default: None.
+        scale_factor (number or sequence of numbers): The factors of the sizes. Default: None.
+        mode (str): The mode; see `interpolate`. Default: "nearest".
+        align_corners (bool): Whether the corners of input and result coincide. Default: None.
+        recompute_scale_factor (bool): Whether to use the ratio of the sizes instead of `scale_factor`. Default: None.
+
+    Returns:
+        The resized tensor.
+
+    Raises:
+        ValueError: If an argument does not fit; see `interpolate`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.upsample(ms.Tensor([[[1.0, 2.0]]]), scale_factor=2))
+        [[[1. 1. 2. 2.]]]
+    """
     return interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
 
 

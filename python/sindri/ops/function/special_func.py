@@ -1,5 +1,6 @@
-"""Functions of sindri.ops that are formulas over the engine's operators: gamma and error functions, counting, differences, divisors, segments,
-sampling at places."""
+"""Functions of sindri.ops that are formulas over the engine's operators: gamma and error functions, counting,
+differences, divisors, segments, sampling at positions.
+"""
 from __future__ import annotations
 
 import math
@@ -21,13 +22,13 @@ _DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
 def _in_double(input: Tensor, formula: Callable[[Tensor], Tensor]) -> Tensor:
-    """The formula in float64, where the differences that it takes leave enough digits; the result in input's floating type."""
+    """Evaluates the formula in float64, where its differences keep enough digits; the result has input's floating type."""
     x = floating(input)
     return core.cast(formula(core.cast(x, mstype.float64)), x.dtype)
 
 
 def _series(w: Tensor, coefficients: Sequence[float]) -> Tensor:
-    """sum of coefficients[k] / w^(2k), by Horner."""
+    """Returns the sum of coefficients[k] / w^(2k), by Horner's rule."""
     u, out = core.reciprocal(core.square(w)), core.full((), coefficients[-1], w.dtype)
     for c in reversed(coefficients[:-1]):
         out = core.add(core.mul(out, u), c)
@@ -35,7 +36,9 @@ def _series(w: Tensor, coefficients: Sequence[float]) -> Tensor:
 
 
 def _mirrored(x: Tensor) -> tuple:
-    """(whether x < 1/2, the one of x and 1 - x that is not, x less its nearest integer or 1/4 where x >= 1/2): for the reflection formulas."""
+    """Returns the terms of the reflection formulas: (x < 1/2; whichever of x and 1 - x is at least 1/2; x minus its
+    nearest integer, or 1/4 where x >= 1/2).
+    """
     low = core.less(x, 0.5)
     return low, core.where(low, core.sub(1.0, x), x), core.where(low, core.sub(x, round(x)), 0.25)
 
@@ -53,12 +56,41 @@ def _lgamma(x: Tensor) -> Tensor:
 
 
 def lgamma(input: Tensor) -> Tensor:
-    """log |Gamma(input)|; infinite at 0, at negative integers and at infinities."""
+    """Computes log |Gamma(input)|. It is infinite at 0, at negative integers and at infinities.
+
+    Args:
+        input (Tensor): The input, of any shape.
+
+    Returns:
+        A tensor of input's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.lgamma(ms.Tensor([0.5, 1.0, 5.0])).asnumpy().round(4))
+        [0.5724 0.     3.1781]
+    """
     return _in_double(input, _lgamma)
 
 
 def mvlgamma(input: Tensor, p: int) -> Tensor:
-    """The multivariate log-gamma function of dimension p: p(p - 1)/4·log(π) + Σ lgamma(input - j/2), j = 0 … p - 1. Raises ValueError for p below 1."""
+    """Computes the multivariate log-gamma function of dimension p: p(p - 1)/4·log(π) + Σ lgamma(input - j/2), j = 0 … p
+    - 1.
+
+    Args:
+        input (Tensor): The input, of any shape.
+        p (int): The dimension.
+
+    Returns:
+        A tensor of input's shape.
+
+    Raises:
+        ValueError: If `p` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.mvlgamma(ms.Tensor([3.0]), 2).asnumpy().round(4))
+        [1.5502]
+    """
     p = to_count(p, "p", "ops.mvlgamma", FEW_PARTS)
 
     def formula(x: Tensor) -> Tensor:
@@ -85,7 +117,19 @@ def _digamma(x: Tensor) -> Tensor:
 
 
 def digamma(input: Tensor) -> Tensor:
-    """Derivative of lgamma; -inf at 0, inf at -0, NaN at negative integers."""
+    """Computes the derivative of `lgamma`; -inf at 0, inf at -0, NaN at negative integers.
+
+    Args:
+        input (Tensor): The input, of any shape.
+
+    Returns:
+        A tensor of input's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.digamma(ms.Tensor([0.5, 1.0])).asnumpy().round(4))
+        [-1.9635 -0.5772]
+    """
     return _in_double(input, _digamma)
 
 
@@ -94,7 +138,7 @@ _MOST_DERIVATIVES = 100
 
 
 def _cotangent_derivative(n: int) -> list:
-    """Coefficients c of d^n/dx^n cot(x) = sum of c[k] cot(x)^k, from cot' = -(1 + cot²)."""
+    """Returns the coefficients c of d^n/dx^n cot(x) = sum of c[k] cot(x)^k, from cot' = -(1 + cot²)."""
     out = [0, 1]
     for _ in range(n):
         slope = [k * c for k, c in enumerate(out)][1:]
@@ -103,7 +147,7 @@ def _cotangent_derivative(n: int) -> list:
 
 
 def _polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
-    """sum of coefficients[k] x^k, by Horner."""
+    """Returns the sum of coefficients[k] x^k, by Horner's rule."""
     out = core.full((), float(coefficients[-1]), x.dtype)
     for c in reversed(coefficients[:-1]):
         out = core.add(core.mul(out, x), float(c))
@@ -111,8 +155,11 @@ def _polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
 
 
 def _polygamma(n: int, x: Tensor) -> Tensor:
-    """(-1)^(n+1)·n!·Σ (x + k)^-(n+1) for n from 1 on: n + 10 terms one by one, the others by Euler's and Maclaurin's formula. From 0 down by reflection:
-    ψₙ(x) = (-1)ⁿ·ψₙ(1 - x) - π·dⁿ/dxⁿ cot(πx)."""
+    """Computes (-1)^(n+1)·n!·Σ (x + k)^-(n+1) for n >= 1.
+
+    The first n + 10 terms are summed one by one, the others by the Euler-Maclaurin formula. For x <= 0 the reflection
+    ψₙ(x) = (-1)ⁿ·ψₙ(1 - x) - π·dⁿ/dxⁿ cot(πx) is used.
+    """
     sign, count = (-1.0) ** (n + 1), n + 10
     known = core.isfinite(x)
     low = core.logical_and(known, core.less_equal(x, 0.0))
@@ -134,8 +181,24 @@ def _polygamma(n: int, x: Tensor) -> Tensor:
 
 
 def polygamma(n: Any, input: Tensor) -> Tensor:
-    """The n-th derivative of digamma at input; n is a number or a tensor of them, whose values are asked for, and broadcasts with input. Infinite at 0
-    and negative integers. Raises TypeError, and ValueError for n outside [0, 100]."""
+    """Computes the n-th derivative of `digamma`. It is infinite at 0 and negative integers.
+
+    Args:
+        n (int or Tensor): The order, one or several; it broadcasts with `input`, and a tensor's values are read.
+        input (Tensor): The input, of any shape.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If `n` is not an integer.
+        ValueError: If `n` is outside [0, 100].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.polygamma(1, ms.Tensor([1.0, 2.0])).asnumpy().round(4))
+        [1.6449 0.6449]
+    """
     orders = np.asarray(n.asnumpy() if isinstance(n, Tensor) else n)
     if orders.dtype.kind not in "iu":
         fail(TypeError, f"n: expected integers, got {orders.dtype}", "ops.polygamma")
@@ -149,13 +212,28 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
 
 
 def i0(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind and order 0; integers give float32."""
+    """Computes the modified Bessel function of the first kind and order 0. Integers give float32.
+
+    Args:
+        input (Tensor): The input, of any shape.
+
+    Returns:
+        A tensor of input's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.i0(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [1.     1.2661]
+    """
     return core.bessel_i0(input)
 
 
 def _erfinv(x: Tensor) -> Tensor:
-    """Steps of Halley's method from Winitzki's approximation (2008), which is right to 2e-3. They carry no gradient: that is the inverse function's,
-    dx·exp(y²)·sqrt(pi)/2 with y the result, in which the next derivatives see y again."""
+    """Iterates Halley's method from Winitzki's approximation (2008), whose error is at most 2e-3.
+
+    The steps carry no gradient. The gradient is that of the inverse function, dx·exp(y²)·sqrt(pi)/2 with the result
+    y; further derivatives depend on y again.
+    """
     inside = core.less(abs(x), 1.0)
     given = core.where(inside, x, 0.0)
     y = core.stop_gradient(given)
@@ -171,7 +249,7 @@ def _erfinv(x: Tensor) -> Tensor:
 
 
 def _inverse_of_erf(x: Tensor, y: Tensor) -> Tensor:
-    """y, which is erfinv(x), with its gradient."""
+    """Returns y, which is erfinv(x), with its gradient."""
     def rule(inputs: Sequence[Tensor], outputs: Sequence[Tensor], gradients: Sequence[Tensor]) -> list:
         slope = core.mul(core.exp(core.square(_inverse_of_erf(inputs[0], inputs[1]))), math.sqrt(math.pi) / 2)
         return [core.mul(gradients[0], slope), core.zeros_like(inputs[1])]
@@ -179,7 +257,19 @@ def _inverse_of_erf(x: Tensor, y: Tensor) -> Tensor:
 
 
 def erfinv(input: Tensor) -> Tensor:
-    """The number whose erf is input; infinite at -1 and 1, NaN beyond."""
+    """Computes the inverse of erf; infinite at -1 and 1, NaN outside [-1, 1].
+
+    Args:
+        input (Tensor): The input, of any shape.
+
+    Returns:
+        A tensor of input's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.erfinv(ms.Tensor([0.0, 0.5])).asnumpy().round(4))
+        [0.     0.4769]
+    """
     return _in_double(input, _erfinv)
 
 
@@ -187,8 +277,27 @@ def erfinv(input: Tensor) -> Tensor:
 
 
 def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0) -> Tensor:
-    """How often, or with what weight, each number from 0 on occurs in a vector of integers, as float32 (weights: in their type). Asks for the largest,
-    so code with it runs eagerly. Raises ValueError for a negative number."""
+    """Counts how often each number from 0 on occurs in a vector of integers.
+
+    It reads the largest number, so code that calls it runs eagerly.
+
+    Args:
+        input (Tensor): A vector of integers.
+        weights (Tensor): The weight of each element; None is 1. Default: None.
+        minlength (int): The least size of the result. Default: 0.
+
+    Returns:
+        A float32 vector, or one of the weights' type.
+
+    Raises:
+        TypeError: If `input` is not of integers.
+        ValueError: If `input` is not a vector or a number is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bincount(ms.Tensor([0, 2, 2])))
+        [1. 0. 2.]
+    """
     if len(input.shape) != 1 or is_float(input.dtype):
         fail(ValueError if len(input.shape) != 1 else TypeError, f"expected a vector of integers, got {input.shape} of {input.dtype}", "ops.bincount")
     values = input.asnumpy()
@@ -201,8 +310,27 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
 
 @rounded_once()
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:  # noqa: A002
-    """How many elements lie in each of `bins` equal parts of [min, max], in input's type; of equal bounds the smallest and largest element are taken
-    (such code runs eagerly). Elements outside are left out. Raises ValueError."""
+    """Counts the elements in each of `bins` equal parts of [min, max], in input's type. Elements outside are omitted.
+
+    If the bounds are equal, the smallest and the largest element are used; such code runs eagerly.
+
+    Args:
+        input (Tensor): The tensor.
+        bins (int): The number of parts. Default: 100.
+        min (float): The lower bound. Default: 0.0.
+        max (float): The upper bound. Default: 0.0.
+
+    Returns:
+        A vector of `bins` elements.
+
+    Raises:
+        ValueError: If `bins` is below 1, `min` exceeds `max` or the range is not finite.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.histc(ms.Tensor([1.0, 2.0, 1.0]), 4, 0.0, 3.0))
+        [0. 2. 1. 0.]
+    """
     bins, low, high = to_int(bins, "bins", "ops.histc"), float(min), float(max)
     if bins < 1 or low > high:
         fail(ValueError, f"expected at least one bin and min <= max, got {bins}, [{low}, {high}]", "ops.histc")
@@ -220,8 +348,26 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
 
 
 def cov(input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None, aweights: Optional[Tensor] = None) -> Tensor:
-    """The covariances of the rows of a matrix, columns being observations: divided by their number less correction. A scalar for a single row; float32 for
-    half types. fweights: how often, aweights: with what weight each one counts."""
+    """Computes the covariances of the rows of a matrix, whose columns are observations. Half types give float32.
+
+    Args:
+        input (Tensor): The observations, [variables, n] or [n].
+        correction (int): The number subtracted from the number of observations in the divisor. Default: 1.
+        fweights (Tensor): How often each observation counts. Default: None.
+        aweights (Tensor): With what weight each observation counts. Default: None.
+
+    Returns:
+        A matrix, or a scalar for a single row.
+
+    Raises:
+        ValueError: If `input` has more than 2 dimensions.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.cov(ms.Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])))
+        [[ 1. -1.]
+         [-1.  1.]]
+    """
     if len(input.shape) > 2:
         fail(ValueError, f"expected at most 2 dimensions, got {input.shape}", "ops.cov")
     x = wide(floating(core.reshape(input, (1, -1)) if len(input.shape) < 2 else input))
@@ -244,7 +390,26 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Optional[Tensor] = None
 
 
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Optional[Tensor] = None, append: Optional[Tensor] = None) -> Tensor:
-    """n times the differences of neighbours along axis, with prepend before and append behind; of bools whether they differ. Raises ValueError."""
+    """Computes n times the differences of neighbours along an axis; for bools, whether they differ.
+
+    Args:
+        x (Tensor): The tensor.
+        n (int): How often differences are taken. Default: 1.
+        axis (int): The axis. Default: -1.
+        prepend (Tensor): A tensor concatenated before `x` along the axis. Default: None.
+        append (Tensor): A tensor concatenated after `x` along the axis. Default: None.
+
+    Returns:
+        A tensor of n elements less along the axis.
+
+    Raises:
+        ValueError: If `x` is a scalar, `n` is negative or `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.diff(ms.Tensor([1, 4, 9, 16])))
+        [3 5 7]
+    """
     if not x.shape or to_int(n, "n", "ops.diff") < 0:
         fail(ValueError, f"expected at least one dimension and n from 0 on, got {x.shape} and {n}", "ops.diff")
     a = to_axis(axis, len(x.shape), "ops.diff")
@@ -261,7 +426,25 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Optional[Tensor] = None
 
 @rounded_once()
 def trapz(y: Tensor, x: Optional[Tensor] = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """The integral of y along dim by the trapezium rule, at places x (a vector, or as many as y has) or dx apart."""
+    """Integrates y along a dimension by the trapezium rule.
+
+    Args:
+        y (Tensor): The values.
+        x (Tensor): The positions, a vector or a tensor of y's shape; None is equally spaced. Default: None.
+        dx (float): The spacing if `x` is None. Default: 1.0.
+        dim (int): The dimension. Default: -1.
+
+    Returns:
+        The integrals.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.trapz(ms.Tensor([1.0, 2.0, 3.0])))
+        4.0
+    """
     y = floating(y)
     d = to_axis(dim, len(y.shape), "ops.trapz")
     count = max(y.shape[d] - 1, 0)
@@ -280,7 +463,23 @@ _SPACING = {mstype.float16: (11, 2.0 ** -24, 65504.0), mstype.bfloat16: (8, 2.0 
 
 
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
-    """The number of input's type next to input in the direction of other, with input's gradient. Raises TypeError for integers."""
+    """Returns the next number of input's type in the direction of other. The gradient is that of input.
+
+    Args:
+        input (Tensor): The numbers.
+        other (Tensor): The direction.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If an operand is not floating.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.nextafter(ms.Tensor([0.0]), ms.Tensor([1.0])) > 0)
+        [ True]
+    """
     if not is_float(input.dtype) or not is_float(other.dtype):
         fail(TypeError, f"expected floating tensors, got {input.dtype} and {other.dtype}", "ops.nextafter")
     kind = mstype.promote_types(input.dtype, other.dtype)
@@ -295,7 +494,9 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
 
 
 def common_divisor(input: Tensor, other: Tensor) -> Tensor:
-    """Greatest common divisors by Euclid's rounds, as many as the largest needs: such code runs eagerly. NaN where a float is not finite."""
+    """Returns greatest common divisors by as many rounds of Euclid's algorithm as the largest needs; code that calls it
+    runs eagerly. NaN if a float is not finite.
+    """
     a, b = core.add(input, core.zeros_like(other)), core.add(other, core.zeros_like(input))
     a, b = (t if t.dtype is mstype.uint8 else core.abs(t) for t in (a, b))
     if is_float(a.dtype):
@@ -307,7 +508,7 @@ def common_divisor(input: Tensor, other: Tensor) -> Tensor:
 
 
 def common_multiple(input: Tensor, other: Tensor) -> Tensor:
-    """Least common multiples, from common_divisor; 0 where one is 0."""
+    """Returns least common multiples, computed from common_divisor; 0 where an operand is 0."""
     divisor = common_divisor(input, other)
     out = core.mul(core.floor_div(input, core.where(core.equal(divisor, 0), 1, divisor)), other)
     return out if out.dtype is mstype.uint8 else core.abs(out)
@@ -321,12 +522,46 @@ def _two_integers(input: Any, other: Any, where: str) -> tuple:
 
 
 def gcd(input: Tensor, other: Tensor) -> Tensor:
-    """Greatest common divisors of integers. As many rounds as the largest needs: such code runs eagerly. Raises TypeError for floats."""
+    """Computes the greatest common divisors of integers.
+
+    It takes as many rounds as the largest numbers need, so code that calls it runs eagerly.
+
+    Args:
+        input (Tensor): The first operand.
+        other (Tensor): The second operand.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If an operand is floating.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.gcd(ms.Tensor([12, 7]), ms.Tensor([18, 21])))
+        [6 7]
+    """
     return common_divisor(*_two_integers(input, other, "ops.gcd"))
 
 
 def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """Least common multiples of integers; 0 where one is 0. Such code runs eagerly. Raises TypeError for floats."""
+    """Computes the least common multiples of integers; 0 where an operand is 0. Code that calls it runs eagerly.
+
+    Args:
+        input (Tensor): The first operand.
+        other (Tensor): The second operand.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If an operand is floating.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.lcm(ms.Tensor([4, 7]), ms.Tensor([6, 21])))
+        [12 21]
+    """
     return common_multiple(*_two_integers(input, other, "ops.lcm"))
 
 
@@ -340,62 +575,242 @@ def _of_floats(x: Tensor, function: Callable[[Tensor], Tensor], where: str) -> T
 
 
 def bessel_j0(x: Tensor) -> Tensor:
-    """The Bessel function of the first kind of order 0. Raises TypeError for integers."""
+    """Computes the Bessel function of the first kind and order 0.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_j0(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [1.     0.7652]
+    """
     return _of_floats(x, core.bessel_j0, "ops.bessel_j0")
 
 
 def bessel_j1(x: Tensor) -> Tensor:
-    """The Bessel function of the first kind of order 1. Raises TypeError for integers."""
+    """Computes the Bessel function of the first kind and order 1.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_j1(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [0.     0.4401]
+    """
     return _of_floats(x, core.bessel_j1, "ops.bessel_j1")
 
 
 def bessel_y0(x: Tensor) -> Tensor:
-    """The Bessel function of the second kind of order 0; -inf for x <= 0. Raises TypeError for integers."""
+    """Computes the Bessel function of the second kind and order 0; -inf for x <= 0.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_y0(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [  -inf 0.0883]
+    """
     return _of_floats(x, core.bessel_y0, "ops.bessel_y0")
 
 
 def bessel_y1(x: Tensor) -> Tensor:
-    """The Bessel function of the second kind of order 1; -inf for x <= 0. Raises TypeError for integers."""
+    """Computes the Bessel function of the second kind and order 1; -inf for x <= 0.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_y1(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [   -inf -0.7812]
+    """
     return _of_floats(x, core.bessel_y1, "ops.bessel_y1")
 
 
 def bessel_i0(x: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind of order 0. Raises TypeError for integers."""
+    """Computes the modified Bessel function of the first kind and order 0.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_i0(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [1.     1.2661]
+    """
     return _of_floats(x, core.bessel_i0, "ops.bessel_i0")
 
 
 def bessel_i0e(x: Tensor) -> Tensor:
-    """e^-|x|·bessel_i0(x), without overflow. Raises TypeError for integers."""
+    """Computes e^-|x|·bessel_i0(x) without overflow.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_i0e(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [1.     0.4658]
+    """
     return _of_floats(x, core.bessel_i0e, "ops.bessel_i0e")
 
 
 def bessel_i1(x: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind of order 1. Raises TypeError for integers."""
+    """Computes the modified Bessel function of the first kind and order 1.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_i1(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [0.     0.5652]
+    """
     return _of_floats(x, core.bessel_i1, "ops.bessel_i1")
 
 
 def bessel_i1e(x: Tensor) -> Tensor:
-    """e^-|x|·bessel_i1(x), without overflow. Raises TypeError for integers."""
+    """Computes e^-|x|·bessel_i1(x) without overflow.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_i1e(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [0.     0.2079]
+    """
     return _of_floats(x, core.bessel_i1e, "ops.bessel_i1e")
 
 
 def bessel_k0(x: Tensor) -> Tensor:
-    """The modified Bessel function of the second kind of order 0; inf for x <= 0. Raises TypeError for integers."""
+    """Computes the modified Bessel function of the second kind and order 0; inf for x <= 0.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_k0(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [  inf 0.421]
+    """
     return _of_floats(x, core.bessel_k0, "ops.bessel_k0")
 
 
 def bessel_k0e(x: Tensor) -> Tensor:
-    """e^x·bessel_k0(x), without underflow. Raises TypeError for integers."""
+    """Computes e^x·bessel_k0(x) without underflow.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_k0e(ms.Tensor([1.0])).asnumpy().round(4))
+        [1.1445]
+    """
     return _of_floats(x, core.bessel_k0e, "ops.bessel_k0e")
 
 
 def bessel_k1(x: Tensor) -> Tensor:
-    """The modified Bessel function of the second kind of order 1; inf for x <= 0. Raises TypeError for integers."""
+    """Computes the modified Bessel function of the second kind and order 1; inf for x <= 0.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_k1(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [   inf 0.6019]
+    """
     return _of_floats(x, core.bessel_k1, "ops.bessel_k1")
 
 
 def bessel_k1e(x: Tensor) -> Tensor:
-    """e^x·bessel_k1(x), without underflow. Raises TypeError for integers."""
+    """Computes e^x·bessel_k1(x) without underflow.
+
+    Args:
+        x (Tensor): A floating tensor.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        TypeError: If `x` is not a floating tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.bessel_k1e(ms.Tensor([1.0])).asnumpy().round(4))
+        [1.6362]
+    """
     return _of_floats(x, core.bessel_k1e, "ops.bessel_k1e")
 
 
@@ -412,7 +827,9 @@ def _segments_of(x: Tensor, segment_ids: Tensor, where: str) -> int:
 
 
 def segment_sum(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """Sums of the slices with the same number; the numbers ascend and say how many there are, so such code runs eagerly. Raises ValueError."""
+    """Sums the slices with the same segment number. The numbers ascend and determine the number of segments, so code
+    that calls it runs eagerly. Raises ValueError.
+    """
     return unsorted_segment_sum(input_x, segment_ids, _segments_of(input_x, segment_ids, "ops.SegmentSum"))
 
 
@@ -422,7 +839,7 @@ def _counts(x: Tensor, segment_ids: Tensor, count: int) -> Tensor:
 
 
 def segment_mean(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """As segment_sum, the means; 0 for a number that does not occur."""
+    """Returns the means of the segments; 0 for a number that does not occur. See segment_sum."""
     n = _segments_of(input_x, segment_ids, "ops.SegmentMean")
     total = unsorted_segment_sum(input_x, segment_ids, n)
     return core.cast(core.div(total, core.maximum(_counts(input_x, segment_ids, n), 1.0)), input_x.dtype)
@@ -434,17 +851,17 @@ def _segment_extreme(x: Tensor, segment_ids: Tensor, reduce: Callable, where: st
 
 
 def segment_max(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """As segment_sum, the largest elements; 0 for a number that does not occur."""
+    """Returns the largest elements of the segments; 0 for a number that does not occur. See segment_sum."""
     return _segment_extreme(input_x, segment_ids, unsorted_segment_max, "ops.SegmentMax")
 
 
 def segment_min(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """As segment_sum, the smallest elements; 0 for a number that does not occur."""
+    """Returns the smallest elements of the segments; 0 for a number that does not occur. See segment_sum."""
     return _segment_extreme(input_x, segment_ids, unsorted_segment_min, "ops.SegmentMin")
 
 
 def segment_prod(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """As segment_sum, the products; 1 for a number that does not occur."""
+    """Returns the products of the segments; 1 for a number that does not occur. See segment_sum."""
     return unsorted_segment_prod(input_x, segment_ids, _segments_of(input_x, segment_ids, "ops.SegmentProd"))
 
 
@@ -452,7 +869,28 @@ def segment_prod(input_x: Tensor, segment_ids: Tensor) -> Tensor:
 
 
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """[n, c·kh·kw, l] -> [n, c, h, w]: the columns that unfold gives added up where they were taken. Raises ValueError when they do not fit."""
+    """Sums the columns of `unfold` at the positions they were extracted from: [n, c·kh·kw, l] -> [n, c, h, w].
+
+    Args:
+        input (Tensor): The columns.
+        output_size (int or sequence of ints): The size of the images.
+        kernel_size (int or sequence of ints): The window.
+        dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
+        padding (int or sequence of ints): The padding. Default: 0.
+        stride (int or sequence of ints): The step of the windows. Default: 1.
+
+    Returns:
+        The images.
+
+    Raises:
+        ValueError: If the shapes or sizes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.fold(ms.Tensor([[[1.0, 3.0], [2.0, 4.0]]]), (2, 2), (1, 2)))
+        [[[[1. 2.]
+           [3. 4.]]]]
+    """
     size, k = to_ints(output_size, "output_size", "ops.fold"), pair(kernel_size, "kernel_size", "ops.fold")
     size = list(size) * 2 if len(size) == 1 else list(size)
     d, p, s = (pair(v, name, "ops.fold") for v, name in ((dilation, "dilation"), (padding, "padding"), (stride, "stride")))
@@ -473,8 +911,27 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
 
 @rounded_once()
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
-    """[n, h, w, 2] (or [n, d, h, w, 3]): where each element of an image of this size lies in the image that theta [n, 2, 3] ([n, 3, 4]) maps, in units of
-    -1 to 1, the last coordinate first. Raises ValueError."""
+    """Computes the positions at which `grid_sample` samples an affinely mapped image.
+
+    Positions are in units of -1 to 1, the last coordinate first.
+
+    Args:
+        theta (Tensor): The mapping, [n, 2, 3] for images or [n, 3, 4] for volumes.
+        size (sequence of ints): The shape of the result of sampling, [n, c, h, w] or [n, c, d, h, w].
+        align_corners (bool): Whether -1 and 1 are the centres of the border elements. Default: False.
+
+    Returns:
+        A tensor of shape [n, h, w, 2] or [n, d, h, w, 3].
+
+    Raises:
+        ValueError: If `theta` does not fit `size`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.affine_grid(ms.Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2)))
+        [[[[-0.5  0. ]
+           [ 0.5  0. ]]]]
+    """
     sizes = to_ints(size, "size", "ops.affine_grid")
     d = len(sizes) - 2
     if d not in (2, 3) or theta.shape != (sizes[0], d, d + 1):
@@ -486,7 +943,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
 
 
 def _reflected(x: Tensor, low: float, high: float) -> Tensor:
-    """x folded back into [low, high] at its ends."""
+    """Folds x back into [low, high] at its ends."""
     span = high - low
     if span <= 0:
         return core.mul(x, 0.0)
@@ -497,8 +954,28 @@ def _reflected(x: Tensor, low: float, high: float) -> Tensor:
 
 @rounded_once()
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False) -> Tensor:
-    """[n, c, *places]: the image [n, c, h, w] (or [n, c, d, h, w]) at the places of grid [n, *places, 2] (or 3), in units of -1 to 1, the last coordinate
-    first. mode: 'bilinear' or 'nearest'; padding_mode beyond the border: 'zeros', 'border' or 'reflection'. Raises ValueError."""
+    """Samples images [n, c, h, w] or volumes [n, c, d, h, w] at positions.
+
+    Positions are in units of -1 to 1, the last coordinate first.
+
+    Args:
+        input (Tensor): The images or volumes.
+        grid (Tensor): The positions, [n, …, 2] or [n, …, 3].
+        mode (str): "bilinear" or "nearest". Default: "bilinear".
+        padding_mode (str): The values beyond the border: "zeros", "border" or "reflection". Default: "zeros".
+        align_corners (bool): Whether -1 and 1 are the centres of the border elements. Default: False.
+
+    Returns:
+        A tensor of shape [n, c, …].
+
+    Raises:
+        ValueError: If the shapes do not fit or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.grid_sample(ms.Tensor([[[[1.0, 3.0]]]]), ms.Tensor([[[[0.0, 0.0]]]])))
+        [[[[2.]]]]
+    """
     check_choice("ops.grid_sample", "mode", mode, ("bilinear", "nearest"))
     check_choice("ops.grid_sample", "padding_mode", padding_mode, ("zeros", "border", "reflection"))
     d = len(input.shape) - 2

@@ -1,5 +1,8 @@
-"""Convolution and pooling of volumes [n, c, d, h, w], composed of those of images: one image convolution per slice of the kernel, summed; pooling
-of the rows and columns first, then of the depths."""
+"""Convolution and pooling of volumes [n, c, d, h, w], composed of those of images.
+
+A convolution is one image convolution per slice of the kernel, summed. Pooling reduces rows and columns first, then
+depths.
+"""
 from __future__ import annotations
 
 import math
@@ -13,7 +16,7 @@ from sindri.ops.function.pooling_func import adaptive_max_pool, max_pool_with_pl
 
 
 def _triple(value: Any, name: str, where: str) -> List[int]:
-    """Three ints above 0: one for every dimension, or (depth, height, width)."""
+    """Returns three ints above 0: one for every dimension, or (depth, height, width)."""
     numbers: Sequence[int] = to_ints(value, name, where)
     numbers = numbers[-3:] if len(numbers) == 5 else list(numbers) * 3 if len(numbers) == 1 else list(numbers)
     if len(numbers) != 3 or min(numbers) < 1:
@@ -27,7 +30,7 @@ def _need_volume(x: Tensor, where: str) -> None:
 
 
 def _depths(x: Tensor, first: int, count: int, step: int) -> Tensor:
-    """Every step-th slice of the depth from `first` on, count of them."""
+    """Returns every step-th slice of the depth from `first` on, `count` of them."""
     begin, end, steps = [0] * 5, list(x.shape), [1] * 5
     begin[2], end[2], steps[2] = first, first + (count - 1) * step + 1, step
     return core.slice(x, begin, end, steps)
@@ -36,8 +39,31 @@ def _depths(x: Tensor, first: int, count: int, step: int) -> Tensor:
 @rounded_once()
 def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
            dilation: Any = 1, groups: int = 1) -> Tensor:
-    """[n, c, d, h, w] with weight [o, c/groups, kd, kh, kw] -> [n, o, d', h', w']. padding (with pad_mode 'pad'): one number, (depth, height, width)
-    or (head, tail, top, bottom, left, right). Raises ValueError for shapes that do not fit."""
+    """Convolves volumes [n, c, d, h, w] with a weight [o, c/groups, kd, kh, kw].
+
+    Args:
+        input (Tensor): The volumes.
+        weight (Tensor): The weight.
+        bias (Tensor): The bias, [o]; None is none. Default: None.
+        stride (int or sequence of ints): The stride, one number or (depth, height, width). Default: 1.
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        padding (int or sequence of ints): The padding for "pad": one number, (depth, height, width) or (head, tail,
+            top, bottom, left, right). Default: 0.
+        dilation (int or sequence of ints): The dilation, one number or (depth, height, width). Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+
+    Returns:
+        A tensor of shape [n, o, d', h', w'].
+
+    Raises:
+        ValueError: If the shapes do not fit, `pad_mode` is another string, or `padding` is given for another mode
+            than "pad".
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.conv3d(ms.ops.ones((1, 1, 2, 2, 2)), ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[8.]]]]]
+    """
     where = "ops.conv3d"
     _need_volume(input, where)
     if len(weight.shape) != 5:
@@ -59,7 +85,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
 
 def _pool3d(kind: Callable, x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], where: str) -> Tensor:
-    """kind(images, kernel, stride, pads) over height and width, then over the depth."""
+    """Applies kind(images, kernel, stride, pads) over height and width, then over the depth."""
     _need_volume(x, where)
     n, c, d = x.shape[:3]
     flat = kind(core.reshape(x, (n * c, d) + tuple(x.shape[3:])), list(kernel[1:]), list(stride[1:]), list(pads[2:]))
@@ -70,7 +96,7 @@ def _pool3d(kind: Callable, x: Tensor, kernel: Sequence[int], stride: Sequence[i
 
 def _mean_pool3d(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool, count_include_pad: bool,
                  divisor: int, where: str) -> Tensor:
-    """Means of windows, with a divisor their sums divided by it."""
+    """Computes the means of windows, or with a divisor their sums divided by it."""
     if not divisor:
         return _pool3d(lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, count_include_pad), x, kernel, stride, pads, where)
     _need_volume(x, where)
@@ -81,7 +107,7 @@ def _mean_pool3d(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: 
 
 def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool,
                             where: str) -> tuple:
-    """(maxima of windows, their int64 places in the flat volume [d, h, w])."""
+    """Returns (maxima of windows, their int64 positions in the flat volume [d, h, w])."""
     _need_volume(x, where)
     n, c, d, h, w = x.shape
     flat, place = max_pool_with_places(core.reshape(x, (n * c, d, h, w)), list(kernel[1:]), list(stride[1:]), list(pads[2:]), ceil_mode)
@@ -98,9 +124,32 @@ def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[i
 @rounded_once()
 def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1,
                      output_padding: Any = 0) -> Tensor:
-    """[n, c, d, h, w] with weight [c, o/group, kd, kh, kw] -> [n, o, d', h', w']: the gradient of conv3d with respect to its input. 'same': the
-    sizes times stride, which 'valid' gives at least; output_padding (with pad_mode 'pad'): rows behind, fewer than stride or dilation.
-    Raises ValueError for shapes that do not fit."""
+    """Applies a transposed convolution to volumes: the gradient of `conv3d` with respect to its input.
+
+    With "same" the sizes are those of the input times the stride; "valid" gives at least that.
+
+    Args:
+        inputs (Tensor): The volumes, [n, c, d, h, w].
+        weight (Tensor): The weight, [c, o/group, kd, kh, kw].
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        padding (int or sequence of ints): The padding for "pad"; see `conv3d`. Default: 0.
+        stride (int or sequence of ints): The stride, one number or (depth, height, width). Default: 1.
+        dilation (int or sequence of ints): The dilation, one number or (depth, height, width). Default: 1.
+        group (int): The number of groups of channels. Default: 1.
+        output_padding (int or sequence of ints): The number of rows added at the end for "pad", below the stride or
+            the dilation. Default: 0.
+
+    Returns:
+        A tensor of shape [n, o, d', h', w'].
+
+    Raises:
+        ValueError: If the shapes do not fit, or `output_padding` is too large or given for another mode than "pad".
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.conv3d_transpose(ms.ops.ones((1, 1, 1, 1, 1)), ms.ops.ones((1, 1, 2, 2, 2))).shape)
+        (1, 1, 2, 2, 2)
+    """
     where = "ops.conv3d_transpose"
     _need_volume(inputs, where)
     s, spread, kernel = _triple(stride, "stride", where), _triple(dilation, "dilation", where), weight.shape[2:]
@@ -137,8 +186,28 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
 
 def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Any:
-    """Maxima of windows of [n, c, d, h, w] (stride None: kernel_size); with return_indices also their int64 places in the flat volume.
-    Raises ValueError for a dilation other than 1 (not supported)."""
+    """Computes the maxima of windows of volumes [n, c, d, h, w].
+
+    Args:
+        x (Tensor): The volumes.
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): The padding; it does not count. Default: 0.
+        dilation (int or sequence of ints): Must be 1. Default: 1.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+
+    Returns:
+        The maxima, or (maxima, int64 positions in the flat volume).
+
+    Raises:
+        ValueError: If `dilation` is not 1 or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.max_pool3d(ms.ops.ones((1, 1, 2, 2, 2)), 2))
+        [[[[[1.]]]]]
+    """
     where = "ops.max_pool3d"
     if _triple(dilation, "dilation", where) != [1, 1, 1]:
         fail(ValueError, f"dilation {dilation!r} is not supported", where, "use dilation=1")
@@ -153,7 +222,29 @@ def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
 @rounded_once()
 def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True,
                divisor_override: int = 0) -> Tensor:
-    """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it. Raises TypeError or ValueError for another divisor."""
+    """Computes the means of windows of volumes [n, c, d, h, w].
+
+    Args:
+        input_x (Tensor): The volumes.
+        kernel_size (int or sequence of ints): The window. Default: 1.
+        stride (int or sequence of ints): The step of the windows. Default: 1.
+        padding (int or sequence of ints): The padding with zeros. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        count_include_pad (bool): Whether padding counts in the divisor. Default: True.
+        divisor_override (int): A divisor of the sums; 0 divides by the size of the window. Default: 0.
+
+    Returns:
+        The means.
+
+    Raises:
+        TypeError: If `divisor_override` is not an int.
+        ValueError: If `divisor_override` is negative or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.avg_pool3d(ms.ops.ones((1, 1, 2, 2, 2)), 2))
+        [[[[[1.]]]]]
+    """
     where = "ops.avg_pool3d"
     kernel, pads = _triple(kernel_size, "kernel_size", where), volume_pads("pad", padding, (), (), (), (), where)
     return _mean_pool3d(input_x, kernel, _triple(stride, "stride", where), pads, ceil_mode, count_include_pad,
@@ -168,7 +259,25 @@ def _lead(x: Tensor, where: str) -> tuple:
 
 @rounded_once()
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """Means over output_size windows that cover [n, c, d, h, w] (or [c, d, h, w]) evenly; None keeps a size. Raises TypeError, ValueError."""
+    """Computes the means over windows that cover volumes [n, c, d, h, w] or [c, d, h, w] evenly.
+
+    Args:
+        input (Tensor): The volumes.
+        output_size (int or sequence of ints): The size, one for all dimensions or three; None keeps a dimension's
+            size.
+
+    Returns:
+        A tensor of that size.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1 or the shape does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adaptive_avg_pool3d(ms.ops.ones((1, 1, 4, 4, 4)), 2).shape)
+        (1, 1, 2, 2, 2)
+    """
     where = "ops.adaptive_avg_pool3d"
     lead, (depth, height, width) = _lead(input, where), adaptive_sizes(output_size, input.shape[-3:], where)
     planes = core.adaptive_avg_pool2d(core.reshape(input, (1, -1) + tuple(input.shape[-2:])), height, width)
@@ -177,8 +286,26 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Maxima over output_size windows that cover [n, c, d, h, w] (or [c, d, h, w]) evenly; with return_indices also their int32 places in the flat
-    volume. Raises TypeError, ValueError."""
+    """Computes the maxima over windows that cover volumes [n, c, d, h, w] or [c, d, h, w] evenly.
+
+    Args:
+        input (Tensor): The volumes.
+        output_size (int or sequence of ints): The size, one for all dimensions or three; None keeps a dimension's
+            size.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+
+    Returns:
+        The maxima, or (maxima, int32 positions in the flat volume).
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1 or the shape does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.adaptive_max_pool3d(ms.ops.ones((1, 1, 4, 4, 4)), 2).shape)
+        (1, 1, 2, 2, 2)
+    """
     where = "ops.adaptive_max_pool3d"
     _lead(input, where)
     y, places = adaptive_max_pool(input, adaptive_sizes(output_size, input.shape[-3:], where), return_indices, where)
