@@ -155,7 +155,7 @@ WRONG = {
     "flip": (lambda: ops.flip(zeros(2, 3), (0, -2)), ValueError, "twice . ops.flip"),
     "fill": (lambda: ops.fill(ms.float32, (2,), zeros(2)), ValueError, "expected one element, got a tensor of .2,. . ops.fill"),
     "full": (lambda: ops.full((2,), zeros(2)), ValueError, "expected one element"),
-    "masked_fill": (lambda: ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 1.5), TypeError, "1.5 is no whole number.* ops.masked_fill"),
+    "masked_fill": (lambda: ops.masked_fill(Tensor([1, 2]), Tensor([True, False]), 1.5), TypeError, "1.5 is not a whole number.* ops.masked_fill"),
     "kthvalue, 0": (lambda: ops.kthvalue(zeros(5), 0, keepdim=True), ValueError, "k: expected a value in .1, 5., got 0 . ops.kthvalue"),
     "kthvalue, -1": (lambda: ops.kthvalue(zeros(5), -1), ValueError, "k: .* got -1"),
     "kthvalue, 6": (lambda: ops.kthvalue(zeros(5), 6, keepdim=True), ValueError, "k: .* got 6"),

@@ -157,7 +157,7 @@ def test_register_by_type_objects_and_errors():
     def _(a, b):
         return 1
     assert op(f(1), 2) == 1
-    with pytest.raises(ValueError, match="'Tensors' is no type name"):
+    with pytest.raises(ValueError, match="'Tensors' is not a type name"):
         op.register("Tensors")
     with pytest.raises(TypeError, match="expected a type name"):
         op.register(3)

@@ -1,7 +1,7 @@
 """Operators (MindSpore: mindspore.ops): primitives as classes, functions, and functions of functions.
 
-operations/ holds the classes, function/ what they compute with, composite/ gradients, maps and functions chosen by type; functional and
-composite are also the namespaces that scripts import as F and C.
+operations/ holds the classes, function/ the functions that they call, composite/ gradients, maps and functions selected by type. functional
+and composite are also the namespaces that scripts import as F and C.
 """
 from sindri.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, constexpr, prim_arg_register, prim_attr_register
 from sindri.ops.function import *  # noqa: F401,F403

@@ -1,4 +1,4 @@
-"""The names that MindSpore 2.5 gave arguments of Tensor methods beside their older ones: dim for axis, keepdim for keepdims."""
+"""The names that MindSpore 2.5 added for arguments of Tensor methods: dim for axis, keepdim for keepdims."""
 from __future__ import annotations
 
 import inspect
@@ -20,7 +20,9 @@ def _hints(method: Callable) -> dict:
 
 
 def with_both_names(method: Callable) -> Callable:
-    """The method, whose axis may also be given as dim and keepdims as keepdim. Raises TypeError for an argument under both names."""
+    """Returns the method with dim as another name of axis and keepdim of keepdims. Raises TypeError for an argument
+    given under both names.
+    """
     signature, hints = inspect.signature(method), _hints(method)
     renamed: dict[str, str] = {}
     for new, old in _NAMES:

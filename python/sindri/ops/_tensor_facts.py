@@ -1,4 +1,6 @@
-"""Methods of Tensor that tell what it is and how it lies in memory, make tensors like it and fill it with random values; see _tensor_methods.py."""
+"""Methods of Tensor that describe it and its memory layout, create similar tensors and fill it with random values; see
+_tensor_methods.py.
+"""
 from __future__ import annotations
 
 from typing import Any, List, Optional, Union
@@ -18,15 +20,15 @@ _UNSIGNED = (mstype.bool_, mstype.uint8)
 
 
 def shape_of(sizes: tuple, where: str) -> tuple:
-    """The ints of f(2, 3), f((2, 3)) or f([2, 3])."""
+    """Returns the ints of f(2, 3), f((2, 3)) or f([2, 3])."""
     given = sizes[0] if len(sizes) == 1 else sizes
-    if type(given) is tuple and all([type(n) is int for n in given]):  # the common case, without the checks
+    if type(given) is tuple and all([type(n) is int for n in given]):  # the common case, without checks
         return given
     return to_ints(given, "shape", where)
 
 
 def give(tensor: Tensor, value: Tensor) -> Tensor:
-    """Writes the value into the tensor: into a Parameter in program order."""
+    """Writes the value into the tensor; into a Parameter in program order."""
     value = _ops.cast(value, tensor.dtype)
     if isinstance(tensor, _core.Parameter):
         tensor.assign(value)
@@ -36,7 +38,22 @@ def give(tensor: Tensor, value: Tensor) -> Tensor:
 
 
 def stride(self: Tensor, dim: Optional[int] = None) -> Union[int, List[int]]:
-    """Elements from one to the next along each dimension, or along dim. Raises ValueError for a dimension that is not there."""
+    """Returns the number of elements between neighbours along each dimension.
+
+    Args:
+        dim (int): The dimension; None is all. Default: None.
+
+    Returns:
+        A list of ints, or an int.
+
+    Raises:
+        ValueError: If `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3)).stride())
+        [3, 1]
+    """
     steps = [n // self.itemsize for n in self.strides]
     if dim is None:
         return steps
@@ -44,78 +61,242 @@ def stride(self: Tensor, dim: Optional[int] = None) -> Union[int, List[int]]:
 
 
 def is_signed(self: Tensor) -> bool:
-    """Whether the element type holds negative numbers."""
+    """Returns whether the element type holds negative numbers.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1]).is_signed())
+        True
+    """
     return self.dtype not in _UNSIGNED
 
 
 def get_bytes(self: Tensor) -> bytes:
-    """The bytes of the values in row-major order."""
+    """Returns the values' bytes in row-major order.
+
+    Returns:
+        A bytes object.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(list(ms.Tensor([1, 2], ms.uint8).get_bytes()))
+        [1, 2]
+    """
     return _values(self).tobytes() if self.dtype is not mstype.bfloat16 else _values(self).view("uint16")[..., 1::2].tobytes()
 
 
 def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether |self - other| <= atol + rtol * |other| everywhere. Asks for the values."""
+    """Returns whether |self - other| <= atol + rtol * |other| everywhere. It reads the values.
+
+    Args:
+        other (Tensor): The tensor to compare with.
+        rtol (float): The relative tolerance. Default: 1e-05.
+        atol (float): The absolute tolerance. Default: 1e-08.
+        equal_nan (bool): Whether two NaN count as close. Default: False.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.0, 2.0]).allclose(ms.Tensor([1.0, 2.0])))
+        True
+    """
     return bool(_ops.all(isclose(self, other, rtol, atol, equal_nan)))
 
 
 def new_empty(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
-    """A tensor of a shape whose values do not matter (zeros), in this tensor's type unless dtype says otherwise."""
+    """Creates a tensor of a shape whose values are not defined (zeros).
+
+    Args:
+        *size: The shape, as (2, 3) or 2, 3.
+        dtype (dtype): The element type; None is this tensor's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.5]).new_empty(2, 2).shape)
+        (2, 2)
+    """
     return self.new_zeros(*size, dtype=dtype)
 
 
 def new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
-    """Zeros of a shape, in this tensor's type unless dtype says otherwise."""
+    """Creates a tensor of zeros.
+
+    Args:
+        *size: The shape, as (2, 3) or 2, 3.
+        dtype (dtype): The element type; None is this tensor's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.5]).new_zeros(2, 2))
+        [[0. 0.]
+         [0. 0.]]
+    """
     return _ops.full(shape_of(size, "Tensor.new_zeros"), 0.0, dtype or self.dtype)
 
 
 def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
-    """Ones of a shape, in this tensor's type unless dtype says otherwise."""
+    """Creates a tensor of ones.
+
+    Args:
+        *size: The shape, as (2, 3) or 2, 3.
+        dtype (dtype): The element type; None is this tensor's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.5]).new_ones((2, 2)))
+        [[1. 1.]
+         [1. 1.]]
+    """
     return _ops.full(shape_of(size, "Tensor.new_ones"), 1.0, dtype or self.dtype)
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """A tensor of a shape with every element fill_value, in this tensor's type unless dtype says otherwise."""
+    """Creates a tensor with every element `fill_value`.
+
+    Args:
+        size (int or sequence of ints): The shape.
+        fill_value (number): The value.
+        dtype (dtype): The element type; None is this tensor's. Default: None.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.5]).new_full((2,), 7))
+        [7. 7.]
+    """
     return fill(dtype or self.dtype, shape_of((size,), "Tensor.new_full"), fill_value)
 
 
 def tolist(self: Tensor) -> Any:
-    """The values as nested lists of Python numbers."""
+    """Returns the values as nested lists of Python numbers.
+
+    Returns:
+        A list, or a number for a scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).tolist())
+        [[1, 2], [3, 4]]
+    """
     values = _ops.cast(self, mstype.float32) if self.dtype is mstype.bfloat16 else self
     return values.asnumpy().tolist()
 
 
 def numel(self: Tensor) -> int:
-    """Number of elements."""
+    """Returns the number of elements.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3)).numel())
+        6
+    """
     return self.size
 
 
 def dim(self: Tensor) -> int:
-    """Number of dimensions."""
+    """Returns the number of dimensions.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3)).dim())
+        2
+    """
     return self.ndim
 
 
 def contiguous(self: Tensor) -> Tensor:
-    """The tensor itself: values are kept in row-major order."""
+    """Returns the tensor itself: values are stored in row-major order.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).contiguous())
+        [1 2]
+    """
     return self
 
 
 def is_contiguous(self: Tensor) -> bool:
-    """True: values are kept in row-major order."""
+    """Returns True: values are stored in row-major order.
+
+    Returns:
+        True.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).is_contiguous())
+        True
+    """
     return True
 
 
 def element_size(self: Tensor) -> int:
-    """Bytes of an element."""
+    """Returns the number of bytes of an element.
+
+    Returns:
+        An int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.0]).element_size())
+        4
+    """
     return self.itemsize
 
 
 def numpy(self: Tensor) -> np.ndarray:
-    """asnumpy by another name."""
+    """Returns the values as a NumPy array; another name of `asnumpy`.
+
+    Returns:
+        A NumPy array.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).numpy())
+        [1 2]
+    """
     return self.asnumpy()
 
 
 def set_dtype(self: Tensor, dtype: Any) -> Any:
-    """Gives the tensor its values in another element type; returns the type. Tensors it is a view of, and views of it, keep theirs."""
+    """Converts the tensor's values to another element type in place. Tensors it is a view of, and views of it, keep
+    theirs.
+
+    Args:
+        dtype (dtype): The element type.
+
+    Returns:
+        The element type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).set_dtype(ms.float32))
+        Float32
+    """
     value = _ops.cast(self, dtype)
     self._leave()
     self._replace(value)
@@ -124,11 +305,29 @@ def set_dtype(self: Tensor, dtype: Any) -> Any:
 
 def _own_random(generator: Any, where: str) -> None:
     if generator is not None:
-        raise ValueError(f"a generator of its own is not supported | {where} | use set_seed or mindspore.manual_seed, and leave generator out")
+        raise ValueError(f"a separate generator is not supported | {where} | use set_seed or mindspore.manual_seed, and omit generator")
 
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Gives the elements numbers from N(mean, std²); returns the tensor. Raises ValueError for a negative std and a generator, TypeError for integers."""
+    """Fills the tensor with numbers from N(mean, std²).
+
+    Args:
+        mean (float): The mean. Default: 0.
+        std (float): The standard deviation. Default: 1.
+        generator: Must be None; call set_seed or mindspore.manual_seed instead. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        TypeError: If the tensor is not floating.
+        ValueError: If `std` is negative or `generator` is given.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.zeros((2, 3)).normal_().shape)
+        (2, 3)
+    """
     _own_random(generator, "Tensor.normal_")
     if not self.dtype.is_floating:
         raise TypeError(f"expected a floating tensor, got {self.dtype} | Tensor.normal_")
@@ -138,7 +337,25 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
 
 
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Gives the elements numbers from [from_, to); returns the tensor. Raises ValueError for from_ above to and a generator, TypeError for integers."""
+    """Fills the tensor with numbers from [from_, to).
+
+    Args:
+        from_ (float): The lower bound. Default: 0.
+        to (float): The exclusive upper bound. Default: 1.
+        generator: Must be None; call set_seed or mindspore.manual_seed instead. Default: None.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        TypeError: If the tensor is not floating.
+        ValueError: If `from_` exceeds `to` or `generator` is given.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.zeros((2, 3)).uniform_().shape)
+        (2, 3)
+    """
     _own_random(generator, "Tensor.uniform_")
     if not self.dtype.is_floating:
         raise TypeError(f"expected a floating tensor, got {self.dtype} | Tensor.uniform_")
@@ -157,5 +374,5 @@ def _virtual_flag(self: Tensor) -> bool:
 
 METHODS = (stride, is_signed, get_bytes, allclose, new_empty, new_zeros, new_ones, new_full, tolist, numel, dim, contiguous, is_contiguous, element_size, numpy,
            set_dtype, normal_, uniform_)
-PROPERTIES = {"device": property(_device, doc="Where the values lie: 'CPU'."),
-              "virtual_flag": property(_virtual_flag, doc="Whether it stands for a tensor of another stage of a parallel run: never.")}
+PROPERTIES = {"device": property(_device, doc="The device that holds the values: 'CPU'."),
+              "virtual_flag": property(_virtual_flag, doc="Whether the tensor represents one of another stage of a parallel run: always False.")}

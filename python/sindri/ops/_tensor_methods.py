@@ -1,7 +1,7 @@
 """The methods of Tensor that are functions of sindri.ops: `attach(Tensor)` adds them to the class.
 
-Most are the function of the same name with the tensor as first argument. Written out are those whose arguments differ from the function's
-(Tensor.sum counts axes as NumPy, Tensor.max gives values only, …).
+Most are the function of the same name with the tensor as the first argument. Methods whose arguments differ from the
+function's are defined here (Tensor.sum accepts NumPy's arguments, Tensor.max returns values only, …).
 """
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ops = _core.ops
 Tensor = _core.Tensor
 Axis = Union[None, int, Sequence[int]]
 
-# Functions of sindri.ops that are methods as they are.
+# Functions of sindri.ops that are methods unchanged.
 _SAME = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint all amax amin aminmax any approximate_equal arccos arccosh arcsin arcsinh
 arctan arctan2 arctanh argmax argwhere asin asinh atan atan2 atanh baddbmm bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or
@@ -48,14 +48,14 @@ true_divide trunc type_as unbind unfold unique unique_consecutive unique_with_pa
 unsorted_segment_sum view_as vsplit xdivy xlogy
 """
 
-# Methods under another name than the function's.
+# Methods whose name differs from the function's.
 _RENAMED = {
     "unsqueeze": "expand_dims",
     "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul", "scatter_div": "tensor_scatter_div",
     "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",
 }
 
-# Methods that change the tensor: name_ is name with the result put in its place.
+# Methods that change the tensor: name_ writes the result of name into the tensor.
 _IN_PLACE = "add sub mul div clamp exp log sigmoid tanh floor sign masked_fill floor_divide remainder index_add index_fill scatter"
 
 
@@ -68,7 +68,7 @@ def _like(method: Callable, name: str, function: Callable) -> None:
 
 
 def _method(name: str, function: Callable) -> Callable:
-    """The function as a method. A plain wrapper: builtin functions do not bind to instances."""
+    """Returns the function as a method. A plain wrapper, because builtin functions do not bind to instances."""
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
     _like(method, name, function)
@@ -82,32 +82,87 @@ def _in_place(name: str, function: Callable) -> Callable:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         value = function(self, *args, **kwargs)
         if value.shape != self.shape:
-            raise ValueError(f"the result has shape {value.shape}, the tensor {self.shape} | Tensor.{name}_ | use {name}, which makes a tensor of its own")
+            raise ValueError(f"the result has shape {value.shape}, the tensor {self.shape} | Tensor.{name}_ | use {name}, which returns a new tensor")
         if value.dtype.is_floating and not self.dtype.is_floating:
             raise TypeError(f"the result is of {value.dtype}, the tensor of {self.dtype} | Tensor.{name}_ | cast the tensor first, or use {name}")
         return give(self, value)
     _like(method, name + "_", function)
-    method.__doc__ = (f"{name} in place: the tensor is given the result, in its type; returns the tensor. Raises ValueError for a result of another shape, "
-                      "TypeError for floating results in a tensor of integers.")
+    method.__doc__ = (f"Computes `{name}` in place: writes the result into the tensor, in its type, and returns the tensor.\n\n    Returns:\n"
+                      "        The tensor.\n\n    Raises:\n        TypeError: If the result is floating and the tensor holds integers."
+                      "\n        ValueError: If the result has another shape.")
     return method
 
 
-# --- methods with arguments of their own ------------------------------------------------------------------------------------------------
+# --- methods whose arguments differ -----------------------------------------------------------------------------------------------------
 
 
 def reshape(self: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape: reshape(2, -1) or reshape((2, -1)). Raises ValueError when the counts differ."""
+    """Returns the same elements in another shape.
+
+    Args:
+        *shape: The shape, as (2, -1) or 2, -1; one dimension may be -1 and is then inferred.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the element counts differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3, 4]).reshape(2, -1))
+        [[1 2]
+         [3 4]]
+    """
     return reshaped(self, shape_of(shape, "Tensor.reshape"))
 
 
 def view(self: Tensor, *shape: Any) -> Tensor:
-    """reshape by another name."""
+    """Returns the same elements in another shape; another name of `reshape`.
+
+    Args:
+        *shape: The shape, as (2, -1) or 2, -1.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the element counts differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3, 4]).view(2, 2))
+        [[1 2]
+         [3 4]]
+    """
     return reshaped(self, shape_of(shape, "Tensor.view"))
 
 
 def transpose(self: Tensor, *axes: Any, dim0: Optional[int] = None, dim1: Optional[int] = None) -> Tensor:
-    """The dimensions in the order of axes: transpose(0, 2, 1) or transpose((0, 2, 1)); all reversed without axes. Two ints, or dim0 and dim1,
-    exchange these two dimensions; in era 1 two ints are the order of a matrix's. Raises ValueError, TypeError."""
+    """Permutes the dimensions.
+
+    transpose(0, 2, 1) and transpose((0, 2, 1)) name the order of the dimensions; transpose() reverses them. Two ints,
+    or dim0 and dim1, exchange two dimensions; in era 1 two ints are the order of a matrix's dimensions.
+
+    Args:
+        *axes: The order of the dimensions, or two dimensions to exchange.
+        dim0 (int): The first dimension to exchange. Default: None.
+        dim1 (int): The second dimension to exchange. Default: None.
+
+    Returns:
+        A view.
+
+    Raises:
+        TypeError: If only one of `dim0` and `dim1` is given, or both with `axes`.
+        ValueError: If the dimensions are not a permutation or are out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3, 4)).transpose(0, 2, 1).shape)
+        (2, 4, 3)
+        >>> print(ms.ops.ones((2, 3, 4)).transpose(0, 1).shape)
+        (3, 2, 4)
+    """
     if dim0 is not None or dim1 is not None:
         if axes or dim0 is None or dim1 is None:
             raise TypeError("give two dimensions as dim0 and dim1, or axes without names | Tensor.transpose")
@@ -129,12 +184,46 @@ def _exchanged(x: Tensor, a: Any, b: Any) -> Tensor:
 
 
 def permute(self: Tensor, *axis: Any) -> Tensor:
-    """The dimensions in the order of axis, without one reversed. Raises ValueError."""
+    """Permutes the dimensions.
+
+    Args:
+        *axis: The order of the dimensions, as (2, 0, 1) or 2, 0, 1; without one they are reversed.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the order is not a permutation.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3, 4)).permute(2, 0, 1).shape)
+        (4, 2, 3)
+    """
     return transposed(self, list(shape_of(axis, "Tensor.permute")) if axis else list(range(len(self.shape)))[::-1])
 
 
 def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions start_dim to end_dim as one, which may stand first without their names; order 'F' reverses the dimensions first."""
+    """Flattens dimensions start_dim to end_dim into one.
+
+    Args:
+        order (str or int): "C", or "F" to reverse the dimensions first; also `start_dim` as the first argument,
+            followed by `end_dim`. Default: "C".
+        start_dim (int): The first dimension to flatten. Default: 0.
+        end_dim (int): The last dimension to flatten. Default: -1.
+
+    Returns:
+        A view.
+
+    Raises:
+        TypeError: If there are too many arguments.
+        ValueError: If `order` is another string or a dimension is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3, 4)).flatten(start_dim=1).shape)
+        (2, 12)
+    """
     if isinstance(order, int):
         start_dim, order = order, "C"
         if last:
@@ -145,7 +234,20 @@ def flatten(self: Tensor, order: Union[str, int] = "C", *last: int, start_dim: i
 
 
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
-    """A tensor of another shape with the elements in order, cut or filled up with zeros; a view where it holds as many."""
+    """Returns a tensor of another shape with the elements in order, truncated or filled up with zeros.
+
+    Args:
+        *new_shape: The shape, as (2, 3) or 2, 3.
+
+    Returns:
+        A tensor; a view if the element counts are equal.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).resize(2, 2))
+        [[1 2]
+         [3 0]]
+    """
     shape = shape_of(new_shape, "Tensor.resize")
     if math.prod(shape) == self.size:
         return reshaped(self, shape)
@@ -155,17 +257,61 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
 
 
 def expand(self: Tensor, *size: Any) -> Tensor:
-    """The tensor repeated to a shape; -1 keeps a dimension."""
+    """Broadcasts the tensor to a shape.
+
+    Args:
+        *size: The shape, as (2, 3) or 2, 3; -1 keeps a dimension.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the tensor does not broadcast to the shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1], [2]]).expand(-1, 2))
+        [[1 1]
+         [2 2]]
+    """
     return array_func.broadcast_to(self, shape_of(size, "Tensor.expand"))
 
 
 def broadcast_to(self: Tensor, *shape: Any) -> Tensor:
-    """The tensor repeated to a shape; -1 keeps a dimension. Raises ValueError when it does not broadcast."""
+    """Broadcasts the tensor to a shape.
+
+    Args:
+        *shape: The shape, as (2, 3) or 2, 3; -1 keeps a dimension.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the tensor does not broadcast to the shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).broadcast_to((2, 2)))
+        [[1 2]
+         [1 2]]
+    """
     return expand(self, *shape)
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """Sums of the dimensions that broadcasting to the tensor's shape had repeated."""
+    """Sums the dimensions that broadcasting from a shape had repeated.
+
+    Args:
+        *size: The shape, which broadcasts to the tensor's.
+
+    Returns:
+        A tensor of that shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ones((2, 3)).sum_to_size(1, 3))
+        [[2. 2. 2.]]
+    """
     return _ops.sum_to(self, shape_of(size, "Tensor.sum_to_size"))
 
 
@@ -175,8 +321,29 @@ def _keep(keepdims: bool, keep_dims: Optional[bool]) -> bool:
 
 def sum(self: Tensor, axis: Axis = None, *given: Any, dtype: Any = None, keepdims: bool = False, initial: Optional[float] = None,
         keep_dims: Optional[bool] = None) -> Tensor:
-    """Sum over axes; bool and integers give int64 unless dtype says otherwise. initial is added. Behind axis may stand keepdims (a bool), or dtype
-    and keepdims."""
+    """Sums elements over axes. bool and integers give int64 unless `dtype` is given.
+
+    After `axis`, keepdims (a bool), or dtype and keepdims, may follow as positional arguments.
+
+    Args:
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        initial (float): A number that is added. Default: None.
+        keep_dims (bool): Another name of `keepdims`. Default: None.
+
+    Returns:
+        The sums.
+
+    Raises:
+        TypeError: If there are too many arguments.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).sum(axis=1))
+        [3 7]
+    """
     if given and isinstance(given[0], bool):
         given = (None, *given)
     if len(given) > 3:
@@ -187,7 +354,25 @@ def sum(self: Tensor, axis: Axis = None, *given: Any, dtype: Any = None, keepdim
 
 
 def mean(self: Tensor, axis: Axis = None, keep_dims: bool = False, *, keepdims: Optional[bool] = None, dtype: Any = None) -> Tensor:
-    """Mean over axes, of the values in another element type when dtype says so."""
+    """Computes the mean over axes.
+
+    Args:
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        keepdims (bool): Another name of `keep_dims`. Default: None.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The means.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(axis=1))
+        [1.5 3.5]
+    """
     return reduce_func.mean(self if dtype is None else _ops.cast(self, dtype), axis, _keep(keep_dims, keepdims))
 
 
@@ -196,33 +381,125 @@ def _freedom(ddof: Union[int, bool], correction: Optional[int]) -> Union[int, bo
 
 
 def std(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, correction: Optional[int] = None) -> Tensor:
-    """Standard deviation over axes: the sum of squares is divided by count - ddof, at least 0. correction is another name of ddof."""
+    """Computes the standard deviation over axes. The sum of squares is divided by max(count - ddof, 0).
+
+    Args:
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        correction (int): Another name of `ddof`. Default: None.
+
+    Returns:
+        The standard deviations.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.0, 3.0]).std())
+        1.0
+    """
     return reduce_func.std(self, axis, _freedom(ddof, correction), keepdims)
 
 
 def var(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: bool = False, *, dim: Axis = None, keepdim: Optional[bool] = None,
         correction: Optional[int] = None) -> Tensor:
-    """Variance over axes; see std. dim and keepdim ask for correction, too: MindSpore means 1 by leaving it out there, and 0 beside axis. Raises
-    TypeError."""
+    """Computes the variance over axes; see `std`.
+
+    `dim` and `keepdim` require `correction`: MindSpore's default is 1 with these names and 0 with `axis`.
+
+    Args:
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dim (int or sequence of ints): Another name of `axis`. Default: None.
+        keepdim (bool): Another name of `keepdims`. Default: None.
+        correction (int): Another name of `ddof`. Default: None.
+
+    Returns:
+        The variances.
+
+    Raises:
+        TypeError: If an argument is given under both names, or `correction` is missing with `dim` or `keepdim`.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.0, 3.0]).var())
+        1.0
+    """
     if dim is not None and axis is not None or keepdim is not None and keepdims:
         raise TypeError("axis and dim, or keepdims and keepdim, which mean the same, are both given | Tensor.var")
     if (dim is not None or keepdim is not None) and correction is None and not ddof:
-        raise TypeError("correction is missing beside dim or keepdim | Tensor.var | give correction=0 to divide by the count, 1 for the estimate of a sample")
+        raise TypeError("correction is missing with dim or keepdim | Tensor.var | give correction=0 to divide by the count, 1 for the estimate of a sample")
     return reduce_func.var(self, axis if dim is None else dim, _freedom(ddof, correction), keepdims if keepdim is None else keepdim)
 
 
 def sort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> tuple:
-    """(sorted values, their int32 indices) along axis. Equal values keep their order, whatever stable says."""
+    """Sorts elements along an axis. Equal values keep their order.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest element comes first. Default: False.
+        stable (bool): No effect: sorting is always stable. Default: False.
+
+    Returns:
+        (sorted values, int32 indices).
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.Tensor([3.0, 1.0, 2.0]).sort())
+        [1. 2. 3.] [1 2 0]
+    """
     return reduce_func.sort(self, axis, descending)
 
 
 def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-    """Indices (int32) that sort the tensor along axis; see sort."""
+    """Returns the indices that sort the tensor along an axis; see `sort`.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest element comes first. Default: False.
+        stable (bool): No effect: sorting is always stable. Default: False.
+
+    Returns:
+        An int32 tensor of the same shape.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([3.0, 1.0, 2.0]).argsort())
+        [1 2 0]
+    """
     return sort(self, axis, descending)[1]
 
 
 def prod(self: Tensor, axis: Axis = None, keep_dims: bool = False, dtype: Any = None, *, keepdims: Optional[bool] = None) -> Tensor:
-    """Product over axes."""
+    """Multiplies elements over axes.
+
+    Args:
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+        keepdims (bool): Another name of `keep_dims`. Default: None.
+
+    Returns:
+        The products.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).prod(axis=1))
+        [ 2 12]
+    """
     return reduce_func.prod(self, axis, _keep(keep_dims, keepdims), dtype)
 
 
@@ -234,8 +511,11 @@ def _one_axis(axis: Axis) -> Optional[int]:
 
 def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool, initial: Any, where: Any, return_indices: bool, dim: Any,
               keepdim: bool) -> Any:
-    """Of max and min: a dimension that is given by its place, or as dim, asks for the indices, too, but for in era 1. keepdim is another name of
-    keepdims."""
+    """Computes max and min.
+
+    A dimension given by position, or as dim, asks for the indices too, except in era 1. keepdim is another name of
+    keepdims.
+    """
     keepdims = keepdims or keepdim
     if len(given) > 2 or given and axis is not None or len(given) == 2 and keepdims:
         raise TypeError(f"expected at most an axis and keepdims, each once, got {given} | Tensor.{name}")
@@ -253,68 +533,288 @@ def _extremum(name: str, self: Tensor, given: tuple, axis: Axis, keepdims: bool,
 
 def max(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, initial: Optional[float] = None, where: Any = True, return_indices: bool = False,
         dim: Optional[int] = None, keepdim: bool = False) -> Any:
-    """Largest element: max(), or over axes: max(axis=1). max(1), max(dim=1) and return_indices give (values, their int64 indices) along one
-    dimension; in era 1 max(1) gives the values."""
+    """Returns the largest element: max(), or over axes: max(axis=1).
+
+    max(1), max(dim=1) and `return_indices` return (values, int64 indices) along one dimension; in era 1 max(1)
+    returns the values.
+
+    Args:
+        *given: The axis and keepdims, by position.
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        initial (float): A value that takes part in the maximum. Default: None.
+        where (bool or Tensor): The elements that take part; it needs `initial`. Default: True.
+        return_indices (bool): Whether to return the indices too. Default: False.
+        dim (int): The dimension, with indices. Default: None.
+        keepdim (bool): Another name of `keepdims`. Default: False.
+
+    Returns:
+        The values, or (values, int64 indices).
+
+    Raises:
+        TypeError: If an argument is given twice, or `return_indices` is given for several axes.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]).max())
+        7.0
+        >>> print(*ms.Tensor([[1.0, 5.0], [7.0, 2.0]]).max(dim=1))
+        [5. 7.] [1 0]
+    """
     return _extremum("max", self, given, axis, keepdims, initial, where, return_indices, dim, keepdim)
 
 
 def min(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, initial: Optional[float] = None, where: Any = True, return_indices: bool = False,
         dim: Optional[int] = None, keepdim: bool = False) -> Any:
-    """Smallest element: min(), or over axes: min(axis=1). min(1), min(dim=1) and return_indices give (values, their int64 indices) along one
-    dimension; in era 1 min(1) gives the values."""
+    """Returns the smallest element: min(), or over axes: min(axis=1).
+
+    min(1), min(dim=1) and `return_indices` return (values, int64 indices) along one dimension; in era 1 min(1)
+    returns the values.
+
+    Args:
+        *given: The axis and keepdims, by position.
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+        initial (float): A value that takes part in the minimum. Default: None.
+        where (bool or Tensor): The elements that take part; it needs `initial`. Default: True.
+        return_indices (bool): Whether to return the indices too. Default: False.
+        dim (int): The dimension, with indices. Default: None.
+        keepdim (bool): Another name of `keepdims`. Default: False.
+
+    Returns:
+        The values, or (values, int64 indices).
+
+    Raises:
+        TypeError: If an argument is given twice, or `return_indices` is given for several axes.
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1.0, 5.0], [7.0, 2.0]]).min())
+        1.0
+        >>> print(*ms.Tensor([[1.0, 5.0], [7.0, 2.0]]).min(dim=1))
+        [1. 2.] [0 1]
+    """
     return _extremum("min", self, given, axis, keepdims, initial, where, return_indices, dim, keepdim)
 
 
 def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
-    """(value, index) of the largest element along axis; in era 1 (index, value)."""
+    """Returns the largest element along an axis and its index.
+
+    Args:
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (values, indices); in era 1 (indices, values).
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.Tensor([1.0, 5.0, 3.0]).argmax_with_value())
+        5.0 1
+    """
     return reduce_func.max_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
 
 
 def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
-    """(value, index) of the smallest element along axis; in era 1 (index, value)."""
+    """Returns the smallest element along an axis and its index.
+
+    Args:
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (values, indices); in era 1 (indices, values).
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.Tensor([1.0, 5.0, 3.0]).argmin_with_value())
+        1.0 0
+    """
     return reduce_func.min_with_index(self, axis, keep_dims)[::1 if era() == 1 else -1]
 
 
 def argmin(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
-    """Index (int32) of the first smallest element along axis, or in the flat tensor."""
+    """Returns the index of the first smallest element along an axis.
+
+    Args:
+        axis (int): The axis; None uses the flat tensor. Default: None.
+        keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        An int32 tensor.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([3.0, 1.0, 2.0]).argmin())
+        1
+    """
     return reduce_func.argmin(self, axis, keepdims)
 
 
 def argmax(self: Tensor, axis: Optional[int] = None, keepdims: bool = False) -> Tensor:
-    """Index (int64) of the first largest element along axis, or in the flat tensor."""
+    """Returns the index of the first largest element along an axis.
+
+    Args:
+        axis (int): The axis; None uses the flat tensor. Default: None.
+        keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        An int64 tensor.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([3.0, 1.0, 2.0]).argmax())
+        0
+    """
     return reduce_func.argmax(self, axis, keepdims)
 
 
 def cumsum(self: Tensor, axis: Optional[int] = None, dtype: Any = None) -> Tensor:
-    """Running sums along axis; of the flat tensor when axis is None. uint8 gives int32 unless dtype says otherwise, but for in era 1."""
+    """Computes the sums up to and including each element along an axis.
+
+    uint8 gives int32 unless `dtype` is given; in era 1 it is kept.
+
+    Args:
+        axis (int): The axis; None uses the flat tensor. Default: None.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        A tensor of the same shape, or a vector if `axis` is None.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).cumsum())
+        [1 3 6]
+    """
     if dtype is None and self.dtype is mstype.uint8 and era() == 2:
         dtype = mstype.int32
     return reduce_func.cumsum(_ops.reshape(self, (-1,)), 0, dtype) if axis is None else reduce_func.cumsum(self, axis, dtype)
 
 
 def ptp(self: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Largest less smallest element over axes."""
+    """Computes the range of values over axes: the largest minus the smallest element.
+
+    Args:
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The ranges.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.0, 5.0, 3.0]).ptp())
+        4.0
+    """
     return _ops.sub(max(self, axis=axis, keepdims=keepdims), min(self, axis=axis, keepdims=keepdims))
 
 
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """Sum of the diagonal of two dimensions."""
+    """Sums the diagonal of two dimensions.
+
+    Args:
+        offset (int): The diagonal; 0 is the main one. Default: 0.
+        axis1 (int): The dimension of the rows. Default: 0.
+        axis2 (int): The dimension of the columns. Default: 1.
+        dtype (dtype): The type that the elements are cast to first. Default: None.
+
+    Returns:
+        The sums.
+
+    Raises:
+        ValueError: If the dimensions are equal or out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).trace())
+        5
+    """
     return sum(diagonal(self, offset, axis1, axis2), -1, dtype)
 
 
 def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Elements [.., i, i + offset] of two dimensions, as the last dimension."""
+    """Returns the elements [.., i, i + offset] of two dimensions, as the last dimension.
+
+    Args:
+        offset (int): The diagonal; 0 is the main one. Default: 0.
+        axis1 (int): The dimension of the rows. Default: 0.
+        axis2 (int): The dimension of the columns. Default: 1.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the dimensions are equal or out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).diagonal())
+        [1 4]
+    """
     return creation_func.diagonal(self, offset, axis1, axis2)
 
 
 def repeat(self: Tensor, repeats: Union[int, Sequence[int]], axis: Optional[int] = None) -> Tensor:
-    """Each element repeated along axis, as numpy.repeat; of the flat tensor when axis is None."""
+    """Repeats each element along an axis, as numpy.repeat does.
+
+    Args:
+        repeats (int or sequence of ints): The number of repetitions, one for all or one per element.
+        axis (int): The axis; None repeats the flat tensor. Default: None.
+
+    Returns:
+        The repeated tensor.
+
+    Raises:
+        ValueError: If there are several repeats, but not one per element.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).repeat(2))
+        [1 1 2 2]
+    """
     return array_func.repeat_interleave(self, repeats, axis)
 
 
 def take(self: Tensor, indices: Any, axis: Optional[int] = None, mode: str = "clip") -> Tensor:
-    """Slices along axis (of the flat tensor when None), as numpy.take. mode: 'clip' cuts indices to the range, 'wrap' counts around, 'raise'
-    raises."""
+    """Returns slices along an axis, as numpy.take does.
+
+    Args:
+        indices (Tensor or sequence of ints): The indices.
+        axis (int): The axis; None uses the flat tensor. Default: None.
+        mode (str): "clip" to clip indices to the range, "wrap" to wrap them around, or "raise" to raise an error.
+            Default: "clip".
+
+    Returns:
+        The slices.
+
+    Raises:
+        ValueError: If `mode` is another string, or an index is out of range with "raise".
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([10, 20, 30]).take(ms.Tensor([0, 5])))
+        [10 30]
+    """
     check_choice("Tensor.take", "mode", mode, ("clip", "wrap", "raise"))
     x, a = (_ops.reshape(self, (-1,)), 0) if axis is None else (self, to_axis(axis, len(self.shape), "Tensor.take"))
     indices = as_tensor(indices)
@@ -325,8 +825,33 @@ def take(self: Tensor, indices: Any, axis: Optional[int] = None, mode: str = "cl
 
 def gather(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[Tensor] = None, input_indices: Optional[Tensor] = None,
            axis: Optional[int] = None, batch_dims: int = 0) -> Tensor:
-    """gather(input_indices, axis, batch_dims=0): slices of the tensor along axis, as ops.gather. gather(dim, index): one element per place of index,
-    picked along dim, as ops.gather_elements."""
+    """Gathers slices or elements.
+
+    gather(input_indices, axis, batch_dims=0) gathers slices along an axis, as `ops.gather`. gather(dim, index) picks
+    one element per position of `index` along `dim`, as `ops.gather_elements`.
+
+    Args:
+        dim (int): The dimension of the second form. Default: None.
+        index (Tensor): The indices of the second form. Default: None.
+        input_indices (Tensor): The indices of the first form. Default: None.
+        axis (int): The axis of the first form. Default: None.
+        batch_dims (int): The number of shared leading dimensions of the first form. Default: 0.
+
+    Returns:
+        The gathered tensor.
+
+    Raises:
+        TypeError: If an argument is missing or given twice.
+        ValueError: If an index or dimension is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([10, 20, 30]).gather(ms.Tensor([2, 0]), 0))
+        [30 10]
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).gather(1, ms.Tensor([[0], [1]])))
+        [[1]
+         [4]]
+    """
     if dim is not None or index is not None or args and isinstance(args[0], int):
         dim, index = _two_arguments(args, (dim, index), "Tensor.gather(dim, index)")
         return index_func.gather_elements(self, dim, index)
@@ -338,7 +863,7 @@ def gather(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[
 
 
 def _two_arguments(args: tuple, named: tuple, where: str) -> tuple:
-    """The arguments of f(a, b), each given by its place or its name."""
+    """Returns the arguments of f(a, b), each given by position or name."""
     out = args + named[len(args):]
     if len(args) > 2 or [v for v in out if v is None] or [v for v in named[:len(args)] if v is not None]:
         raise TypeError(f"expected two arguments, each once | {where}")
@@ -346,8 +871,25 @@ def _two_arguments(args: tuple, named: tuple, where: str) -> tuple:
 
 
 def index_add(self: Tensor, *args: Any, alpha: Any = 1, **named: Any) -> Tensor:
-    """index_add(dim, index, source, alpha=1), or as ops.index_add(indices, y, axis): the tensor with alpha times the rows of source added to the
-    rows that index names along dim."""
+    """Adds alpha times the slices of `source` to the slices that `index` names along a dimension.
+
+    index_add(dim, index, source, alpha=1), or as `ops.index_add`: index_add(indices, y, axis).
+
+    Args:
+        alpha (number): The factor of `source`. Default: 1.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        TypeError: If an argument is missing or given twice.
+        ValueError: If an index or dimension is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).index_add(0, ms.Tensor([0, 2]), ms.Tensor([10, 10])))
+        [11  2 13]
+    """
     if args and isinstance(args[0], int) or "dim" in named:
         given = dict(zip(("dim", "index", "source"), args), **named)
         if set(given) != {"dim", "index", "source"} or len(args) + len(named) != 3:
@@ -359,8 +901,30 @@ def index_add(self: Tensor, *args: Any, alpha: Any = 1, **named: Any) -> Tensor:
 
 def scatter_add(self: Tensor, *args: Any, indices: Optional[Tensor] = None, updates: Optional[Tensor] = None, dim: Optional[int] = None,
                 index: Optional[Tensor] = None, src: Optional[Tensor] = None) -> Tensor:
-    """scatter_add(indices, updates): the tensor with updates added at the places that the rows of indices name, as ops.tensor_scatter_add.
-    scatter_add(dim, index, src): with src added where index names along dim, as ops.tensor_scatter_elements. Raises TypeError for other arguments."""
+    """Adds updates to a copy of the tensor.
+
+    scatter_add(indices, updates) adds at the positions that index vectors name, as `ops.tensor_scatter_add`.
+    scatter_add(dim, index, src) adds where `index` names along `dim`, as `ops.tensor_scatter_elements`.
+
+    Args:
+        indices (Tensor): The index vectors of the first form. Default: None.
+        updates (Tensor): The updates of the first form. Default: None.
+        dim (int): The dimension of the second form. Default: None.
+        index (Tensor): The indices of the second form. Default: None.
+        src (Tensor): The updates of the second form. Default: None.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        TypeError: If other arguments are given.
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).scatter_add(0, ms.Tensor([0, 2]), ms.Tensor([10, 10])))
+        [11  2 13]
+    """
     along = len(args) == 3 or bool(args) and isinstance(args[0], int) or any(v is not None for v in (dim, index, src))
     names = ("dim", "index", "src") if along else ("indices", "updates")
     given = dict(zip(names, args))
@@ -374,12 +938,38 @@ def scatter_add(self: Tensor, *args: Any, indices: Optional[Tensor] = None, upda
 
 
 def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """The sum with alpha * other."""
+    """Computes self + alpha * other.
+
+    Args:
+        other (Tensor or number): The summand.
+        alpha (number): The factor of `other`. Default: 1.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).add(ms.Tensor([3, 4]), alpha=10))
+        [31 42]
+    """
     return _ops.add(self, _times(other, alpha))
 
 
 def sub(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """The difference to alpha * other."""
+    """Computes self - alpha * other.
+
+    Args:
+        other (Tensor or number): The subtrahend.
+        alpha (number): The factor of `other`. Default: 1.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).sub(1))
+        [0 1]
+    """
     return _ops.sub(self, _times(other, alpha))
 
 
@@ -388,18 +978,68 @@ def _times(other: Any, alpha: Any) -> Any:
 
 
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """Where each value of v belongs in this sorted vector."""
+    """Returns the positions at which values would be inserted to keep this vector sorted.
+
+    Args:
+        v (Tensor or sequence): The values.
+        side (str): "left" or "right"; see `ops.searchsorted`. Default: "left".
+        sorter: Must be None. Default: None.
+
+    Returns:
+        An int32 tensor of v's shape.
+
+    Raises:
+        ValueError: If `side` is another string or `sorter` is given.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 3, 5]).searchsorted(ms.Tensor([3, 4])))
+        [1 2]
+    """
     return choose_func.searchsorted(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
 def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
-    """The tensor's elements where condition holds, else those of y."""
+    """Returns the tensor's elements where a condition is True, else those of y.
+
+    Args:
+        condition (Tensor): The condition.
+        y (Tensor or number): The other values.
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).where(ms.Tensor([True, False]), 0))
+        [1 0]
+    """
     return choose_func.where(condition, self, y)
 
 
 def select(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[int] = None, condition: Optional[Tensor] = None, y: Any = None) -> Tensor:
-    """select(dim, index): the slice at index of dimension dim, without it. select(condition, y): the tensor's elements where condition (bool) holds,
-    else those of y."""
+    """Returns a slice, or selects elements by a condition.
+
+    select(dim, index) returns the slice at `index` of dimension `dim`, without that dimension. select(condition, y)
+    returns the tensor's elements where the bool condition is True, else those of y.
+
+    Args:
+        dim (int): The dimension of the first form. Default: None.
+        index (int): The index of the first form. Default: None.
+        condition (Tensor): The condition of the second form. Default: None.
+        y (Tensor or number): The other values of the second form. Default: None.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: If an argument is missing or given twice, or `condition` is not bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).select(0, 1))
+        [3 4]
+    """
     if dim is not None or index is not None or args and isinstance(args[0], int):
         dim, index = _two_arguments(args, (dim, index), "Tensor.select(dim, index)")
         return self[(slice(None),) * to_axis(dim, len(self.shape), "Tensor.select") + (index,)]
@@ -408,12 +1048,40 @@ def select(self: Tensor, *args: Any, dim: Optional[int] = None, index: Optional[
 
 
 def fill(self: Tensor, value: Any) -> Tensor:
-    """A tensor of this shape and type with every element `value`; the tensor itself stays as it is."""
+    """Returns a tensor of this shape and type with every element `value`. The tensor itself is unchanged.
+
+    Args:
+        value (number): The value.
+
+    Returns:
+        The new tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).fill(7))
+        [7 7]
+    """
     return creation_func.full_like(self, value)
 
 
 def itemset(self: Tensor, *args: Any) -> Tensor:
-    """A tensor with one element replaced: itemset(value) of one element, itemset(flat index, value) or itemset((i, j), value)."""
+    """Returns a tensor with one element replaced: itemset(value) for one element, itemset(flat index, value) or
+    itemset((i, j), value).
+
+    Args:
+        *args: The index and the value.
+
+    Returns:
+        The new tensor.
+
+    Raises:
+        ValueError: If only a value is given and the tensor has several elements.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).itemset(1, 9))
+        [1 9 3]
+    """
     if len(args) == 1:
         if self.size != 1:
             raise ValueError(f"itemset(value) needs one element, the tensor has shape {self.shape} | Tensor.itemset | give an index too")
@@ -423,7 +1091,23 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
 
 
 def item(self: Tensor, index: Any = None) -> Union[int, float, bool]:
-    """One element as a Python number: the only one, or the one at a flat index or an index tuple. Raises ValueError, IndexError."""
+    """Returns one element as a Python number.
+
+    Args:
+        index (int or tuple of ints): A flat index or an index tuple; None is the only element. Default: None.
+
+    Returns:
+        A Python number.
+
+    Raises:
+        ValueError: If `index` is None and the tensor has several elements.
+        IndexError: If the index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).item((1, 0)))
+        3
+    """
     if index is None:
         return _item(self)
     if not isinstance(index, tuple):
@@ -434,7 +1118,24 @@ def item(self: Tensor, index: Any = None) -> Union[int, float, bool]:
 
 
 def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
-    """A tensor with values at the places that index tensors (one per leading dimension, broadcast) name; accumulate: added."""
+    """Returns a tensor with values at the positions that index tensors name.
+
+    Args:
+        indices (sequence of Tensors): One index tensor per leading dimension; they broadcast.
+        values (Tensor): The values, which broadcast.
+        accumulate (bool): Whether to add the values instead of replacing elements. Default: False.
+
+    Returns:
+        The new tensor.
+
+    Raises:
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).index_put((ms.Tensor([0, 2]),), ms.Tensor([8, 9])))
+        [8 2 9]
+    """
     shape = np.broadcast_shapes(*(i.shape for i in indices))
     vectors = _ops.stack([_ops.broadcast_to(i, shape) for i in indices], -1)
     values = _ops.broadcast_to(values, shape + self.shape[len(indices):])
@@ -442,7 +1143,20 @@ def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulat
 
 
 def to(self: Tensor, *args: Any) -> Tensor:
-    """The values in another element type, or in the type of another tensor. A device name changes nothing: there is the CPU."""
+    """Converts the values to another element type, or to the type of another tensor. A device name has no effect: values
+    are on the CPU.
+
+    Args:
+        *args: A type, a tensor or a device name.
+
+    Returns:
+        The converted tensor, or this one.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.7]).to(ms.int32))
+        [1]
+    """
     for arg in args:
         if isinstance(arg, Tensor):
             return self.astype(arg.dtype)
@@ -452,58 +1166,160 @@ def to(self: Tensor, *args: Any) -> Tensor:
 
 
 def type_(self: Tensor, dtype: Any = None) -> Any:
-    """The name of the element type, or the values in the type dtype."""
+    """Returns the name of the element type, or the values converted to a type.
+
+    Args:
+        dtype (dtype): The element type; None returns the name. Default: None.
+
+    Returns:
+        A str or a tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1.0]).type())
+        Float32
+    """
     return str(self.dtype) if dtype is None else self.astype(dtype)
 
 
 def _to_type(name: str, dtype: Any) -> Callable:
     def method(self: Tensor) -> Tensor:
         return self.astype(dtype)
-    method.__doc__ = f"The values as {dtype}."
+    method.__doc__ = f"Converts the values to {dtype}.\n\n    Returns:\n        A tensor of that type."
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     return method
 
 
 def copy(self: Tensor) -> Tensor:
-    """A tensor of its own with the same value; gradients flow."""
+    """Returns a new tensor with the same values. Gradients flow.
+
+    Returns:
+        The new tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).copy())
+        [1 2]
+    """
     if self.dtype.is_floating:
-        return _ops.mul(self, 1.0)  # an operator, so that gradients pass
+        return _ops.mul(self, 1.0)  # an operator, so that gradients flow
     return _ops.reshape(self, self.shape) if self.is_symbolic else Tensor(self)
 
 
 def clone(self: Tensor) -> Tensor:
-    """copy by another name."""
+    """Returns a new tensor with the same values; another name of `copy`.
+
+    Returns:
+        The new tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).clone())
+        [1 2]
+    """
     return copy(self)
 
 
 def value(self: Tensor) -> Tensor:
-    """The tensor itself."""
+    """Returns the tensor itself.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).value())
+        [1 2]
+    """
     return self
 
 
 def assign_value(self: Tensor, other: Tensor) -> Tensor:
-    """Makes the handle stand for another value; returns it. Tensors it is a view of, and views of it, keep theirs."""
+    """Replaces the tensor's value and returns the tensor. Tensors it is a view of, and views of it, keep theirs.
+
+    Args:
+        other (Tensor): The value.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).assign_value(ms.Tensor([3, 4])))
+        [3 4]
+    """
     self._leave()
     return give(self, other)
 
 
 def copy_(self: Tensor, src: Tensor) -> Tensor:
-    """Gives the tensor the values of src, broadcast to its shape; returns it."""
+    """Writes the values of src, broadcast to the tensor's shape, into the tensor.
+
+    Args:
+        src (Tensor): The values.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If `src` does not broadcast to the shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).copy_(ms.Tensor([3])))
+        [3 3]
+    """
     return give(self, _ops.broadcast_to(src, self.shape))
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Gives every element the value; returns the tensor."""
+    """Sets every element to a value in place.
+
+    Args:
+        value (number): The value.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).fill_(7))
+        [7 7]
+    """
     return give(self, fill(self, value))
 
 
 def zero_(self: Tensor) -> Tensor:
-    """Gives every element 0; returns the tensor."""
+    """Sets every element to 0 in place.
+
+    Returns:
+        The tensor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2]).zero_())
+        [0 0]
+    """
     return give(self, _ops.zeros_like(self))
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Sets requires_grad and returns the tensor: of a Parameter, whether it is trained. Raises TypeError for what is no bool."""
+    """Sets requires_grad; for a Parameter it is whether the Parameter is trained.
+
+    Args:
+        requires_grad (bool): The value. Default: True.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        TypeError: If `requires_grad` is not a bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Parameter(ms.Tensor([1.0])).requires_grad_(False).requires_grad)
+        False
+    """
     if not isinstance(requires_grad, bool):
         raise TypeError(f"requires_grad must be a bool, got {requires_grad!r} | Tensor.requires_grad_")
     self.requires_grad = requires_grad  # type: ignore[attr-defined,unused-ignore]
@@ -511,12 +1327,29 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
-    """hook(gradient) when a gradient reaches this tensor from what is computed with it from now on; what it returns replaces the gradient.
+    """Registers a function that is called with the gradient that reaches this tensor from computations that use it from
+    now on.
 
-    Call it inside the function that is differentiated. A Parameter takes hooks anywhere: each sees the gradient that a gradient function computes for it, after the
-    hooks before it, and None returned keeps that gradient; a Parameter that is not trained has none. Compiled code keeps the hook as it was traced. Returns a handle with
-    remove().
-    Raises TypeError for a hook that cannot be called.
+    Call it inside the function that is differentiated. A Parameter accepts hooks anywhere. Each hook sees the
+    gradient that a gradient function computes for the Parameter, after the hooks before it; a Parameter that is not
+    trained has none. Compiled code keeps the hook as it was traced.
+
+    Args:
+        hook (Callable): A function of the gradient; its result replaces the gradient, None keeps it.
+
+    Returns:
+        A handle with remove().
+
+    Raises:
+        TypeError: If `hook` is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]))
+        >>> handle = w.register_hook(lambda g: g * 10)
+        >>> print(ms.grad(lambda x: (w * x).sum(), None, w)(ms.Tensor([3.0])))
+        [30.]
+        >>> handle.remove()
     """
     if not callable(hook):
         raise TypeError(f"hook: expected a function, got {type(hook).__name__} | Tensor.register_hook")
@@ -540,7 +1373,23 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> HookHandle:
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """The same elements in the shape of another tensor."""
+    """Returns the same elements in the shape of another tensor.
+
+    Args:
+        other (Tensor): The tensor whose shape is used.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: If the element counts differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3, 4]).reshape_as(ms.ops.ones((2, 2))))
+        [[1 2]
+         [3 4]]
+    """
     return reshaped(self, other.shape)
 
 
@@ -562,7 +1411,7 @@ _item = Tensor.item
 
 
 def attach(cls: type) -> None:
-    """Adds the methods to the Tensor class. A name the class has already stays what it is, except `item`."""
+    """Adds the methods to the Tensor class. A name that the class already has is kept, except `item`."""
     def put(name: str, method: Any) -> None:
         if name not in cls.__dict__:
             setattr(cls, name, with_both_names(method) if name in METHODS else method)
@@ -582,10 +1431,10 @@ def attach(cls: type) -> None:
     for name, fact in facts.PROPERTIES.items():
         put(name, fact)
     put("data", property(value, doc="The tensor itself."))
-    put("mT", property(_adjoint, doc="The last two dimensions exchanged."))
-    put("T", property(_reversed, doc="All dimensions in reverse order."))
-    put("H", property(_adjoint, doc="The last two dimensions exchanged."))
+    put("mT", property(_adjoint, doc="The tensor with the last two dimensions exchanged."))
+    put("T", property(_reversed, doc="The tensor with all dimensions in reverse order."))
+    put("H", property(_adjoint, doc="The tensor with the last two dimensions exchanged."))
     setattr(cls, "item", item)
-    # The engine's operator refuses a gradient; MindSpore's is 0.
+    # The engine's operator has no gradient; MindSpore's is 0.
     setattr(cls, "__floordiv__", lambda self, other: function.floor_div(self, other))
     setattr(cls, "__rfloordiv__", lambda self, other: function.floor_div(other, self))

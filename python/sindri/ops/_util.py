@@ -21,23 +21,23 @@ Size = Union[int, Sequence[int], "Tensor"]
 
 
 def is_number(value: Any) -> bool:
-    """Whether value is a Python or NumPy number (bool included), not a tensor."""
+    """Returns whether value is a Python or NumPy number (bool included), not a tensor."""
     return isinstance(value, (Number, np.generic)) and not isinstance(value, Tensor)
 
 
 def is_long(value: Any) -> bool:
-    """Whether value is an integer that a float may round."""
+    """Returns whether value is an integer that a float may round."""
     return is_int(value) and abs(int(value)) > 2 ** 53
 
 
 def is_float(dtype: Any) -> bool:
-    """Whether an element type is floating point."""
+    """Returns whether an element type is floating point."""
     return dtype.is_floating
 
 
 def to_int(value: Any, name: str, where: str) -> int:
-    """A Python int of an int or of an integer tensor with one element that is no traced value."""
-    if type(value) is int:  # the common case, without the checks
+    """Returns the Python int of an int or of an integer tensor with one element that is not traced."""
+    if type(value) is int:  # the common case, without checks
         return value
     if is_int(value):
         return int(value)
@@ -47,13 +47,13 @@ def to_int(value: Any, name: str, where: str) -> int:
 
 
 def to_number(value: Any) -> Union[int, float, bool]:
-    """The number itself, or the only element of a tensor that is no traced value."""
+    """Returns the number itself, or the only element of a tensor that is not traced."""
     return value.item() if isinstance(value, Tensor) else value
 
 
 def to_ints(value: Any, name: str, where: str) -> tuple:
-    """A tuple of Python ints of an int, a tuple or list of ints, or an integer tensor that is no traced value."""
-    kind = type(value)  # the common cases, without the checks
+    """Returns a tuple of Python ints from an int, a tuple or list of ints, or an integer tensor that is not traced."""
+    kind = type(value)  # the common cases, without checks
     if kind is int:
         return (value,)
     if (kind is tuple or kind is list) and all([type(v) is int for v in value]):
@@ -70,12 +70,12 @@ def to_ints(value: Any, name: str, where: str) -> tuple:
 
 
 def to_axes(axis: Axis, where: str) -> list:
-    """The axes as a list; None and () give [], which the engine reads as all."""
+    """Returns the axes as a list; None and () give [], which the engine reads as all."""
     return [axis] if type(axis) is int else [] if axis is None else list(to_ints(axis, "axis", where))
 
 
 def to_axis(axis: int, rank: int, where: str) -> int:
-    """axis from 0 on; ValueError when it is outside [-rank, rank)."""
+    """Returns axis counted from 0; raises ValueError if it is outside [-rank, rank)."""
     axis = to_int(axis, "axis", where)
     if not -max(rank, 1) <= axis < max(rank, 1):
         fail(ValueError, f"axis: expected a value in [{-rank}, {rank}), got {axis}", where)
@@ -83,7 +83,7 @@ def to_axis(axis: int, rank: int, where: str) -> int:
 
 
 def pair(value: Any, name: str, where: str) -> list:
-    """Two ints of an int, of two, or of the last two of four (1.x writes strides as (1, 1, h, w))."""
+    """Returns two ints from one, from two, or from the last two of four (1.x writes strides as (1, 1, h, w))."""
     values = to_ints(value, name, where)
     if len(values) == 1:
         return [values[0], values[0]]
@@ -93,7 +93,7 @@ def pair(value: Any, name: str, where: str) -> list:
 
 
 def to_count(value: Any, name: str, where: str, most: Optional[int] = None) -> int:
-    """An int from 1 to `most`. Raises TypeError or ValueError."""
+    """Returns an int from 1 to `most`. Raises TypeError or ValueError."""
     value = to_int(value, name, where)
     if value < 1 or most is not None and value > most:
         fail(ValueError, f"{name}: expected {'at least 1' if most is None else f'a value in [1, {most}]'}, got {value}", where)
@@ -101,7 +101,9 @@ def to_count(value: Any, name: str, where: str, most: Optional[int] = None) -> i
 
 
 def adaptive_sizes(output_size: Any, sizes: Sequence[int], where: str) -> list:
-    """Sizes of the output of adaptive pooling: one int for all of `sizes`, or one each; None keeps the input's. Raises TypeError, ValueError."""
+    """Returns the output sizes of adaptive pooling: one int for all of `sizes`, or one each; None keeps the input's.
+    Raises TypeError, ValueError.
+    """
     output_size = to_ints(output_size, "output_size", where) if isinstance(output_size, Tensor) else output_size
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * len(sizes)
     if len(wanted) != len(sizes):
@@ -110,17 +112,19 @@ def adaptive_sizes(output_size: Any, sizes: Sequence[int], where: str) -> list:
 
 
 FEW_PARTS = 65536
-MOST_WINDOWS = 16777216  # of pooling and resizing along one dimension: their borders are computed before the result is known to fit the memory
+MOST_WINDOWS = 16777216  # in pooling and resizing along one dimension: their bounds are computed before it is known whether the result fits the memory
 
 
 def check_parts(count: int, x: Tensor, where: str) -> None:
-    """ValueError for so many parts of x that most would be empty: the list of them would be built first, and fill the memory."""
+    """Raises ValueError for so many parts of x that most would be empty: the list of parts is built first and could
+    exhaust the memory.
+    """
     if count > FEW_PARTS and count > math.prod(x.shape):
         fail(ValueError, f"{count} parts of a tensor of {x.shape} are more than its elements", where, f"use at most {FEW_PARTS}")
 
 
 def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:
-    """value as a Tensor; a number takes the element type of `like`, or int64 or float32 where its kind is the higher one."""
+    """Returns value as a Tensor; a number takes the element type of `like`, or int64 or float32 if its kind is higher."""
     if isinstance(value, Tensor):
         return value
     if like is not None and is_number(value):
@@ -129,18 +133,20 @@ def as_tensor(value: Any, like: Optional[Tensor] = None) -> Tensor:
 
 
 def as_lengths(value: Any) -> Tensor:
-    """A tensor of integers, or one of a tuple of them."""
+    """Returns a tensor of integers, also for a tuple of ints."""
     return value if isinstance(value, Tensor) else Tensor(value, mstype.int64)
 
 
 def floating(x: Any) -> Tensor:
-    """x, or x as float32 when it holds integers."""
+    """Returns x, cast to float32 if it holds integers."""
     x = as_tensor(x)
     return x if is_float(x.dtype) else core.cast(x, mstype.float32)
 
 
 def wide(x: Tensor) -> Tensor:
-    """x, or x as float32 when it is of a half type, which holds neither large counts nor sums: for what is reduced and divided on the way."""
+    """Returns x, cast to float32 if it has a half type, which holds neither large counts nor sums; used for values that
+    are reduced and divided.
+    """
     return core.cast(x, mstype.float32) if x.dtype in _HALF_TYPES else x
 
 
@@ -149,8 +155,11 @@ _HALF_TYPES = (mstype.float16, mstype.bfloat16)
 
 
 def rounded_once(least: Any = mstype.float32) -> Callable[[Formula], Formula]:
-    """Decorates a formula of several operators. Operands of a half type (or of any narrower than `least`), and operands of differing types, are
-    cast to the type that holds all of them, at least `least`; the result is rounded once, to the operands' common type. Integers alone stay."""
+    """Decorates a formula of several operators, so that its result is rounded once, to the operands' common type.
+
+    Operands of a half type (or of any narrower than `least`), and operands of different types, are cast to the type
+    that holds all of them, at least `least`. Integers alone are not cast.
+    """
     own = (mstype.float64,) if least is mstype.float64 else (mstype.float32, mstype.float64)
 
     def decorate(formula: Formula) -> Formula:
@@ -160,7 +169,7 @@ def rounded_once(least: Any = mstype.float32) -> Callable[[Formula], Formula]:
             if not any(is_float(k) for k in kinds):
                 if least is not mstype.float64:
                     return formula(*args, **kwargs)
-                kinds.add(mstype.float32)  # what the formula would make of integers
+                kinds.add(mstype.float32)  # the type that the formula would give integers
             if len(kinds) == 1 and next(iter(kinds)) in own:
                 return formula(*args, **kwargs)
             kind = functools.reduce(mstype.promote_types, kinds)
@@ -178,20 +187,24 @@ def rounded_once(least: Any = mstype.float32) -> Callable[[Formula], Formula]:
 
 
 def sloped(x: Tensor, slope: Tensor) -> Tensor:
-    """x above 0, slope * x else. The product sees a 0 where it is not chosen: an infinite x would make the slope's gradient NaN."""
+    """Returns x above 0, else slope * x. Unselected elements enter the product as 0: an infinite x would make the
+    slope's gradient NaN.
+    """
     positive = core.greater(x, 0)
     return core.where(positive, x, core.mul(core.where(positive, 0, x), slope))
 
 
 def filled(shape: Sequence[int], value: Any, dtype: Any) -> Tensor:
-    """A tensor with every element the number, which is cast to dtype; an integer that a float would round goes into int64 as it is."""
+    """Returns a tensor with every element the number, cast to dtype. An integer that a float would round goes into int64
+    exactly.
+    """
     if is_long(value) and dtype is mstype.int64:
         return core.broadcast_to(Tensor(int(value), mstype.int64), list(shape))
     return core.full(shape, float(value), dtype)
 
 
 def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list:
-    """The permutation that brings dimension source[i] to place target[i] and keeps the order of the others."""
+    """Returns the permutation that moves dimension source[i] to position target[i] and keeps the order of the others."""
     perm = [d for d in range(rank) if d not in source]
     for place, dimension in sorted(zip(target, source)):
         perm.insert(place, dimension)
@@ -199,14 +212,16 @@ def perm_moving(rank: int, source: Sequence[int], target: Sequence[int]) -> list
 
 
 def exported(namespace: dict) -> list:
-    """`__all__` of a module of functions: what it defines and what it takes from the engine, not what it imports."""
+    """Returns `__all__` of a module of functions: the names it defines or takes from the engine, not those it imports."""
     own = (namespace["__name__"], "sindri._core.ops")
     return [name for name, value in namespace.items() if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) in own]
 
 
 def volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int],
                where: str) -> list[int]:
-    """(before, after) of depth, height and width in turn. Raises ValueError for an unknown mode and for padding without pad_mode 'pad'."""
+    """Returns (before, after) for depth, height and width in turn. Raises ValueError for an unknown mode and for padding
+    without pad_mode 'pad'.
+    """
     check_choice(where, "pad_mode", pad_mode.lower() if isinstance(pad_mode, str) else pad_mode, ("same", "valid", "pad"))
     numbers = to_ints(padding, "padding", where)
     if len(numbers) not in (1, 3, 6) or min(numbers) < 0:
@@ -222,7 +237,7 @@ def volume_pads(pad_mode: str, padding: Any, sizes: Sequence[int], kernel: Seque
 
 
 def need_divisor(value: Any, where: str) -> int:
-    """divisor_override: an int that is not negative; 0: none. Raises TypeError, ValueError."""
+    """Returns divisor_override, a non-negative int; 0 is none. Raises TypeError, ValueError."""
     if not is_int(value):
         fail(TypeError, f"divisor_override must be an int, got {value!r}", where)
     if value < 0:
@@ -231,7 +246,9 @@ def need_divisor(value: Any, where: str) -> int:
 
 
 def zeros_around(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: Sequence[int], ceil_mode: bool) -> Tensor:
-    """x with zeros in place of the pads (before, after) of its last dimensions, with ceil_mode so many that the last windows are whole."""
+    """Returns x with zeros in place of the pads (before, after) of its last dimensions; with ceil_mode enough zeros that
+    the last windows are whole.
+    """
     pads, first = list(pads), len(x.shape) - len(kernel)
     for i, (k, s) in enumerate(zip(kernel, stride) if ceil_mode else ()):
         size = x.shape[first + i] + pads[2 * i]
@@ -243,8 +260,11 @@ def zeros_around(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: 
 
 def transposed_conv2d(x: Tensor, weight: Tensor, stride: Sequence[int], pads: Sequence[int], extra: Sequence[int], dilation: Sequence[int],
                       groups: int) -> Tensor:
-    """[n, c, h, w] with weight [c, o/groups, kh, kw] -> [n, o, h', w'], h' = (h - 1)·stride + dilation·(kh - 1) + 1 - top - bottom + extra. Rows and
-    columns that `extra` adds lie after what the padding cuts off; those that no window reaches are zeros."""
+    """Applies a transposed convolution: [n, c, h, w] with weight [c, o/groups, kh, kw] -> [n, o, h', w'].
+
+    h' = (h - 1)·stride + dilation·(kh - 1) + 1 - top - bottom + extra. Rows and columns added by `extra` follow those
+    that the padding cuts off; rows and columns that no window reaches are zeros.
+    """
     ends, beyond, size = list(pads), [0, 0], [0, 0]
     for i in (0, 1):
         after = pads[2 * i + 1] - extra[i]

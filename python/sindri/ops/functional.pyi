@@ -1,4 +1,4 @@
-"""The functions of sindri.ops under one name (MindSpore: mindspore.ops.functional, in scripts `F`), with the spellings of 1.x.
+"""The functions of sindri.ops under one name (MindSpore: mindspore.ops.functional, in scripts `F`), with the names of
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,6 @@
-"""Functions over tuples of values and functions with several versions, chosen by the types of their arguments."""
+"""Functions over tuples of values, and functions with several versions that are selected by the types of their
+arguments.
+"""
 from __future__ import annotations
 
 import functools
@@ -14,7 +16,7 @@ from sindri.ops.primitive import Primitive
 
 __all__ = ["MultitypeFuncGraph", "HyperMap", "Map", "add_flags", "core"]
 
-# What each type name stands for beyond itself: a value of a type also matches the names behind it, nearest first.
+# The type names. A value also matches more general names; _kinds lists them, nearest first.
 _NUMBERS = ("Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float", "Float16", "BFloat16", "Float32",
             "Float64", "Bool")
 _NAMES = frozenset(_NUMBERS) | {
@@ -26,10 +28,10 @@ _SAME = {"NoneType": "None", "TypeNone": "None", "Func": "Function", "Dict": "Di
 
 
 def _type_name(given: Any) -> str:
-    """The name of a type as `register` is given it: a string or a mindspore type."""
+    """Returns the name of a type passed to `register`: a string or a mindspore type."""
     if isinstance(given, str):
         if given not in _NAMES:
-            fail(ValueError, f"'{given}' is no type name", "MultitypeFuncGraph.register", "use names such as 'Tensor', 'Number', 'Tuple', 'Function'")
+            fail(ValueError, f"'{given}' is not a type name", "MultitypeFuncGraph.register", "use names such as 'Tensor', 'Number', 'Tuple', 'Function'")
         return _SAME.get(given, given)
     if isinstance(given, mstype.DType):
         return _SAME.get(str(given), str(given))
@@ -42,7 +44,7 @@ def _type_name(given: Any) -> str:
 
 
 def _kinds(value: Any) -> tuple:
-    """The type names a value matches, nearest first."""
+    """Returns the type names that a value matches, nearest first."""
     if isinstance(value, Parameter):
         return "Parameter", "Tensor"
     if isinstance(value, Tensor):
@@ -67,9 +69,28 @@ def _kinds(value: Any) -> tuple:
 class MultitypeFuncGraph:
     """A function with one version per combination of argument types.
 
-    `register("Tensor", "Number")` decorates a version. A call runs the version whose names are nearest to the arguments: Parameters are
-    "Tensor", bool, int and float also "Number". When none fits so, a number is taken for a "Tensor" (and becomes one) and a tensor of one
-    element for a "Number". Raises TypeError when no version fits. read_value is stored only: Parameters are read when they are used.
+    `register("Tensor", "Number")` decorates a version. A call runs the version whose type names are nearest to the
+    arguments: Parameters also match "Tensor"; bool, int and float also match "Number". If no version fits, a number
+    may be converted to a "Tensor", and a tensor of one element may be passed as a "Number".
+
+    Args:
+        name (str): The name.
+        read_value (bool): No effect: Parameters are read when they are used. Default: False.
+
+    Raises:
+        TypeError: If `name` is not a str, or no version fits a call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> double = ms.ops.MultitypeFuncGraph("double")
+        >>> @double.register("Tensor")
+        ... def _(x):
+        ...     return x * 2
+        >>> @double.register("String")
+        ... def _(x):
+        ...     return x + x
+        >>> print(double("ab"), double(ms.Tensor([1, 2])))
+        abab [2 4]
     """
 
     def __init__(self, name: str, read_value: bool = False):
@@ -84,7 +105,27 @@ class MultitypeFuncGraph:
         return f"MultitypeFuncGraph({self.name})"
 
     def register(self, *type_names: Any) -> Callable:
-        """Decorator that adds a version for these types. Raises ValueError for an unknown name, TypeError for what is no type."""
+        """Decorates a version for these types.
+
+        Args:
+            *type_names: The type names or types, one per argument.
+
+        Returns:
+            The decorator.
+
+        Raises:
+            TypeError: If an argument is neither a type name nor a type.
+            ValueError: If a name is unknown.
+
+        Examples:
+            >>> import sindri as ms
+            >>> double = ms.ops.MultitypeFuncGraph("double")
+            >>> @double.register("Number")
+            ... def _(x):
+            ...     return x * 2
+            >>> print(double(3))
+            6
+        """
         names = tuple(_type_name(t) for t in type_names)
 
         def decorate(fn: Callable) -> Callable:
@@ -94,14 +135,42 @@ class MultitypeFuncGraph:
         return decorate
 
     def register_default(self, fn: Callable) -> Callable:
-        """Decorator that adds the version for everything else."""
+        """Decorates the version for all other types.
+
+        Args:
+            fn (Callable): The function.
+
+        Returns:
+            `fn`.
+
+        Examples:
+            >>> import sindri as ms
+            >>> kind = ms.ops.MultitypeFuncGraph("kind")
+            >>> @kind.register_default
+            ... def _(x):
+            ...     return "other"
+            >>> print(kind({}))
+            other
+        """
         self.default = fn
         return fn
 
     default: Optional[Callable] = None
 
     def has(self, args: tuple) -> bool:
-        """Whether a version takes arguments of these types without conversion."""
+        """Returns whether a version accepts arguments of these types without conversion.
+
+        Args:
+            args (tuple): The arguments.
+
+        Returns:
+            A bool.
+
+        Examples:
+            >>> import sindri as ms
+            >>> print(ms.ops.MultitypeFuncGraph("empty").has((1,)))
+            False
+        """
         return self._match(tuple(_kinds(a) for a in args)) is not None
 
     def _match(self, kinds: tuple) -> Optional[Callable]:
@@ -118,7 +187,7 @@ class MultitypeFuncGraph:
         return best
 
     def _converted(self, args: tuple) -> Optional[tuple]:
-        """A version that fits when numbers become tensors and tensors count as numbers, with the arguments it takes."""
+        """Returns a version that fits if numbers become tensors and tensors count as numbers, with its arguments."""
         for names, fn in self.entries:
             if len(names) != len(args):
                 continue
@@ -150,7 +219,7 @@ class MultitypeFuncGraph:
 
 
 def _bound(fn: Callable) -> tuple:
-    """The function under functools.partial and the arguments bound to it."""
+    """Returns the function under functools.partial and the arguments bound to it."""
     args: tuple = ()
     while isinstance(fn, functools.partial):
         args = fn.args + args
@@ -159,7 +228,7 @@ def _bound(fn: Callable) -> tuple:
 
 
 class _MapBase:
-    """What HyperMap and Map share: the function may be bound at construction or be the first argument of the call."""
+    """Base class of HyperMap and Map: the function may be bound at construction or be the first argument of the call."""
 
     def __init__(self, ops: Optional[Callable] = None, reverse: bool = False):
         where = type(self).__name__
@@ -184,7 +253,9 @@ class _MapBase:
         raise NotImplementedError
 
     def _zipped(self, sequences: tuple) -> list:
-        """The elements side by side. Raises TypeError unless all are tuples or lists, ValueError when their lengths differ."""
+        """Returns the elements in rows. Raises TypeError unless all are tuples or lists, ValueError if their lengths
+        differ.
+        """
         if not all(isinstance(s, (tuple, list)) for s in sequences):
             kinds = ", ".join(type(s).__name__ for s in sequences)
             fail(TypeError, f"expected tuples or lists, got {kinds}", type(self).__name__, "bind constants with ops.partial")
@@ -197,9 +268,24 @@ class _MapBase:
 
 
 class HyperMap(_MapBase):
-    """Applies a function to the elements of equally long tuples or lists and to those of nested ones; the result is a tuple of the same
-    structure. A MultitypeFuncGraph with a version for tuples or lists is given these whole. reverse: from the last element to the first
-    (the result keeps its order). Raises TypeError for values that are no sequences beside ones that are, ValueError for unequal lengths."""
+    """Applies a function to the elements of equally long tuples or lists, also of nested ones. The result is a tuple of
+    the same structure.
+
+    A MultitypeFuncGraph with a version for tuples or lists receives these whole.
+
+    Args:
+        ops (Callable): The function; None expects it as the first argument of the call.
+        reverse (bool): Whether to process the elements from the last to the first; the result keeps its order.
+
+    Raises:
+        TypeError: If some values are sequences and others at the same level are not.
+        ValueError: If lengths differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.HyperMap()(lambda a, b: a + b, (1, (2, 3)), (10, (20, 30))))
+        (11, (22, 33))
+    """
 
     def _apply(self, fn: Callable, sequences: tuple) -> Any:
         if not any(isinstance(s, (tuple, list)) for s in sequences):
@@ -211,15 +297,46 @@ class HyperMap(_MapBase):
 
 
 class Map(_MapBase):
-    """Applies a function to the elements of equally long tuples or lists, nested ones taken whole; the result is a tuple. reverse: from the
-    last element to the first. Raises TypeError unless all are tuples or lists, ValueError for unequal lengths."""
+    """Applies a function to the elements of equally long tuples or lists; nested ones are passed whole. The result is a
+    tuple.
+
+    Args:
+        ops (Callable): The function; None expects it as the first argument of the call.
+        reverse (bool): Whether to process the elements from the last to the first; the result keeps its order.
+
+    Raises:
+        TypeError: If an argument is neither a tuple nor a list.
+        ValueError: If lengths differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Map()(lambda a, b: a + b, (1, 2), (10, 20)))
+        (11, 22)
+    """
 
     def _apply(self, fn: Callable, sequences: tuple) -> Any:
         return self._run(lambda row: fn(*row), self._zipped(sequences))
 
 
 def add_flags(fn: Optional[Callable] = None, **flags: Any) -> Callable:
-    """Decorator that keeps flags for MindSpore's compiler on a function (in `_func_graph_flags`) or a Cell; the computation is the same."""
+    """Stores flags for MindSpore's compiler on a function (in `_func_graph_flags`) or a Cell. The computation is
+    unchanged.
+
+    Args:
+        fn (Callable): The function or Cell; None returns a decorator. Default: None.
+        **flags: The flags.
+
+    Returns:
+        `fn`, or a decorator.
+
+    Examples:
+        >>> import sindri as ms
+        >>> @ms.ops.add_flags(defer_inline=True)
+        ... def double(x):
+        ...     return x * 2
+        >>> print(double(3))
+        6
+    """
     def decorate(target: Any) -> Any:
         if hasattr(target, "add_flags"):
             return target.add_flags(**flags)
@@ -231,5 +348,18 @@ def add_flags(fn: Optional[Callable] = None, **flags: Any) -> Callable:
 
 
 def core(fn: Optional[Callable] = None, **flags: Any) -> Callable:
-    """add_flags(core=True, …)."""
+    """Stores the flag core=True; see `add_flags`.
+
+    Args:
+        fn (Callable): The function or Cell; None returns a decorator. Default: None.
+        **flags: Further flags.
+
+    Returns:
+        `fn`, or a decorator.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.composite.core(lambda x: x * 2)(3))
+        6
+    """
     return add_flags(fn, core=True, **flags)

@@ -20,9 +20,12 @@ _NO_WEIGHTS: Any = ()
 
 
 def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None, weights: Any = _NO_WEIGHTS) -> Any:
-    """(tape, output, the arguments as the tape knows them) of fn(*args): the recording of a run that just took place when there is one, else
-    a run of its own. With a tape given always the latter, on that tape. weights: the Parameters whose gradients follow (None: the Cell's trainable ones);
-    where an optimizer wants their uses, the tape keeps these."""
+    """Returns (tape, output, the arguments as the tape knows them) of fn(*args).
+
+    The recording of a run that just took place is reused if there is one; otherwise fn runs once more. With a `tape`
+    given, fn always runs, on that tape. `weights` are the Parameters whose gradients follow (None: the Cell's
+    trainable ones). If an optimizer needs their uses, the tape keeps these.
+    """
     if tape is None:
         if isinstance(fn, Cell) and not kwargs:
             for r in reversed(local.recorded):
@@ -32,13 +35,13 @@ def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None, we
             if local.seen is not None:
                 local.differentiated.append(fn)
             if fn.training and not local.recording and local.seen is not None and not local.apart and fn in local.called and fn not in local.marked:
-                if not _core.traced_call_has_run():  # behind a condition the call cannot begin anew: two runs, as in eager mode
+                if not _core.traced_call_has_run():  # after a condition the call cannot start again: two runs, as in eager mode
                     raise RecordRuns(fn)
         record = (watching or local.seen is not None) and weights is not _NO_WEIGHTS and _uses.ask(lambda: _known_weights(weights, fn))
         tape = _uses.UsesTape() if record else _core.Tape()
     inputs = Inputs(args)
     local.tapes += 1
-    local.recording += 1  # Cells inside need no recording of their own
+    local.recording += 1  # Cells inside need no separate recording
     try:
         with tape:
             out = fn(*inputs.args, **(kwargs or {}))
@@ -50,20 +53,22 @@ def forward_on_tape(fn: Any, args: Any, kwargs: Any = None, tape: Any = None, we
 
 
 def _only_integers(args: Any, kwargs: Any) -> bool:
-    """Whether the arguments hold tensors, none of them floating."""
+    """Returns whether the arguments hold tensors, none of them floating."""
     tensors = tensors_in((args, kwargs), [])
     return bool(tensors) and not any(t.dtype.is_floating for t in tensors)
 
 
 def _slots(fn: Any) -> Any:
-    """[(Parameter, its value)] of what a Cell or a method's object holds, or a function finds in the variables around it."""
+    """Returns [(Parameter, its value)] for what a Cell or a method's object holds, or a function finds in the variables
+    around it.
+    """
     plain = fn if isinstance(fn, Cell) else inspect.unwrap(fn)
     near = [plain, getattr(plain, "__self__", None)]
     if inspect.isfunction(plain):
         for cell in plain.__closure__ or ():
             try:
                 near.append(cell.cell_contents)
-            except ValueError:  # a variable that is assigned later
+            except ValueError:  # a variable that is assigned later on
                 pass
         near += [plain.__globals__[name] for name in plain.__code__.co_names if name in plain.__globals__]
     found = [p for v in near for p in (v.get_parameters() if isinstance(v, Cell) else tensors_in(v, [])) if isinstance(p, Parameter)]
@@ -71,13 +76,14 @@ def _slots(fn: Any) -> Any:
 
 
 def _known_weights(weights: Any, fn: Any) -> Any:
-    """The weights of a gradient, where they are known before fn has run."""
+    """Returns the weights of a gradient if they are known before fn has run."""
     return () if weights is None and not isinstance(fn, Cell) else _weights_list(weights, fn)
 
 
 def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
-    """As forward_on_tape, of a run on float32 copies of the arguments, from the Parameters' values before the first run. They stay
-    as that run left them."""
+    """Runs forward_on_tape on float32 copies of the arguments, from the Parameters' values before the first run. The
+    Parameters keep the values of the first run.
+    """
     after = [p.value() for p, _ in before]
     for p, value in before:
         p.assign(value)
@@ -90,7 +96,7 @@ def _again_on_floats(fn: Any, args: Any, kwargs: Any, before: Any) -> Any:
 
 
 def _cast_all(v: Any, dtype: Any) -> Any:
-    """v with every tensor in another type."""
+    """Returns v with every tensor cast to another type."""
     if isinstance(v, Tensor):
         return _core.ops.cast(v, dtype)
     if isinstance(v, dict):
@@ -101,14 +107,14 @@ def _cast_all(v: Any, dtype: Any) -> Any:
 
 
 def _like(grads: Any, args: Any) -> Any:
-    """The gradients in the types of what they belong to; None where there is none."""
+    """Returns the gradients in the types of their inputs; None for an input without gradient."""
     if isinstance(grads, Tensor):
         return _core.ops.cast(grads, args.dtype)
     return tuple(_like(g, a) for g, a in zip(grads, args)) if isinstance(grads, tuple) else grads
 
 
 def _or_nothing(grad: Any) -> Any:
-    """A single gradient: () for an input that has none."""
+    """Returns a single gradient, or () for an input that has none."""
     return () if grad is None else grad
 
 
@@ -117,7 +123,7 @@ def _float_tensors(v: Any) -> Any:
 
 
 def _seeds(outputs: Any, sens: Any) -> Any:
-    """One seed per output tensor: ones, or the tensors of sens (a number fills)."""
+    """Returns one seed per output tensor: ones, or the tensors of sens (a number fills)."""
     if sens is None:
         return None
     flat = tensors_in(sens, []) if not isinstance(sens, (int, float)) else [sens] * len(outputs)
@@ -126,7 +132,7 @@ def _seeds(outputs: Any, sens: Any) -> Any:
     out = []
     for t, o in zip(flat, outputs):
         t = _core.ops.full(o.shape, t, o.dtype) if isinstance(t, (int, float)) else _core.ops.cast(t, o.dtype)
-        if t.shape != o.shape:  # one number stands for all of them, whatever its rank
+        if t.shape != o.shape:  # one number fills the output, whatever its rank
             t = _core.ops.broadcast_to(_core.ops.reshape(t, ()) if t.size == 1 else t, o.shape)
         out.append(t)
     return out
@@ -135,13 +141,15 @@ def _seeds(outputs: Any, sens: Any) -> Any:
 def _weights_list(weights: Any, fn: Any) -> Any:
     if weights is None:
         if not isinstance(fn, Cell):
-            raise ValueError("weights are not given, and the function is no Cell to take them from | GradOperation | give a ParameterTuple")
+            raise ValueError("weights are not given, and the function is not a Cell that has some | GradOperation | give a ParameterTuple")
         return fn.trainable_params()
     return [weights] if isinstance(weights, Parameter) else list(weights)
 
 
 def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) -> Any:
-    """Gradients of inputs (any nesting of tensors) and weights; the optimizers that want the weights' uses get them."""
+    """Returns the gradients of inputs (any nesting of tensors) and weights. Optimizers that need the weights' uses
+    receive them.
+    """
     flat = tensors_in([v for v in inputs if not isinstance(v, dict)], [])
     plain = [t for t in flat if not isinstance(t, Parameter)]
     params = [t for t in flat if isinstance(t, Parameter)]
@@ -166,7 +174,7 @@ def _backward(tape: Any, outputs: Any, seeds: Any, inputs: Any, weights: Any) ->
 
 
 def through_hooks(params: Any, grads: Any) -> Any:
-    """The gradients as the Parameters' hooks leave them."""
+    """Returns the gradients after the Parameters' hooks."""
     if not hooks_made[0]:
         return grads
     return tuple(_through(p, g) if g is not None and p.requires_grad else g for p, g in zip(params, grads))
@@ -187,7 +195,7 @@ def _through(param: Parameter, grad: Tensor) -> Tensor:
 
 
 class _Compilable:
-    """A gradient function that is compiled when it is the outermost call in GRAPH_MODE."""
+    """A gradient function that is compiled if it is the outermost call in GRAPH_MODE."""
 
     def __init__(self, run: Any, name: str) -> None:
         self._run, self._name = run, name
@@ -203,7 +211,9 @@ class _Compilable:
         return run_eagerly(self._run, args, kwargs)
 
     def take_over(self, fn: Any, inputs: Any, args: Any, kwargs: Any) -> Any:
-        """In an eager call of GRAPH_MODE, where runs of fn were recorded: the gradient of one that a graph has made is another graph."""
+        """Handles an eager call of GRAPH_MODE after recorded runs of fn: the gradient of a run that a graph has made is
+        another graph.
+        """
         run = next((r for r in reversed(local.recorded) if inputs is not None and r.matches(fn, inputs)), None)
         if run is None or run.form is None:
             return run_within(self._run, args, kwargs)
@@ -220,7 +230,9 @@ entrance(_Compilable.__call__, lambda compilable: (compilable.graphs(), None))
 
 
 def _outer(fn: Any, run: Any, name: str, sens_param: bool = False) -> Any:
-    """As _Compilable, but a forward run of the same Cell that was just recorded is taken over also between outermost calls."""
+    """Works as _Compilable, but also reuses a forward run of the same Cell that was just recorded between outermost
+    calls.
+    """
     compiled = _Compilable(run, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -235,15 +247,33 @@ def _outer(fn: Any, run: Any, name: str, sens_param: bool = False) -> Any:
 
 
 class GradOperation:
-    """Makes gradient functions: `GradOperation(...)(fn, weights)(*inputs[, sens])`.
+    """Creates gradient functions: `GradOperation(...)(fn, weights)(*inputs[, sens])`.
 
-    Without flags the gradient of the first input; get_all: a tuple over the inputs; get_by_list: a tuple over `weights` (a ParameterTuple;
-    default: the Cell's trainable ones); both: (inputs, weights). sens_param: the last argument is the gradient of the output, else ones.
-    A forward run of the same Cell on the same inputs just before is taken over: batch statistics and random numbers advance once.
-    What is no tensor has no gradient: () for the first input, left out by get_all. The gradient of integers is rounded
-    towards 0, in their type. Where inputs and outputs hold integers only, fn runs a
-    second time on float32 copies, from the values that its Cells and Parameters had before; they keep those of the first run.
-    Raises TypeError for flags that are no bool or a function that is not callable.
+    Without flags the result is the gradient of the first input. With both `get_all` and `get_by_list` it is (inputs,
+    weights).
+
+    A forward run of the same Cell on the same inputs just before is reused: batch statistics and random numbers
+    advance once. Values that are not tensors have no gradient: () for the first input; `get_all` omits them. The
+    gradient of integers is rounded towards 0, in their type. If inputs and outputs hold integers only, fn runs a
+    second time on float32 copies, from the values that its Cells and Parameters had before; they keep those of the
+    first run.
+
+    Args:
+        get_all (bool): Whether to return a tuple over all inputs. Default: False.
+        get_by_list (bool): Whether to return a tuple over `weights` (a ParameterTuple; by default the Cell's
+            trainable ones). Default: False.
+        sens_param (bool): Whether the last argument of the call is the gradient of the output; otherwise it is ones.
+            Default: False.
+
+    Raises:
+        TypeError: If a flag is not a bool or the function is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.GradOperation()(lambda x: x * x)(ms.Tensor([3.0])))
+        [6.]
+        >>> print(ms.ops.GradOperation(get_all=True)(lambda x, y: x * y)(ms.Tensor([3.0]), ms.Tensor([4.0])))
+        (Tensor(shape=[1], dtype=Float32, value= [ 4.00000000e+00]), Tensor(shape=[1], dtype=Float32, value= [ 3.00000000e+00]))
     """
 
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
@@ -346,22 +376,65 @@ def _value_and_grad(fn: Any, grad_position: Any, weights: Any, has_aux: Any, ret
 
 
 def value_and_grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None] = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> Callable[..., Any]:
-    """A function giving (fn's value, gradients): see `grad` for the arguments."""
+    """Creates a function that returns (fn's value, gradients).
+
+    Args:
+        fn (Callable): A function or a Cell.
+        grad_position (int or tuple of ints): The position of the differentiated input, a tuple of positions, or None;
+            see `grad`. Default: 0.
+        weights (Parameter or ParameterTuple): The differentiated Parameters, or None. Default: None.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+        return_ids (bool): Whether each gradient comes with its position or name; see `get_grad`. Default: False.
+
+    Returns:
+        A function of fn's arguments.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If both `grad_position` and `weights` are None.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.value_and_grad(lambda x: x * x)(ms.Tensor([3.0])))
+        [9.] [6.]
+    """
     _check(fn, grad_position, weights, has_aux)
     return _outer(fn, lambda *args, **kwargs: _value_and_grad(fn, grad_position, weights, has_aux, return_ids, args, kwargs), "value_and_grad")
 
 
 def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None] = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> Callable[..., Any]:
-    """The gradient function of fn (a function or a Cell).
+    """Creates the gradient function of a function or a Cell. Nest calls for gradients of gradients.
 
-    grad_position: an input's position or a tuple of one (one gradient), a tuple of positions (a tuple), or None. weights: a Parameter (one gradient), a
-    ParameterTuple (a tuple), or None. Both given: (inputs, weights). has_aux: the result is (gradients, the tuple of the outputs
-    behind the first), which are not differentiated.
-    An input that is no tensor has no gradient: (), and None within a tuple. The gradient of integers is rounded
-    towards 0, in their type. Where inputs and outputs hold integers only, fn runs a second
-    time as GradOperation says.
+    An input that is not a tensor has no gradient: (), and None within a tuple. The gradient of integers is rounded
+    towards 0, in their type. If inputs and outputs hold integers only, fn runs a second time, as in `GradOperation`.
     The gradient of a Parameter without requires_grad is zero.
-    Raises ValueError when neither is given, TypeError for arguments of other types, RuntimeError for a position that fn is not called with. Gradients of gradients come from nesting.
+
+    Args:
+        fn (Callable): A function or a Cell.
+        grad_position (int or tuple of ints): The position of the differentiated input, or a tuple of one (one
+            gradient), a tuple of several (a tuple), or None. Default: 0.
+        weights (Parameter or ParameterTuple): A Parameter (one gradient), a ParameterTuple (a tuple), or None. If
+            both are given, the result is (inputs, weights). Default: None.
+        has_aux (bool): Whether only the first output is differentiated; the result is then (gradients, tuple of the
+            other outputs). Default: False.
+        return_ids (bool): Whether each gradient comes with its position or name; see `get_grad`. Default: False.
+
+    Returns:
+        A function of fn's arguments.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If both `grad_position` and `weights` are None.
+        RuntimeError: If fn is called without the input at `grad_position`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.grad(lambda x, y: x * y)(ms.Tensor([3.0]), ms.Tensor([4.0])))
+        [4.]
+        >>> print(ms.ops.grad(lambda x, y: x * y, 1)(ms.Tensor([3.0]), ms.Tensor([4.0])))
+        [3.]
+        >>> print(ms.ops.grad(ms.ops.grad(lambda x: x * x * x))(ms.Tensor([2.0])))
+        [12.]
     """
     _check(fn, grad_position, weights, has_aux)
 
@@ -373,7 +446,24 @@ def grad(fn: Callable[..., Any], grad_position: Union[int, tuple[int, ...], None
 
 
 def get_grad(gradients: Any, identifier: Any) -> Any:
-    """The gradient of an input position or Parameter (or its name) among gradients made with return_ids. Raises RuntimeError when it is not there."""
+    """Returns the gradient of an input or a Parameter from gradients computed with return_ids.
+
+    Args:
+        gradients: The result of a function of `grad` or `value_and_grad`.
+        identifier (int, str or Parameter): The position of the input, or the Parameter or its name.
+
+    Returns:
+        The gradient.
+
+    Raises:
+        RuntimeError: If there is no such gradient.
+
+    Examples:
+        >>> import sindri as ms
+        >>> gradients = ms.ops.grad(lambda x, y: x * y, (0, 1), return_ids=True)(ms.Tensor([3.0]), ms.Tensor([4.0]))
+        >>> print(ms.ops.get_grad(gradients, 1))
+        [3.]
+    """
     name = identifier.name if isinstance(identifier, Parameter) else identifier
 
     def find(v: Any) -> Any:
@@ -393,8 +483,24 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
-    """(fn's value, a function giving the tuple of the inputs' gradients for an output gradient) at these inputs. With weights it gives (inputs, weights); with
-    has_aux the other outputs come third: one as it is, several as a tuple."""
+    """Returns fn's value and a function that computes vector-Jacobian products at these inputs.
+
+    Args:
+        fn (Callable): A function or a Cell.
+        *inputs: The inputs.
+        weights (Parameter or ParameterTuple): The differentiated Parameters, or None. Default: None.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        (value, function from an output gradient to the tuple of the inputs' gradients). With `weights` the function
+        returns (inputs, weights). With `has_aux` the other outputs follow: one unchanged, several as a tuple.
+
+    Examples:
+        >>> import sindri as ms
+        >>> value, pull = ms.ops.vjp(lambda x: x * x, ms.Tensor([3.0]))
+        >>> print(value, pull(ms.Tensor([1.0])))
+        [9.] (Tensor(shape=[1], dtype=Float32, value= [ 6.00000000e+00]),)
+    """
     tape, out, inputs = forward_on_tape(fn, inputs, weights=_NO_WEIGHTS if weights is None else weights)
     primal = out[0] if has_aux else out
     outputs = tensors_in(primal, [])
@@ -408,12 +514,27 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
 
 
 def _aux(out: Any) -> Any:
-    """The outputs after the first: one as it is, several as a tuple."""
+    """Returns the outputs after the first: one unchanged, several as a tuple."""
     return out[1] if len(out) == 2 else tuple(out[1:])
 
 
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> Any:
-    """(fn's value, its derivative in direction v), by two reverse passes. With has_aux the other outputs come third, as of vjp."""
+    """Returns fn's value and its derivative in a direction, computed by two reverse passes.
+
+    Args:
+        fn (Callable): A function or a Cell.
+        inputs (Tensor or sequence of Tensors): The inputs.
+        v (Tensor or sequence of Tensors): The direction, one tensor per input.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        (value, derivative). With `has_aux` the other outputs follow: one unchanged, several as a tuple.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.jvp(lambda x: x * x, ms.Tensor([3.0]), ms.Tensor([1.0])))
+        [9.] [6.]
+    """
     inputs, v = (inputs if isinstance(inputs, (tuple, list)) else (inputs,)), (v if isinstance(v, (tuple, list)) else (v,))
     outer = _core.Tape()
     local.tapes += 1

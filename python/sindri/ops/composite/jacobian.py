@@ -20,7 +20,7 @@ def _positions(grad_position: Any, count: int, where: str) -> list:
 
 
 def _of_chosen(fn: Callable, args: tuple, positions: list) -> Callable:
-    """fn of the arguments at positions, the others as they are."""
+    """Returns fn as a function of the arguments at positions; the others are fixed."""
     def call(*chosen: Tensor) -> Any:
         all_args = list(args)
         for p, x in zip(positions, chosen):
@@ -38,8 +38,10 @@ def _outputs(value: Any) -> list:
 
 
 def _jacobian(fn: Callable, grad_position: Any, has_aux: bool, rows: Callable, where: str) -> Callable:
-    """A function that gives rows(fn of the chosen inputs, these inputs) in fn's structure: a tensor, a tuple for several outputs, of tuples for several
-    positions."""
+    """Creates a function that returns rows(fn of the chosen inputs, these inputs) in fn's structure.
+
+    The result is a tensor, a tuple for several outputs, of tuples for several positions.
+    """
     if not callable(fn):
         fail(TypeError, f"fn: expected a function, got {type(fn).__name__}", where)
     if not isinstance(has_aux, bool):
@@ -55,8 +57,28 @@ def _jacobian(fn: Callable, grad_position: Any, has_aux: bool, rows: Callable, w
 
 
 def jacrev(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = False) -> Callable:
-    """A function that gives fn's Jacobian, of shape output.shape + input.shape, by a backward pass per element of the output. grad_position: the input,
-    or a tuple of them (a tuple of Jacobians; of one position a single one, as in MindSpore). has_aux: fn's first output counts, the others are returned beside: (Jacobian, the other or a tuple of them)."""
+    """Creates a function that computes fn's Jacobian by one backward pass per element of the output.
+
+    Args:
+        fn (Callable): The function.
+        grad_position (int or tuple): The input, or a tuple of inputs (a tuple of Jacobians; one position gives a
+            single one, as in MindSpore). Default: 0.
+        has_aux (bool): Whether only the first output is differentiated; the result is then (Jacobian, the other
+            output or a tuple of them). Default: False.
+
+    Returns:
+        A function of fn's arguments; the Jacobian has shape output.shape + input.shape.
+
+    Raises:
+        TypeError: If `fn` is not callable, or `has_aux` is not a bool.
+        ValueError: If a position is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.jacrev(lambda x: x * x)(ms.Tensor([1.0, 2.0])))
+        [[2. 0.]
+         [0. 4.]]
+    """
     def rows(call: Callable, inputs: list, aux: bool) -> tuple:
         value, pull, *rest = vjp(call, *inputs, has_aux=aux)
         outputs, table = _outputs(value), []
@@ -73,7 +95,26 @@ def jacrev(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = F
 
 
 def jacfwd(fn: Callable, grad_position: Union[int, tuple] = 0, has_aux: bool = False) -> Callable:
-    """As jacrev, by a derivative in the direction of each element of the input."""
+    """Creates a function that computes fn's Jacobian by one directional derivative per element of the input.
+
+    Args:
+        fn (Callable): The function.
+        grad_position (int or tuple): The input, or a tuple of inputs; see `jacrev`. Default: 0.
+        has_aux (bool): Whether only the first output is differentiated; see `jacrev`. Default: False.
+
+    Returns:
+        A function of fn's arguments; the Jacobian has shape output.shape + input.shape.
+
+    Raises:
+        TypeError: If `fn` is not callable, or `has_aux` is not a bool.
+        ValueError: If a position is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.jacfwd(lambda x: x * x)(ms.Tensor([1.0, 2.0])))
+        [[2. 0.]
+         [0. 4.]]
+    """
     def rows(call: Callable, inputs: list, aux: bool) -> tuple:
         columns: list = []
         value: Any = None

@@ -10,10 +10,29 @@ __all__ = ["vmap"]
 
 
 def vmap(fn: Union[Callable, Sequence[Callable]], in_axes: Any = 0, out_axes: Any = 0) -> Callable:
-    """fn applied to every slice of its inputs along in_axes (None: the same input each time; a nested tuple for nested inputs), the results
-    stacked along out_axes. The slices are computed one by one: right for every fn, not faster than a loop. A list of functions or a CellList (an
-    ensemble of models) pairs member i with slice i; with in_axes None each gets the same inputs. Raises ValueError when the inputs' sizes differ, or none
-    is mapped and fn is a single function.
+    """Creates a function that applies fn to every slice of its inputs and stacks the results.
+
+    The slices are computed one by one: any fn works, but it is not faster than a loop.
+
+    Args:
+        fn (Callable or sequence of functions): A function, or a list of functions or a CellList (an ensemble of
+            models), whose member i is applied to slice i.
+        in_axes (int, None or sequence): The axis of the slices of each input; None passes the same input each time; a
+            nested tuple is for nested inputs. Default: 0.
+        out_axes (int, None or sequence): The axis along which results are stacked; None returns the first result.
+            Default: 0.
+
+    Returns:
+        A function of the batched inputs.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+        ValueError: If the inputs' sizes differ, or none is mapped and `fn` is a single function.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.vmap(lambda x, y: x + y, in_axes=(0, None))(ms.Tensor([1, 2]), ms.Tensor(10)))
+        [11 12]
     """
     functions: Any = list(fn) if isinstance(fn, (list, tuple)) or getattr(fn, "__cell_as_list__", False) else None  # type: ignore[arg-type]
     if functions is not None and not functions:

@@ -24,7 +24,7 @@ __all__ = [name for module in (array_func, band_func, choose_func, clip_func, cr
                                other_func, pooling_func, random_func, reduce_func, resize_func, special_func, volume_func)
            for name in module.__all__]
 
-# What primitives and layers are made of and MindSpore has no function for: not what `from mindspore.ops import *` should bring.
+# Functions that primitives and layers use and MindSpore does not have; `from mindspore.ops import *` does not import them.
 _INNER = frozenset("""
 flattened flatten_rows diag_part space_to_depth depth_to_space batch_to_space space_to_batch nms_with_mask roi_align embedding_lookup scatter_sub
 invert_permutation unravel_index mat_mul batch_mat_mul softmax_cross_entropy_pair sparse_softmax_cross_entropy l2_half sigmoid_cross_entropy

@@ -362,12 +362,27 @@ def flattened(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: i
         return reshaped(input, (-1,))
     start, end = to_axis(start, len(input.shape), "ops.flatten"), to_axis(end, len(input.shape), "ops.flatten")
     if start > end:
-        fail(ValueError, f"start_dim {start_dim} lies behind end_dim {end_dim} in {input.shape}", "ops.flatten")
+        fail(ValueError, f"start_dim {start_dim} comes after end_dim {end_dim} in {input.shape}", "ops.flatten")
     return reshaped(input, input.shape[:start] + (math.prod(input.shape[start:end + 1]),) + input.shape[end + 1:])
 
 
 def flatten_rows(x: Tensor) -> Tensor:
-    """Flattens all dimensions but the first: [n, …] -> [n, k]; a vector becomes [n, 1]. Raises ValueError for a scalar."""
+    """Flattens all dimensions but the first: [n, …] -> [n, k]; a vector becomes [n, 1].
+
+    Args:
+        x (Tensor): A tensor of at least 1 dimension.
+
+    Returns:
+        A matrix.
+
+    Raises:
+        ValueError: If `x` is a scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Flatten()(ms.ops.ones((2, 3, 4))).shape)
+        (2, 12)
+    """
     if not x.shape:
         fail(ValueError, "expected at least one dimension, got a scalar", "ops.Flatten")
     return core.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
@@ -400,7 +415,7 @@ def squeeze(input: Tensor, axis: Axis = None) -> Tensor:
         return reshaped(input, [n for n in input.shape if n != 1])
     for a in axes:
         if input.shape and input.shape[a] != 1 and era() == 1:
-            fail(ValueError, f"dimension {a} of {input.shape} is not 1", "ops.squeeze", "leave it out of axis")
+            fail(ValueError, f"dimension {a} of {input.shape} is not 1", "ops.squeeze", "omit it from axis")
     return reshaped(input, [n for d, n in enumerate(input.shape) if d not in axes or n != 1])
 
 

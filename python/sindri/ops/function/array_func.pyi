@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that change types and shapes, and join, cut and repeat.
+"""Functions of sindri.ops that change types and shapes, and join, split and repeat tensors.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -210,7 +210,7 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
     m, shape = len(sizes), input_x.shape
     if len(ends) != m or len(shape) <= m or shape[0] % math.prod(sizes):
         fail(ValueError, f"block_shape {sizes} and crops {ends} do not fit {tuple(shape)}", where)
-    lead = len(shape) - m  # the batch and the dimensions between
+    lead = len(shape) - m  # the batch and the dimensions that are not split
     x = core.reshape(input_x, (*sizes, shape[0] // math.prod(sizes), *shape[1:]))
     order = [*range(m, m + lead)] + [d for i in range(m) for d in (m + lead + i, i)]
     whole = [n * b for n, b in zip(shape[lead:], sizes)]
@@ -250,7 +250,7 @@ def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor
         fail(ValueError, f"block_size {sizes} and paddings {ends} do not fit {tuple(shape)}", where)
     x = core.pad(input_x, [0] * (2 * lead) + [v for p in ends for v in p]) if any(map(any, ends)) else input_x
     if any(n % b for n, b in zip(x.shape[lead:], sizes)):
-        fail(ValueError, f"the padded sizes {tuple(x.shape[lead:])} are no multiples of block_size {tuple(sizes)}", where)
+        fail(ValueError, f"the padded sizes {tuple(x.shape[lead:])} are not multiples of block_size {tuple(sizes)}", where)
     split = core.reshape(x, (*shape[:lead], *(v for n, b in zip(x.shape[lead:], sizes) for v in (n // b, b))))
     order = [lead + 2 * i + 1 for i in range(m)] + [*range(lead)] + [lead + 2 * i for i in range(m)]
     out = core.transpose(split, order)

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops over bands of matrices and blocks of space, and greedy decoding of labels. Which element goes where is known beforehand, so they
+"""Functions of sindri.ops over bands of matrices and blocks of space, and greedy decoding of labels.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -31,8 +31,8 @@ def where(condition: Tensor, input: Union[Tensor, int, float], other: Union[Tens
 
     Args:
         condition (Tensor): The condition.
-        input (Tensor or number): The values where it is True.
-        other (Tensor or number): The values where it is False.
+        input (Tensor or number): The values for True.
+        other (Tensor or number): The values for False.
 
     Returns:
         A tensor of the broadcast shape.
@@ -50,8 +50,8 @@ def select(condition: Tensor, input: Union[Tensor, int, float], other: Union[Ten
 
     Args:
         condition (Tensor): A bool tensor.
-        input (Tensor or number): The values where it is True.
-        other (Tensor or number): The values where it is False.
+        input (Tensor or number): The values for True.
+        other (Tensor or number): The values for False.
 
     Returns:
         A tensor of the broadcast shape.
@@ -91,7 +91,7 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Union[Tensor, int, float])
     """
     mask = _mask(mask, "ops.masked_fill")
     if not isinstance(value, Tensor) and not is_float(input_x.dtype) and not float(value).is_integer():
-        fail(TypeError, f"value: {value} is no whole number, the tensor is of {input_x.dtype}", "ops.masked_fill", "cast the tensor to float32 first")
+        fail(TypeError, f"value: {value} is not a whole number, and the tensor is of {input_x.dtype}", "ops.masked_fill", "cast the tensor to float32 first")
     value = core.cast(value, input_x.dtype) if isinstance(value, Tensor) else filled((), value, input_x.dtype)
     return core.where(mask, value, input_x)
 
@@ -340,7 +340,7 @@ def cartesian_prod(*inputs: Tensor) -> Tensor:
     return stack([ravel(x) for x in meshgrid(*inputs, indexing="ij")], 1)
 
 
-_MOST_CHOICES = 2 ** 26  # their places are made before it is known whether the result fits the memory
+_MOST_CHOICES = 2 ** 26  # the positions are computed before it is known whether the result fits the memory
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that choose elements by a condition, by order or by which of them are equal.
+"""Functions of sindri.ops that select elements by a condition, by order or by equality.
 
 Written by scripts/python_stubs.py; do not edit."""
 

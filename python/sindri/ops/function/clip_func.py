@@ -177,7 +177,7 @@ def clip_by_global_norm(x: Sequence[Tensor], clip_norm: Union[int, float, Tensor
     if is_number(clip_norm) and not clip_norm > 0:
         fail(ValueError, f"clip_norm: expected a positive number, got {clip_norm}", where)
     if isinstance(use_norm, bool):
-        fail(TypeError, f"use_norm: expected a norm that is known already, got {use_norm}", where, "leave it out to have the norm computed")
+        fail(TypeError, f"use_norm: expected a norm that is known already, got {use_norm}", where, "omit it to compute the norm")
     return core.clip_by_global_norm(list(x), clip_norm if isinstance(clip_norm, Tensor) else float(clip_norm), None if use_norm is None else as_tensor(use_norm))
 
 

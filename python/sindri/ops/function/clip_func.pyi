@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that bring values or gradients into bounds.
+"""Functions of sindri.ops that clip values or gradients.
 
 Written by scripts/python_stubs.py; do not edit."""
 

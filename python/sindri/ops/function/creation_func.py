@@ -264,7 +264,7 @@ def _long_arange(start: int, end: int, step: int, dtype) -> Tensor:
     if not count:
         return core.full((0,), 0.0, dtype)
     for value in (start, start + (count - 1) * step):
-        fill(dtype, (), value)  # refuses what does not fit
+        fill(dtype, (), value)  # raises if the value does not fit
     return core.cast(core.add(core.mul(core.arange(0, count), step if count > 1 else 1), start), dtype)
 
 
@@ -329,7 +329,7 @@ def linspace(start: Union[int, float, Tensor], end: Union[int, float, Tensor], s
 
 @rounded_once()
 def _evenly_spaced(start: Tensor, end: Tensor, steps: int) -> Tensor:
-    # Both halves count from their own end, so that the last number is `end` itself.
+    # Each half counts from its own end, so that the last number is exactly `end`.
     ramp = core.arange(0.0, float(steps), 1.0, start.dtype)
     step = core.div(core.sub(end, start), float(max(steps - 1, 1)))
     from_end = core.sub(end, core.mul(core.sub(float(steps - 1), ramp), step))
@@ -762,7 +762,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
           [0 4]]]
     """
     n = input.shape[-1] + abs(offset)
-    # Column j of the matrices holds element j - offset; below the main diagonal element j.
+    # Column j of the matrices holds element j - offset, or element j for a diagonal below the main one.
     columns = core.pad(input, [0] * (2 * len(input.shape) - 2) + ([offset, 0] if offset >= 0 else [0, -offset]))
     out = core.where(_diagonal_mask(n, n, offset, core.equal), core.expand_dims(columns, -2), core.full((), 0.0, input.dtype))
     rank_ = len(out.shape)
@@ -771,7 +771,22 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 def diag_part(x: Tensor) -> Tensor:
-    """Returns the diagonal of a tensor of shape [d1, …, dk, d1, …, dk], of shape [d1, …, dk]."""
+    """Returns the diagonal of a tensor of shape [d1, …, dk, d1, …, dk].
+
+    Args:
+        x (Tensor): The tensor.
+
+    Returns:
+        A tensor of shape [d1, …, dk].
+
+    Raises:
+        ValueError: If the second half of the shape does not repeat the first.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.DiagPart()(ms.Tensor([[1, 2], [3, 4]])))
+        [1 4]
+    """
     half = len(x.shape) // 2
     if len(x.shape) % 2 or x.shape[:half] != x.shape[half:]:
         fail(ValueError, f"expected the second half of the shape to repeat the first, got {x.shape}", "ops.DiagPart")

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that make tensors, and of the diagonals and triangles of matrices.
+"""Functions of sindri.ops that create tensors, and those for diagonals and triangles of matrices.
 
 Written by scripts/python_stubs.py; do not edit."""
 

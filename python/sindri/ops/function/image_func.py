@@ -141,8 +141,22 @@ def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
 def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple:
     """Applies non-maximum suppression: a box is dropped if an earlier kept one overlaps it by more than iou_threshold.
 
-    Returns (boxes with scores [n, 5] in descending order of the score, the int32 numbers 0 to n - 1 of these rows, a
-    bool mask of those kept). The choice depends on values, so code that calls it runs eagerly.
+    The choice depends on values, so code that calls it runs eagerly.
+
+    Args:
+        bboxes (Tensor): The boxes with scores, [n, 5].
+        iou_threshold (float): The greatest overlap. Default: 0.5.
+
+    Returns:
+        (boxes in descending order of the score, int32 row numbers 0 to n - 1, bool mask of the boxes kept).
+
+    Raises:
+        ValueError: If the shape is not [n, 5].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.NMSWithMask(0.5)(ms.Tensor([[0.0, 0.0, 10.0, 10.0, 0.9], [1.0, 0.0, 10.0, 10.0, 0.8]]))[2])
+        [ True False]
     """
     if len(bboxes.shape) != 2 or bboxes.shape[1] != 5:
         fail(ValueError, f"expected [n, 5], got {bboxes.shape}", "ops.NMSWithMask")
@@ -175,7 +189,7 @@ def _sample(image: Tensor, batch: Tensor, y: Tensor, x: Tensor, valid: Tensor) -
     for yy, wy in ((row(y0), core.sub(1.0, dy)), (row(core.add(y0, 1.0)), dy)):
         for xx, wx in ((column(x0), core.sub(1.0, dx)), (column(core.add(x0, 1.0)), dx)):
             place = core.add(core.mul(core.add(core.mul(batch, h), yy), w), xx)
-            # What has no weight takes no part, forward or back: a NaN there stays where it is.
+            # Elements without weight take no part, forward or backward, so a NaN there has no effect.
             weight = core.cast(core.expand_dims(core.mul(wy, wx), -1), image.dtype)
             here = core.expand_dims(valid, -1)
             part = core.mul(core.where(here, core.gather(flat, place, 0), nothing), weight)
@@ -237,9 +251,25 @@ def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: 
               roi_end_mode: int = 1) -> Tensor:
     """Averages sample_num² bilinear samples per cell of regions (He et al. 2017).
 
-    Regions are rows (image number, x0, y0, x1, y1) of features [n, c, h, w]; the result has shape [k, c,
-    pooled_height, pooled_width]. roi_end_mode 1 includes the last pixel. Raises ValueError for sample_num 0, whose
-    count would depend on values.
+    Args:
+        features (Tensor): The features, [n, c, h, w].
+        rois (Tensor): The regions (image number, x0, y0, x1, y1), [k, 5].
+        pooled_height (int): The number of cells along the height.
+        pooled_width (int): The number of cells along the width.
+        spatial_scale (float): The factor from the regions' coordinates to those of the features.
+        sample_num (int): The number of samples per cell and direction, at least 1. Default: 2.
+        roi_end_mode (int): 1 to include the last pixel, else 0. Default: 1.
+
+    Returns:
+        A tensor of shape [k, c, pooled_height, pooled_width].
+
+    Raises:
+        ValueError: If `sample_num` is 0, whose number of samples would depend on values.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ROIAlign(1, 1, 1.0)(ms.ops.ones((1, 1, 4, 4)), ms.Tensor([[0.0, 0.0, 0.0, 3.0, 3.0]])))
+        [[[[1.]]]]
     """
     if sample_num < 1:
         fail(ValueError, f"sample_num: expected at least 1, got {sample_num}", "ops.ROIAlign",
@@ -250,7 +280,7 @@ def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: 
     x0, y0 = core.mul(x0, spatial_scale), core.mul(y0, spatial_scale)
     wide = core.sub(core.mul(core.add(x1, end), spatial_scale), x0)
     high = core.sub(core.mul(core.add(y1, end), spatial_scale), y0)
-    if roi_end_mode != 1:  # MindSpore lets a region be smaller than a pixel only where the last one counts
+    if roi_end_mode != 1:  # MindSpore allows regions smaller than a pixel only if the last pixel is included
         wide, high = core.maximum(wide, 1.0), core.maximum(high, 1.0)
 
     def places(start: Tensor, size: Tensor, cells: int) -> Tensor:
@@ -273,7 +303,23 @@ def roi_align(features: Tensor, rois: Tensor, pooled_height: int, pooled_width: 
 
 
 def space_to_depth(x: Tensor, block_size: int) -> Tensor:
-    """Moves blocks of b x b to channels: [n, c, h, w] -> [n, c·b², h/b, w/b]."""
+    """Moves blocks of b x b pixels to channels: [n, c, h, w] -> [n, c·b², h/b, w/b].
+
+    Args:
+        x (Tensor): The images.
+        block_size (int): The size b, at least 2.
+
+    Returns:
+        The reduced images.
+
+    Raises:
+        ValueError: If `block_size` is below 2 or does not divide height and width.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SpaceToDepth(2)(ms.ops.ones((1, 1, 4, 6))).shape)
+        (1, 4, 2, 3)
+    """
     n, c, h, w = x.shape
     b = to_int(block_size, "block_size", "ops.SpaceToDepth")
     if b < 2 or h % b or w % b:
@@ -283,7 +329,23 @@ def space_to_depth(x: Tensor, block_size: int) -> Tensor:
 
 
 def depth_to_space(x: Tensor, block_size: int) -> Tensor:
-    """Inverts space_to_depth: [n, c, h, w] -> [n, c/b², h·b, w·b]."""
+    """Moves channels to blocks of b x b pixels: [n, c, h, w] -> [n, c/b², h·b, w·b]; the inverse of SpaceToDepth.
+
+    Args:
+        x (Tensor): The images.
+        block_size (int): The size b, at least 2.
+
+    Returns:
+        The enlarged images.
+
+    Raises:
+        ValueError: If `block_size` is below 2 or its square does not divide the number of channels.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.DepthToSpace(2)(ms.ops.ones((1, 4, 2, 3))).shape)
+        (1, 1, 4, 6)
+    """
     n, c, h, w = x.shape
     b = to_int(block_size, "block_size", "ops.DepthToSpace")
     if b < 2 or c % (b * b):
@@ -314,7 +376,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     *lead, c, h, w = input.shape
     r = to_count(upscale_factor, "upscale_factor", "ops.pixel_shuffle")
     if c % (r * r):
-        fail(ValueError, f"{c} channels of {input.shape} are no multiple of {r}²", "ops.pixel_shuffle")
+        fail(ValueError, f"{c} channels of {input.shape} are not a multiple of {r}²", "ops.pixel_shuffle")
     k = len(lead)
     x = core.reshape(input, (*lead, c // (r * r), r, r, h, w))
     return core.reshape(core.transpose(x, [*range(k), k, k + 3, k + 1, k + 4, k + 2]), (*lead, c // (r * r), h * r, w * r))
@@ -341,7 +403,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     *lead, c, h, w = input.shape
     r = to_count(downscale_factor, "downscale_factor", "ops.pixel_unshuffle")
     if h % r or w % r:
-        fail(ValueError, f"height and width of {input.shape} are no multiples of {r}", "ops.pixel_unshuffle")
+        fail(ValueError, f"height and width of {input.shape} are not multiples of {r}", "ops.pixel_unshuffle")
     k = len(lead)
     x = core.reshape(input, (*lead, c, h // r, r, w // r, r))
     return core.reshape(core.transpose(x, [*range(k), k, k + 2, k + 4, k + 1, k + 3]), (*lead, c * r * r, h // r, w // r))
@@ -368,12 +430,29 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     n, c, *rest = x.shape
     groups = to_count(groups, "groups", "ops.channel_shuffle")
     if c % groups:
-        fail(ValueError, f"{c} channels of {x.shape} are no multiple of {groups} groups", "ops.channel_shuffle")
+        fail(ValueError, f"{c} channels of {x.shape} are not a multiple of {groups} groups", "ops.channel_shuffle")
     return core.reshape(swapaxes(core.reshape(x, (n, groups, c // groups, *rest)), 1, 2), x.shape)
 
 
 def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -> Tensor:
-    """Moves blocks of the batch to pixels: [n·b², c, h, w] -> [n, c, h·b - crops, w·b - crops]."""
+    """Moves blocks of the batch to pixels: [n·b², c, h, w] -> [n, c, h·b - crops, w·b - crops].
+
+    Args:
+        x (Tensor): The images.
+        block_size (int): The size b.
+        crops (sequence): ((top, bottom), (left, right)).
+
+    Returns:
+        The enlarged images.
+
+    Raises:
+        ValueError: If `block_size` is below 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.BatchToSpace(2, [[0, 0], [0, 0]])(ms.ops.ones((4, 1, 1, 1))).shape)
+        (1, 1, 2, 2)
+    """
     n, c, h, w = x.shape
     b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.BatchToSpace"), crops
     y = core.transpose(core.reshape(x, (b, b, n // (b * b), c, h, w)), [2, 3, 4, 0, 5, 1])
@@ -382,12 +461,30 @@ def batch_to_space(x: Tensor, block_size: int, crops: Sequence[Sequence[int]]) -
 
 
 def space_to_batch(x: Tensor, block_size: int, paddings: Sequence[Sequence[int]]) -> Tensor:
-    """Inverts batch_to_space: [n, c, h, w], zero-padded, -> [n·b², c, h/b, w/b]."""
+    """Moves blocks of pixels to the batch: [n, c, h, w], zero-padded, -> [n·b², c, h/b, w/b]; the inverse of
+    BatchToSpace.
+
+    Args:
+        x (Tensor): The images.
+        block_size (int): The size b.
+        paddings (sequence): ((top, bottom), (left, right)).
+
+    Returns:
+        The reduced images.
+
+    Raises:
+        ValueError: If `block_size` is below 1 or does not divide the padded height and width.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SpaceToBatch(2, [[0, 0], [0, 0]])(ms.ops.ones((1, 1, 2, 2))).shape)
+        (4, 1, 1, 1)
+    """
     b, ((top, bottom), (left, right)) = to_count(block_size, "block_size", "ops.SpaceToBatch"), paddings
     y = core.pad(x, [0, 0, 0, 0, top, bottom, left, right])
     n, c, h, w = y.shape
     if h % b or w % b:
-        fail(ValueError, f"padded height and width of {y.shape} are no multiples of {b}", "ops.SpaceToBatch")
+        fail(ValueError, f"padded height and width of {y.shape} are not multiples of {b}", "ops.SpaceToBatch")
     y = core.transpose(core.reshape(y, (n, c, h // b, b, w // b, b)), [3, 5, 0, 1, 2, 4])
     return core.reshape(y, (n * b * b, c, h // b, w // b))
 

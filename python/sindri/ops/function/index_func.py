@@ -57,14 +57,14 @@ def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: i
         b += len(indices.shape)
     if not 0 <= b <= min(a, len(indices.shape)) or input_params.shape[:b] != indices.shape[:b]:
         fail(ValueError, f"batch_dims {batch_dims} does not fit {input_params.shape}, indices {indices.shape} and axis {a}", "ops.gather")
-    # The batch and the indexed dimension become one, the index counts the batch in.
+    # The batch and the indexed dimension become one; the index includes the batch.
     x = core.transpose(input_params, perm_moving(n, [a], [b]))
     shape, size = x.shape, x.shape[b]
     batch = math.prod(shape[:b])
     number = core.reshape(core.arange(0, batch), shape[:b] + (1,) * (len(indices.shape) - b))
     rows = core.ravel_indices([number, indices], (batch, size), True, (0, a))
     out = core.gather(core.reshape(x, (batch * size,) + shape[b + 1:]), rows, 0)
-    # indices' own dimensions stand before those between the batch and the axis; they belong behind them.
+    # The dimensions of indices precede those between the batch and the axis; the result has them after these.
     k = len(indices.shape)
     middle = list(range(k, k + a - b))
     return core.transpose(out, list(range(b)) + middle + list(range(b, k)) + list(range(k + a - b, len(out.shape))))
@@ -192,7 +192,24 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 
 def embedding_lookup(input_params: Tensor, input_indices: Tensor, offset: int = 0) -> Tensor:
-    """Returns rows indices - offset of a table; rows out of range are zeros."""
+    """Looks up rows `input_indices - offset` of a table; rows out of range are zeros.
+
+    Args:
+        input_params (Tensor): The table, [V, …].
+        input_indices (Tensor): The row numbers.
+        offset (int): The number of the table's first row. Default: 0.
+
+    Returns:
+        A tensor of shape input_indices.shape + […].
+
+    Raises:
+        TypeError: If the indices are not integers.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.EmbeddingLookup()(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([5, 4, 0]), 4))
+        [2. 1. 0.]
+    """
     n, rows = input_params.shape[0], core.sub(_indices(input_indices, "ops.EmbeddingLookup"), int(to_number(offset)))
     there = core.logical_and(core.greater_equal(rows, 0), core.less(rows, n))
     out = core.gather(input_params, core.where(there, rows, 0), 0)
@@ -372,7 +389,7 @@ def _scatter_rows(x: Tensor, rows: Tensor, updates: Tensor, how: str) -> Tensor:
         return core.scatter_add(x, rows, core.neg(updates), 0)
     if how == "update":
         return _replace_rows(x, rows, updates)
-    # What no index names stays as it is, whatever the neutral number: it is chosen, not combined.
+    # Elements that no index names are unchanged, whatever the neutral value: they are selected, not combined.
     if how in ("mul", "div"):
         factor, named = _segment_reduce(updates, rows, n, core.prod, filled((), 1, x.dtype))
         return core.where(named, core.cast(core.mul(x, factor) if how == "mul" else real_div(x, factor), x.dtype), x)
@@ -381,7 +398,44 @@ def _scatter_rows(x: Tensor, rows: Tensor, updates: Tensor, how: str) -> Tensor:
     return core.where(named, combine(x, extreme), x)
 
 
-_HOWS = ("update", "add", "sub", "mul", "div", "max", "min")
+# By kind of update: a summary, and the result of the example, [1, 2, 4] with updates 2 and 2 at 0 and 2.
+_HOWS = {"update": ("Replaces elements by updates", "[2. 2. 2.]"), "add": ("Adds updates to elements", "[3. 2. 6.]"),
+         "sub": ("Subtracts updates from elements", "[-1.  2.  2.]"), "mul": ("Multiplies elements by updates", "[2. 2. 8.]"),
+         "div": ("Divides elements by updates", "[0.5 2.  2. ]"), "max": ("Raises elements to the larger of themselves and updates", "[2. 2. 4.]"),
+         "min": ("Lowers elements to the smaller of themselves and updates", "[1. 2. 2.]")}
+
+
+def _describe(function: Callable, family: str, how: str, target: str, more: str = "") -> Callable:
+    """Gives a scatter function its name and documentation. target: the type of input_x; more: the documentation of further arguments."""
+    (summary, result), whole, in_place = _HOWS[how], f"{family}_{how}", target == "Parameter"
+    vectors = family != "scatter"
+    given = "ms.Parameter(ms.Tensor([1.0, 2.0, 4.0]))" if in_place else "ms.Tensor([1.0, 2.0, 4.0])"
+    places = "ms.Tensor([[0], [2]])" if vectors else "ms.Tensor([0, 2])"
+    function.__name__ = function.__qualname__ = whole
+    function.__doc__ = f"""{summary} at {"the positions that index vectors name" if vectors else "rows of the first dimension"}.
+
+    {"The Parameter is changed in place, in program order." if in_place else "The input is unchanged."}
+
+    Args:
+        input_x ({target}): The tensor.
+        indices (Tensor): {"The index vectors, [.., k]" if vectors else "The row numbers"}; int32 or int64.
+        updates (Tensor): The updates, of shape {"[..] + input_x.shape[k:]" if vectors else "indices.shape + input_x.shape[1:]"}.{more}
+
+    Returns:
+        {"`input_x`" if in_place else "A tensor of input_x's shape and type"}.
+
+    Raises:
+        TypeError: If the indices are not integers.
+        ValueError: If an index is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.{whole}({given}, {places}, ms.Tensor([2.0, 2.0])){".asnumpy()" if in_place else ""})
+        {result}
+    """
+    return function
+
+
 
 
 def _with_type(x: Tensor, how: str, run: Callable) -> Tensor:
@@ -394,10 +448,7 @@ def _tensor_scatter(how: str) -> Callable:
         where = f"ops.tensor_scatter_{how}"
         rows, numbers = _nd(input_x.shape, indices, where)
         return _with_type(input_x, how, lambda x: core.reshape(_scatter_rows(core.reshape(x, rows), numbers, updates, how), input_x.shape))
-    scatter_.__doc__ = (f"input_x with updates ({how}) at the places that index vectors name; input_x itself stays as it is. Raises ValueError "
-                        "for an index out of range.")
-    scatter_.__name__ = scatter_.__qualname__ = f"tensor_scatter_{how}"
-    return scatter_
+    return _describe(scatter_, "tensor_scatter", how, "Tensor")
 
 
 def _into(target: Any, value: Tensor, where: str) -> Tensor:
@@ -416,19 +467,13 @@ def _scatter(how: str) -> Callable:
         where = f"ops.scatter_{how}"
         rows = _checked_rows(indices, input_x.shape, 0, where)
         return _into(input_x, _with_type(input_x, how, lambda x: _scatter_rows(x, rows, updates, how)), where)
-    scatter_.__doc__ = (f"Writes updates ({how}) into rows of a Parameter's first dimension, in place, and returns it. Raises ValueError for an "
-                        "index out of range.")
-    scatter_.__name__ = scatter_.__qualname__ = f"scatter_{how}"
-    return scatter_
+    return _describe(scatter_, "scatter", how, "Parameter")
 
 
 def _scatter_nd(how: str) -> Callable:
     def scatter_(input_x: Parameter, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Parameter:
         return _into(input_x, _TENSOR_SCATTER[how](input_x, indices, updates), f"ops.scatter_nd_{how}")
-    scatter_.__doc__ = (f"Writes updates ({how}) into a Parameter at the places that index vectors name, in place, and returns it. "
-                        "use_locking: no effect.")
-    scatter_.__name__ = scatter_.__qualname__ = f"scatter_nd_{how}"
-    return scatter_
+    return _describe(scatter_, "scatter_nd", how, "Parameter", "\n        use_locking (bool): No effect. Default: False.")
 
 
 _TENSOR_SCATTER = {how: _tensor_scatter(how) for how in _HOWS}
@@ -825,15 +870,44 @@ def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim
 
 
 def invert_permutation(input_x: Union[Sequence[int], Tensor]) -> tuple:
-    """Returns the tuple with out[input_x[i]] = i. Raises ValueError unless input_x is a permutation."""
+    """Returns the inverse permutation: out[input_x[i]] = i.
+
+    Args:
+        input_x (sequence of ints or Tensor): A permutation of 0 … n - 1.
+
+    Returns:
+        A tuple of ints.
+
+    Raises:
+        ValueError: If `input_x` is not a permutation.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.InvertPermutation()((2, 0, 1)))
+        (1, 2, 0)
+    """
     perm = to_ints(input_x, "input_x", "ops.InvertPermutation")
     if sorted(perm) != list(range(len(perm))):
-        fail(ValueError, f"{perm} is no permutation of 0 to {len(perm) - 1}", "ops.InvertPermutation")
+        fail(ValueError, f"{perm} is not a permutation of 0 to {len(perm) - 1}", "ops.InvertPermutation")
     return tuple(int(i) for i in np.argsort(perm))
 
 
 def unravel_index(indices: Tensor, dims: Union[Sequence[int], Tensor]) -> Tensor:
-    """Returns the index vectors, [rank, …], of row-major positions in a tensor of shape dims."""
+    """Returns the index vectors of row-major positions in a tensor of shape dims.
+
+    Args:
+        indices (Tensor): The positions.
+        dims (sequence of ints or Tensor): The shape.
+
+    Returns:
+        A tensor of shape [rank, …].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.UnravelIndex()(ms.Tensor([1, 5]), (2, 3)))
+        [[0 1]
+         [1 2]]
+    """
     shape, rest, out = to_ints(dims, "dims", "ops.UnravelIndex"), indices, []
     for size in reversed(shape):
         out.append(core.mod(rest, size))

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that read and write elements by index. Indices are int32 or int64; where several updates meet in one place,
+"""Functions of sindri.ops that read and write elements by index.
 
 Written by scripts/python_stubs.py; do not edit."""
 

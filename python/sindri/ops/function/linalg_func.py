@@ -68,17 +68,55 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 
 def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """Multiplies two matrices, each optionally transposed first. Raises ValueError unless both have 2 dimensions."""
+    """Multiplies two matrices, each optionally transposed first.
+
+    Args:
+        a (Tensor): The left matrix.
+        b (Tensor): The right matrix.
+        transpose_a (bool): Whether `a` is transposed. Default: False.
+        transpose_b (bool): Whether `b` is transposed. Default: False.
+
+    Returns:
+        The product.
+
+    Raises:
+        TypeError: If floating types differ.
+        ValueError: If an operand does not have 2 dimensions or the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.MatMul(transpose_b=True)(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]])))
+        [[11.]]
+    """
     try:
         return core.matmul(a, b, transpose_a, transpose_b)
-    except TypeError:  # the engine multiplies numbers only; asking first would cost every call
+    except TypeError:  # the engine does not multiply bools; checking first would slow down every call
         if not _both_integers(a, b):
             raise
         return _matrix_product(swapaxes(a, 0, 1) if transpose_a else a, swapaxes(b, 0, 1) if transpose_b else b)
 
 
 def batch_mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """Multiplies matrices over the last two dimensions, each optionally transposed first; leading dimensions broadcast."""
+    """Multiplies matrices over the last two dimensions, each optionally transposed first; leading dimensions broadcast.
+
+    Args:
+        a (Tensor): The left matrices.
+        b (Tensor): The right matrices.
+        transpose_a (bool): Whether `a` is transposed. Default: False.
+        transpose_b (bool): Whether `b` is transposed. Default: False.
+
+    Returns:
+        The products.
+
+    Raises:
+        TypeError: If floating types differ.
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.BatchMatMul()(ms.ops.ones((2, 1, 3)), ms.ops.ones((2, 3, 1))).shape)
+        (2, 1, 1)
+    """
     if _both_integers(a, b):
         return _matrix_product(swapaxes(a, -1, -2) if transpose_a else a, swapaxes(b, -1, -2) if transpose_b else b)
     return core.batch_matmul(a, b, transpose_a, transpose_b)
@@ -1092,7 +1130,7 @@ def _pair(a: Tensor, left: list, b: Tensor, right: list, needed: set) -> tuple:
     b, right = _summed(b, right, needed | set(left))
     size = {**dict(zip(left, a.shape)), **{c: n for c, n in zip(right, b.shape) if n != 1}}
     size.update({c: n for c, n in zip(left, a.shape) if n != 1})
-    # A dimension of 1 that meets a larger one is repeated, so that letters have one size from here on.
+    # A dimension of 1 is broadcast to a larger one of the same letter, so that each letter has one size.
     a, b = (core.broadcast_to(x, [size[c] if c in set(left) & set(right) else n for c, n in zip(labels, x.shape)]) for x,
             labels in ((a, left), (b, right)))
     batch = [c for c in left if c in right and c in needed]

@@ -91,12 +91,45 @@ def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ig
 
 
 def softmax_cross_entropy_pair(logits: Tensor, labels: Tensor) -> tuple:
-    """Returns (loss [n], its gradient softmax(logits) - labels) for logits and probabilities [n, c]."""
+    """Computes the cross entropy between logits and probabilities, with its gradient.
+
+    Args:
+        logits (Tensor): The logits, [n, c].
+        labels (Tensor): The probabilities, [n, c].
+
+    Returns:
+        (loss [n], gradient softmax(logits) - labels).
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SoftmaxCrossEntropyWithLogits()(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[0.0, 1.0]]))[0].asnumpy().round(4))
+        [0.3133]
+    """
     return core.softmax_cross_entropy_dense(logits, labels), core.sub(core.softmax(logits, -1), core.cast(labels, logits.dtype))
 
 
 def sparse_softmax_cross_entropy(logits: Tensor, labels: Tensor, is_grad: bool = False) -> Tensor:
-    """Returns the mean loss over the rows of logits [n, c] with class indices [n]; with is_grad its gradient instead."""
+    """Computes the mean cross entropy between the rows of logits and class indices, or its gradient.
+
+    Args:
+        logits (Tensor): The logits, [n, c].
+        labels (Tensor): The class indices, [n].
+        is_grad (bool): Whether to return the gradient instead. Default: False.
+
+    Returns:
+        A scalar, or a tensor of logits' shape.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SparseSoftmaxCrossEntropyWithLogits()(ms.Tensor([[1.0, 2.0]]), ms.Tensor([1])).asnumpy().round(4))
+        0.3133
+    """
     labels = core.reshape(labels, (-1,))
     if not is_grad:
         return _softmax_cross_entropy(logits, labels, 0.0, "mean")
@@ -196,7 +229,19 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 def l2_half(x: Tensor) -> Tensor:
-    """Returns half the sum of squares."""
+    """Returns half the sum of squares.
+
+    Args:
+        x (Tensor): The tensor.
+
+    Returns:
+        A scalar.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.L2Loss()(ms.Tensor([3.0, 4.0])))
+        12.5
+    """
     return core.mul(core.sum(core.square(x)), 0.5)
 
 
@@ -252,7 +297,23 @@ def binary_cross_entropy_with_logits(logits: Tensor, label: Tensor, weight: Opti
 
 
 def sigmoid_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Returns -(y·log(s) + (1 - y)·log(1 - s)) per element with s = sigmoid(logits)."""
+    """Computes -(y·log(s) + (1 - y)·log(1 - s)) per element with s = sigmoid(logits).
+
+    Args:
+        logits (Tensor): The logits.
+        labels (Tensor): The labels y.
+
+    Returns:
+        A tensor of logits' shape.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SigmoidCrossEntropyWithLogits()(ms.Tensor([0.0, 2.0]), ms.Tensor([1.0, 0.0])).asnumpy().round(4))
+        [0.6931 2.1269]
+    """
     return _binary_cross_entropy_with_logits(logits, labels)
 
 
@@ -328,7 +389,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 
 
 def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean") -> Tensor:
-    """Computes `inputs` where targets are 1, and max(0, margin - inputs) where they are -1.
+    """Computes `inputs` for targets 1, and max(0, margin - inputs) for targets -1.
 
     Args:
         inputs (Tensor): The distances.

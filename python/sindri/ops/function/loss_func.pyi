@@ -1,4 +1,4 @@
-"""Loss functions of sindri.ops: MindSpore's arguments of the C++ library's rules (include/sindri/nn/registry.h), which have the arithmetic of the
+"""Loss functions of sindri.ops.
 
 Written by scripts/python_stubs.py; do not edit."""
 

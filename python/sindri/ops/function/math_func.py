@@ -13,7 +13,7 @@ from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, float
 
 Scalar = Union[Tensor, Parameter, int, float]
 
-# One engine operator each.
+# Functions that are one engine operator each.
 abs = core.abs
 neg = core.neg
 exp = core.exp
@@ -58,7 +58,7 @@ ceil = core.ceil
 rint = core.round
 floor_div = core.floor_div
 
-# The same under other names.
+# Other names of these functions.
 absolute, negative, inv = abs, neg, reciprocal
 multiply = mul
 floor_divide, remainder = floor_div, floor_mod
@@ -91,7 +91,7 @@ def real_div(x: Scalar, y: Scalar) -> Tensor:
     """
     if isinstance(x, Tensor) and isinstance(y, Tensor) and not is_float(x.dtype) and not is_float(y.dtype):
         return truncate_div(x, y)
-    return core.div(x, y)  # a 0-d tensor counts here, unlike in div
+    return core.div(x, y)  # a 0-d tensor widens the other operand here, unlike in div
 
 
 def div(input: Scalar, other: Scalar, *, rounding_mode: Optional[str] = None) -> Tensor:
@@ -220,7 +220,7 @@ def truncate_mod(x: Scalar, y: Scalar) -> Tensor:
         negative_ = core.less(x, 0)
         rest = core.mod(core.where(negative_, core.neg(x), x), core.abs(y))
         return core.where(negative_, core.neg(rest), rest)
-    remainder_ = core.mod(x, y)  # of the sign of y; moved by y where the signs of x and y differ
+    remainder_ = core.mod(x, y)  # it has the sign of y; y is subtracted where the signs of x and y differ
     wrong = core.logical_and(core.not_equal(remainder_, 0), core.logical_xor(core.less(x, 0), core.less(remainder_, 0)))
     return core.where(wrong, core.sub(remainder_, y), remainder_)
 
@@ -492,7 +492,7 @@ def _round_digits(input: Tensor, decimals: int) -> Tensor:
 
 def _round_whole(input: Tensor, decimals: int) -> Tensor:
     """Rounds integers to the nearest multiple of a power of ten, without an intermediate float."""
-    if decimals > 0 or input.dtype is mstype.bool_:  # bools are refused there
+    if decimals > 0 or input.dtype is mstype.bool_:  # rint raises for bools
         return rint(input)
     unit = 10 ** -decimals
     if unit >= 2**63:
@@ -659,7 +659,7 @@ def erfc(input: Tensor) -> Tensor:
     total = core.div(h / math.pi, s2)
     for t in (n * h for n in range(1, terms + 1)):
         total = core.add(total, core.div(2 * h / math.pi * math.exp(-t * t), core.add(s2, t * t)))
-    # exp(-s²) in two factors: the square of a short number is exact, where the rounding of s² would cost digits.
+    # exp(-s²) in two factors: the square of a short number is exact, whereas rounding s² would lose digits.
     short = core.stop_gradient(core.mul(core.round(core.mul(s, 16.0)), 1 / 16))
     power = core.mul(core.exp(core.neg(core.square(short))), core.exp(core.mul(core.sub(short, s), core.add(short, s))))
     pole = core.exp(core.mul(s, -2 * math.pi / h))
@@ -763,7 +763,7 @@ def asinh(input: Tensor) -> Tensor:
     """
     x = floating(input)
     negative_ = core.less(x, 0)
-    a = core.where(negative_, core.neg(x), x)  # not abs, whose gradient at 0 is 0
+    a = core.where(negative_, core.neg(x), x)  # not abs: its gradient at 0 is 0
     far = core.greater(a, 1e16)
     s = core.where(far, 1.0, a)
     ratio = core.div(s, core.add(core.sqrt(core.add(core.square(s), 1.0)), 1.0))
@@ -1107,7 +1107,7 @@ def xlogy(input: Scalar, other: Scalar) -> Tensor:
     """
     x, y = _two(input, other)
     x, y = floating(x), floating(y)
-    usual = core.logical_or(core.not_equal(x, 0), core.logical_and(core.greater(y, 0), core.isfinite(y)))  # else the logarithm is not finite
+    usual = core.logical_or(core.not_equal(x, 0), core.logical_and(core.greater(y, 0), core.isfinite(y)))  # otherwise the logarithm is not finite
     return core.where(usual, core.mul(x, core.log(core.where(usual, y, 1.0))), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Elementwise functions of sindri.ops. Inputs broadcast; a Python number takes the other operand's type, a fraction beside integers gives float32.
+"""Elementwise functions of sindri.ops.
 
 Written by scripts/python_stubs.py; do not edit."""
 

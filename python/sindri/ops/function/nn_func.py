@@ -118,7 +118,7 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
         fail(ValueError, "alpha is 0", "ops.celu")
     positive = core.greater(x, 0)
     below = core.div(core.where(positive, 0.0, x), alpha)
-    # elu's gradient is e^x itself, expm1's (e^x - 1) + 1, which has no digits left for small e^x; above 0 (alpha < 0) only expm1 serves.
+    # elu's gradient is e^x itself. expm1's is (e^x - 1) + 1, which loses all digits of a small e^x, but is needed above 0 (alpha < 0).
     return core.where(positive, x, core.mul(core.elu(below, 1.0) if alpha > 0 else core.expm1(below), alpha))
 
 
@@ -616,7 +616,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
          [1. 1.]]
     """
     if max_norm is not None or scale_grad_by_freq:
-        fail(ValueError, "max_norm and scale_grad_by_freq are not supported", "ops.embedding", "leave them out")
+        fail(ValueError, "max_norm and scale_grad_by_freq are not supported", "ops.embedding", "omit them")
     out = core.embedding(weight, input)
     if padding_idx is None:
         return out
@@ -884,8 +884,26 @@ def layer_norm(input: Tensor, normalized_shape: Size, weight: Optional[Tensor] =
 @rounded_once()
 def layer_norm_with_stats(x: Tensor, gamma: Tensor, beta: Tensor, begin_norm_axis: int = 1, begin_params_axis: int = 1,
                           epsilon: float = 1e-7) -> tuple:
-    """Returns (y, mean, variance) of the normalisation over the dimensions from begin_norm_axis on; gamma and beta have
-    the dimensions from begin_params_axis on.
+    """Normalises over the dimensions from begin_norm_axis on, then multiplies by gamma and adds beta.
+
+    Args:
+        x (Tensor): The input.
+        gamma (Tensor): The scale, of the dimensions from `begin_params_axis` on.
+        beta (Tensor): The shift, of the dimensions from `begin_params_axis` on.
+        begin_norm_axis (int): The first normalised dimension. Default: 1.
+        begin_params_axis (int): The first dimension of `gamma` and `beta`. Default: 1.
+        epsilon (float): The summand of the variance. Default: 1e-07.
+
+    Returns:
+        (normalised tensor, mean, variance).
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.LayerNorm()(ms.Tensor([[1.0, 2.0, 3.0]]), ms.ops.ones((3,)), ms.ops.zeros((3,)))[0].asnumpy().round(4))
+        [[-1.2247  0.      1.2247]]
     """
     axis = to_axis(begin_norm_axis, len(x.shape), "ops.LayerNorm")
     axes = list(range(axis, len(x.shape)))
@@ -922,7 +940,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, 
     """
     n, c, *rest = input.shape
     if num_groups < 1 or c % num_groups:
-        fail(ValueError, f"{c} channels of {input.shape} are no multiple of {num_groups} groups", "ops.group_norm")
+        fail(ValueError, f"{c} channels of {input.shape} are not a multiple of {num_groups} groups", "ops.group_norm")
     inner = c // num_groups * math.prod(rest)
     rows = core.reshape(input, (n, num_groups, inner))
     y = core.reshape(core.layer_norm(rows, core.full((inner,), 1.0, input.dtype), core.full((inner,), 0.0, input.dtype), 2, float(eps)), input.shape)
@@ -995,7 +1013,21 @@ def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0,
 
 @rounded_once()
 def l2_normalize(x: Tensor, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
-    """Computes x/sqrt(max(sum of squares along axis, epsilon))."""
+    """Computes x/sqrt(max(sum of squares along axis, epsilon)).
+
+    Args:
+        x (Tensor): The input.
+        axis (int or sequence of ints): The axis. Default: 0.
+        epsilon (float): The least sum of squares. Default: 0.0001.
+
+    Returns:
+        A tensor of x's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.L2Normalize(axis=-1)(ms.Tensor([[3.0, 4.0]])).asnumpy().round(4))
+        [[0.6 0.8]]
+    """
     total = core.sum(core.square(x), list(to_ints(axis, "axis", "ops.L2Normalize")), True)
     return core.mul(x, core.rsqrt(core.maximum(total, epsilon)))
 
@@ -1107,7 +1139,22 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 def dropout_with_mask(x: Tensor, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> tuple:
     """Drops elements with probability 1 - keep_prob and scales the others by 1/keep_prob; it is always active.
 
-    Returns (result, mask of 0 and 1 in x's type). Seeds other than 0 use a separate random stream.
+    Args:
+        x (Tensor): The input.
+        keep_prob (float): The probability to keep an element. Default: 0.5.
+        Seed0 (int): A seed; values other than 0 use a separate random stream. Default: 0.
+        Seed1 (int): A second seed. Default: 0.
+
+    Returns:
+        (result, mask of 0 and 1 in x's type).
+
+    Raises:
+        ValueError: If `keep_prob` is not in (0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.Dropout(keep_prob=1.0)(ms.Tensor([1.0, 2.0])))
+        [1. 2.] [1. 1.]
     """
     if not 0 < keep_prob <= 1:
         fail(ValueError, f"keep_prob: expected a value in (0, 1], got {keep_prob}", "ops.Dropout")
@@ -1116,7 +1163,20 @@ def dropout_with_mask(x: Tensor, keep_prob: float = 0.5, Seed0: int = 0, Seed1: 
 
 
 def dropout2d_with_mask(x: Tensor, keep_prob: float = 0.5) -> tuple:
-    """Drops whole channels with probability 1 - keep_prob. Returns (result, bool mask)."""
+    """Drops whole channels with probability 1 - keep_prob and scales the others by 1/keep_prob; it is always active.
+
+    Args:
+        x (Tensor): The input, [n, c, …].
+        keep_prob (float): The probability to keep a channel. Default: 0.5.
+
+    Returns:
+        (result, bool mask).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Dropout2D(keep_prob=1.0)(ms.ops.ones((1, 1, 1, 2)))[0])
+        [[[[1. 1.]]]]
+    """
     scale = keep_mask(x.shape[:2] + (1,) * (len(x.shape) - 2), keep_prob, x.dtype) if keep_prob > 0 else core.full((1,), 0.0, x.dtype)
     return core.mul(x, scale), core.broadcast_to(core.not_equal(scale, 0), x.shape)
 

@@ -16,7 +16,7 @@ from sindri.common.sparse_tensor import RowTensor
 from sindri.ops._util import Parameter, Tensor, as_tensor, core, exported, filled, is_float, is_number, to_axes, to_axis, to_int
 from sindri.ops.function.creation_func import fill
 
-MOST_NUMBERS = 2 ** 24  # of a tuple of Python ints: half a gigabyte
+MOST_NUMBERS = 2 ** 24  # in a tuple of Python ints: half a gigabyte
 
 # --- state ------------------------------------------------------------------------------------------------------------------------------
 
@@ -193,7 +193,20 @@ def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:
 
 
 def insert_gradient_of(x: Tensor, f: Callable) -> Tensor:
-    """Returns x; in the backward pass the gradient g becomes f(g)."""
+    """Returns x; in the backward pass the gradient g becomes f(g).
+
+    Args:
+        x (Tensor): The tensor.
+        f (Callable): The function of the gradient.
+
+    Returns:
+        A tensor with x's values.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.grad(lambda x: ms.ops.InsertGradientOf(lambda g: 2 * g)(x))(ms.Tensor([1.0])))
+        [2.]
+    """
     return _core.custom_gradient(lambda inputs: inputs, [x], lambda inputs, outputs, douts: [f(douts[0])])[0]
 
 
@@ -235,8 +248,20 @@ def print_(*input_x: Any) -> None:
 
 
 def assert_(condition: Any, input_data: Any, summarize: int = 3) -> None:
-    """Raises ValueError with the first `summarize` elements of each tensor if the condition is False. Code that calls it
-    runs eagerly.
+    """Raises ValueError if the condition is False. Code that calls it runs eagerly.
+
+    Args:
+        condition: The condition.
+        input_data: The values to show.
+        summarize (int): The number of elements shown of each tensor. Default: 3.
+
+    Raises:
+        ValueError: If the condition is False.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Assert()(True, [ms.Tensor([1])]))
+        None
     """
     if not bool(condition):
         parts = [str(t.asnumpy().reshape(-1)[:summarize]) if isinstance(t, Tensor) else str(t) for t in input_data]
@@ -659,14 +684,40 @@ def hastype(x: Any, t: Any) -> bool:
 
 
 def isinstance_(inst: Any, type_: Any) -> bool:
-    """Returns whether a tensor has the element type (or class of types) type_, or a Python value the Python type type_."""
+    """Returns whether a tensor has an element type, or a Python value a Python type.
+
+    Args:
+        inst: The value.
+        type_: The type, a class of types or a tuple of types.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.IsInstance()(ms.Tensor([1.0]), ms.float32))
+        True
+    """
     if isinstance(inst, Tensor):
         return type_ in (mstype.tensor, Tensor) or any(mstype.issubclass_(inst.dtype, t) for t in (type_ if isinstance(type_, tuple) else (type_,)))
     return isinstance(inst, type_) if isinstance(type_, (type, tuple)) else mstype.issubclass_(mstype.pytype_to_dtype(type(inst)), type_)
 
 
 def issubclass_(type_: Any, dtype: Any) -> bool:
-    """Returns whether an element type is dtype or belongs to the class of types dtype."""
+    """Returns whether an element type is a type or belongs to a class of types.
+
+    Args:
+        type_: The element type.
+        dtype (dtype): The type or class of types.
+
+    Returns:
+        A bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.IsSubClass()(ms.float32, ms.float32))
+        True
+    """
     return mstype.issubclass_(type_, dtype)
 
 
@@ -688,7 +739,24 @@ def isconstant(x: Any) -> bool:
 
 
 def same_type_shape(x: Tensor, y: Tensor) -> Tensor:
-    """Returns x. Raises TypeError if y has another element type, ValueError if it has another shape."""
+    """Returns x after checking that y has its element type and shape.
+
+    Args:
+        x (Tensor): The tensor.
+        y (Tensor): The tensor to compare with.
+
+    Returns:
+        `x`.
+
+    Raises:
+        TypeError: If the element types differ.
+        ValueError: If the shapes differ.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SameTypeShape()(ms.Tensor([1.0]), ms.Tensor([2.0])))
+        [1.]
+    """
     if x.dtype is not y.dtype:
         fail(TypeError, f"expected {x.dtype}, got {y.dtype}", "ops.SameTypeShape")
     if x.shape != y.shape:
@@ -787,7 +855,19 @@ def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: tuple) -> Any:
 
 
 def float_status(x: Tensor) -> Tensor:
-    """Returns a float32 tensor of shape [1]: 1 if an element is not finite, else 0."""
+    """Returns whether an element is infinite or NaN.
+
+    Args:
+        x (Tensor): The tensor.
+
+    Returns:
+        A float32 tensor of shape [1]: 1 if an element is not finite, else 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.FloatStatus()(ms.Tensor([1.0, float("inf")])))
+        [1.]
+    """
     return core.reshape(core.cast(core.logical_not(core.all_finite([x])), mstype.float32), (1,))
 
 

@@ -87,7 +87,7 @@ def dilated_max_pool(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pa
         if reach > whole:
             fail(ValueError, f"a kernel of {list(kernel)} with dilation {list(dilation)} does not fit {x.shape}", where)
         rest = (whole - reach) % stride[i]
-        if ceil_mode and rest and (whole - reach) // stride[i] * stride[i] + stride[i] < size + pad[2 * i]:  # no window begins behind the image
+        if ceil_mode and rest and (whole - reach) // stride[i] * stride[i] + stride[i] < size + pad[2 * i]:  # no window starts after the image
             ends[2 * i + 1] += stride[i] - rest
     padded = core.pad(x, [0, 0, 0, 0] + ends, -math.inf)
     taken = windows(padded, kernel, stride, dilation, 0, where)

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that pool windows of signals and images [n, c, …], and that take the windows themselves.
+"""Functions of sindri.ops that pool windows of signals and images [n, c, …], and that extract the windows.
 
 Written by scripts/python_stubs.py; do not edit."""
 

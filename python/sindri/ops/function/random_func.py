@@ -161,22 +161,93 @@ def _whole(dims: tuple, low: Any, high: Any, seed: Any, dtype) -> Tensor:
 
 
 def uniform_int(shape: Size, minval: Union[Tensor, int], maxval: Union[Tensor, int], seed: int = 0, seed2: int = 0) -> Tensor:
-    """Draws int32 numbers from [minval, maxval)."""
+    """Draws int32 numbers from [minval, maxval).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        minval (Tensor or int): The lower bound.
+        maxval (Tensor or int): The exclusive upper bound.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        seed2 (int): A second seed. Default: 0.
+
+    Returns:
+        An int32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.UniformInt()((2, 3), 0, 10).shape)
+        (2, 3)
+    """
     return _whole(_dims(shape, "ops.UniformInt"), minval, maxval, _seed(seed, seed2), mstype.int32)
 
 
 def uniform_real(shape: Size, seed: int = 0, seed2: int = 0) -> Tensor:
-    """Draws float32 numbers from [0, 1)."""
+    """Draws float32 numbers from [0, 1).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        seed2 (int): A second seed. Default: 0.
+
+    Returns:
+        A float32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.UniformReal()((2, 3)).shape)
+        (2, 3)
+    """
     return _draw("random_uniform", _seed(seed, seed2), shape=_dims(shape, "ops.UniformReal"), low=0.0, high=1.0, dtype=mstype.float32)
 
 
 def normal_with_seeds(shape: Size, seed: int = 0, seed2: int = 0) -> Tensor:
-    """Draws float32 numbers from N(0, 1)."""
+    """Draws float32 numbers from N(0, 1).
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        seed2 (int): A second seed. Default: 0.
+
+    Returns:
+        A float32 tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.StandardNormal()((2, 3)).shape)
+        (2, 3)
+    """
     return standard_normal(shape, _seed(seed, seed2))
 
 
 def truncated_normal(shape: Size, dtype=mstype.float32, seed: int = 0, seed2: int = 0) -> Tensor:
-    """Draws numbers from N(0, 1) within two standard deviations."""
+    """Draws numbers from N(0, 1) within two standard deviations.
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape.
+        dtype (dtype): The element type. Default: mstype.float32.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        seed2 (int): A second seed. Default: 0.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: If a dimension is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.TruncatedNormal()((2, 3)).shape)
+        (2, 3)
+    """
     return _draw("random_truncated_normal", _seed(seed, seed2), shape=_dims(shape, "ops.TruncatedNormal"), mean=0.0, stddev=1.0, dtype=dtype)
 
 
@@ -474,10 +545,25 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
 
 
 def padded_randperm(n: Tensor, max_length: int, pad: int, dtype) -> Tensor:
-    """Returns the numbers 0 to n - 1 in random order, then `pad` up to max_length elements; n has shape [1] and is int32
-    or int64.
+    """Draws a permutation of 0 … n - 1, followed by `pad` up to max_length elements.
 
-    Raises ValueError for n outside [0, max_length] and for numbers that dtype does not hold.
+    Args:
+        n (Tensor): The number of elements, an int32 or int64 tensor of shape [1].
+        max_length (int): The size of the result.
+        pad (int): The value after the permutation.
+        dtype (dtype): The element type.
+
+    Returns:
+        A vector of `max_length` elements.
+
+    Raises:
+        TypeError: If `n` is not int32 or int64.
+        ValueError: If `n` is outside [0, max_length] or `dtype` does not hold the numbers.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Randperm(max_length=3, pad=-1)(ms.Tensor([1], ms.int32)))
+        [ 0 -1 -1]
     """
     where = "ops.Randperm"
     if n.dtype not in (mstype.int32, mstype.int64):
@@ -499,8 +585,24 @@ def padded_randperm(n: Tensor, max_length: int, pad: int, dtype) -> Tensor:
 
 
 def dropout_bits(shape: Size, keep_prob: Union[Tensor, float], Seed0: int = 0, Seed1: int = 0) -> Tensor:
-    """Returns a mask for DropoutDoMask: uint8 [16·ceil(n/128)] for the n elements of `shape`, one bit each, lowest
-    first, 1 with probability keep_prob.
+    """Draws a mask for DropoutDoMask: one bit per element, lowest first, 1 with probability keep_prob.
+
+    Args:
+        shape (int, sequence of ints or Tensor): The shape of the n elements.
+        keep_prob (Tensor or float): The probability to keep an element.
+        Seed0 (int): A seed; values other than 0 use a separate random stream. Default: 0.
+        Seed1 (int): A second seed. Default: 0.
+
+    Returns:
+        A uint8 vector of 16·ceil(n/128) elements.
+
+    Raises:
+        ValueError: If `keep_prob` is not in (0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.DropoutGenMask()((4, 4), 1.0).shape)
+        (16,)
     """
     count = math.prod(_dims(shape, "ops.DropoutGenMask"))
     if not isinstance(keep_prob, Tensor) and not 0.0 < keep_prob <= 1.0:
@@ -512,8 +614,23 @@ def dropout_bits(shape: Size, keep_prob: Union[Tensor, float], Seed0: int = 0, S
 
 
 def dropout_of_bits(x: Tensor, mask: Tensor, keep_prob: Union[Tensor, float]) -> Tensor:
-    """Returns x / keep_prob where DropoutGenMask's mask for x.shape has a 1, else 0. Raises ValueError for a mask of
-    another size.
+    """Returns x / keep_prob where the mask of DropoutGenMask has a 1, else 0.
+
+    Args:
+        x (Tensor): The input.
+        mask (Tensor): The mask for x's shape.
+        keep_prob (Tensor or float): The probability that the mask was drawn with.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: If the mask has another size or type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.DropoutDoMask()(ms.Tensor([1.0, 2.0]), ms.ops.DropoutGenMask()((2,), 1.0), 1.0))
+        [1. 2.]
     """
     size = (x.size + 127) // 128 * 16
     if mask.dtype != mstype.uint8 or mask.shape != (size,):
@@ -602,7 +719,23 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: Any = None) -> tup
 
 
 def choice_with_mask_seeds(input_x: Tensor, count: int = 256, seed: int = 0, seed2: int = 0) -> tuple:
-    """Calls choice_with_mask with a primitive's two seeds."""
+    """Draws positions without repetition from those where the input is True.
+
+    Args:
+        input_x (Tensor): A bool tensor.
+        count (int): The number of positions. Default: 256.
+        seed (int): A seed other than 0 selects a separate stream. Default: 0.
+        seed2 (int): A second seed. Default: 0.
+
+    Returns:
+        (int32 positions [count, rank], bool [count]: which rows were drawn); the other rows are 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.RandomChoiceWithMask(2)(ms.Tensor([False, True])))
+        [[1]
+         [0]] [ True False]
+    """
     return choice_with_mask(input_x, count, _seed(seed, seed2))
 
 

@@ -1,4 +1,4 @@
-"""Random functions of sindri.ops. Numbers come from the engine's state (set_seed): the same program draws the same numbers.
+"""Random functions of sindri.ops. Numbers come from the engine's state (set_seed): the same program draws the same
 
 Written by scripts/python_stubs.py; do not edit."""
 

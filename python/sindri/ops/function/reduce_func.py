@@ -18,7 +18,7 @@ def _in_own_type(result: Tensor, x: Tensor) -> Tensor:
     return result if is_float(x.dtype) or x.dtype is mstype.bool_ else core.cast(result, x.dtype)
 
 
-# Types whose sums and products the kernels form in int64: casting them first would copy eight bytes an element.
+# Types whose sums and products the kernels compute in int64. Casting them first would copy eight bytes per element.
 _SUMMED_AS_INT64 = (mstype.bool_, mstype.uint8)
 
 
@@ -146,7 +146,24 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: bool = False, dtype=None) 
 
 
 def reduce_prod(x: Tensor, axis: Axis = None, keep_dims: bool = False) -> Tensor:
-    """Multiplies elements over axes in x's type."""
+    """Multiplies elements over axes in x's type.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; None or () is all. Default: None.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        The products.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ReduceProd()(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+        [ 2. 12.]
+    """
     return _in_own_type(core.prod(x, to_axes(axis, "ops.ReduceProd"), check_bool("ops.ReduceProd", "keep_dims", keep_dims)), x)
 
 
@@ -200,7 +217,7 @@ def _bounded(x: Tensor, initial, where, combine) -> Tensor:
     """Returns x with elements outside `where` replaced by `initial`, which takes part in the extremum."""
     if where is not None and where is not True:
         if initial is None:
-            fail(ValueError, "where needs initial", "ops.amax", "give the value that stands for elements left out")
+            fail(ValueError, "where needs initial", "ops.amax", "give the value that replaces omitted elements")
         x = core.where(where, x, initial)
     return x if initial is None else combine(x, initial)
 
@@ -386,12 +403,46 @@ def min(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, in
 
 
 def max_with_index(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
-    """Returns (index, value) of the largest element along an axis: the index first."""
+    """Returns the index and the value of the largest element along an axis: the index first.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (int64 indices, values).
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.ArgMaxWithValue()(ms.Tensor([1.0, 5.0, 3.0])))
+        1 5.0
+    """
     return _extreme_with_index(x, axis, keep_dims, core.argmax, "ops.ArgMaxWithValue")[::-1]
 
 
 def min_with_index(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple:
-    """Returns (index, value) of the smallest element along an axis: the index first."""
+    """Returns the index and the value of the smallest element along an axis: the index first.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the reduced axis is kept with size 1. Default: False.
+
+    Returns:
+        (int64 indices, values).
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.ArgMinWithValue()(ms.Tensor([1.0, 5.0, 3.0])))
+        0 1.0
+    """
     return _extreme_with_index(x, axis, keep_dims, core.argmin, "ops.ArgMinWithValue")[::-1]
 
 
@@ -448,12 +499,46 @@ def argmin(input: Tensor, axis: Optional[int] = None, keepdims: bool = False) ->
 
 
 def typed_argmax(x: Tensor, axis: int = -1, output_type=mstype.int32) -> Tensor:
-    """Returns the index of the first largest element along axis, in output_type."""
+    """Returns the index of the first largest element along an axis.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis. Default: -1.
+        output_type (dtype): The type of the indices. Default: mstype.int32.
+
+    Returns:
+        The indices.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Argmax()(ms.Tensor([[1.0, 5.0], [7.0, 2.0]])))
+        [1 0]
+    """
     return core.cast(_arg(x, axis, False, core.argmax, "ops.Argmax"), output_type)
 
 
 def typed_argmin(x: Tensor, axis: int = -1, output_type=mstype.int32) -> Tensor:
-    """Returns the index of the first smallest element along axis, in output_type."""
+    """Returns the index of the first smallest element along an axis.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis. Default: -1.
+        output_type (dtype): The type of the indices. Default: mstype.int32.
+
+    Returns:
+        The indices.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Argmin()(ms.Tensor([[1.0, 5.0], [7.0, 2.0]])))
+        [0 1]
+    """
     return core.cast(_arg(x, axis, False, core.argmin, "ops.Argmin"), output_type)
 
 
@@ -699,17 +784,55 @@ def _reversed(x: Tensor, axis: int) -> Tensor:
 
 
 def scan_sum(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Computes running sums along axis. exclusive: without the element itself; reverse: from the end."""
+    """Computes running sums along an axis.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis.
+        exclusive (bool): Whether the element itself is not included. Default: False.
+        reverse (bool): Whether to sum from the end. Default: False.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.CumSum()(ms.Tensor([1.0, 2.0, 3.0]), 0))
+        [1. 3. 6.]
+        >>> print(ms.ops.CumSum(exclusive=True)(ms.Tensor([1.0, 2.0, 3.0]), 0))
+        [0. 1. 3.]
+    """
     axis = to_axis(to_int(axis, "axis", "ops.CumSum"), len(x.shape), "ops.CumSum")
     if not exclusive or not x.shape[axis]:
         return _in_own_type(_core.run_op("cumsum", [x], {"axis": axis, "reverse": bool(reverse)})[0], x)
-    # Shifted, as a sum from which x is taken away again has lost what is small beside it.
+    # Shifted: subtracting x from the running sum would lose terms that are small compared with x.
     y = core.cumsum(_shifted(_reversed(x, axis) if reverse else x, axis, 1, 0), axis)
     return _in_own_type(_reversed(y, axis) if reverse else y, x)
 
 
 def scan_prod(x: Tensor, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """Computes running products along axis, rounded once. exclusive: without the element itself; reverse: from the end."""
+    """Computes running products along an axis, rounded once.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int): The axis.
+        exclusive (bool): Whether the element itself is not included. Default: False.
+        reverse (bool): Whether to multiply from the end. Default: False.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.CumProd()(ms.Tensor([1.0, 2.0, 3.0]), 0))
+        [1. 2. 6.]
+    """
     axis = to_axis(to_int(axis, "axis", "ops.CumProd"), len(x.shape), "ops.CumProd")
     if exclusive and x.shape[axis]:
         x = _reversed(_shifted(_reversed(x, axis), axis, 1, 1), axis) if reverse else _shifted(x, axis, 1, 1)
@@ -752,7 +875,7 @@ def _scan_extreme(x: Tensor, axis: int, better, where: str) -> tuple:
     while step < size:
         older, older_index = _shifted(value, axis, step, 0), _shifted(index, axis, step, -1)
         wins = better(older, value)
-        if is_float(x.dtype):  # NaN stays
+        if is_float(x.dtype):  # NaN is kept
             wins = core.logical_or(wins, core.logical_and(core.isnan(older), core.logical_not(core.isnan(value))))
         take = core.logical_and(core.greater_equal(older_index, 0), wins)
         value, index = core.where(take, older, value), core.where(take, older_index, index)
@@ -1013,7 +1136,7 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
     unknown = core.isnan(input)
     order = core.topk(core.where(unknown, math.inf, input), input.shape[axis], axis, False)[1]
     last = core.topk(core.gather_elements(core.cast(unknown, mstype.float32), order, axis), input.shape[axis], axis, False)[1]
-    order = core.gather_elements(order, last, axis)  # by value, behind them NaN, where they lie among infinities too
+    order = core.gather_elements(order, last, axis)  # by value, then NaN, also where NaN was sorted among infinities
     known = core.sum(core.logical_not(unknown), [axis], True)
     place = core.gather_elements(order, core.maximum(core.floor_div(core.sub(known, 1), 2), 0), axis)
     out = core.gather_elements(input, place, axis), place
@@ -1095,7 +1218,7 @@ def vector_norm(x: Tensor, ord: Union[int, float] = 2, axis: Axis = None, keepdi
     """
     x, axes = floating(x if dtype is None else core.cast(x, dtype)), to_axes(axis, "ops.vector_norm")
     if not isinstance(ord, (int, float)):
-        fail(ValueError, f"ord: {ord!r} is no order of a vector norm", "ops.norm", "give a number, or two axes for a matrix norm")
+        fail(ValueError, f"ord: {ord!r} is not an order of a vector norm", "ops.norm", "give a number, or two axes for a matrix norm")
     if ord in (1, 2, math.inf):
         return core.norm(x, float(ord), axes, keepdims)
     if ord == -math.inf:
@@ -1145,7 +1268,7 @@ def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2
         out = (core.max if ord > 0 else core.min)(sums, [kept], True)
         return out if keepdims else core.reshape(out, [n for d, n in enumerate(x.shape) if d not in (row, column)])
     if ord not in ("nuc", 2, -2):
-        fail(ValueError, f"ord: {ord!r} is no order of a matrix norm", "ops.norm", "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
+        fail(ValueError, f"ord: {ord!r} is not an order of a matrix norm", "ops.norm", "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
     perm = [d for d in range(rank) if d not in (row, column)] + [row, column]
     values = core.svd(wide(core.transpose(x, perm)))[1]
     out = core.sum(values, [-1]) if ord == "nuc" else core.max(values, [-1]) if ord == 2 else core.min(values, [-1])
@@ -1155,18 +1278,68 @@ def matrix_norm(A: Tensor, ord: Union[int, float, str] = "fro", axis: Axis = (-2
 
 
 def lp_norm(x: Tensor, axis: Axis, p: int = 2, keep_dims: bool = False, epsilon: float = 1e-12) -> Tensor:
-    """Computes (sum |x|^p)^(1/p) over axes, at least epsilon^(1/p)."""
+    """Computes (sum |x|^p)^(1/p) over axes, at least epsilon^(1/p).
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes.
+        p (int): The order. Default: 2.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+        epsilon (float): The least sum. Default: 1e-12.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.LpNorm(axis=[0], p=1)(ms.Tensor([3.0, -4.0])))
+        7.0
+    """
     out = vector_norm(x, p, axis, keep_dims)
     return core.maximum(out, epsilon ** (1.0 / p)) if p else out
 
 
 def square_sum_all(x1: Tensor, x2: Tensor) -> tuple:
-    """Returns (sum of squares of x1, sum of squares of x2)."""
+    """Computes the sums of squares of two tensors.
+
+    Args:
+        x1 (Tensor): The first tensor.
+        x2 (Tensor): The second tensor.
+
+    Returns:
+        (sum of squares of x1, sum of squares of x2).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.SquareSumAll()(ms.Tensor([3.0, 4.0]), ms.Tensor([1.0])))
+        25.0 1.0
+    """
     return core.sum(core.square(x1)), core.sum(core.square(x2))
 
 
 def reduce_std(x: Tensor, axis: Axis = (), unbiased: bool = True, keep_dims: bool = False) -> tuple:
-    """Returns (standard deviation, mean) over axes; unbiased divides by count - 1."""
+    """Computes the standard deviation and the mean over axes.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; () is all. Default: ().
+        unbiased (bool): Whether to divide by count - 1 instead of the count. Default: True.
+        keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
+
+    Returns:
+        (standard deviation, mean).
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.ReduceStd(unbiased=False)(ms.Tensor([1.0, 3.0])))
+        1.0 2.0
+    """
     return std_mean(x, axis, 1 if unbiased else 0, keep_dims)
 
 

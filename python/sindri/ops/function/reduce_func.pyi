@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that reduce or order elements along axes. An axis is an int, a tuple of ints, or None or () for all axes.
+"""Functions of sindri.ops that reduce or order elements along axes. An axis is an int, a tuple of ints, or None or ()
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -82,8 +82,25 @@ def _pad_circular(x: Tensor, pads: list) -> Tensor:
 
 
 def pad_pairs(x: Tensor, paddings: Sequence[Sequence[int]], mode: str = "constant", value: Union[int, float] = 0) -> Tensor:
-    """Pads by (before, after) per dimension, from the first one on. Raises ValueError for negative numbers or a wrong
-    count.
+    """Pads by (before, after) per dimension, from the first one on.
+
+    Args:
+        x (Tensor): The tensor.
+        paddings (sequence): One (before, after) per dimension.
+        mode (str): The mode of padding. Default: "constant".
+        value (number): The value of the padding. Default: 0.
+
+    Returns:
+        The padded tensor.
+
+    Raises:
+        ValueError: If a number is negative or their count does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Pad(((0, 1), (1, 0)))(ms.Tensor([[1, 2]])))
+        [[0 1 2]
+         [0 0 0]]
     """
     pairs = [to_ints(p, "paddings", "ops.Pad") for p in paddings]
     if len(pairs) != len(x.shape) or any(len(p) != 2 or min(p) < 0 for p in pairs):
@@ -179,7 +196,22 @@ def _resample(x: Tensor, axis: int, taps: tuple) -> Tensor:
 
 
 def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
-    """Resizes [n, c, h, w] to [n, c, size] by the nearest element."""
+    """Resizes images [n, c, h, w] by the nearest element.
+
+    Args:
+        x (Tensor): The images.
+        size (int, sequence of ints or Tensor): The (height, width) of the result.
+        align_corners (bool): Whether the corners of input and result coincide. Default: False.
+        half_pixel_centers (bool): Whether positions refer to the centres of the pixels. Default: False.
+
+    Returns:
+        A tensor of shape [n, c, height, width].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ResizeNearestNeighbor((1, 4))(ms.Tensor([[[[1.0, 2.0]]]])))
+        [[[[1. 1. 2. 2.]]]]
+    """
     for d, out in zip((2, 3), to_ints(size, "size", "ops.ResizeNearestNeighbor")):
         at = _nearest_positions(x.shape[d], out, align_corners)
         if half_pixel_centers and not align_corners:
@@ -190,7 +222,22 @@ def resize_nearest(x: Tensor, size: Size, align_corners: bool = False, half_pixe
 
 
 def resize_bilinear(x: Tensor, size: Size, align_corners: bool = False, half_pixel_centers: bool = False) -> Tensor:
-    """Resizes [n, c, h, w] to [n, c, size] by linear interpolation in both directions."""
+    """Resizes images [n, c, h, w] by linear interpolation in both directions.
+
+    Args:
+        x (Tensor): The images.
+        size (int, sequence of ints or Tensor): The (height, width) of the result.
+        align_corners (bool): Whether the corners of input and result coincide. Default: False.
+        half_pixel_centers (bool): Whether positions refer to the centres of the pixels. Default: False.
+
+    Returns:
+        A tensor of shape [n, c, height, width].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ResizeBilinear((1, 3), align_corners=True)(ms.Tensor([[[[1.0, 3.0]]]])))
+        [[[[1. 2. 3.]]]]
+    """
     sizes = to_ints(size, "size", "ops.ResizeBilinear")
     return _resampled(x, [_linear_taps(x.shape[d], out, align_corners, half_pixel_centers) for d, out in zip((2, 3), sizes)])
 

@@ -16,7 +16,7 @@ from sindri.ops.function.array_func import concat, narrow
 from sindri.ops.function.index_func import (unsorted_segment_max, unsorted_segment_min, unsorted_segment_prod, unsorted_segment_sum)
 from sindri.ops.function.math_func import abs, floor, round, sign, tan
 
-_SHIFT = 8  # from here on the asymptotic series below are exact to the last digit of float64
+_SHIFT = 8  # from this argument on, the asymptotic series below are exact to the last digit of float64
 _LGAMMA = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 _DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
@@ -111,7 +111,7 @@ def _digamma(x: Tensor) -> Tensor:
         value = core.sub(value, core.where(small, core.reciprocal(core.where(small, core.add(z, float(k)), 1.0)), 0.0))
     pole = core.logical_and(low, core.equal(r, 0.0))
     reflected = core.sub(value, core.div(math.pi, tan(core.mul(core.where(pole, 0.25, r), math.pi))))
-    at_zero = core.where(core.less(core.reciprocal(x), 0.0), math.inf, -math.inf)  # from the side of the zero's sign
+    at_zero = core.where(core.less(core.reciprocal(x), 0.0), math.inf, -math.inf)  # the limit from the side of the zero's sign
     out = core.where(pole, core.where(core.equal(x, 0.0), at_zero, math.nan), core.where(low, reflected, value))
     return core.where(core.isfinite(x), out, core.where(core.equal(x, math.inf), math.inf, math.nan))
 
@@ -174,7 +174,7 @@ def _polygamma(n: int, x: Tensor) -> Tensor:
     r = core.sub(x, round(x))
     pole = core.logical_and(low, core.equal(r, 0.0))
     r = core.where(core.logical_and(low, core.logical_not(pole)), r, 0.25)
-    cotangent = core.div(core.sin(core.mul(core.sub(0.5, abs(r)), math.pi)), core.sin(core.mul(r, math.pi)))  # cos as a sine: 0 at 1/2
+    cotangent = core.div(core.sin(core.mul(core.sub(0.5, abs(r)), math.pi)), core.sin(core.mul(r, math.pi)))  # the cosine as a sine, which is exactly 0 at 1/2
     turned = core.mul(_polynomial(cotangent, _cotangent_derivative(n)), math.pi ** (n + 1))
     value = core.where(low, core.sub(core.mul(value, -sign), turned), value)
     return core.where(known, core.where(pole, sign * math.inf, value), core.where(core.equal(x, math.inf), 0.0, math.nan))
@@ -457,7 +457,7 @@ def trapz(y: Tensor, x: Optional[Tensor] = None, *, dx: float = 1.0, dim: int = 
     return core.sum(core.mul(middle, step), [d])
 
 
-# Bits of the fraction with the leading one, the smallest and the largest positive number.
+# Bits of the significand with the leading one, smallest and largest positive number.
 _SPACING = {mstype.float16: (11, 2.0 ** -24, 65504.0), mstype.bfloat16: (8, 2.0 ** -133, (2 - 2.0 ** -7) * 2.0 ** 127),
             mstype.float32: (24, 2.0 ** -149, (2 - 2.0 ** -23) * 2.0 ** 127), mstype.float64: (53, 5e-324, (2 - 2.0 ** -52) * 2.0 ** 1023)}
 
@@ -485,7 +485,7 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     kind = mstype.promote_types(input.dtype, other.dtype)
     x, target = core.cast(input, kind), core.cast(other, kind)
     bits, least, most = _SPACING[kind]
-    # Between 1/2 and 5/4 of the distance to the neighbour, also below a power of two, where it is half as far: the sum is rounded to the neighbour.
+    # Between 1/2 and 5/4 of the distance to the neighbour, so that the sum is rounded to it. Below a power of two that distance is halved.
     step = core.stop_gradient(core.maximum(core.mul(abs(wide(x)), 1.25 * 2.0 ** -bits), least))
     moved = core.cast(core.add(wide(x), core.where(core.greater(target, x), step, core.neg(step))), kind)
     moved = core.where(core.isfinite(x), moved, core.mul(sign(x), most))
@@ -827,8 +827,24 @@ def _segments_of(x: Tensor, segment_ids: Tensor, where: str) -> int:
 
 
 def segment_sum(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """Sums the slices with the same segment number. The numbers ascend and determine the number of segments, so code
-    that calls it runs eagerly. Raises ValueError.
+    """Sums the slices with the same segment number.
+
+    The numbers ascend and determine how many segments there are, so code that calls it runs eagerly.
+
+    Args:
+        input_x (Tensor): The tensor.
+        segment_ids (Tensor): The segment number of each slice of the first dimension.
+
+    Returns:
+        A tensor of shape [segments, …]; 0 for a number that does not occur.
+
+    Raises:
+        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SegmentSum()(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 0, 1])))
+        [3. 3.]
     """
     return unsorted_segment_sum(input_x, segment_ids, _segments_of(input_x, segment_ids, "ops.SegmentSum"))
 
@@ -839,7 +855,23 @@ def _counts(x: Tensor, segment_ids: Tensor, count: int) -> Tensor:
 
 
 def segment_mean(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """Returns the means of the segments; 0 for a number that does not occur. See segment_sum."""
+    """Averages the slices with the same segment number; see SegmentSum.
+
+    Args:
+        input_x (Tensor): The tensor.
+        segment_ids (Tensor): The segment number of each slice of the first dimension.
+
+    Returns:
+        A tensor of shape [segments, …]; 0 for a number that does not occur.
+
+    Raises:
+        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SegmentMean()(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 0, 1])))
+        [1.5 3. ]
+    """
     n = _segments_of(input_x, segment_ids, "ops.SegmentMean")
     total = unsorted_segment_sum(input_x, segment_ids, n)
     return core.cast(core.div(total, core.maximum(_counts(input_x, segment_ids, n), 1.0)), input_x.dtype)
@@ -851,21 +883,69 @@ def _segment_extreme(x: Tensor, segment_ids: Tensor, reduce: Callable, where: st
 
 
 def segment_max(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """Returns the largest elements of the segments; 0 for a number that does not occur. See segment_sum."""
+    """Returns the largest of the slices with the same segment number; see SegmentSum.
+
+    Args:
+        input_x (Tensor): The tensor.
+        segment_ids (Tensor): The segment number of each slice of the first dimension.
+
+    Returns:
+        A tensor of shape [segments, …]; 0 for a number that does not occur.
+
+    Raises:
+        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SegmentMax()(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 0, 1])))
+        [2. 3.]
+    """
     return _segment_extreme(input_x, segment_ids, unsorted_segment_max, "ops.SegmentMax")
 
 
 def segment_min(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """Returns the smallest elements of the segments; 0 for a number that does not occur. See segment_sum."""
+    """Returns the smallest of the slices with the same segment number; see SegmentSum.
+
+    Args:
+        input_x (Tensor): The tensor.
+        segment_ids (Tensor): The segment number of each slice of the first dimension.
+
+    Returns:
+        A tensor of shape [segments, …]; 0 for a number that does not occur.
+
+    Raises:
+        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SegmentMin()(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 0, 1])))
+        [1. 3.]
+    """
     return _segment_extreme(input_x, segment_ids, unsorted_segment_min, "ops.SegmentMin")
 
 
 def segment_prod(input_x: Tensor, segment_ids: Tensor) -> Tensor:
-    """Returns the products of the segments; 1 for a number that does not occur. See segment_sum."""
+    """Multiplies the slices with the same segment number; see SegmentSum.
+
+    Args:
+        input_x (Tensor): The tensor.
+        segment_ids (Tensor): The segment number of each slice of the first dimension.
+
+    Returns:
+        A tensor of shape [segments, …]; 1 for a number that does not occur.
+
+    Raises:
+        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.SegmentProd()(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([0, 0, 1])))
+        [2. 3.]
+    """
     return unsorted_segment_prod(input_x, segment_ids, _segments_of(input_x, segment_ids, "ops.SegmentProd"))
 
 
-# --- windows and places -------------------------------------------------------------------------------------------------------------------
+# --- windows and positions ----------------------------------------------------------------------------------------------------------------
 
 
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
@@ -1003,7 +1083,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
             there = core.logical_and(core.greater_equal(whole, 0.0), core.less(whole, float(size)))
             inside = there if inside is None else core.logical_and(inside, there)
             index = core.add(core.mul(index, size), core.cast(core.where(there, whole, 0.0), mstype.int64))
-        # What lies outside or has no weight takes no part, forward or back: a NaN there stays where it is.
+        # Elements outside or without weight take no part, forward or backward, so a NaN there has no effect.
         taken = core.reshape(core.logical_and(inside, core.not_equal(weight, 0)), (-1, 1))
         part = core.where(core.reshape(inside, (-1, 1)), core.gather(flat, core.reshape(index, (-1,)), 0), nothing)
         part = core.where(taken, core.mul(part, core.reshape(weight, (-1, 1))), nothing)

@@ -1,4 +1,4 @@
-"""Functions of sindri.ops that are formulas over the engine's operators: gamma and error functions, counting, differences, divisors, segments,
+"""Functions of sindri.ops that are formulas over the engine's operators: gamma and error functions, counting,
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -100,7 +100,7 @@ def _mean_pool3d(x: Tensor, kernel: Sequence[int], stride: Sequence[int], pads: 
     if not divisor:
         return _pool3d(lambda v, k, s, p: core.avg_pool2d(v, k, s, p, ceil_mode, count_include_pad), x, kernel, stride, pads, where)
     _need_volume(x, where)
-    padded = zeros_around(x, kernel, stride, pads, ceil_mode)  # so that every window counts as many elements
+    padded = zeros_around(x, kernel, stride, pads, ceil_mode)  # so that every window has the same number of elements
     out = _pool3d(lambda v, k, s, p: core.avg_pool2d(v, k, s, p, False, True), padded, kernel, stride, [0] * 6, where)
     return core.mul(out, math.prod(kernel) / divisor)
 
@@ -115,7 +115,7 @@ def _max_pool3d_with_places(x: Tensor, kernel: Sequence[int], stride: Sequence[i
     size = rows * columns
     column = core.reshape(flat, (n * c, 1, d, size))
     y, above = max_pool_with_places(column, [kernel[0], 1], [stride[0], 1], list(pads[:2]) + [0, 0], ceil_mode)
-    depth = core.reshape(core.floor_div(above, size), (n * c, y.shape[2], size))  # places of the second pass count [d, h'·w']
+    depth = core.reshape(core.floor_div(above, size), (n * c, y.shape[2], size))  # positions of the second pass count [d, h'·w']
     place = core.add(core.mul(depth, h * w), core.gather_elements(core.reshape(place, (n * c, d, size)), depth, 1))
     shape = (n, c, y.shape[2], rows, columns)
     return core.reshape(y, shape), core.reshape(place, shape)
@@ -167,7 +167,7 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
         part = conv_transpose2d(images, core.squeeze(_depths(weight, k, 1, 1), 2), None, s[1:], 0, 0, group, spread[1:])
         part = core.reshape(part, (n, d, 1) + tuple(part.shape[1:]))
         part = core.reshape(core.pad(part, [0] * 4 + [0, s[0] - 1] + [0] * 6), (n, d * s[0]) + tuple(part.shape[3:]))
-        behind = spread[0] * (kernel[0] - 1 - k) - (s[0] - 1)  # the zeros behind the last slice belong to no window
+        behind = spread[0] * (kernel[0] - 1 - k) - (s[0] - 1)  # the zeros after the last slice belong to no window
         part = core.pad(part, [0, 0, k * spread[0], max(behind, 0)] + [0] * 6)
         part = core.slice(part, [0] * 5, [n, (d - 1) * s[0] + spread[0] * (kernel[0] - 1) + 1] + list(part.shape[2:]))
         whole = part if whole is None else core.add(whole, part)
@@ -175,7 +175,7 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
     if pad_mode.lower() == "same":
         over = [out.shape[2 + i] - inputs.shape[2 + i] * s[i] for i in range(3)]
         pads = [v for o in over for v in (max(o, 0) // 2, o - max(o, 0) // 2)]
-    elif pad_mode.lower() == "valid":  # as many rows as windows a stride apart need, also behind a kernel that is shorter
+    elif pad_mode.lower() == "valid":  # as many rows as the windows need, also after a kernel shorter than the stride
         pads = [v for i in range(3) for v in (0, min(spread[i] * (kernel[i] - 1) + 1 - s[i], 0))]
     after = [pads[2 * i + 1] - extra[i] for i in range(3)]
     if min(after) < 0:

@@ -1,4 +1,4 @@
-"""Convolution and pooling of volumes [n, c, d, h, w], composed of those of images: one image convolution per slice of the kernel, summed; pooling
+"""Convolution and pooling of volumes [n, c, d, h, w], composed of those of images.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,6 @@
-"""CTCLoss of labels in coordinate form, as TensorFlow's ctc_loss has it: the blank is the last class, and the gradient comes with the loss."""
+"""CTCLoss for labels in coordinate form, as in TensorFlow's ctc_loss: the blank is the last class, and the gradient is
+returned with the loss.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -27,7 +29,7 @@ def _check_types(x: Tensor, indices: Tensor, values: Tensor, steps: Tensor) -> N
 
 
 def _check_values(time: int, blank: int, collapse: bool, longer: bool) -> Any:
-    """The checks that need values, for host_call: RuntimeError as MindSpore's kernel raises."""
+    """Returns the checks that need values, for host_call: RuntimeError as in MindSpore's kernel."""
     def check(given: list) -> None:
         indices, values, steps = (t.asnumpy() for t in given)
         for n, count in enumerate(steps):
@@ -48,18 +50,20 @@ def _check_values(time: int, blank: int, collapse: bool, longer: bool) -> Any:
 
 
 def _repeats(sample: Tensor, labels: Tensor) -> Tensor:
-    """Whether each label but the first is that of the one before, of the same sample."""
+    """Returns whether each label but the first equals the preceding one of the same sample."""
     k = labels.shape[0]
     return core.logical_and(*(core.equal(core.slice(t, [1], [k]), core.slice(t, [0], [k - 1])) for t in (sample, labels)))
 
 
 def _sums(flags: Tensor, sample: Tensor, count: int) -> Tensor:
-    """How many flags each sample has."""
+    """Returns the number of flags of each sample."""
     return core.scatter_add(core.full((count,), 0, mstype.int64), sample, core.cast(flags, mstype.int64))
 
 
 def _in_order(indices: Tensor, values: Tensor, blank: int, count: int, collapse: bool) -> tuple:
-    """(labels sample by sample, with others after the last; the sample of each; whether it counts; the number of labels of each sample)."""
+    """Returns (labels sample by sample, others after the last; the sample of each; whether it counts; the number of
+    labels of each sample).
+    """
     k = values.shape[0]
     place, sample = core.arange(0, k, 1, mstype.int64), core.reshape(core.slice(indices, [0, 0], [k, 1]), (k,))
     if not k:
@@ -94,13 +98,34 @@ def _once_each(log_probs: Tensor, labels: Tensor, sample: Tensor, counts: Tensor
 
 def _ctc(x: Tensor, labels_indices: Tensor, labels_values: Tensor, sequence_length: Tensor, preprocess_collapse_repeated: bool, ctc_merge_repeated: bool,
          ignore_longer_outputs_than_inputs: bool) -> tuple:
-    """(the negative log likelihoods [n] of the labels under softmax(x), their gradient by x): x [t, n, c] with the last class as the blank,
-    labels_values [k] int32 with (sample, place) in labels_indices [k, 2] int64, sequence_length [n] int32, the steps of each sample.
+    """Computes the connectionist temporal classification loss of softmax(x), with its gradient.
 
-    preprocess_collapse_repeated merges repeated labels first. Without ctc_merge_repeated a label takes one step, and repeated ones are labels of their
-    own. The loss is infinite, with gradient 0, where a sample has too few steps. Differentiable once, through the loss alone. Raises TypeError and
-    ValueError for types and shapes, RuntimeError for labels and lengths out of range and, unless ignore_longer_outputs_than_inputs, for more labels
-    than steps."""
+    The blank is the last class. The loss is infinite, with gradient 0, if a sample has too few steps. It is
+    differentiable once, through the loss alone.
+
+    Args:
+        x (Tensor): The logits, [t, n, c].
+        labels_indices (Tensor): The (sample, position) of each label, int64 [k, 2].
+        labels_values (Tensor): The labels, int32 [k].
+        sequence_length (Tensor): The number of steps of each sample, int32 [n].
+        preprocess_collapse_repeated (bool): Whether repeated labels are merged first.
+        ctc_merge_repeated (bool): Whether repetitions in the steps are merged; False gives each label one step, so
+            that repeated ones are separate labels.
+        ignore_longer_outputs_than_inputs (bool): Whether more labels than steps are accepted.
+
+    Returns:
+        (negative log likelihoods [n], their gradient with respect to x).
+
+    Raises:
+        TypeError: If a type does not fit.
+        ValueError: If a shape does not fit.
+        RuntimeError: If a label or length is out of range, or there are more labels than steps.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.CTCLoss()(ms.ops.zeros((2, 1, 2)), ms.Tensor([[0, 0]], ms.int64), ms.Tensor([0], ms.int32), ms.Tensor([2], ms.int32))[0].asnumpy().round(4))
+        [0.2877]
+    """
     _check_types(x, labels_indices, labels_values, sequence_length)
     time, count, classes = x.shape
     blank = classes - 1

@@ -1,4 +1,4 @@
-"""CTCLoss of labels in coordinate form, as TensorFlow's ctc_loss has it: the blank is the last class, and the gradient comes with the loss.
+"""CTCLoss for labels in coordinate form, as in TensorFlow's ctc_loss: the blank is the last class, and the gradient is
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,7 +1,8 @@
-"""What the summary primitives were given, until the collector takes it.
+"""The values passed to the summary primitives, kept until the collector reads them.
 
-In eager code the value itself is kept. A traced graph has no values, so there the value is written into a Parameter made for it (an ordered
-state write, part of the compiled step) together with a count of writes, by which the collector sees that it was written again.
+In eager code the value itself is kept. A traced graph has no values. There the value is written into a Parameter made
+for it (an ordered state write, part of the compiled step), together with a count of writes that tells the collector
+whether it was written again.
 """
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from sindri.ops._util import Parameter, Tensor, core
 
 
 class _Slot:
-    """The Parameter that replays of a traced graph write one summary into, and how many writes the collector has seen."""
+    """A Parameter that replays of a traced graph write one summary into, and the number of writes that the collector has
+    seen.
+    """
 
     def __init__(self, name: str, value: Tensor):
         # bfloat16 has no NumPy type; it is kept as float32.
@@ -33,7 +36,7 @@ _slots: Dict[tuple, _Slot] = {}
 
 
 def put(name: str, value: Tensor) -> None:
-    """Keeps the value under a name such as "loss[:Scalar]"; of several within a step the last one stays."""
+    """Keeps the value under a name such as "loss[:Scalar]". Of several values within a step the last one stays."""
     value = core.stop_gradient(value)
     if not value.is_symbolic:
         _eager[name] = Tensor(value)
@@ -45,7 +48,7 @@ def put(name: str, value: Tensor) -> None:
 
 
 def take() -> List[Tuple[str, Tensor]]:
-    """(name, value) of everything written since the last call."""
+    """Returns (name, value) of everything written since the last call."""
     found: Dict[str, Tensor] = {}
     for (name, _, _), slot in _slots.items():
         count = int(slot.count.asnumpy())

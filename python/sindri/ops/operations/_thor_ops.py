@@ -1,5 +1,8 @@
-"""Primitives of second-order training. Im2Col, CholeskyTrsm and UpdateThorGradient are what the GPU form of THOR computes with; the names
-with Cus exist for Ascend only: they can be imported, making one raises RuntimeError."""
+"""Primitives of second-order training.
+
+Im2Col, CholeskyTrsm and UpdateThorGradient are the ones that the GPU form of THOR uses. The names with Cus exist for
+Ascend only: they can be imported, but constructing one raises RuntimeError.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -21,7 +24,7 @@ __all__ = ["CusBatchMatMul", "CusCholeskyTrsm", "CusFusedAbsMax1", "CusImg2Col",
 def _ascend_only(name: str) -> type:
     def __init__(self, *args: Any, **kwargs: Any):
         fail(RuntimeError, f"{name} runs on Ascend only", f"ops.{name}", "use the classes for GPU: Im2Col, CholeskyTrsm, UpdateThorGradient")
-    return type(name, (Primitive,), {"__init__": __init__, "__doc__": "An Ascend kernel: making one raises RuntimeError.", "__module__": __name__})
+    return type(name, (Primitive,), {"__init__": __init__, "__doc__": "An Ascend kernel.\n\n    Raises:\n        RuntimeError: When it is constructed.", "__module__": __name__})
 
 
 (CusBatchMatMul, CusCholeskyTrsm, CusFusedAbsMax1, CusImg2Col, CusMatMulCube, CusMatMulCubeDenseLeft, CusMatMulCubeDenseRight,
@@ -30,12 +33,32 @@ def _ascend_only(name: str) -> type:
 
 
 class Im2Col(Primitive):
-    """Windows of images as columns, in two forms under one name.
+    """Extracts windows of images as columns, in two forms under one name.
 
-    Im2Col(kernel_size=…, pad_mode='valid', pad=0, stride=1, dilation=1) of THOR: [n, c, h, w] -> [c, kh, kw, n, oh, ow] (with
-    SINDRI_MINDSPORE_ERA=1 [c·kh·kw, n, oh, ow]).
-    Im2Col(ksizes, strides=1, dilations=1, pads=0) of 2.x: [n, c, h, w] -> [n, c, kh·kw, oh·ow].
-    Raises ValueError for a kernel that does not fit.
+    THOR: Im2Col(kernel_size=…, pad_mode='valid', pad=0, stride=1, dilation=1) maps [n, c, h, w] to [c, kh, kw, n, oh,
+    ow]; with SINDRI_MINDSPORE_ERA=1 to [c·kh·kw, n, oh, ow].
+
+    MindSpore 2.x: Im2Col(ksizes, strides=1, dilations=1, pads=0) maps [n, c, h, w] to [n, c, kh·kw, oh·ow].
+
+    Args:
+        ksizes (int or sequence of ints): The window of the second form. Default: None.
+        strides (int or sequence of ints): The step of the second form. Default: 1.
+        dilations (int or sequence of ints): The dilation of the second form. Default: 1.
+        pads (int or sequence of ints): The padding of the second form. Default: 0.
+        kernel_size (int or sequence of ints): The window of the first form. Default: None.
+        pad_mode (str): "valid", "same" or "pad", in the first form. Default: "valid".
+        pad (int or sequence of ints): The padding for "pad", in the first form. Default: 0.
+        stride (int or sequence of ints): The step of the first form. Default: 1.
+        dilation (int or sequence of ints): The dilation of the first form. Default: 1.
+
+    Raises:
+        TypeError: If both or neither of `ksizes` and `kernel_size` are given.
+        ValueError: If the kernel does not fit the images.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Im2Col(2)(ms.ops.ones((1, 3, 4, 4))).shape)
+        (1, 3, 4, 9)
     """
 
     def __init__(self, ksizes: Any = None, strides: Any = 1, dilations: Any = 1, pads: Any = 0, *, kernel_size: Any = None, pad_mode: str = "valid",
@@ -66,9 +89,30 @@ def _unit(n: int, dtype: Any) -> Tensor:
 
 
 def _inverse_factors(x: Tensor, lower: bool = False, clean: bool = True, split_dim: int = 0) -> Tensor:
-    """Inverses L⁻¹ of the lower Cholesky factors of the split_dim x split_dim blocks on the diagonal of a symmetric positive definite matrix,
-    [blocks, s, s]; the last block is filled up with ones on the diagonal. split_dim 0: of the matrix, [n, n]. The inverse of a block is
-    L⁻ᵀ·L⁻¹. lower and clean are what MindSpore's kernel is told about memory order and change nothing."""
+    """Returns the inverses L⁻¹ of the lower Cholesky factors of a matrix's diagonal blocks; the inverse of a block is
+    L⁻ᵀ·L⁻¹.
+
+    The last block is filled up with ones on the diagonal. `lower` and `clean` describe the memory order for
+    MindSpore's kernel and have no effect.
+
+    Args:
+        x (Tensor): A symmetric positive definite matrix, [n, n].
+        lower (bool): No effect. Default: False.
+        clean (bool): No effect. Default: True.
+        split_dim (int): The size s of the blocks; 0 uses the whole matrix. Default: 0.
+
+    Returns:
+        A tensor of shape [blocks, s, s], or [n, n] for split_dim 0.
+
+    Raises:
+        ValueError: If `x` is not a square matrix.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.operations.CholeskyTrsm()(ms.Tensor([[4.0, 0.0], [0.0, 1.0]])))
+        [[0.5 0. ]
+         [0.  1. ]]
+    """
     n = x.shape[0]
     if len(x.shape) != 2 or x.shape[1] != n:
         fail(ValueError, f"expected a square matrix, got {x.shape}", "ops.CholeskyTrsm")
@@ -84,7 +128,22 @@ def _inverse_factors(x: Tensor, lower: bool = False, clean: bool = True, split_d
 
 
 def _update_gradient(x1: Tensor, g: Tensor, x3: Tensor, split_dim: int = 1) -> Tensor:
-    """Block (i, j) of g becomes x1[i]·g_ij·x3[i, j]: x1 [a, s, s], g [rows, columns], x3 [a, b, s, s]; float32, in g's shape."""
+    """Replaces block (i, j) of g by x1[i]·g_ij·x3[i, j].
+
+    Args:
+        x1 (Tensor): The left factors, [a, s, s].
+        g (Tensor): The gradient, [rows, columns].
+        x3 (Tensor): The right factors, [a, b, s, s].
+        split_dim (int): No effect. Default: 1.
+
+    Returns:
+        A float32 tensor of g's shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.operations.UpdateThorGradient(1)(ms.Tensor([[[2.0]]]), ms.Tensor([[3.0]]), ms.Tensor([[[[4.0]]]])))
+        [[24.]]
+    """
     a, b, s = x3.shape[0], x3.shape[1], x3.shape[2]
     rows, columns = g.shape
     whole = core.pad(core.cast(g, mstype.float32), [0, a * s - rows, 0, b * s - columns])

@@ -1,4 +1,4 @@
-"""Primitives of second-order training. Im2Col, CholeskyTrsm and UpdateThorGradient are what the GPU form of THOR computes with; the names
+"""Primitives of second-order training.
 
 Written by scripts/python_stubs.py; do not edit."""
 

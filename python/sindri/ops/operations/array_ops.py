@@ -1,4 +1,6 @@
-"""Primitives that make, reshape, join, cut and index tensors: one line each over the functions of sindri.ops.function."""
+"""Primitives that create, reshape, join, split and index tensors: one line each over the functions of
+sindri.ops.function.
+"""
 from __future__ import annotations
 
 from sindri.common import dtype as mstype
@@ -11,7 +13,27 @@ from sindri.ops.primitive import REQUIRED, like, primitive
 
 
 def _pad_v3(x, paddings, value=None, mode="constant", paddings_contiguous=True):
-    """Padded from the last dimension on; without paddings_contiguous all numbers before come first, then all behind."""
+    """Pads dimensions, from the last one on.
+
+    Args:
+        x: The tensor.
+        paddings (sequence of ints or Tensor): (before, after) per dimension, the last dimension first; without
+            `paddings_contiguous` all numbers before come first, then all after.
+        value (number or Tensor): The value for "constant"; None is 0. Default: None.
+        mode (str): "constant", "reflect", "edge" or "wrap". Default: "constant".
+        paddings_contiguous (bool): Whether the numbers of a dimension are adjacent. Default: True.
+
+    Returns:
+        The padded tensor.
+
+    Raises:
+        ValueError: If `paddings` does not fit or `mode` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.PadV3()(ms.Tensor([1, 2, 3]), (1, 2)))
+        [0 1 2 3 0 0]
+    """
     flat = to_ints(paddings, "paddings", "ops.PadV3")
     half = len(flat) // 2
     pairs = flat if paddings_contiguous else tuple(v for i in range(half) for v in (flat[i], flat[half + i]))

@@ -1,4 +1,4 @@
-"""Primitives that make, reshape, join, cut and index tensors: one line each over the functions of sindri.ops.function.
+"""Primitives that create, reshape, join, split and index tensors: one line each over the functions of
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,5 +1,8 @@
-"""Collective primitives. In a group of one rank each is what it is for one: mostly the identity. All ranks of a group make the same calls in the
-same order; the engine's ops (include/sindri/ops/comm.h) are behind them, in both modes."""
+"""Collective primitives. All ranks of a group make the same calls in the same order.
+
+In a group of one rank a collective mostly is the identity. In both modes the primitives call the engine's ops
+(include/sindri/ops/comm.h).
+"""
 from __future__ import annotations
 
 import inspect
@@ -22,7 +25,19 @@ _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
 class ReduceOp:
-    """How values of several ranks become one."""
+    """The operations that combine the values of several ranks.
+
+    Attributes:
+        SUM: The sum.
+        MAX: The maximum.
+        MIN: The minimum.
+        PROD: The product.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ReduceOp.SUM)
+        sum
+    """
 
     SUM = "sum"
     MAX = "max"
@@ -34,7 +49,10 @@ _OPS = (ReduceOp.SUM, ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PROD)
 
 
 class _Collective(Primitive):
-    """Base of the collectives: checks `op`, `group` and ranks when it is made; `_alone` is what it does in a group of one, `_among` in a larger one."""
+    """Base class of the collectives.
+
+    The constructor checks `op`, `group` and ranks. `_alone` runs in a group of one rank, `_among` in a larger one.
+    """
 
     def __init_subclass__(cls):
         made = cls.__init__
@@ -66,11 +84,41 @@ class _Collective(Primitive):
         return type(self)._among(self, _name_of(getattr(self, "group", _WORLD)), *args)
 
 
+# The arguments of the constructors, with their types.
+_ATTRIBUTES = {
+    "op": "(str): How values are combined, one of `ReduceOp`.", "group": "(str): The group of ranks.", "root_rank": "(int): The rank that sends.",
+    "dest_rank": "(int): The rank in the group that receives.", "src_rank": "(int): The rank in the group that sends.",
+    "sr_tag": "(int): The tag that sender and receiver share.", "shape": "(sequence of ints): The shape of the tensor.",
+    "dtype": "(dtype): The element type of the tensor.", "group_back": "(str): No effect: gradients use `group`.",
+    "split_count": "(int): The number of pieces, equal to the number of ranks.", "split_dim": "(int): The dimension that is split.",
+    "concat_dim": "(int): The dimension along which pieces are concatenated.", "send_rank_ids": "(sequence of ints): The ranks to send to.",
+    "recv_rank_ids": "(sequence of ints): The ranks to receive from.", "recv_shapes": "(sequence): The shapes of the received tensors.",
+    "send_shapes": "(sequence): The shapes of the sent tensors.", "recv_type": "(dtype): The element type of the received tensors."}
+# What one rank alone can compute, by primitive: (example, its output).
+_EXAMPLES = {
+    "AllReduce": ("AllReduce()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "AllGather": ("AllGather()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"),
+    "ReduceScatter": ("ReduceScatter()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "Broadcast": ("Broadcast(0)((ms.Tensor([1.0, 2.0]),))[0]", "[1. 2.]"),
+    "Reduce": ("Reduce(0)(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "CollectiveScatter": ("CollectiveScatter()(ms.Tensor([1.0, 2.0]))", "[1. 2.]"),
+    "CollectiveGather": ("CollectiveGather(0)(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "Barrier": ("Barrier()()", "None"),
+    "AlltoAll": ("AlltoAll(1, 0, 0)(ms.Tensor([1.0, 2.0]))", "[1. 2.]"), "Send": ("Send(0, 1).name", "Send"),
+    "Receive": ("Receive(0, 0, (2,), ms.float32).name", "Receive"), "NeighborExchange": ("NeighborExchange((), (), (), (), ms.float32).name", "NeighborExchange")}
+
+
+def _documentation(name: str, doc: str, attrs: dict) -> str:
+    lines = [doc, "", "    Args:"]
+    for key, value in attrs.items():
+        lines.append(f"        {key} {_ATTRIBUTES[key]}" + ("" if value is REQUIRED else f" Default: {value!r}."))
+    lines += ["", "    Raises:", "        CommError: If the other ranks do not take part.", "        TypeError: If an argument has another type.",
+              "        ValueError: If `op`, the group or a rank does not fit."]
+    if name in _EXAMPLES:
+        lines += ["", "    Examples:", "        >>> import sindri as ms", f"        >>> print(ms.ops.{_EXAMPLES[name][0]})", f"        {_EXAMPLES[name][1]}"]
+    return "\n".join(lines) + "\n    "
+
+
 def _collective(name: str, alone: Callable, among: Callable, doc: str, /, **attrs) -> type:
     made = primitive(name, lambda *args, **kwargs: None, (), ("group", "op", "group_back", "root_rank", "dest_rank", "src_rank"), _Collective,
                      **attrs)
-    body = {"__doc__": doc + "\n\nRaises TypeError, ValueError for op, group and ranks; CommError where the other ranks do not come.",
-            "__module__": __name__,
+    body = {"__doc__": _documentation(name, doc, attrs), "__module__": __name__,
             "_alone": staticmethod(alone), "_among": staticmethod(among), "__call__": _Collective.__call__}
     return type(name, (made,), body)
 
@@ -121,7 +169,9 @@ def _broadcast(self: Primitive, group: str, xs: Any) -> tuple:
 
 
 def _on_dest(self: Primitive, group: str, value: Any) -> Any:
-    """The value on rank dest_rank, one zero elsewhere, as MindSpore's. It has no gradient: that of the others would be missing."""
+    """Returns the value on rank dest_rank and one zero elsewhere, as in MindSpore. It has no gradient, because the other
+    ranks' gradients would be missing.
+    """
     own = _comm.members(group).index(_comm.rank()) == _known_rank(self, "dest_rank")
     return core.stop_gradient(value) if own else core.full((1,), 0, value.dtype)
 
@@ -149,7 +199,7 @@ def _scatter(self: Primitive, group: str, x: Any) -> Any:
 
 def _barrier(self: Primitive, group: str) -> None:
     if _core.is_tracing_graph() and not _core.leave_graph("ops.Barrier"):
-        raise TracedValueError("ops.Barrier is no part of a graph: the host waits")
+        raise TracedValueError("ops.Barrier cannot be part of a graph: the host waits")
     _comm.barrier(group)
 
 
@@ -166,11 +216,11 @@ def _exchange(self: Primitive, group: str, x: Tensor) -> Tensor:
     split, concat = self.split_dim, self.concat_dim
     for key, axis in (("split_dim", split), ("concat_dim", concat)):
         if not is_int(axis) or not -rank <= axis < rank:
-            fail(ValueError, f"{key}: {axis!r} is no dimension of {tuple(x.shape)}", where)
+            fail(ValueError, f"{key}: {axis!r} is not a dimension of {tuple(x.shape)}", where)
     split, concat = split % rank, concat % rank
     if x.shape[split] % n:
         fail(ValueError, f"dimension {split} of {tuple(x.shape)} must divide by split_count {n}", where)
-    # [.., n·s, ..] -> [n, .., s, ..]: part r goes to rank r, and what comes from rank r is part r of the result along concat_dim.
+    # [.., n·s, ..] -> [n, .., s, ..]: part r is sent to rank r, and the part from rank r is part r of the result along concat_dim.
     shape = list(x.shape)
     parts = core.reshape(x, (*shape[:split], n, shape[split] // n, *shape[split + 1:]))
     order = (split, *(i for i in range(rank + 1) if i != split))
@@ -211,37 +261,37 @@ def _not_there(self: Primitive, *args: Any) -> Any:
     return not_yet(f"ops.{self.name}", "model parallel")
 
 
-AllReduce = _collective("AllReduce", _same, _all_reduce, "The values of all ranks combined by op, on every rank. Differentiable, but for products.",
+AllReduce = _collective("AllReduce", _same, _all_reduce, "Combines the tensors of all ranks by `op`, with the result on every rank. Differentiable, except for products.",
                         op=ReduceOp.SUM, group=_WORLD)
 AllGather = _collective("AllGather", _same, lambda self, group, x: core.all_gather(_same(self, x), group),
-                        "The tensors of all ranks one behind the other along the first dimension. Differentiable.", group=_WORLD)
+                        "Concatenates the tensors of all ranks along the first dimension. Differentiable.", group=_WORLD)
 ReduceScatter = _collective("ReduceScatter", _same, lambda self, group, x: core.reduce_scatter(_same(self, x), self.op, group),
-                            "The values of all ranks combined by op, of which each rank gets its piece of the first dimension. Sums are differentiable.",
+                            "Combines the tensors of all ranks by `op`; each rank receives its piece of the first dimension. Sums are differentiable.",
                             op=ReduceOp.SUM, group=_WORLD)
-Broadcast = _collective("Broadcast", _same_all, _broadcast, "A tuple of tensors as rank root_rank has them, on every rank. Differentiable.",
+Broadcast = _collective("Broadcast", _same_all, _broadcast, "Copies a tuple of tensors from rank `root_rank` to every rank. Differentiable.",
                         root_rank=REQUIRED, group=_WORLD)
 Reduce = _collective("Reduce", _rooted("dest_rank"), _reduce,
-                     "The values of all ranks combined by op, on rank dest_rank; one zero on the others. It has no gradient.", dest_rank=REQUIRED,
+                     "Combines the tensors of all ranks by `op` on rank `dest_rank`; the others get one zero. It has no gradient.", dest_rank=REQUIRED,
                      op=ReduceOp.SUM, group=_WORLD)
 CollectiveScatter = _collective("CollectiveScatter", _rooted("src_rank"), _scatter,
-                                "Each rank's piece of the first dimension of rank src_rank's tensor; the others' only gives the shape. Differentiable.",
+                                "Distributes rank `src_rank`'s tensor along the first dimension; the others' tensors give the shape only. Differentiable.",
                                 src_rank=0, group=_WORLD)
 CollectiveGather = _collective("CollectiveGather", _rooted("dest_rank"), _gather,
-                               "The tensors of all ranks one behind the other, on rank dest_rank; one zero on the others. It has no gradient.",
+                               "Concatenates the tensors of all ranks on rank `dest_rank`; the others get one zero. It has no gradient.",
                                dest_rank=REQUIRED, group=_WORLD)
-Barrier = _collective("Barrier", lambda self: None, _barrier, "Waits until every rank has come here. Not part of graphs.", group=_WORLD)
-Send = _collective("Send", _alone_with, _send, "Sends a tensor to rank dest_rank of the group, which receives it with the same sr_tag, in the order of "
-                   "sending; gives the tensor back. The gradient of what it gives back, and that which the receiver sends, are added: the loss must depend "
-                   "on it.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD, group_back=_WORLD)
-Receive = _collective("Receive", _alone_with, _receive, "The tensor, of that shape and type, that rank src_rank of the group sends with the same sr_tag. Its "
-                      "gradient goes back to the sender. A tensor that it is called with is not read.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED,
+Barrier = _collective("Barrier", lambda self: None, _barrier, "Waits until every rank has reached this call. It cannot be part of a graph.", group=_WORLD)
+Send = _collective("Send", _alone_with, _send, "Sends a tensor to rank `dest_rank` and returns the tensor.\n\n    The receiver uses the same "
+                   "`sr_tag`; tensors arrive in the order of sending. The gradient of the returned tensor and the one that the receiver\n    sends back "
+                   "are added, so the loss must depend on the returned tensor.", sr_tag=REQUIRED, dest_rank=REQUIRED, group=_WORLD, group_back=_WORLD)
+Receive = _collective("Receive", _alone_with, _receive, "Receives the tensor that rank `src_rank` sends with the same `sr_tag`.\n\n    Its "
+                      "gradient is sent back. A tensor argument of the call is not read.", sr_tag=REQUIRED, src_rank=REQUIRED, shape=REQUIRED,
                       dtype=REQUIRED, group=_WORLD, group_back=_WORLD)
-AlltoAll = _collective("AlltoAll", _all_to_all, _exchange, "Piece i of split_dim goes to rank i; what arrives is joined along concat_dim. Differentiable.",
+AlltoAll = _collective("AlltoAll", _all_to_all, _exchange, "Sends piece i of `split_dim` to rank i and concatenates received pieces along `concat_dim`. Differentiable.",
                        split_count=REQUIRED, split_dim=REQUIRED, concat_dim=REQUIRED, group=_WORLD)
 AllSwap = _AllSwap = _collective("_AllSwap", _not_there, _not_there, "Exchanges pieces of differing sizes between all ranks.", group=_WORLD)
 NeighborExchange = _collective("NeighborExchange", _neighbors, _exchange_with,
-                               "Sends tensor i of a tuple to rank send_rank_ids[i], and gives those that come from recv_rank_ids, all at once. Differentiable "
-                               "where something is received.", send_rank_ids=REQUIRED, recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED,
+                               "Sends tensor i of a tuple to rank `send_rank_ids[i]` and returns those from `recv_rank_ids`, all at once.\n\n    It "
+                               "is differentiable if something is received.", send_rank_ids=REQUIRED, recv_rank_ids=REQUIRED, recv_shapes=REQUIRED, send_shapes=REQUIRED,
                                recv_type=REQUIRED, group=_WORLD)
 
 
@@ -253,14 +303,14 @@ def _inputs(*xs: Any) -> Any:
 
 
 def _virtual_div(x: Any, divisor: Optional[float] = None) -> Any:
-    """x; the gradient is divided by divisor."""
+    """Returns x; the gradient is divided by divisor."""
     if divisor in (None, 1):
         return x
     return core.add(core.stop_gradient(core.sub(x, core.div(x, divisor))), core.div(x, divisor))
 
 
 def _mirror(x: Any, group: Optional[str] = None, dev_num: Optional[int] = None, mean_flag: Optional[bool] = None) -> Any:
-    """x; the gradient is all-reduced over dev_num devices. Raises NotYetError for more than one."""
+    """Returns x; the gradient is all-reduced over dev_num devices. Raises NotYetError for more than one."""
     return x if dev_num in (None, 1) else not_yet(f"ops._MirrorOperator over {dev_num} devices", "model parallel")
 
 

@@ -1,4 +1,4 @@
-"""Collective primitives. In a group of one rank each is what it is for one: mostly the identity. All ranks of a group make the same calls in the
+"""Collective primitives. All ranks of a group make the same calls in the same order.
 
 Written by scripts/python_stubs.py; do not edit."""
 

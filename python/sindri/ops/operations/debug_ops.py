@@ -1,4 +1,4 @@
-"""Primitives that print, check, summarise, and look at gradients."""
+"""Primitives that print, check, summarise, and inspect gradients."""
 from __future__ import annotations
 
 from typing import Any, Callable, Optional
@@ -20,12 +20,45 @@ def _checked_function(f: Any, name: str, where: str) -> Callable:
 
 
 def _insert(x: Tensor, f: Callable) -> Tensor:
-    """x; in the backward pass the gradient g becomes f(g)."""
+    """Returns x; in the backward pass the gradient g becomes f(g).
+
+    Args:
+        x (Tensor): The tensor.
+        f (Callable): The function of the gradient.
+
+    Returns:
+        A tensor with x's values.
+
+    Raises:
+        TypeError: If `f` is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.grad(lambda x: ms.ops.InsertGradientOf(lambda g: 2 * g)(x))(ms.Tensor([1.0])))
+        [2.]
+    """
     return F.insert_gradient_of(x, _checked_function(f, "f", "ops.InsertGradientOf"))
 
 
 def _hook(*xs: Tensor, hook_fn: Callable, cell_id: str = "") -> Any:
-    """Its inputs; in the backward pass hook_fn gets the tuple of their gradients and may return others."""
+    """Returns its inputs; in the backward pass hook_fn receives the tuple of their gradients and may return others.
+
+    Args:
+        *xs: The tensors.
+        hook_fn (Callable): The function of the gradients; None returned keeps them.
+        cell_id (str): No effect. Default: "".
+
+    Returns:
+        The tensor, or a tuple of them.
+
+    Raises:
+        TypeError: If `hook_fn` is not callable.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.grad(lambda x: ms.ops.HookBackward(lambda g: (g[0] * 2,))(x))(ms.Tensor([1.0])))
+        [2.]
+    """
     def backward(inputs: tuple, outputs: tuple, douts: tuple) -> list:
         grads = tuple(core.zeros_like(x) if g is None else g for x, g in zip(xs, douts))
         found = hook_fn(grads)
@@ -35,7 +68,7 @@ def _hook(*xs: Tensor, hook_fn: Callable, cell_id: str = "") -> Any:
     return out[0] if len(xs) == 1 else tuple(out)
 
 
-def _summary(kind: str, check: Optional[Callable] = None) -> Callable:
+def _summary(kind: str, what: str, check: Callable) -> Callable:
     def summarise(name: str, value: Any) -> None:
         where = f"ops.{kind}Summary"
         if not isinstance(name, str):
@@ -45,10 +78,23 @@ def _summary(kind: str, check: Optional[Callable] = None) -> Callable:
         if not isinstance(value, Tensor) and not (kind == "Scalar" and is_number(value)):
             fail(TypeError, f"value: expected a tensor, got {type(value).__name__}", where)
         value = as_tensor(value)
-        if check is not None:
-            check(value, where)
+        check(value, where)
         _summary_store.put(f"{name}[:{kind}]", value)
-    summarise.__doc__ = f"Keeps a value under a name for the summary collector ({kind.lower()}). Raises TypeError, ValueError for name and value."
+    summarise.__doc__ = f"""Stores a value under a name for the summary collector ({kind.lower()}).
+
+    Args:
+        name (str): The name, not empty.
+        value (Tensor{" or number" if kind == "Scalar" else ""}): {what}.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `name` is empty or the shape of `value` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.{kind}Summary())
+        Prim[{kind}Summary]
+    """
     return summarise
 
 
@@ -71,7 +117,7 @@ Print = primitive("Print", F.print_)
 Assert = primitive("Assert", F.assert_, summarize=3)
 InsertGradientOf = primitive("InsertGradientOf", _insert, f=REQUIRED)
 HookBackward = primitive("HookBackward", _hook, hook_fn=REQUIRED, cell_id="")
-ScalarSummary = primitive("ScalarSummary", _summary("Scalar", _one_element))
-TensorSummary = primitive("TensorSummary", _summary("Tensor", _not_scalar))
-ImageSummary = primitive("ImageSummary", _summary("Image", _image_batch))
-HistogramSummary = primitive("HistogramSummary", _summary("Histogram", _not_scalar))
+ScalarSummary = primitive("ScalarSummary", _summary("Scalar", "One element", _one_element))
+TensorSummary = primitive("TensorSummary", _summary("Tensor", "A tensor of at least one dimension", _not_scalar))
+ImageSummary = primitive("ImageSummary", _summary("Image", "Images [n, c, h, w] with 1, 3 or 4 channels", _image_batch))
+HistogramSummary = primitive("HistogramSummary", _summary("Histogram", "A tensor of at least one dimension", _not_scalar))

@@ -1,4 +1,4 @@
-"""Primitives that print, check, summarise, and look at gradients.
+"""Primitives that print, check, summarise, and inspect gradients.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -44,7 +44,32 @@ BiasAdd = primitive("BiasAdd", F.bias_add, data_format="NCHW")
 
 def _conv2d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int,
             data_format: str) -> Tensor:
-    """Convolution of x with a weight [out_channel, c/group, kh, kw]. Raises ValueError for shapes that do not fit and modes other than 1."""
+    """Convolves images [n, c, h, w] with a weight [out_channel, c/group, kh, kw].
+
+    Args:
+        x (Tensor): The images.
+        w (Tensor): The weight.
+        out_channel (int): The number of output channels.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        mode (int): Must be 1, the ordinary convolution.
+        pad_mode (str): "valid", "same" or "pad".
+        pad (int or sequence of ints): The padding for "pad": one number or (top, bottom, left, right).
+        stride (int or sequence of ints): The stride.
+        dilation (int or sequence of ints): The dilation.
+        group (int): The number of groups of channels.
+        data_format (str): "NCHW" or "NHWC".
+
+    Returns:
+        A tensor of shape [n, out_channel, h', w'].
+
+    Raises:
+        ValueError: If the shapes do not fit or `mode` is not 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Conv2D(out_channel=4, kernel_size=3)(ms.ops.ones((1, 2, 5, 5)), ms.ops.ones((4, 2, 3, 3))).shape)
+        (1, 4, 3, 3)
+    """
     if mode != 1:
         fail(ValueError, f"mode {mode} is not known", "ops.Conv2D", "use 1, the ordinary convolution")
     if w.shape[0] != out_channel or list(w.shape[2:]) != pair(kernel_size, "kernel_size", "ops.Conv2D"):
@@ -60,7 +85,34 @@ Conv2D = primitive("Conv2D", _conv2d, (), _ANY_CONV, out_channel=REQUIRED, kerne
 
 def _conv2d_transpose(dout: Tensor, w: Tensor, input_size: Any, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any, pad_list: Any, mode: int,
                       stride: Any, dilation: Any, group: int, data_format: str) -> Tensor:
-    """The gradient of a convolution with respect to its input of shape input_size (NCHW)."""
+    """Applies a transposed convolution: the gradient of a convolution with respect to its input.
+
+    Args:
+        dout (Tensor): The gradient of the convolution's output, [n, out_channel, h', w'].
+        w (Tensor): The weight of the convolution.
+        input_size (sequence of ints): The shape of the convolution's input (NCHW).
+        out_channel (int): The number of channels of `dout`.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        pad_mode (str): "valid", "same" or "pad".
+        pad (int or sequence of ints): The padding for "pad".
+        pad_list (sequence of ints): The padding (top, bottom, left, right), which implies "pad".
+        mode (int): No effect.
+        stride (int or sequence of ints): The stride.
+        dilation (int or sequence of ints): The dilation.
+        group (int): The number of groups of channels.
+        data_format (str): Must be "NCHW".
+
+    Returns:
+        A tensor of shape `input_size`.
+
+    Raises:
+        ValueError: If the shapes do not fit or `data_format` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Conv2DTranspose(1, 2)(ms.ops.ones((1, 1, 1, 1)), ms.ops.ones((1, 1, 2, 2)), (1, 1, 2, 2)).shape)
+        (1, 1, 2, 2)
+    """
     check_choice("ops.Conv2DTranspose", "data_format", data_format, ("NCHW",))
     return F.conv2d_transpose_of(dout, w, input_size, "pad" if pad_list is not None else pad_mode, pad if pad_list is None else pad_list, stride,
                                  dilation, group)
@@ -72,7 +124,31 @@ Conv2DTranspose = Conv2DBackpropInput = primitive("Conv2DTranspose", _conv2d_tra
 
 def _depthwise(x: Tensor, w: Tensor, channel_multiplier: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any,
                group: int) -> Tensor:
-    """Each channel of x convolved with channel_multiplier filters of its own, w [channel_multiplier, c, kh, kw]."""
+    """Convolves each channel of images [n, c, h, w] with its own channel_multiplier filters.
+
+    Args:
+        x (Tensor): The images.
+        w (Tensor): The weight, [channel_multiplier, c, kh, kw].
+        channel_multiplier (int): The number of filters per channel.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        mode (int): No effect.
+        pad_mode (str): "valid", "same" or "pad".
+        pad (int or sequence of ints): The padding for "pad".
+        stride (int or sequence of ints): The stride.
+        dilation (int or sequence of ints): The dilation.
+        group (int): No effect.
+
+    Returns:
+        A tensor of shape [n, c·channel_multiplier, h', w'].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.DepthwiseConv2dNative(1, 3)(ms.ops.ones((1, 2, 5, 5)), ms.ops.ones((1, 2, 3, 3))).shape)
+        (1, 2, 3, 3)
+    """
     c = x.shape[1]
     filters = core.reshape(core.transpose(w, [1, 0, 2, 3]), (c * channel_multiplier, 1) + w.shape[2:])
     return F.conv2d(x, filters, None, stride, pad_mode, pad, dilation, c)
@@ -83,17 +159,74 @@ DepthwiseConv2dNative = primitive("DepthwiseConv2dNative", _depthwise, (), _ANY_
 
 
 def _max_pool(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Tensor:
-    """Maxima of windows; pad_mode 'same' pads with -inf."""
+    """Computes the maxima of windows of images [n, c, h, w].
+
+    Args:
+        x (Tensor): The images.
+        kernel_size (int or sequence of ints): The window.
+        strides (int or sequence of ints): The step of the windows.
+        pad_mode (str): "valid", or "same" to pad with -inf.
+        data_format (str): "NCHW" or "NHWC".
+
+    Returns:
+        The maxima.
+
+    Raises:
+        ValueError: If the window does not fit or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.MaxPool(kernel_size=2, strides=2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[4.]]]]
+    """
     return F.pool(core.max_pool2d, x, kernel_size, strides, pad_mode, data_format, "ops.MaxPool")
 
 
 def _avg_pool(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Tensor:
-    """Means of windows; padding of pad_mode 'same' does not count."""
+    """Computes the means of windows of images [n, c, h, w].
+
+    Args:
+        x (Tensor): The images.
+        kernel_size (int or sequence of ints): The window.
+        strides (int or sequence of ints): The step of the windows.
+        pad_mode (str): "valid" or "same", whose padding does not count.
+        data_format (str): "NCHW" or "NHWC".
+
+    Returns:
+        The means.
+
+    Raises:
+        ValueError: If the window does not fit or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.AvgPool(kernel_size=2, strides=2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[2.5]]]]
+    """
     return F.pool(core.avg_pool2d, x, kernel_size, strides, pad_mode, data_format, "ops.AvgPool")
 
 
 def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> tuple:
-    """(maxima of windows, their int32 places in the flat sample [c, h, w])."""
+    """Computes the maxima of windows of images [n, c, h, w] and their positions.
+
+    Args:
+        x (Tensor): The images.
+        kernel_size (int or sequence of ints): The window.
+        strides (int or sequence of ints): The step of the windows.
+        pad_mode (str): "valid" or "same".
+        data_format (str): Must be "NCHW".
+
+    Returns:
+        (maxima, int32 positions in the flat sample [c, h, w]).
+
+    Raises:
+        ValueError: If the window does not fit or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.MaxPoolWithArgmax(kernel_size=2, strides=2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[4.]]]] [[[[3]]]]
+    """
     check_choice("ops.MaxPoolWithArgmax", "data_format", data_format, ("NCHW",))
     places = []
 
@@ -108,7 +241,32 @@ def _max_pool_with_argmax(x: Tensor, kernel_size: Any, strides: Any, pad_mode: s
 
 def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any, dilation: Any, group: int,
             data_format: str) -> Tensor:
-    """Convolution of [n, c, d, h, w] with a weight [out_channel, c/group, kd, kh, kw]. Raises ValueError for shapes that do not fit."""
+    """Convolves volumes [n, c, d, h, w] with a weight [out_channel, c/group, kd, kh, kw].
+
+    Args:
+        x (Tensor): The volumes.
+        w (Tensor): The weight.
+        out_channel (int): The number of output channels.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        mode (int): Must be 1, the ordinary convolution.
+        pad_mode (str): "valid", "same" or "pad".
+        pad (int or sequence of ints): The padding for "pad".
+        stride (int or sequence of ints): The stride.
+        dilation (int or sequence of ints): The dilation.
+        group (int): The number of groups of channels.
+        data_format (str): Must be "NCDHW".
+
+    Returns:
+        A tensor of shape [n, out_channel, d', h', w'].
+
+    Raises:
+        ValueError: If the shapes do not fit, `mode` is not 1 or `data_format` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Conv3D(out_channel=4, kernel_size=2)(ms.ops.ones((1, 1, 3, 3, 3)), ms.ops.ones((4, 1, 2, 2, 2))).shape)
+        (1, 4, 2, 2, 2)
+    """
     check_choice("ops.Conv3D", "data_format", data_format, ("NCDHW",))
     if mode != 1:
         fail(ValueError, f"mode {mode} is not known", "ops.Conv3D", "use 1, the ordinary convolution")
@@ -118,14 +276,35 @@ def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
 
 
 def _window3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, data_format: str, where: str) -> tuple:
-    """(kernel, stride, pads) of a pooling of volumes."""
+    """Returns (kernel, stride, pads) of a pooling of volumes."""
     check_choice(where, "data_format", data_format, ("NCDHW",))
     kernel, stride = V._triple(kernel_size, "kernel_size", where), V._triple(strides, "strides", where)
     return kernel, stride, volume_pads(pad_mode, pad_list, x.shape[2:], kernel, stride, (1, 1, 1), where)
 
 
 def _max_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_list: Any, ceil_mode: Any, data_format: str) -> Tensor:
-    """Maxima of windows of [n, c, d, h, w]."""
+    """Computes the maxima of windows of volumes [n, c, d, h, w].
+
+    Args:
+        x (Tensor): The volumes.
+        kernel_size (int or sequence of ints): The window.
+        strides (int or sequence of ints): The step of the windows.
+        pad_mode (str): "valid", "same" or "pad", in any case.
+        pad_list (int or sequence of ints): The padding for "pad".
+        ceil_mode (bool): Whether partial windows at the end count.
+        data_format (str): Must be "NCDHW".
+
+    Returns:
+        The maxima.
+
+    Raises:
+        ValueError: If the shapes do not fit or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.MaxPool3D(kernel_size=2, strides=2)(ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[1.]]]]]
+    """
     kind = lambda v, k, s, p: core.max_pool2d(v, k, s, p, bool(ceil_mode))
     kernel, stride, pads = _window3d(x, kernel_size, strides, pad_mode, pad_list, data_format, "ops.MaxPool3D")
     return V._pool3d(kind, x, kernel, stride, pads, "ops.MaxPool3D")
@@ -133,7 +312,31 @@ def _max_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_li
 
 def _avg_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int,
                 data_format: str) -> Tensor:
-    """Means of windows of [n, c, d, h, w]; divisor_override > 0: sums divided by it."""
+    """Computes the means of windows of volumes [n, c, d, h, w].
+
+    Args:
+        x (Tensor): The volumes.
+        kernel_size (int or sequence of ints): The window.
+        strides (int or sequence of ints): The step of the windows.
+        pad_mode (str): "valid", "same" or "pad".
+        pad (int or sequence of ints): The padding for "pad".
+        ceil_mode (bool): Whether partial windows at the end count.
+        count_include_pad (bool): Whether padding counts in the divisor.
+        divisor_override (int): A divisor of the sums; 0 divides by the size of the window.
+        data_format (str): Must be "NCDHW".
+
+    Returns:
+        The means.
+
+    Raises:
+        TypeError: If `divisor_override` is not an int.
+        ValueError: If `divisor_override` is negative, the shapes do not fit or a mode is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.AvgPool3D(kernel_size=2, strides=2)(ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[1.]]]]]
+    """
     kernel, stride, pads = _window3d(x, kernel_size, strides, pad_mode, pad, data_format, "ops.AvgPool3D")
     divisor = need_divisor(divisor_override, "ops.AvgPool3D")
     return V._mean_pool3d(x, kernel, stride, pads, ceil_mode, count_include_pad, divisor, "ops.AvgPool3D")
@@ -160,7 +363,34 @@ AdaptiveMaxPool2D = primitive("AdaptiveMaxPool2D", F.adaptive_max_pool2d, output
 
 def _batch_norm(x: Tensor, scale: Tensor, bias: Tensor, mean: Any, variance: Any, is_training: bool, epsilon: float, momentum: float,
                 data_format: str) -> tuple:
-    """(y, mean, variance, mean, variance). Training: batch statistics, and the Parameters mean and variance move towards them by momentum."""
+    """Normalises per channel: (x - mean)/sqrt(variance + epsilon)·scale + bias.
+
+    With `is_training`, batch statistics are used, and the Parameters `mean` and `variance` move towards them by
+    `momentum`.
+
+    Args:
+        x (Tensor): The input, [n, c, …].
+        scale (Tensor): The scale, [c].
+        bias (Tensor): The shift, [c].
+        mean (Parameter): The moving mean, [c].
+        variance (Parameter): The moving variance, [c].
+        is_training (bool): Whether to use batch statistics.
+        epsilon (float): The summand of the variance.
+        momentum (float): The weight of the batch in the update.
+        data_format (str): "NCHW" or "NHWC".
+
+    Returns:
+        (result, mean, variance, mean, variance).
+
+    Raises:
+        ValueError: If `data_format` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.BatchNorm()(ms.Tensor([[1.0], [3.0]]), ms.Tensor([1.0]), ms.Tensor([0.0]), ms.Tensor([2.0]), ms.Tensor([4.0]))[0].asnumpy().round(4))
+        [[-0.5]
+         [ 0.5]]
+    """
     check_choice("ops.BatchNorm", "data_format", data_format, ("NCHW", "NHWC"))
     if data_format == "NHWC":
         x = core.transpose(x, [0, 3, 1, 2])
@@ -205,7 +435,26 @@ CTCLossV2 = primitive("CTCLossV2", L.ctc_loss, blank=0, reduction="none", zero_i
 
 
 def _nll(logits: Tensor, labels: Tensor, weight: Tensor, reduction: str, ignore_index: int) -> tuple:
-    """(nll_loss, the sum of the weights that counted)."""
+    """Computes the negative log likelihood: -logits at the labels.
+
+    Args:
+        logits (Tensor): The log probabilities, [n, c].
+        labels (Tensor): The class indices, [n].
+        weight (Tensor): The class weights, [c].
+        reduction (str): "mean", "sum" or "none".
+        ignore_index (int): The class index that does not count.
+
+    Returns:
+        (loss, sum of the weights that counted).
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.ops.NLLLoss()(ms.Tensor([[-0.5, -1.5]]), ms.Tensor([0]), ms.Tensor([1.0, 1.0])))
+        0.5 1.0
+    """
     counted = core.not_equal(labels, ignore_index)
     weights = core.gather(weight, core.where(counted, labels, 0), 0)
     total = core.sum(core.where(counted, weights, core.full((), 0.0, weights.dtype)))
@@ -229,7 +478,31 @@ def _number(value: Any) -> Tensor:
 
 def _apply_momentum(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, momentum: Any, use_nesterov: bool = False,
                     gradient_scale: float = 1.0) -> Parameter:
-    """accum = momentum·accum + g, var -= lr·accum (nesterov: lr·(g + momentum·accum)), g = gradient_scale·grad; returns var."""
+    """Applies a momentum update: accum = momentum·accum + g, var -= lr·accum, with g = gradient_scale·grad.
+
+    With `use_nesterov`, var -= lr·(g + momentum·accum).
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        accum (Parameter): The momentum, changed in place.
+        lr (Tensor or number): The learning rate.
+        grad (Tensor): The gradient.
+        momentum (Tensor or number): The factor of the momentum.
+        use_nesterov (bool): Whether to use Nesterov momentum. Default: False.
+        gradient_scale (float): The factor of the gradient. Default: 1.0.
+
+    Returns:
+        `var`.
+
+    Raises:
+        TypeError: If `var` or `accum` is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, v = ms.Parameter(ms.Tensor([1.0]), name="w"), ms.Parameter(ms.Tensor([0.0]), name="v")
+        >>> print(ms.ops.ApplyMomentum()(w, v, 0.1, ms.Tensor([2.0]), 0.9).asnumpy())
+        [0.8]
+    """
     _state("ops.ApplyMomentum", var, accum)
     new, velocity = core.momentum_update(var, accum, grad, _number(lr), _number(momentum), 0.0, float(gradient_scale), use_nesterov)
     accum.assign(velocity)
@@ -238,7 +511,29 @@ def _apply_momentum(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, mom
 
 def _apply_momentum_with_decay(weight_decay: Any, loss_scale: Any, var: Parameter, accum: Parameter, lr: Any, grad: Tensor,
                                momentum: Any) -> Parameter:
-    """ApplyMomentum of (weight_decay·var + grad)·loss_scale, where loss_scale is the reciprocal of the scale of the loss."""
+    """Applies a momentum update with the gradient (weight_decay·var + grad)·loss_scale.
+
+    Args:
+        weight_decay (Tensor or number): The factor of the weight decay.
+        loss_scale (Tensor or number): The reciprocal of the scale of the loss.
+        var (Parameter): The parameter, changed in place.
+        accum (Parameter): The momentum, changed in place.
+        lr (Tensor or number): The learning rate.
+        grad (Tensor): The gradient.
+        momentum (Tensor or number): The factor of the momentum.
+
+    Returns:
+        `var`.
+
+    Raises:
+        TypeError: If `var` or `accum` is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, v = ms.Parameter(ms.Tensor([1.0]), name="w"), ms.Parameter(ms.Tensor([0.0]), name="v")
+        >>> print(ms.ops.FusedWeightScaleApplyMomentum()(0.0, 0.5, w, v, 0.1, ms.Tensor([4.0]), 0.9).asnumpy())
+        [0.8]
+    """
     decayed = core.mul(core.add(core.mul(core.cast(var, grad.dtype), weight_decay), grad), loss_scale)
     return _apply_momentum(var, accum, lr, core.cast(decayed, grad.dtype), momentum)
 
@@ -246,8 +541,34 @@ def _apply_momentum_with_decay(weight_decay: Any, loss_scale: Any, var: Paramete
 def _sgd(parameters: Parameter, gradient: Tensor, learning_rate: Any, accum: Parameter, momentum: Any, stat: Parameter, dampening: float,
          weight_decay: float,
          nesterov: bool) -> Parameter:
-    """accum = momentum·accum + (1 - dampening)·g (the first time, stat 1: g), parameters -= learning_rate·accum; g = gradient +
-    weight_decay·parameters."""
+    """Applies stochastic gradient descent with momentum, with g = gradient + weight_decay·parameters.
+
+    accum = momentum·accum + (1 - dampening)·g, in the first step (stat 1) accum = g; then parameters -=
+    learning_rate·accum.
+
+    Args:
+        parameters (Parameter): The parameter, changed in place.
+        gradient (Tensor): The gradient.
+        learning_rate (Tensor or number): The learning rate.
+        accum (Parameter): The momentum, changed in place.
+        momentum (Tensor or number): The factor of the momentum.
+        stat (Parameter): Ones before the first step; zeros after it.
+        dampening (float): The dampening of the gradient.
+        weight_decay (float): The factor of the weight decay.
+        nesterov (bool): Whether to use Nesterov momentum.
+
+    Returns:
+        `parameters`.
+
+    Raises:
+        TypeError: If a state is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, v, s = (ms.Parameter(ms.Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "v"), (1.0, "s")))
+        >>> print(ms.ops.SGD()(w, ms.Tensor([2.0]), 0.1, v, 0.9, s).asnumpy())
+        [0.8]
+    """
     _state("ops.SGD", parameters, accum, stat)
     g = core.add(gradient, core.mul(parameters, weight_decay)) if weight_decay else gradient
     moved = core.add(core.mul(accum, momentum), core.mul(g, 1 - dampening))
@@ -268,7 +589,7 @@ def _moments(m: Parameter, v: Parameter, grad: Tensor, beta1: Any, beta2: Any) -
 
 
 def _quotient(moved: Tensor, root: Tensor) -> Tensor:
-    """moved / root, and 0 where nothing has moved: there root is 0 as well when no epsilon is added."""
+    """Returns moved / root, and 0 where `moved` is 0: there root is 0 as well if no epsilon is added."""
     still = core.equal(moved, 0)
     return core.where(still, moved, core.div(moved, core.where(still, 1.0, root)))
 
@@ -276,7 +597,33 @@ def _quotient(moved: Tensor, root: Tensor) -> Tensor:
 def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
           gradient: Tensor,
           use_nesterov: bool) -> tuple:
-    """Adam with bias correction through beta1_power and beta2_power (already raised for this step); returns (var, m, v)."""
+    """Applies an Adam update with bias correction.
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        m (Parameter): The first moment, changed in place.
+        v (Parameter): The second moment, changed in place.
+        beta1_power (Tensor or number): Beta1 to the power of this step's number.
+        beta2_power (Tensor or number): Beta2 to the power of this step's number.
+        lr (Tensor or number): The learning rate.
+        beta1 (Tensor or number): The decay of the first moment.
+        beta2 (Tensor or number): The decay of the second moment.
+        epsilon (Tensor or number): The summand of the root.
+        gradient (Tensor): The gradient.
+        use_nesterov (bool): Whether to use Nesterov momentum.
+
+    Returns:
+        (var, m, v).
+
+    Raises:
+        TypeError: If a state is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, m, v = (ms.Parameter(ms.Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> print(ms.ops.Adam()(w, m, v, 0.9, 0.999, 0.1, 0.9, 0.999, 1e-8, ms.Tensor([2.0]))[0].asnumpy().round(4))
+        [0.9]
+    """
     _state("ops.Adam", var, m, v)
     grad = core.cast(gradient, var.dtype)
     new_m, new_v = _moments(m, v, grad, beta1, beta2)
@@ -289,7 +636,32 @@ def _adam(var: Parameter, m: Parameter, v: Parameter, beta1_power: Any, beta2_po
 
 def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any,
                        gradient: Tensor) -> tuple:
-    """var -= lr·(m/(sqrt(v) + epsilon) + decay·var), without bias correction; returns (var, m, v)."""
+    """Applies an Adam update with weight decay and without bias correction: var -= lr·(m/(sqrt(v) + epsilon) +
+    decay·var).
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        m (Parameter): The first moment, changed in place.
+        v (Parameter): The second moment, changed in place.
+        lr (Tensor or number): The learning rate.
+        beta1 (Tensor or number): The decay of the first moment.
+        beta2 (Tensor or number): The decay of the second moment.
+        epsilon (Tensor or number): The summand of the root.
+        decay (Tensor or number): The factor of the weight decay.
+        gradient (Tensor): The gradient.
+
+    Returns:
+        (var, m, v).
+
+    Raises:
+        TypeError: If a state is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, m, v = (ms.Parameter(ms.Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> print(ms.ops.AdamWeightDecay()(w, m, v, 0.1, 0.9, 0.999, 1e-8, 0.0, ms.Tensor([2.0]))[0].asnumpy().round(4))
+        [0.6838]
+    """
     _state("ops.AdamWeightDecay", var, m, v)
     new_m, new_v = _moments(m, v, core.cast(gradient, m.dtype), beta1, beta2)
     step = core.add(_quotient(new_m, core.add(core.sqrt(new_v), epsilon)), core.mul(core.cast(var, m.dtype), decay))
@@ -299,7 +671,32 @@ def _adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta
 
 def _cast_adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Tensor,
                             global_norm: Any) -> tuple:
-    """AdamWeightDecay of gradient / global_norm, computed in the type of m: var and gradient may be float16; returns (var, m, v)."""
+    """Applies AdamWeightDecay to gradient / global_norm, computed in the type of m.
+
+    Args:
+        var (Parameter): The parameter, float16 or float32, changed in place.
+        m (Parameter): The first moment, changed in place.
+        v (Parameter): The second moment, changed in place.
+        lr (Tensor or number): The learning rate.
+        beta1 (Tensor or number): The decay of the first moment.
+        beta2 (Tensor or number): The decay of the second moment.
+        epsilon (Tensor or number): The summand of the root.
+        decay (Tensor or number): The factor of the weight decay.
+        gradient (Tensor): The gradient, float16 or float32.
+        global_norm (Tensor or number): The divisor of the gradient.
+
+    Returns:
+        (var, m, v).
+
+    Raises:
+        TypeError: If a state is not a Parameter, or `var` or `gradient` has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, m, v = (ms.Parameter(ms.Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> print(ms.ops.FusedCastAdamWeightDecay()(w, m, v, 0.1, 0.9, 0.999, 1e-8, 0.0, ms.Tensor([2.0]), 1.0)[0].asnumpy().round(4))
+        [0.6838]
+    """
     _state("ops.FusedCastAdamWeightDecay", var, m, v)
     for name, t in (("var", var), ("gradient", gradient)):
         if t.dtype not in (mstype.float16, mstype.float32):
@@ -310,7 +707,33 @@ def _cast_adam_weight_decay(var: Parameter, m: Parameter, v: Parameter, lr: Any,
 
 def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, global_step: Any,
           gradient: Tensor) -> Parameter:
-    """u = m̂/(sqrt(v̂) + epsilon) + decay·var, var -= lr·|var|/|u|·u (ratio 1 where a norm is 0); global_step counts from 1."""
+    """Applies a LAMB update: u = m̂/(sqrt(v̂) + epsilon) + decay·var, var -= lr·|var|/|u|·u. The ratio is 1 if a norm is
+    0.
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        m (Parameter): The first moment, changed in place.
+        v (Parameter): The second moment, changed in place.
+        lr (Tensor or number): The learning rate.
+        beta1 (Tensor or number): The decay of the first moment.
+        beta2 (Tensor or number): The decay of the second moment.
+        epsilon (Tensor or number): The summand of the root.
+        decay (Tensor or number): The factor of the weight decay.
+        global_step (Tensor or number): The number of the step, counted from 1.
+        gradient (Tensor): The gradient.
+
+    Returns:
+        `var`.
+
+    Raises:
+        TypeError: If a state is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, m, v = (ms.Parameter(ms.Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> print(ms.ops.Lamb()(w, m, v, 0.1, 0.9, 0.999, 1e-8, 0.0, 1, ms.Tensor([2.0])).asnumpy().round(4))
+        [0.9]
+    """
     _state("ops.Lamb", var, m, v)
     new_m, new_v = _moments(m, v, core.cast(gradient, m.dtype), beta1, beta2)
     correct = lambda x, beta: core.div(x, core.sub(1.0, core.pow(_number(beta), _number(global_step))))
@@ -322,7 +745,27 @@ def _lamb(var: Parameter, m: Parameter, v: Parameter, lr: Any, beta1: Any, beta2
 
 
 def _adagrad(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, update_slots: bool) -> tuple:
-    """accum += grad², var -= lr·grad/sqrt(accum); returns (var, accum)."""
+    """Applies an Adagrad update: accum += grad², var -= lr·grad/sqrt(accum).
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        accum (Parameter): The sum of squares, changed in place.
+        lr (Tensor or number): The learning rate.
+        grad (Tensor): The gradient.
+        update_slots (bool): Whether `accum` is updated.
+
+    Returns:
+        (var, accum).
+
+    Raises:
+        TypeError: If a state is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, a = ms.Parameter(ms.Tensor([1.0]), name="w"), ms.Parameter(ms.Tensor([0.0]), name="a")
+        >>> print(ms.ops.ApplyAdagrad()(w, a, 0.1, ms.Tensor([2.0]))[0].asnumpy())
+        [0.9]
+    """
     _state("ops.ApplyAdagrad", var, accum)
     total = core.add(accum, core.square(grad)) if update_slots else accum.value()
     accum.assign(total)
@@ -332,8 +775,33 @@ def _adagrad(var: Parameter, accum: Parameter, lr: Any, grad: Tensor, update_slo
 
 def _rmsprop(var: Parameter, mean_square: Parameter, moment: Parameter, learning_rate: Any, grad: Tensor, decay: float, momentum: float,
              epsilon: float) -> Parameter:
-    """mean_square = decay·mean_square + (1 - decay)·grad², moment = momentum·moment + lr·grad/sqrt(mean_square + epsilon), var -= moment; returns
-    var."""
+    """Applies an RMSProp update.
+
+    mean_square = decay·mean_square + (1 - decay)·grad², moment = momentum·moment + lr·grad/sqrt(mean_square +
+    epsilon), var -= moment.
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        mean_square (Parameter): The mean square, changed in place.
+        moment (Parameter): The momentum, changed in place.
+        learning_rate (Tensor or number): The learning rate.
+        grad (Tensor): The gradient.
+        decay (float): The decay of the mean square.
+        momentum (float): The factor of the momentum.
+        epsilon (float): The summand of the mean square.
+
+    Returns:
+        `var`.
+
+    Raises:
+        TypeError: If a state is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w, s, m = (ms.Parameter(ms.Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "s"), (0.0, "m")))
+        >>> print(ms.ops.ApplyRMSProp()(w, s, m, 0.1, ms.Tensor([2.0]), 0.75, 0.0, 1e-10).asnumpy().round(4))
+        [0.8]
+    """
     _state("ops.ApplyRMSProp", var, mean_square, moment)
     square = core.add(core.mul(mean_square, decay), core.mul(core.square(grad), 1 - decay))
     step = core.add(core.mul(moment, momentum), _quotient(core.mul(grad, learning_rate), core.sqrt(core.add(square, epsilon))))
@@ -343,7 +811,24 @@ def _rmsprop(var: Parameter, mean_square: Parameter, moment: Parameter, learning
 
 
 def _descent(var: Parameter, alpha: Any, delta: Tensor) -> Parameter:
-    """var -= alpha·delta; returns var."""
+    """Applies gradient descent: var -= alpha·delta.
+
+    Args:
+        var (Parameter): The parameter, changed in place.
+        alpha (Tensor or number): The learning rate.
+        delta (Tensor): The gradient.
+
+    Returns:
+        `var`.
+
+    Raises:
+        TypeError: If `var` is not a Parameter.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.ApplyGradientDescent()(ms.Parameter(ms.Tensor([1.0])), 0.5, ms.Tensor([1.0])).asnumpy())
+        [0.5]
+    """
     _state("ops.ApplyGradientDescent", var)
     return var.assign(core.sub(var, core.mul(delta, alpha)))
 
@@ -361,7 +846,7 @@ ApplyGradientDescent = primitive("ApplyGradientDescent", _descent)
 
 
 class LSTM:
-    """Comes with the recurrent layers: making one raises NotYetError."""
+    """Raises NotYetError when constructed: it comes with the recurrent layers."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         not_yet("ops.LSTM", "recurrent layers")

@@ -1,4 +1,4 @@
-"""Primitives for state, order, overflow flags and functions of one's own."""
+"""Primitives for state, order, overflow flags and custom functions."""
 from __future__ import annotations
 
 from typing import Any, Callable, Optional
@@ -31,7 +31,9 @@ def _no_register(name: str) -> Any:
 
 
 def _alloc() -> Tensor:
-    """Raises RuntimeError, as MindSpore does on CPU: no device here has an overflow register. FloatStatus and amp.all_finite find overflow."""
+    """Raises RuntimeError, as MindSpore does on CPU: no device here has an overflow register. FloatStatus and
+    amp.all_finite find overflow.
+    """
     return _no_register("NPUAllocFloatStatus")
 
 
@@ -55,8 +57,23 @@ def _no_server(name: str) -> Any:
 
 
 class Push(Primitive):
-    """Sends an optimizer's inputs to a parameter server and returns the key of the weight there. Optimizers make one for parameters that live on a
-    server (Cell.set_param_ps), which no process of Sindri is: a call raises RuntimeError, as MindSpore's does on CPU without one."""
+    """Sends an optimizer's inputs to a parameter server and returns the key of the weight there.
+
+    Optimizers create one for parameters that live on a server (Cell.set_param_ps). No process of Sindri is a
+    parameter server, so a call raises RuntimeError, as in MindSpore on CPU without one.
+
+    Args:
+        optim_type (str): The name of the optimizer's primitive. Default: "ApplyMomentum".
+        only_shape_indices (list): The inputs of which only the shape is sent. Default: None.
+
+    Raises:
+        RuntimeError: When it is called.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Push("ApplyMomentum", [0, 1]))
+        Prim[Push]<optim_type=ApplyMomentum, only_shape_indices=[0, 1]>
+    """
 
     def __init__(self, optim_type: str = "ApplyMomentum", only_shape_indices: Optional[list] = None) -> None:
         super().__init__("Push")
@@ -67,7 +84,16 @@ class Push(Primitive):
 
 
 class Pull(Primitive):
-    """Fetches a weight from a parameter server. A call raises RuntimeError; see Push."""
+    """Fetches a weight from a parameter server. A call raises RuntimeError; see Push.
+
+    Raises:
+        RuntimeError: When it is called.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Pull())
+        Prim[Pull]
+    """
 
     def __init__(self) -> None:
         super().__init__("Pull")
@@ -77,11 +103,28 @@ class Pull(Primitive):
 
 
 class Custom(Primitive):
-    """A primitive of a NumPy function: Custom(func, out_shape, out_dtype, 'pyfunc', bprop)(*tensors).
+    """Wraps a NumPy function as a primitive: Custom(func, out_shape, out_dtype, 'pyfunc', bprop)(*tensors).
 
-    func gets and returns NumPy arrays, so code with it runs eagerly. out_shape and out_dtype (a value, or a function of the inputs' shapes or
-    types) are checked against what comes out when they are given. bprop(*inputs, out, dout) gives the gradients of the inputs, as tensors;
-    without it there are none. Other kinds of functions (func_type) raise ValueError; reg_info is stored only.
+    Args:
+        func (Callable): A function of NumPy arrays that returns NumPy arrays; code that calls it runs eagerly.
+        out_shape (sequence of ints or Callable): The shape to check the result against, or a function of the inputs'
+            shapes; None skips the check. Default: None.
+        out_dtype (dtype or Callable): The type to check the result against, or a function of the inputs' types; None
+            skips the check. Default: None.
+        func_type (str): Must be "pyfunc". Default: "pyfunc".
+        bprop (Callable): A function bprop(*inputs, out, dout) that returns the gradients of the inputs as tensors;
+            without it there are no gradients. Default: None.
+        reg_info: No effect; it is stored. Default: None.
+
+    Raises:
+        TypeError: If `func` is not callable.
+        ValueError: If `func_type` is another string, or a result does not match `out_shape` or `out_dtype`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> import numpy as np
+        >>> print(ms.ops.Custom(lambda x: np.sort(x), (3,), ms.float32)(ms.Tensor([3.0, 1.0, 2.0])))
+        [1. 2. 3.]
     """
 
     def __init__(self, func: Callable, out_shape: Any = None, out_dtype: Any = None, func_type: str = "pyfunc", bprop: Optional[Callable] = None,

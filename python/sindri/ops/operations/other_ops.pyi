@@ -1,4 +1,4 @@
-"""Primitives for state, order, overflow flags and functions of one's own.
+"""Primitives for state, order, overflow flags and custom functions.
 
 Written by scripts/python_stubs.py; do not edit."""
 

@@ -1,4 +1,4 @@
-"""Random primitives. Seeds of 0 draw from the engine's state (set_seed); others make a stream of their own."""
+"""Random primitives. Seeds of 0 draw from the engine's state (set_seed); other seeds select a separate stream."""
 from __future__ import annotations
 
 from typing import Union
@@ -19,7 +19,27 @@ UniformInt = primitive("UniformInt", F.uniform_int, seed=0, seed2=0)
 
 
 def _bernoulli(x: Tensor, p: Union[Tensor, float], seed: int, offset: int) -> Tensor:
-    """ops.bernoulli. p has no default: one operand may mean the shape or, as in torch.bernoulli, the probabilities."""
+    """Draws 1 with probability p, else 0.
+
+    `p` has no default: a single operand could mean the shape or, as in torch.bernoulli, the probabilities.
+
+    Args:
+        x (Tensor): The tensor whose shape and type are used.
+        p (Tensor or float): The probability, one for all or one per element.
+        seed (int): The seed of a separate stream; -1 uses the engine's state.
+        offset (int): A second seed.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Raises:
+        ValueError: If the number `p` is not in [0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Bernoulli()(ms.ops.zeros((3,)), 1.0))
+        [1. 1. 1.]
+    """
     return F.bernoulli(x, p, None if seed == -1 else (seed, offset))
 
 

@@ -1,4 +1,4 @@
-"""Random primitives. Seeds of 0 draw from the engine's state (set_seed); others make a stream of their own.
+"""Random primitives. Seeds of 0 draw from the engine's state (set_seed); other seeds select a separate stream.
 
 Written by scripts/python_stubs.py; do not edit."""
 
