@@ -56,7 +56,13 @@ _RENAMED = {
 }
 
 # Methods that change the tensor: name_ writes the result of name into the tensor.
-_IN_PLACE = "add sub mul div clamp exp log sigmoid tanh floor sign masked_fill floor_divide remainder index_add index_fill scatter"
+# With an example each, on [1, 2], and its result.
+_IN_PLACE = {
+    "add": ("(1)", "[2. 3.]"), "sub": ("(1)", "[0. 1.]"), "mul": ("(2)", "[2. 4.]"), "div": ("(2)", "[0.5 1. ]"), "clamp": ("(0.0, 1.5)", "[1.  1.5]"),
+    "exp": ("().round()", "[3. 7.]"), "log": ("().round()", "[0. 1.]"), "sigmoid": ("().round()", "[1. 1.]"), "tanh": ("().round()", "[1. 1.]"),
+    "floor": ("()", "[1. 2.]"), "sign": ("()", "[1. 1.]"), "masked_fill": ("(ms.Tensor([True, False]), 9.0)", "[9. 2.]"), "floor_divide": ("(2)", "[0. 1.]"),
+    "remainder": ("(2)", "[1. 0.]"), "index_add": ("(ms.Tensor([1]), ms.Tensor([5.0]), 0)", "[1. 7.]"), "index_fill": ("(0, ms.Tensor([1]), 5.0)", "[1. 5.]"),
+    "scatter": ("(0, ms.Tensor([1]), ms.Tensor([5.0]))", "[1. 5.]")}
 
 
 def _like(method: Callable, name: str, function: Callable) -> None:
@@ -87,9 +93,10 @@ def _in_place(name: str, function: Callable) -> Callable:
             raise TypeError(f"the result is of {value.dtype}, the tensor of {self.dtype} | Tensor.{name}_ | cast the tensor first, or use {name}")
         return give(self, value)
     _like(method, name + "_", function)
-    method.__doc__ = (f"Computes `{name}` in place: writes the result into the tensor, in its type, and returns the tensor.\n\n    Returns:\n"
+    method.__doc__ = (f"Computes `{name}` in place: writes the result into the tensor, in its type.\n\n    The arguments are those of `{name}`.\n\n    Returns:\n"
                       "        The tensor.\n\n    Raises:\n        TypeError: If the result is floating and the tensor holds integers."
-                      "\n        ValueError: If the result has another shape.")
+                      "\n        ValueError: If the result has another shape.\n\n    Examples:\n        >>> import sindri as ms"
+                      f"\n        >>> print(ms.Tensor([1.0, 2.0]).{name}_{_IN_PLACE[name][0]})\n        {_IN_PLACE[name][1]}")
     return method
 
 
@@ -1185,7 +1192,8 @@ def type_(self: Tensor, dtype: Any = None) -> Any:
 def _to_type(name: str, dtype: Any) -> Callable:
     def method(self: Tensor) -> Tensor:
         return self.astype(dtype)
-    method.__doc__ = f"Converts the values to {dtype}.\n\n    Returns:\n        A tensor of that type."
+    method.__doc__ = (f"Converts the values to {dtype}.\n\n    Returns:\n        A tensor of that type.\n\n    Examples:\n        >>> import sindri as ms"
+                      f"\n        >>> print(ms.Tensor([1, 0]).{name}().dtype)\n        {dtype}")
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     return method
 
@@ -1426,7 +1434,7 @@ def attach(cls: type) -> None:
         put(name, _method(name, getattr(function, name)))
     for name, source in _RENAMED.items():
         put(name, _method(name, getattr(function, source)))
-    for name in _IN_PLACE.split():
+    for name in _IN_PLACE:
         put(name + "_", _in_place(name, getattr(function, name)))
     for name, fact in facts.PROPERTIES.items():
         put(name, fact)

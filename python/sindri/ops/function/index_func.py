@@ -806,10 +806,25 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 
 def fill_diagonal(input: Tensor, fill_value: Union[int, float], wrap: bool = False) -> Tensor:
-    """Returns input with fill_value where all indices are equal.
+    """Returns the input with a value where all indices are equal.
 
-    In a matrix with more rows than columns, `wrap` continues the diagonal after each square, one row apart. Raises
-    ValueError below 2 dimensions, and for more than 2 dimensions of different sizes.
+    Args:
+        input (Tensor): A matrix, or a tensor of more than 2 dimensions of one size.
+        fill_value (number): The value.
+        wrap (bool): Whether, in a matrix with more rows than columns, the diagonal continues after each square, one
+            row apart. Default: False.
+
+    Returns:
+        A tensor of input's shape and type.
+
+    Raises:
+        ValueError: If `input` has fewer than 2 dimensions, or more than 2 of different sizes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).fill_diagonal(9))
+        [[9 2]
+         [3 9]]
     """
     shape = input.shape
     if len(shape) < 2 or len(shape) > 2 and len(set(shape)) > 1:
@@ -822,9 +837,24 @@ def fill_diagonal(input: Tensor, fill_value: Union[int, float], wrap: bool = Fal
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Returns input with the elements of source, in order, where mask (bool, broadcast) is True.
+    """Returns the input with the elements of `source`, in order, where `mask` is True.
 
-    Raises TypeError for other types. Outside compiled code, raises ValueError if source has too few elements.
+    Args:
+        input (Tensor): The tensor.
+        mask (Tensor): A bool tensor, which broadcasts.
+        source (Tensor): The values.
+
+    Returns:
+        A tensor of input's shape and type.
+
+    Raises:
+        TypeError: If `mask` is not bool or the types of `input` and `source` differ.
+        ValueError: If `source` has too few elements; it is not checked in compiled code.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.Tensor([1, 2, 3]).masked_scatter(ms.Tensor([True, False, True]), ms.Tensor([8, 9])))
+        [8 2 9]
     """
     if mask.dtype is not mstype.bool_:
         fail(TypeError, f"mask: expected bools, got {mask.dtype}", "Tensor.masked_scatter")

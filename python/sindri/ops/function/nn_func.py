@@ -972,7 +972,7 @@ def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
 
 
 def instance_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Normalises over the height and width of each sample and channel, times gamma, plus beta."""
+    """Normalises over the height and width of each sample and channel, then multiplies by gamma and adds beta."""
     return group_norm(x, x.shape[1], gamma, beta, epsilon)
 
 

@@ -826,12 +826,36 @@ def mixed_precision_cast(dst_dtype, x: Any) -> Any:
 
 
 def tail(data: tuple) -> tuple:
-    """Returns all elements but the first."""
+    """Returns all elements of a tuple but the first.
+
+    Args:
+        data (tuple): The tuple.
+
+    Returns:
+        A tuple.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.tail((1, 2, 3)))
+        (2, 3)
+    """
     return data[1:]
 
 
 def zip_operation(*data: tuple) -> tuple:
-    """Returns zip(*data) as a tuple."""
+    """Returns zip(*data) as a tuple.
+
+    Args:
+        *data: Sequences.
+
+    Returns:
+        A tuple of tuples.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.zip_operation((1, 2), (3, 4)))
+        ((1, 3), (2, 4))
+    """
     return tuple(zip(*data))
 
 

@@ -1144,8 +1144,24 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple:
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple:
-    """Returns (k-th smallest value, its int64 index) along dim; k counts from 1. Raises ValueError if k exceeds the
-    dimension.
+    """Returns the k-th smallest element along a dimension and its index.
+
+    Args:
+        input (Tensor): The tensor.
+        k (int): The rank of the element, counted from 1.
+        dim (int): The dimension. Default: -1.
+        keepdim (bool): Whether the reduced dimension is kept with size 1. Default: False.
+
+    Returns:
+        (values, int64 indices).
+
+    Raises:
+        ValueError: If `k` exceeds the dimension or `dim` is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(*ms.Tensor([3.0, 1.0, 2.0]).kthvalue(2))
+        2.0 2
     """
     axis = to_axis(dim, len(input.shape), "ops.kthvalue")
     k = to_count(k, "k", "ops.kthvalue", input.shape[axis])

@@ -2,12 +2,59 @@
 from __future__ import annotations
 
 from sindri.common import dtype as mstype
-from sindri.ops._util import core
+from sindri.ops._util import Axis, Tensor, core
 from sindri.ops.function import linalg_func as L
 from sindri.ops.function import math_func as F
 from sindri.ops.function import reduce_func as R
 from sindri.ops.function import special_func as S
 from sindri.ops.primitive import REQUIRED, like, primitive
+
+
+def _norm(x: Tensor, axis: Axis, keep_dims: bool) -> Tensor:
+    """Computes the 2-norm over axes.
+
+    Args:
+        x (Tensor): The tensor.
+        axis (int or sequence of ints): The axes; () is all.
+        keep_dims (bool): Whether reduced axes are kept with size 1.
+
+    Returns:
+        The norms.
+
+    Raises:
+        ValueError: If an axis is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.Norm()(ms.Tensor([3.0, 4.0])))
+        5.0
+    """
+    return core.norm(x, 2.0, R.to_axes(axis, "ops.Norm"), keep_dims)
+
+
+def _triangular_solve(a: Tensor, b: Tensor, lower: bool, adjoint: bool) -> Tensor:
+    """Solves a·x = b for triangular matrices a.
+
+    Args:
+        a (Tensor): The matrices, [.., n, n].
+        b (Tensor): The right-hand sides, [.., n, m].
+        lower (bool): Whether `a` is lower triangular.
+        adjoint (bool): Whether to solve aᵀ·x = b.
+
+    Returns:
+        The solutions, [.., n, m].
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.MatrixTriangularSolve()(ms.Tensor([[2.0, 0.0], [1.0, 1.0]]), ms.Tensor([[2.0], [3.0]])))
+        [[1.]
+         [2.]]
+    """
+    return core.triangular_solve(a, b, lower, adjoint)
+
 
 # Two operands.
 Add = TensorAdd = primitive("Add", core.add)
@@ -142,9 +189,7 @@ Cummin = primitive("Cummin", R.cummin, axis=REQUIRED)
 TopK = primitive("TopK", like(R.topk, lambda x, k, sorted: R.topk(x, k, None, True, sorted)), sorted=True)
 Sort = primitive("Sort", R.sort, axis=-1, descending=False)
 LpNorm = primitive("LpNorm", R.lp_norm, (), ("axis", "p"), axis=REQUIRED, p=2, keep_dims=False, epsilon=1e-12)
-Norm = primitive("Norm",
-                 like(core.norm, lambda x, axis, keep_dims: core.norm(x, 2.0, R.to_axes(axis, "ops.Norm"), keep_dims)), (), ("axis",), axis=(),
-                 keep_dims=False)
+Norm = primitive("Norm", _norm, (), ("axis",), axis=(), keep_dims=False)
 SquareSumAll = primitive("SquareSumAll", R.square_sum_all)
 CountNonZero = primitive("CountNonZero",
                          like(R.count_nonzero, lambda x, dims: R.count_nonzero(x, dims, False, mstype.int64)), (), ("dims",), dims=None)
@@ -160,9 +205,7 @@ MatrixInverse = primitive("MatrixInverse", like(L.inverse, lambda x, adjoint: L.
 Cholesky = primitive("Cholesky", L.cholesky, upper=False)
 CholeskyInverse = primitive("CholeskyInverse", L.cholesky_inverse, upper=False)
 CholeskySolve = primitive("CholeskySolve", L.cholesky_solve, upper=False)
-MatrixTriangularSolve = primitive("MatrixTriangularSolve",
-                                  like(core.triangular_solve, lambda a, b, lower, adjoint: core.triangular_solve(a, b, lower, adjoint)), lower=True,
-                                  adjoint=False)
+MatrixTriangularSolve = primitive("MatrixTriangularSolve", _triangular_solve, lower=True, adjoint=False)
 MatrixDeterminant = primitive("MatrixDeterminant", L.det)
 LogMatrixDeterminant = primitive("LogMatrixDeterminant", L.slogdet)
 MatrixSolve = primitive("MatrixSolve", L.matrix_solve, adjoint=False)

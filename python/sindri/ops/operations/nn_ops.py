@@ -14,6 +14,25 @@ from sindri.ops.function import volume_func as V
 from sindri.ops.primitive import REQUIRED, like, primitive
 
 # Activations.
+
+
+def _gelu(x: Tensor) -> Tensor:
+    """Computes x·Φ(x), where Φ is the standard normal distribution function, approximated by tanh.
+
+    Args:
+        x (Tensor): The input, of any shape.
+
+    Returns:
+        A tensor of x's shape and type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.GeLU()(ms.Tensor([-1.0, 0.0, 1.0])).asnumpy().round(4))
+        [-0.1588  0.      0.8412]
+    """
+    return core.gelu(x, True)
+
+
 ReLU = primitive("ReLU", core.relu)
 ReLU6 = primitive("ReLU6", core.relu6)
 LeakyReLU = primitive("LeakyReLU", F.leaky_relu, alpha=0.2)
@@ -21,7 +40,7 @@ PReLU = primitive("PReLU", F.prelu)
 Elu = primitive("Elu", F.elu, alpha=1.0)
 SeLU = primitive("SeLU", F.selu)
 CeLU = primitive("CeLU", F.celu, alpha=1.0)
-GeLU = Gelu = primitive("GeLU", like(core.gelu, lambda x: core.gelu(x, True)))
+GeLU = Gelu = primitive("GeLU", _gelu)
 FastGeLU = FastGelu = primitive("FastGeLU", F.fast_gelu)
 HSwish = primitive("HSwish", core.hswish)
 HSigmoid = primitive("HSigmoid", core.hsigmoid)
@@ -846,7 +865,19 @@ ApplyGradientDescent = primitive("ApplyGradientDescent", _descent)
 
 
 class LSTM:
-    """Raises NotYetError when constructed: it comes with the recurrent layers."""
+    """Comes with the recurrent layers, which are not available yet.
+
+    Raises:
+        NotYetError: When it is constructed.
+
+    Examples:
+        >>> import sindri as ms
+        >>> try:
+        ...     ms.ops.LSTM(2, 3)
+        ... except Exception as e:
+        ...     print(type(e).__name__)
+        NotYetError
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         not_yet("ops.LSTM", "recurrent layers")

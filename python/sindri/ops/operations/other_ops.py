@@ -31,19 +31,51 @@ def _no_register(name: str) -> Any:
 
 
 def _alloc() -> Tensor:
-    """Raises RuntimeError, as MindSpore does on CPU: no device here has an overflow register. FloatStatus and
+    """Raises RuntimeError, as in MindSpore on CPU: no device here has an overflow register. FloatStatus and
     amp.all_finite find overflow.
+
+    Raises:
+        RuntimeError: When it is called.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.NPUAllocFloatStatus())
+        Prim[NPUAllocFloatStatus]
     """
     return _no_register("NPUAllocFloatStatus")
 
 
 def _get(status: Tensor) -> Tensor:
-    """Raises RuntimeError: a status that is always 0 would let overflowed gradients pass. See NPUAllocFloatStatus."""
+    """Raises RuntimeError: a status that is always 0 would let overflowed gradients pass. See NPUAllocFloatStatus.
+
+    Args:
+        status (Tensor): The status.
+
+    Raises:
+        RuntimeError: When it is called.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.NPUGetFloatStatus())
+        Prim[NPUGetFloatStatus]
+    """
     return _no_register("NPUGetFloatStatus")
 
 
 def _clear(status: Tensor) -> Tensor:
-    """Raises RuntimeError. See NPUAllocFloatStatus."""
+    """Raises RuntimeError. See NPUAllocFloatStatus.
+
+    Args:
+        status (Tensor): The status.
+
+    Raises:
+        RuntimeError: When it is called.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.ops.NPUClearFloatStatus())
+        Prim[NPUClearFloatStatus]
+    """
     return _no_register("NPUClearFloatStatus")
 
 
