@@ -238,7 +238,7 @@ struct Measured {
   std::unique_ptr<train::Model> model;
 };
 
-// The file may be saved at an interval that ends with the last step, at the epoch's end or at the end of the run.
+// The step of the save ends an interval of saves, and also the epoch or the whole run.
 TEST_P(Average, FilesHoldTheStatisticsOfTheirWeights) {
   for (const int64_t stop : {0, 8}) {  // five steps per epoch
     Measured m;

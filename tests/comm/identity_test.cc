@@ -224,7 +224,7 @@ TEST(Identity, LaunchedAsOneOfSeveralButAlone) {
   EXPECT_EQ(find_identity({{"RANK", "0"}}, {}).size, 1);
   // Incomplete sources that are also set are named.
   EXPECT_THAT(error_of({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MS_ROLE", "MS_WORKER"}}), HasSubstr("MS_ROLE: MS_ROLE=MS_WORKER"));
-  // An explicitly requested backend resolves it.
+  // With an explicitly requested backend it is not an error.
   EXPECT_EQ(find_identity(slurm, with_backend("single")).size, 1);
   EXPECT_EQ(find_identity(slurm, with_backend("mpi")).size, 4);
   Environment pmix = slurm;

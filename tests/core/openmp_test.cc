@@ -21,7 +21,7 @@ double processor_seconds() {
 // With a plain program's environment, the runtime's threads spin for milliseconds at a barrier by default.
 TEST(OpenMp, IdleThreadsRest) {
   for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) {
-    if (std::getenv(name) != nullptr) GTEST_SKIP() << name << " is set: the user has chosen";
+    if (std::getenv(name) != nullptr) GTEST_SKIP() << name << " is set by the user";
   }
   if (num_threads() < 2) GTEST_SKIP() << "one thread";
   std::atomic<int> sum{0};

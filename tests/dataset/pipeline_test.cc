@@ -242,7 +242,7 @@ TEST(Samplers, SubsetRandomReplacementAndStart) {
 }
 
 TEST(Order, PermutationsAreUniform) {
-  // χ² over where element 0 goes in permutations of 8: 7 degrees of freedom, 99.9 % below 24.3.
+  // χ² of the positions of element 0 in permutations of 8: 7 degrees of freedom, 99.9 % below 24.3.
   std::vector<double> at(8, 0);
   const int passes = 8000;
   for (int p = 0; p < passes; ++p) {

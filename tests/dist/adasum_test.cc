@@ -25,7 +25,7 @@ Vector pair_of(const Vector& a, const Vector& b) {
   for (size_t i = 0; i < a.size(); ++i) out[i] = (aa == 0 ? 1 : 1 - ab / (2 * aa)) * a[i] + (bb == 0 ? 1 : 1 - ab / (2 * bb)) * b[i];
   return out;
 }
-// Neighbours first; a power of two of them.
+// Combines neighbours first; the number of vectors is a power of two.
 Vector tree_of(std::vector<Vector> v) {
   while (v.size() > 1) {
     std::vector<Vector> next;

@@ -67,7 +67,7 @@ TEST(ArenaPool, RunsAtOneTimeHaveOneEach) {
   }
   large.reset();
   EXPECT_EQ(before.bytes(), kMB);
-  // The other way round: the small executable borrows the large arena, and with the arena that the larger one then gets there are too many.
+  // The other way round: the small executable borrows the large arena, and the large one then gets another, which is too much for two executables.
   large.emplace(3 * kMB);
   small.reset();
   { const Lease b(*large); }

@@ -14,7 +14,7 @@
 namespace sindri::test {
 namespace {
 
-constexpr int64_t kRows = 19, kChannels = 37;  // 16 rows and 3, vectors of 16, 8 or 4 and what is left
+constexpr int64_t kRows = 19, kChannels = 37;  // 16 rows and 3, vectors of 16, 8 or 4 and a remainder
 
 struct Loops {
   decltype(&simd_scalar::bn_stats_rows) stats;
