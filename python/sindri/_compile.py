@@ -45,7 +45,7 @@ _MANY_STATES = 16  # graphs for the same arguments; above this, a warning names 
 _MAX_CHANGES = 8
 # For parts of eager calls.
 _FEW_NODES = 3  # a smaller function runs op by op in less time than comparing its signature takes
-_FREE_TRIES = 8  # signatures compiled in advance; further ones must be earned
+_FREE_TRIES = 8  # signatures compiled without earlier hits; each further one must be earned
 _HITS_PER_TRY = 16  # by this number of calls that found their signature
 _MAX_FRUITLESS = 32  # consecutive calls with a new signature, after which signatures are not compared any more
 

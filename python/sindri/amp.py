@@ -364,7 +364,13 @@ def all_finite(inputs: Any) -> Tensor:
 
 
 class LossScaler(ABC):
-    """Base class of loss scalers: they scale the loss, unscale the gradients and adjust the scale to whether these were finite."""
+    """Base class of loss scalers: they scale the loss, unscale the gradients and adjust the scale to whether these were finite.
+
+    Examples:
+        >>> import sindri as ms
+        >>> isinstance(ms.amp.StaticLossScaler(8.0), ms.amp.LossScaler)
+        True
+    """
 
     @abstractmethod
     def scale(self, inputs: Any) -> Any:

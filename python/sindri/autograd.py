@@ -17,6 +17,13 @@ class ParamUse(NamedTuple):
 
     Its contribution to the Parameter's gradient is a function of `operands` and `output_grad` alone: output_gradᵀ·input for a Dense layer. A Parameter
     has several uses if several layers share it, or if one layer runs twice.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.Dense(2, 1, "ones", has_bias=False)
+        >>> _, _, uses = ms.autograd.value_and_grad_with_uses(net)(ms.Tensor([[1.0, 2.0]]))
+        >>> print(uses[0].input(), uses[0].unscaled_output_grad())
+        [[1. 2.]] [[1.]]
     """
 
     parameter: Parameter

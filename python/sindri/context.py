@@ -28,7 +28,13 @@ def era() -> int:
 
 
 class ParallelMode:
-    """The names of the parallel modes."""
+    """The names of the parallel modes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.ParallelMode.DATA_PARALLEL
+        'data_parallel'
+    """
 
     STAND_ALONE = "stand_alone"
     DATA_PARALLEL = "data_parallel"
@@ -344,7 +350,15 @@ def get_auto_parallel_context(attr_key: str) -> Any:
 
 
 def reset_auto_parallel_context() -> None:
-    """Resets every key of parallel runs to its default."""
+    """Resets every key of parallel runs to its default.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_auto_parallel_context(gradients_mean=True)
+        >>> ms.reset_auto_parallel_context()
+        >>> ms.get_auto_parallel_context("gradients_mean")
+        False
+    """
     _given.clear()
     _split_indices.clear()
     _parallel.clear()
@@ -364,6 +378,10 @@ def set_ps_context(**kwargs: Any) -> None:
     Raises:
         ValueError: If a key is unknown.
         NotYetError: If enable_ps is True.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_ps_context(enable_ssl=False)
     """
     for key, value in kwargs.items():
         if key not in _ps:
@@ -384,6 +402,11 @@ def get_ps_context(attr_key: str) -> Any:
 
     Raises:
         ValueError: If the key is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.get_ps_context("enable_ps")
+        False
     """
     if attr_key not in _ps:
         raise ValueError(f"unknown key '{attr_key}' | get_ps_context")
@@ -406,6 +429,10 @@ def set_offload_context(offload_config: Any) -> None:
 
     Raises:
         TypeError: If `offload_config` is not a dict.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_offload_context({"offload_param": "cpu"})
     """
     if not isinstance(offload_config, dict):
         raise TypeError(f"offload_config must be a dict, got {type(offload_config).__name__} | set_offload_context")

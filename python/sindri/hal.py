@@ -90,6 +90,11 @@ def is_initialized(device_target: str) -> bool:
     Raises:
         TypeError: If `device_target` is not a str.
         ValueError: If the target is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.is_initialized('CPU')
+        True
     """
     return is_available(device_target)
 
@@ -151,6 +156,11 @@ def get_device_properties(device_id: int, device_target: Optional[str] = None) -
     Raises:
         TypeError: If an argument has another type.
         ValueError: If there is no such device.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.get_device_properties(0, 'CPU') is None
+        True
     """
     own, _, name, memory, free = _one(device_id, device_target)
     return None if own == 'cpu' else DeviceProperties(name, memory, free)
@@ -166,6 +176,10 @@ def get_device_capability(device_id: int, device_target: Optional[str] = None) -
     Raises:
         TypeError: If an argument has another type.
         ValueError: If there is no such device.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.get_device_capability(0, 'CPU')
     """
     _one(device_id, device_target)
 
@@ -179,6 +193,10 @@ def get_arch_list(device_target: Optional[str] = None) -> None:
     Raises:
         TypeError: If `device_target` is not a str.
         ValueError: If there are no such devices, or the target is unknown.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.get_arch_list('CPU')
     """
     _used(device_target)
 
@@ -191,6 +209,11 @@ def memory_stats(device_target: Optional[str] = None) -> Dict[str, Any]:
 
     Returns:
         Dict.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.memory_stats('CPU')['total_allocated_memory'] >= 0
+        True
     """
     return runtime.stats_of(_name(device_target))
 
@@ -203,6 +226,11 @@ def memory_summary(device_target: Optional[str] = None) -> str:
 
     Returns:
         str.
+
+    Examples:
+        >>> import sindri as ms
+        >>> 'Allocated memory' in ms.hal.memory_summary('CPU')
+        True
     """
     return runtime.summary_of(memory_stats(device_target))
 
@@ -215,6 +243,11 @@ def memory_allocated(device_target: Optional[str] = None) -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.memory_allocated('CPU') >= 0
+        True
     """
     return memory_stats(device_target)['total_allocated_memory']
 
@@ -227,6 +260,11 @@ def max_memory_allocated(device_target: Optional[str] = None) -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.max_memory_allocated('CPU') >= ms.hal.memory_allocated('CPU')
+        True
     """
     return memory_stats(device_target)['max_allocated_memory']
 
@@ -239,6 +277,11 @@ def memory_reserved(device_target: Optional[str] = None) -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.memory_reserved('CPU') >= ms.hal.memory_allocated('CPU')
+        True
     """
     return memory_stats(device_target)['total_reserved_memory']
 
@@ -251,6 +294,11 @@ def max_memory_reserved(device_target: Optional[str] = None) -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.max_memory_reserved('CPU') >= ms.hal.memory_reserved('CPU')
+        True
     """
     return memory_stats(device_target)['max_reserved_memory']
 
@@ -260,6 +308,10 @@ def reset_max_memory_allocated(device_target: Optional[str] = None) -> None:
 
     Args:
         device_target (str): The target. Default: None, that of the device in use.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.reset_max_memory_allocated('CPU')
     """
     _core.reset_device_memory_peaks(_name(device_target), reserved=False)
 
@@ -269,6 +321,10 @@ def reset_max_memory_reserved(device_target: Optional[str] = None) -> None:
 
     Args:
         device_target (str): The target. Default: None, that of the device in use.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.reset_max_memory_reserved('CPU')
     """
     _core.reset_device_memory_peaks(_name(device_target), in_use=False)
 
@@ -278,5 +334,9 @@ def reset_peak_memory_stats(device_target: Optional[str] = None) -> None:
 
     Args:
         device_target (str): The target. Default: None, that of the device in use.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.hal.reset_peak_memory_stats('CPU')
     """
     _core.reset_device_memory_peaks(_name(device_target))

@@ -105,6 +105,10 @@ def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
         msg (str): The text; `args` are inserted with the % operator.
         *args: The values.
         **kwargs: As in the functions of `logging`.
+
+    Examples:
+        >>> from sindri import log
+        >>> log.debug('step %d', 1)
     """
     _setup().debug(msg, *args, stacklevel=2, **kwargs)
 
@@ -116,6 +120,10 @@ def info(msg: Any, *args: Any, **kwargs: Any) -> None:
         msg (str): The text; `args` are inserted with the % operator.
         *args: The values.
         **kwargs: As in the functions of `logging`.
+
+    Examples:
+        >>> from sindri import log
+        >>> log.info('step %d', 1)
     """
     _setup().info(msg, *args, stacklevel=2, **kwargs)
 

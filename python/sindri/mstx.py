@@ -26,6 +26,10 @@ def mark(message: str, stream: Any = None, domain: str = 'default') -> None:
 
     Raises:
         TypeError: If `message` is not a str or is empty.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.mstx.mark('epoch 1')
     """
     logger.debug('mstx mark %s', _text(message))
 
@@ -64,6 +68,11 @@ def range_end(range_id: int, domain: str = 'default') -> None:
 
     Raises:
         TypeError: If `range_id` is not an int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> number = ms.mstx.range_start('forward')
+        >>> ms.mstx.range_end(number)
     """
     if not isinstance(range_id, int) or isinstance(range_id, bool):
         raise TypeError(f"mstx.range_end: 'range_id' must be int, got {range_id!r}")

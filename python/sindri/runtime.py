@@ -56,6 +56,11 @@ def current_stream() -> Stream:
 
     Returns:
         Stream.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.current_stream() == ms.runtime.default_stream()
+        True
     """
     return Stream()
 
@@ -65,21 +70,41 @@ def default_stream() -> Stream:
 
     Returns:
         Stream.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.default_stream().id
+        0
     """
     return Stream()
 
 
 def synchronize() -> None:
-    """Waits for all work of the device in use, and raises its errors. Returns at once on a CPU, whose calls are synchronous."""
+    """Waits for all work of the device in use, and raises its errors. Returns at once on a CPU, whose calls are synchronous.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.synchronize()
+    """
     _core.synchronize()
 
 
 def launch_blocking() -> None:
-    """Does nothing: every launch already blocks."""
+    """Does nothing: every launch already blocks.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.launch_blocking()
+    """
 
 
 def empty_cache() -> None:
-    """Returns memory that was freed and is kept for reuse to the device; on a CPU to the system."""
+    """Returns memory that was freed and is kept for reuse to the device; on a CPU to the system.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.empty_cache()
+    """
     _core.release_cached_device_memory()
 
 
@@ -127,6 +152,11 @@ def max_memory_allocated() -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.max_memory_allocated() >= ms.runtime.memory_allocated()
+        True
     """
     return memory_stats()['max_allocated_memory']
 
@@ -136,6 +166,11 @@ def memory_reserved() -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.memory_reserved() >= ms.runtime.memory_allocated()
+        True
     """
     return memory_stats()['total_reserved_memory']
 
@@ -145,22 +180,42 @@ def max_memory_reserved() -> int:
 
     Returns:
         int: bytes.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.max_memory_reserved() >= ms.runtime.memory_reserved()
+        True
     """
     return memory_stats()['max_reserved_memory']
 
 
 def reset_max_memory_allocated() -> None:
-    """Resets `max_memory_allocated()` to the current value."""
+    """Resets `max_memory_allocated()` to the current value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.reset_max_memory_allocated()
+    """
     _core.reset_device_memory_peaks(reserved=False)
 
 
 def reset_max_memory_reserved() -> None:
-    """Resets `max_memory_reserved()` to the current value."""
+    """Resets `max_memory_reserved()` to the current value.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.reset_max_memory_reserved()
+    """
     _core.reset_device_memory_peaks(in_use=False)
 
 
 def reset_peak_memory_stats() -> None:
-    """Resets both peaks to the current values."""
+    """Resets both peaks to the current values.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.runtime.reset_peak_memory_stats()
+    """
     _core.reset_device_memory_peaks()
 
 
@@ -169,6 +224,11 @@ def memory_summary() -> str:
 
     Returns:
         str.
+
+    Examples:
+        >>> import sindri as ms
+        >>> 'Allocated memory' in ms.runtime.memory_summary()
+        True
     """
     return summary_of(memory_stats())
 
@@ -237,6 +297,12 @@ def run_check() -> None:
 
     Raises:
         RuntimeError: If the result is wrong.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.run_check()  # doctest: +ELLIPSIS
+        Sindri version: ...
+        The result of multiplication calculation is correct, Sindri has been installed on platform [...] successfully!
     """
     print(f'Sindri version: {_core.version}')
     a = Tensor([[1.0, 2.0], [3.0, 4.0]])

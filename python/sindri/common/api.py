@@ -175,6 +175,13 @@ def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
 
     Returns:
         The method, or a decorator.
+
+    Examples:
+        >>> import sindri as ms
+        >>> class Net(ms.nn.Cell):
+        ...     @ms.lazy_inline
+        ...     def __init__(self):
+        ...         super().__init__()
     """
     def wrap(f: _F) -> _F:
         return f

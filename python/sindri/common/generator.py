@@ -18,6 +18,12 @@ def manual_seed(seed: int) -> None:
     Raises:
         TypeError: If `seed` is not an int.
         ValueError: If `seed` is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.manual_seed(3)
+        >>> ms.initial_seed()
+        3
     """
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise TypeError(f"seed must be an int, got {seed!r} | manual_seed")
@@ -32,6 +38,11 @@ def seed() -> int:
 
     Returns:
         int: the seed.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.seed() == ms.initial_seed()
+        True
     """
     number = int.from_bytes(_os.urandom(6), "little")
     manual_seed(number)
@@ -43,6 +54,12 @@ def initial_seed() -> int:
 
     Returns:
         int.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.manual_seed(3)
+        >>> ms.initial_seed()
+        3
     """
     return int(_core.rng_state().asnumpy().reshape(-1)[0])
 
@@ -75,6 +92,14 @@ def set_rng_state(state: Tensor) -> None:
     Raises:
         TypeError: If `state` is not a Tensor.
         ValueError: If it has another shape or type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> state = ms.get_rng_state()
+        >>> first = ms.ops.standard_normal((3,))
+        >>> ms.set_rng_state(state)
+        >>> bool((ms.ops.standard_normal((3,)) == first).all())
+        True
     """
     now = _core.rng_state()
     if not isinstance(state, Tensor):

@@ -11,6 +11,14 @@ class HookHandle:
 
     Args:
         table (MutableMapping): The hooks by handle.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.nn.ReLU()
+        >>> handle = net.register_forward_hook(lambda cell, inputs, output: output + 1)
+        >>> handle.remove()
+        >>> print(net(ms.Tensor([1.0])))
+        [1.]
     """
 
     def __init__(self, table: MutableMapping[HookHandle, Callable[..., object]]) -> None:

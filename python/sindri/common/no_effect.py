@@ -44,5 +44,10 @@ PROFILER_OPTIONS = ("profile_communication", "profile_memory", "l2_cache", "hbm_
 
 
 def no_effect(what: str, instead: str) -> None:
-    """Warns, once per process for each text, that `what` was accepted without effect, and what to use instead."""
+    """Warns, once per process for each text, that a setting was accepted without effect.
+
+    Args:
+        what (str): The setting.
+        instead (str): What to use instead.
+    """
     logger.warning_once("%s has no effect | %s", what, instead)

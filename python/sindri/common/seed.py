@@ -49,6 +49,12 @@ def get_seed() -> Optional[int]:
 
     Returns:
         int, or None.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.set_seed(7)
+        >>> ms.get_seed()
+        7
     """
     return _core.get_seed()
 

@@ -25,6 +25,12 @@ class IncompatibleKeys(NamedTuple):
     Args:
         missing_keys (list): Keys of the Cell that the state lacks.
         unexpected_keys (list): Keys of the state that the Cell lacks.
+
+    Examples:
+        >>> import sindri as ms
+        >>> found = ms.nn.Dense(2, 3).load_state_dict({}, strict=False)
+        >>> found.missing_keys
+        ['weight', 'bias']
     """
 
     missing_keys: List[str]
@@ -239,6 +245,7 @@ class CellState:
         The dict holds the objects themselves: copy those that must not change.
 
         Args:
+            *args: `destination`, `prefix` and `keep_vars` by position.
             destination (dict): A dict to fill and return. Default: None, a new one.
             prefix (str): Text before each path. Default: "".
             keep_vars (bool): Passed to the hooks; has no other effect. Default: False.

@@ -775,19 +775,46 @@ class Cell(CellState):
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
-        """Always raises RuntimeError: parameter servers are not available."""
+        """Always raises RuntimeError: parameter servers are not available.
+
+        Args:
+            recurse (bool): Ignored. Default: True.
+            init_in_server (bool): Ignored. Default: False.
+
+        Raises:
+            RuntimeError: Always.
+        """
         raise RuntimeError("parameter server mode is off | Cell.set_param_ps | leave enable_parameter_server out")
 
     def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> Self:
-        """Returns the Cell itself, with a warning: layers are not split over ranks."""
+        """Returns the Cell itself, with a warning: layers are not split over ranks.
+
+        Args:
+            in_strategy: Ignored.
+            out_strategy: Ignored. Default: None.
+            parameter_plan: Ignored. Default: None.
+            device (str): Ignored. Default: "Ascend".
+            level (int): Ignored. Default: 0.
+
+        Returns:
+            The Cell itself.
+        """
         no_effect("Cell.shard", "every rank has the whole layer; split the data with parallel_mode='data_parallel'")
         return self
 
     def set_parallel_input_with_inputs(self, *inputs: Any) -> None:
-        """Does nothing on one rank; for parallel runs."""
+        """Does nothing on one rank; for parallel runs.
+
+        Args:
+            *inputs: Ignored.
+        """
 
     def load_parameter_slice(self, params: Any) -> None:
-        """Does nothing on one rank; for parallel runs."""
+        """Does nothing on one rank; for parallel runs.
+
+        Args:
+            params (dict): Ignored.
+        """
 
     def set_auto_parallel(self) -> None:
         """Does nothing on one rank; for parallel runs."""
@@ -848,7 +875,11 @@ class Cell(CellState):
             self._graphs().compile(args, kwargs, root=self)
 
     def set_inputs(self, *inputs: Any) -> None:
-        """Does nothing: graphs are compiled for the shapes of each call, so shapes need not be announced."""
+        """Does nothing: graphs are compiled for the shapes of each call, so shapes need not be announced.
+
+        Args:
+            *inputs: Ignored.
+        """
 
     def get_inputs(self) -> None:
         """Returns None: inputs need not be announced."""
@@ -1052,7 +1083,7 @@ class GraphCell(Cell):
         obf_random_seed (int): The seed of an obfuscated model. Default: None.
 
     Raises:
-        NotImplementedError: Always.
+        NotYetError: Always.
     """
 
     def __init__(self, graph: Any, params_init: Any = None, obf_random_seed: Any = None) -> None:

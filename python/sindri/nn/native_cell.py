@@ -17,6 +17,12 @@ class NativeCell(Cell):
     Args:
         native (sindri._core.NativeCell): The network.
         class_name (str): The name of its class.
+
+    Examples:
+        >>> import sindri as ms
+        >>> net = ms.models.create("lenet")
+        >>> isinstance(net, ms.models.NativeCell)
+        True
     """
 
     def __init__(self, native: _core.NativeCell, class_name: str) -> None:
@@ -46,12 +52,26 @@ class NativeCell(Cell):
         return [self._params[name] for name in self.__dict__["_cell_native"].grouped_weights()]
 
     def set_train(self, mode: bool = True) -> NativeCell:
-        """Sets training (True) or inference (False) mode. Returns the Cell itself."""
+        """Sets training or inference mode.
+
+        Args:
+            mode (bool): True for training, False for inference. Default: True.
+
+        Returns:
+            The Cell itself.
+        """
         self.__dict__["_cell_native"].set_train(bool(mode))
         return super().set_train(mode)
 
     def construct(self, *inputs: Any) -> Any:
-        """Runs the network's forward pass."""
+        """Runs the network's forward pass.
+
+        Args:
+            *inputs (Tensor): The inputs.
+
+        Returns:
+            The network's output.
+        """
         native = self.__dict__["_cell_native"]
         native.set_train(self.training)
         return native(*inputs)

@@ -234,6 +234,18 @@ def connect_network_with_dataset(network: Any, dataset_helper: DatasetHelper) ->
     Raises:
         TypeError: If `dataset_helper` has another type.
         RuntimeError: If the helper does not sink.
+
+    Examples:
+        >>> import numpy as np
+        >>> import sindri as ms
+        >>> data = ms.dataset.NumpySlicesDataset((np.arange(4, dtype=np.float32),), ['x'], shuffle=False).batch(2)
+        >>> net = ms.nn.ReLU()
+        >>> helper = ms.train.DatasetHelper(data, dataset_sink_mode=True)
+        >>> run = ms.train.connect_network_with_dataset(net, helper)
+        >>> for batch in helper:
+        ...     print(run(*batch))
+        [0. 1.]
+        [2. 3.]
     """
     if not isinstance(dataset_helper, DatasetHelper):
         raise TypeError(f"connect_network_with_dataset: 'dataset_helper' must be a DatasetHelper, got {type(dataset_helper).__name__}")

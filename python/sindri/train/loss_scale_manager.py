@@ -14,7 +14,13 @@ def _number(tensor: Any) -> float:
 
 
 class LossScaleManager:
-    """Base class of loss-scale managers; a subclass defines `get_loss_scale`, `update_loss_scale` and `get_update_cell`."""
+    """Base class of loss-scale managers; a subclass defines `get_loss_scale`, `update_loss_scale` and `get_update_cell`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> isinstance(ms.train.FixedLossScaleManager(), ms.train.LossScaleManager)
+        True
+    """
 
     def get_loss_scale(self) -> float:
         """Returns the scale of the next step.

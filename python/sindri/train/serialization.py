@@ -45,6 +45,11 @@ def async_ckpt_thread_status() -> bool:
 
     Returns:
         bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> ms.async_ckpt_thread_status()
+        False
     """
     _saving[:] = [t for t in _saving if t.is_alive()]
     return bool(_saving)
@@ -347,6 +352,14 @@ def load_checkpoint_async(ckpt_file_name: str, net: Any = None, strict_load: boo
 
     Returns:
         concurrent.futures.Future, whose result() is the dict.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> path = os.path.join(tempfile.mkdtemp(), 'dense.ckpt')
+        >>> ms.save_checkpoint(ms.nn.Dense(2, 3), path)
+        >>> list(ms.load_checkpoint_async(path).result())
+        ['weight', 'bias']
     """
     from concurrent.futures import ThreadPoolExecutor
     pool = ThreadPoolExecutor(max_workers=1)
@@ -361,6 +374,12 @@ class LoadResult(tuple):
 
     As in 2.x it is a pair (names of the network that were not loaded, names of the checkpoint that were not used): it unpacks, iterates and indexes
     as such. Like the list of 1.x it prints, compares, counts (`len`, truth) and tests membership as the first of them.
+
+    Examples:
+        >>> import sindri as ms
+        >>> result = ms.load_param_into_net(ms.nn.Dense(2, 3), ms.nn.Dense(2, 3).parameters_dict())
+        >>> result.param_not_load, len(result)
+        ([], 0)
     """
 
     __slots__ = ()
@@ -505,7 +524,12 @@ def load(file_name: str, **kwargs: Any) -> Any:
 
 
 def export_split_mindir(file_name: str, *args: Any, **kwargs: Any) -> None:
-    """Not available yet.
+    """Would split a MindIR file; not available yet.
+
+    Args:
+        file_name (str): Ignored.
+        *args: Ignored.
+        **kwargs: Ignored.
 
     Raises:
         NotYetError: Always.
@@ -514,7 +538,11 @@ def export_split_mindir(file_name: str, *args: Any, **kwargs: Any) -> None:
 
 
 def obfuscate_model(obf_config: dict, **kwargs: Any) -> None:
-    """Not available yet.
+    """Would obfuscate a MindIR model; not available yet.
+
+    Args:
+        obf_config (dict): Ignored.
+        **kwargs: Ignored.
 
     Raises:
         NotYetError: Always.
@@ -537,7 +565,17 @@ def parse_print(print_file_name: str) -> list:
 
 def load_distributed_checkpoint(network: Any, checkpoint_filenames: Any = None, predict_strategy: Any = None, train_strategy_filename: Any = None,
                                 strict_load: bool = False, dec_key: Any = None, dec_mode: str = 'AES-GCM', **kwargs: Any) -> None:
-    """Not available yet.
+    """Would load a checkpoint of a network split over ranks; not available yet.
+
+    Args:
+        network (Cell): Ignored.
+        checkpoint_filenames (list): Ignored. Default: None.
+        predict_strategy (dict): Ignored. Default: None.
+        train_strategy_filename (str): Ignored. Default: None.
+        strict_load (bool): Ignored. Default: False.
+        dec_key (bytes): Ignored. Default: None.
+        dec_mode (str): Ignored. Default: 'AES-GCM'.
+        **kwargs: Ignored.
 
     Raises:
         NotYetError: Always.
@@ -546,7 +584,11 @@ def load_distributed_checkpoint(network: Any, checkpoint_filenames: Any = None, 
 
 
 def merge_sliced_parameter(sliced_parameters: Any, strategy: Any = None) -> Any:
-    """Not available yet.
+    """Would merge the slices of a parameter; not available yet.
+
+    Args:
+        sliced_parameters (list): Ignored.
+        strategy (dict): Ignored. Default: None.
 
     Raises:
         NotYetError: Always.
@@ -555,7 +597,10 @@ def merge_sliced_parameter(sliced_parameters: Any, strategy: Any = None) -> Any:
 
 
 def build_searched_strategy(strategy_filename: str) -> Any:
-    """Not available yet.
+    """Would read a strategy file; not available yet.
+
+    Args:
+        strategy_filename (str): Ignored.
 
     Raises:
         NotYetError: Always.
@@ -564,7 +609,10 @@ def build_searched_strategy(strategy_filename: str) -> Any:
 
 
 def restore_group_info_list(group_info_file_name: str) -> Any:
-    """Not available yet.
+    """Would read a file of group information; not available yet.
+
+    Args:
+        group_info_file_name (str): Ignored.
 
     Raises:
         NotYetError: Always.

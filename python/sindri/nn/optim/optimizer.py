@@ -52,6 +52,12 @@ def opt_init_args_register(fn: _F) -> _F:
 
     Returns:
         The decorated method.
+
+    Examples:
+        >>> import sindri as ms
+        >>> p = ms.Parameter(ms.Tensor([1.0]), name="p")
+        >>> ms.nn.Momentum([p], 0.1, 0.9).init_args["momentum"]
+        0.9
     """
 
     @functools.wraps(fn)

@@ -42,7 +42,40 @@ class THOR(NativeOptimizer):
     Updates are counted, and those whose number is a multiple of the frequency refresh; select_variant(step) sets the number of the next one. Of
     several gradient calls before an update the latest counts, as in MindSpore.
 
-    The arguments, errors and an example are those of `thor`.
+    Args:
+        net (Cell): As in `thor`, like all other arguments.
+        learning_rate (float, Tensor, LearningRateSchedule): The learning rate.
+        damping (float, Tensor, list, LearningRateSchedule): The damping of the curvature.
+        momentum (float): The momentum.
+        weight_decay (float): The weight decay. Default: 0.0.
+        loss_scale (float): The loss scale. Default: 1.0.
+        batch_size (int): The items of a batch. Default: 32.
+        use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
+        decay_filter (Callable): Selects the parameters that decay. Default: None.
+        split_indices (list): The last layers of the buckets of factors. Default: None.
+        enable_clip_grad (bool): Whether to clip each tensor's step. Default: False.
+        frequency (int): The updates between refreshes. Default: None, 100.
+        block_size (int): The width of diagonal blocks. Default: 128.
+        factor_decay (float): The decay of the factors' average. Default: 0.0.
+        kl_clip (float): The largest step in the metric of the curvature. Default: 0.0.
+        trace_rule (tuple): When curvature is kept. Default: None.
+        fold_bias (bool): Whether a bias is a column of the weight. Default: False.
+        damping_form (str): "factored" or "joint". Default: "factored".
+        statistics (str): "standard" or "batch_mean". Default: "standard".
+        stagger (int): The steps over which a refresh is divided. Default: 0.
+        reduce (str): "factor_mean" or "inverse_mean". Default: "factor_mean".
+        distribute (str): "auto", "replicate" or "shard". Default: "auto".
+        compat (str): "" or "mindspore". Default: "".
+
+    Raises:
+        TypeError: As `thor`.
+        ValueError: As `thor`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> optimizer = ms.nn.THOR(ms.nn.Dense(3, 2), learning_rate=0.1, damping=0.03, momentum=0.9)
+        >>> optimizer.get_frequency()
+        100
     """
 
     wants_uses = True
@@ -239,6 +272,12 @@ class ThorAscend(THOR):
     Raises:
         TypeError: As in thor.
         ValueError: As in thor.
+
+    Examples:
+        >>> import sindri as ms
+        >>> optimizer = ms.nn.ThorAscend(ms.nn.Dense(3, 2), 0.1, 0.03, 0.9, frequency=10)
+        >>> optimizer.get_frequency()
+        10
     """
 
     def __init__(self, net: Any, learning_rate: Any, damping: Any, momentum: float, weight_decay: float = 0.0, loss_scale: float = 1.0, batch_size: int = 32,

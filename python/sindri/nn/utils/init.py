@@ -14,6 +14,9 @@ def no_init_parameters() -> Iterator[None]:
     This is a hint: parameters are initialised as without it, so that a partly loaded network has defined values. `init_parameters_data()` then has
     nothing to do.
 
+    Returns:
+        A context manager.
+
     Examples:
         >>> import sindri as ms
         >>> with ms.nn.utils.no_init_parameters():

@@ -316,6 +316,14 @@ class VirtualDatasetCellTriple(_VirtualDatasetCell):
 
     Raises:
         TypeError: If `backbone` is not a Cell.
+
+    Examples:
+        >>> import sindri as ms
+        >>> class Total(ms.nn.Cell):
+        ...     def construct(self, a, b, c):
+        ...         return a + b + c
+        >>> print(ms.nn.VirtualDatasetCellTriple(Total())(ms.Tensor(1.0), ms.Tensor(2.0), ms.Tensor(3.0)))
+        6.0
     """
 
     def construct(self, a: Any, b: Any, c: Any) -> Any:
@@ -407,7 +415,18 @@ class PipelineCell(_InParts):
                 setattr(cells[name], attribute, value)
 
     def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> NoReturn:
-        """Always raises ValueError: a pipeline is not sharded as a whole."""
+        """Always raises ValueError: a pipeline is not sharded as a whole.
+
+        Args:
+            in_strategy: Ignored.
+            out_strategy: Ignored. Default: None.
+            parameter_plan: Ignored. Default: None.
+            device (str): Ignored. Default: "Ascend".
+            level (int): Ignored. Default: 0.
+
+        Raises:
+            ValueError: Always.
+        """
         fail(ValueError, f"{self.cls_name}: shard is not for a pipeline", "shard the Cells inside")
 
 

@@ -249,6 +249,13 @@ class RunContext:
 
     Raises:
         TypeError: If `original_args` is not a dict.
+
+    Examples:
+        >>> import sindri as ms
+        >>> context = ms.train.RunContext({'cur_epoch_num': 1})
+        >>> context.request_stop()
+        >>> context.get_stop_requested()
+        True
     """
 
     def __init__(self, original_args: dict):

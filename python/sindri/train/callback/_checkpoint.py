@@ -186,7 +186,16 @@ class CheckpointConfig:
 
 
 class CheckpointManager:
-    """The checkpoint files of one prefix in one folder."""
+    """The checkpoint files of one prefix in one folder.
+
+    Examples:
+        >>> import tempfile
+        >>> from sindri.train.callback import CheckpointManager
+        >>> manager = CheckpointManager()
+        >>> manager.update_ckpoint_filelist(tempfile.mkdtemp(), 'net')
+        >>> manager.ckpoint_num
+        0
+    """
 
     def __init__(self) -> None:
         self._files: List[str] = []

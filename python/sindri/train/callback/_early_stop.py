@@ -19,7 +19,7 @@ class EarlyStopping(_Watch):
         patience (int): The number of epochs or evaluations without improvement. Default: 0.
         verbose (bool): Whether a stop is printed. Default: False.
         mode (str): 'min', 'max' or 'auto'. Default: 'auto'.
-        baseline (float): A value that must be exceeded for an improvement. Default: None.
+        baseline (float): The initial best value, which must be improved on. Default: None.
         restore_best_weights (bool): Whether the parameters of the best epoch are restored when training ends, also after its last epoch.
             Default: False.
 

@@ -39,7 +39,7 @@ class SummaryCollector(Callback):
         keep_default_action (bool): The value of missing bools. Default: True.
         custom_lineage_data (dict): str to int, float or str. Default: None.
         collect_tensor_freq (int): The steps between records of TensorSummary. Default: None, about 20 records in a run.
-        max_file_size (int): The largest size of a file in bytes. Default: None.
+        max_file_size (float): As in SummaryRecord, in GB. Default: None.
         export_options (dict): As in SummaryRecord. Default: None.
 
     Raises:

@@ -215,6 +215,10 @@ class WandbLogger(_Logger):
         ImportError: If the package is missing, when the callback is created.
         TypeError: If an argument has another type.
         ValueError: If `mode` is unknown.
+
+    Examples:
+        >>> from sindri.train.callback import WandbLogger
+        >>> logger = WandbLogger(project='resnet', mode='offline')  # doctest: +SKIP
     """
 
     def __init__(self, project: Optional[str] = None, name: Optional[str] = None, mode: Optional[str] = None, folder: Any = '.',

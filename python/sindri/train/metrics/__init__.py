@@ -83,6 +83,11 @@ def get_metrics(metrics: Any) -> Optional[Dict[str, Metric]]:
     Raises:
         TypeError: If `metrics` has another type.
         KeyError: If a name is unknown.
+
+    Examples:
+        >>> from sindri import nn
+        >>> list(nn.get_metrics({'mse', 'mae'}))
+        ['mae', 'mse']
     """
     if metrics is None:
         return None

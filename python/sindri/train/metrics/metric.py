@@ -20,6 +20,14 @@ def rearrange_inputs(func: _F) -> _F:
 
     Returns:
         The decorated method.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri import nn
+        >>> metric = nn.MAE().set_indexes([1, 0])
+        >>> metric.update(np.array([1.0]), np.array([3.0]))
+        >>> metric.eval()
+        2.0
     """
 
     @functools.wraps(func)

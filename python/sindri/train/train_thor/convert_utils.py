@@ -39,7 +39,17 @@ class ConvertNetUtils:
 
 
 class ConvertModelUtils:
-    """Returns the Model that scripts request: any Model runs THOR's steps of both forms, with or without data sinking."""
+    """Returns the Model that scripts request: any Model runs THOR's steps of both forms, with or without data sinking.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri import nn
+        >>> net, loss = nn.Dense(3, 2), nn.MSELoss()
+        >>> optimizer = nn.thor(net, 0.1, 0.03, 0.9)
+        >>> model = ms.train.ConvertModelUtils.convert_to_thor_model(ms.Model(net, loss, optimizer), net, loss, optimizer)
+        >>> type(model).__name__
+        'ModelThor'
+    """
 
     @staticmethod
     def convert_to_thor_model(model: Any, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, amp_level: str = "O0",

@@ -31,6 +31,12 @@ class ModelThor(Model):
         TypeError: As Model.
         ValueError: If `frequency` is given with another optimizer; if a training cell, which has its own, is combined with `loss_fn`, `amp_level` or
             a `loss_scale_manager`; or as Model.
+
+    Examples:
+        >>> from sindri import nn
+        >>> from sindri.train.train_thor import ModelThor
+        >>> net = nn.Dense(3, 2)
+        >>> model = ModelThor(net, nn.MSELoss(), nn.thor(net, 0.1, 0.03, 0.9), frequency=10)
     """
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None, eval_indexes: Any = None,
