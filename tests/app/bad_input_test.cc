@@ -174,7 +174,7 @@ TEST(BadData, CorruptJpegFailsByNameOrIsLeftOut) {
   expect_error(run(jpegs(temp.file("data"), temp.file("run"))), 3, "E3004", {"class_1/104.jpg", "data.on_corrupt"});
 
   // A bad file among the evaluation images must not end a run with data.on_corrupt=skip either.
-  write_file(test_victim, "this is not a picture");
+  write_file(test_victim, "this is not an image");
   for (const std::string policy : {"skip", "replace"}) {
     const Result r = run(jpegs(temp.file("data"), temp.file("run_" + policy), {"data.on_corrupt=" + policy}));
     SCOPED_TRACE("repeat: " + r.command + "\n" + r.out + r.err);
