@@ -44,7 +44,7 @@ class _BatchNorm(Cell):
         shape = (self.num_features,)
         self.gamma_init, self.beta_init = gamma_init, beta_init
         self.moving_mean_init, self.moving_var_init = moving_mean_init, moving_var_init
-        # Drawn in the order of the C++ layer, so that random initial values are bitwise identical to it; registered in MindSpore's order.
+        # Drawn in the order of the C++ layer, so that random initial values are bitwise identical to its values; registered in MindSpore's order.
         gamma, beta = initializer(gamma_init, shape, dtype).init_data(), initializer(beta_init, shape, dtype).init_data()
         self.moving_mean = Parameter(initializer(moving_mean_init, shape, dtype), name="mean", requires_grad=False)
         self.moving_variance = Parameter(initializer(moving_var_init, shape, dtype), name="variance", requires_grad=False)
