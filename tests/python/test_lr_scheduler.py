@@ -193,7 +193,7 @@ def test_sequences_that_do_not_fit():
     opt = one()
     with pytest.raises(ValueError, match="2 schedulers need 1 milestones, got 2"):
         lr_scheduler.SequentialLR(opt, two_of_constant(opt), [3, 4])
-    with pytest.raises(ValueError, match="must belong to the optimizer"):
+    with pytest.raises(ValueError, match="must belong to the given optimizer"):
         lr_scheduler.SequentialLR(opt, two_of_constant(opt, one()), [3])
     with pytest.raises(ValueError, match="must not be negative, got -1"):
         lr_scheduler.CosineAnnealingWarmRestarts(opt, 2).step(-1)

@@ -92,8 +92,8 @@ ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 BAD_FILES = {
     "empty": (b"", "at least 8 bytes"),
     "short length": (b"\1\0\0", "at least 8 bytes"),
-    "header beyond the file": (st_file({}, pad=9), "cut short"),
-    "header of 100 MB": (struct.pack("<Q", 100_000_001) + b"{}", "cut short"),
+    "header beyond the file": (st_file({}, pad=9), "truncated"),
+    "header of 100 MB": (struct.pack("<Q", 100_000_001) + b"{}", "truncated"),
     "no brace": (st_file(b"[1]"), "first byte"),
     "bad json": (st_file(b"{,}"), "cannot be read"),
     "bad utf-8": (st_file(b'{"\xff": 1}'), "cannot be read"),
@@ -104,13 +104,13 @@ BAD_FILES = {
     ),
     "no dict": (st_file({"a": 3}), "exactly dtype"),
     "unknown dtype": (st_file({"a": {**ENTRY, "dtype": "F7"}}, b"abcd"), "'F7'"),
-    "negative dim": (st_file({"a": {**ENTRY, "shape": [-1]}}, b"abcd"), "not negative"),
-    "fraction dim": (st_file({"a": {**ENTRY, "shape": [1.0]}}, b"abcd"), "not negative"),
-    "boolean dim": (st_file({"a": {**ENTRY, "shape": [True]}}, b"abcd"), "not negative"),
+    "negative dim": (st_file({"a": {**ENTRY, "shape": [-1]}}, b"abcd"), "non-negative"),
+    "fraction dim": (st_file({"a": {**ENTRY, "shape": [1.0]}}, b"abcd"), "non-negative"),
+    "boolean dim": (st_file({"a": {**ENTRY, "shape": [True]}}, b"abcd"), "non-negative"),
     "product overflow": (st_file({"a": {**ENTRY, "shape": [2**40, 2**40]}}, b"abcd"), "needs"),
     "size": (st_file({"a": {**ENTRY, "shape": [2]}}, b"abcd"), "4 bytes where"),
-    "hole": (st_file({"a": {**ENTRY, "data_offsets": [4, 8]}}, b"abcdefgh"), "without holes"),
-    "overlap": (st_file({"a": ENTRY, "b": {**ENTRY, "data_offsets": [2, 6]}}, b"abcdef"), "without holes"),
+    "hole": (st_file({"a": {**ENTRY, "data_offsets": [4, 8]}}, b"abcdefgh"), "without gaps"),
+    "overlap": (st_file({"a": ENTRY, "b": {**ENTRY, "data_offsets": [2, 6]}}, b"abcdef"), "without gaps"),
     "short data": (st_file({"a": ENTRY}, b"abc"), "3 bytes of data"),
     "trailing data": (st_file({"a": ENTRY}, b"abcde"), "5 bytes of data"),
     "metadata": (st_file({"__metadata__": {"k": 1}, "a": ENTRY}, b"abcd"), "texts"),
@@ -292,7 +292,7 @@ def test_map_goes_first_and_back():
 
 
 @pytest.mark.parametrize(
-    "line, message", [("a", "expected OLD NEW"), ("a b c d", "expected OLD NEW"), ("*.a b", "as many"), ("a b swap=1", "expand=AXIS")]
+    "line, message", [("a", "expected OLD NEW"), ("a b c d", "expected OLD NEW"), ("*.a b", "same number"), ("a b swap=1", "expand=AXIS")]
 )
 def test_bad_maps_name_their_line(line, message):
     with pytest.raises(ValueError, match=message) as e:
@@ -604,7 +604,7 @@ def test_damaged_records_are_refused(tmp_path):
     with open(tmp_path / "a.json", encoding="utf-8") as f:
         text = f.read()
     (tmp_path / "a.json").write_text(text[: len(text) // 2])
-    with pytest.raises(ms.CheckpointError, match="no record"):
+    with pytest.raises(ms.CheckpointError, match="not a record"):
         compare.load(path)
     (tmp_path / "a.json").write_text(text)
     with open(path, "r+b") as f:

@@ -1,4 +1,4 @@
-"""MindRecord files. The names are there; using them raises NotYetError until the part for record files comes."""
+"""MindRecord files. The names exist; using them raises NotYetError until record files are supported."""
 from typing import Any
 
 from sindri.common.not_yet import not_yet
@@ -14,14 +14,14 @@ FAILED = 'FAILED'
 
 
 class FileWriter:
-    """Writes rows into `file_name` (or `file_name0` …) and an index beside it; raises NotYetError."""
+    """Writes rows to `file_name` (or `file_name0` …) and an index next to it. Not available yet: raises NotYetError."""
 
     def __init__(self, file_name: str, shard_num: int = 1, overwrite: bool = False):
         not_yet('mindrecord.FileWriter', 'record files')
 
 
 class FileReader:
-    """Reads rows; raises NotYetError."""
+    """Reads rows. Not available yet: raises NotYetError."""
 
     def __init__(self, file_name: Any, num_consumer: int = 4, columns: Any = None, operator: Any = None):
         not_yet('mindrecord.FileReader', 'record files')
@@ -30,7 +30,7 @@ class FileReader:
 def _later(name: str) -> type:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         not_yet(f'mindrecord.{name}', 'record files')
-    return type(name, (), {'__init__': init, '__doc__': 'Not yet there: raises NotYetError.', '__module__': __name__})
+    return type(name, (), {'__init__': init, '__doc__': 'Not available yet: raises NotYetError.', '__module__': __name__})
 
 
 MindPage = _later('MindPage')

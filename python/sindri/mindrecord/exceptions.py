@@ -3,7 +3,7 @@ from sindri import _core
 
 
 class MindRecordException(_core.DataError):
-    """Base of the errors of MindRecord files."""
+    """Base class of the errors of MindRecord files."""
 
 
 class ParamTypeError(MindRecordException, TypeError):
@@ -11,7 +11,7 @@ class ParamTypeError(MindRecordException, TypeError):
 
 
 class ParamValueError(MindRecordException, ValueError):
-    """An argument has a value that is not allowed."""
+    """An argument has an invalid value."""
 
 
 class MRMOpenError(MindRecordException):
@@ -19,11 +19,11 @@ class MRMOpenError(MindRecordException):
 
 
 class MRMDefineIndexError(MindRecordException):
-    """An index field does not fit the schema."""
+    """An index field does not match the schema."""
 
 
 class MRMValidateDataError(MindRecordException):
-    """A row does not fit the schema."""
+    """A row does not match the schema."""
 
 
 class MRMWriteDatasetError(MindRecordException):

@@ -1,7 +1,7 @@
-"""Tools around training: weights from and to other frameworks (convert), one training step compared value by value (compare), and counterparts of other
+"""Tools for migration and training: conversion of weights (convert), comparison of one training step value by value (compare), and counterparts of other
 frameworks' names (counterparts).
 
-`sindri convert --help`, `sindri compare --help` and `sindri map --help` are their command lines; docs/guide/migration.md shows them at work.
+Their command lines are `sindri convert`, `sindri compare` and `sindri map`, each with --help; docs/guide/migration.md shows how to use them.
 """
 from sindri.tools import compare, convert, counterparts
 

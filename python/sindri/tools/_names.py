@@ -1,8 +1,8 @@
-"""Names of parameters in PyTorch and in MindSpore, both ways.
+"""Parameter names in PyTorch and in MindSpore, and the conversion between them.
 
-A name is `<path of the layer>.<leaf>`. The rules, in this order: a map of the user's, the rules of a known network (torchvision's ResNets), the
-generic rules on leaves. Which generic rule holds follows from the leaves that stand beside a name and from the shape, for PyTorch calls the
-scale of a batch norm, the scale of a layer norm, a matrix and an embedding table all `weight`.
+A name is `<path of the layer>.<leaf>`. Rules apply in this order: the user's map, the rules of a known network (torchvision's ResNets), the
+generic rules for leaves. The other leaves of the same layer and the shape select the generic rule, because PyTorch uses `weight` for the scale of a
+batch norm, the scale of a layer norm, a matrix and an embedding table alike.
 """
 import re
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ _NORM = re.compile(r"norm|^ln\d*(_\w+)?$|^bn\d*$")
 
 @dataclass
 class Row:
-    """What becomes of one name."""
+    """The conversion of one name."""
 
     old: str
     new: Optional[str]  # None: dropped
-    rule: str  # "" when the name stays
-    shape: Optional[Shape] = None  # another shape of the same elements, when it changes
+    rule: str  # "" if the name is unchanged
+    shape: Optional[Shape] = None  # the new shape of the same elements, if it changes
 
     @property
     def what(self) -> str:
@@ -38,8 +38,22 @@ class Row:
 
 
 class NameMap:
-    """A file of `OLD NEW` lines: `*` stands for any text and is carried over in order, NEW `-` drops; `expand=AXIS` or `squeeze=AXIS` behind
-    them adds or takes away a dimension of size 1; `#` starts a comment. The first line that fits decides. Backwards, OLD and NEW change places."""
+    """A file of `OLD NEW` lines. `*` matches any text, which is copied in order; NEW `-` drops the name; a third word `expand=AXIS` or `squeeze=AXIS`
+    adds or removes a dimension of size 1; `#` starts a comment. The first matching line applies. With reverse, OLD and NEW are swapped.
+
+    Args:
+        lines (Iterable[str]): The lines.
+        where (str): The file's name for error messages. Default: "map".
+        reverse (bool): Whether to swap OLD and NEW. Default: False.
+
+    Raises:
+        InvalidValueError: If a line is invalid.
+
+    Examples:
+        >>> from sindri.tools.convert import NameMap
+        >>> NameMap(["shortcut.* down_sample_layer.*"]).apply("shortcut.0.weight", (4, 4)).new
+        'down_sample_layer.0.weight'
+    """
 
     def __init__(self, lines: Iterable[str], where: str = "map", reverse: bool = False) -> None:
         self.rules: List[Tuple["re.Pattern[str]", Optional[str], Optional[Tuple[str, int]]]] = []
@@ -50,7 +64,19 @@ class NameMap:
 
     @classmethod
     def from_file(cls, path: str, reverse: bool = False) -> "NameMap":
-        """Reads a map. Raises IoError or InvalidValueError with file and line."""
+        """Reads a map.
+
+        Args:
+            path (str): The file.
+            reverse (bool): Whether to swap OLD and NEW. Default: False.
+
+        Returns:
+            NameMap.
+
+        Raises:
+            IoError: If the file cannot be read.
+            InvalidValueError: If a line is invalid, with file and line.
+        """
         try:
             with open(path, encoding="utf-8-sig") as f:
                 return cls(f, path, reverse)
@@ -70,17 +96,25 @@ class NameMap:
             raise usage(f"expected OLD NEW, got {len(words)} words", where, "write one rule per line: OLD NEW [expand=AXIS|squeeze=AXIS]")
         old, new = words[0], words[1]
         if new != "-" and old.count("*") != new.count("*"):
-            raise usage(f"'{old}' has {old.count('*')} stars, '{new}' has {new.count('*')}", where, "use as many on both sides")
+            raise usage(f"'{old}' has {old.count('*')} stars, '{new}' has {new.count('*')}", where, "use the same number on both sides")
         if reverse:
             if new == "-":
-                return  # what was dropped cannot come back
+                return  # a dropped entry cannot be restored
             old, new = new, old
             axis = None if axis is None else ("squeeze" if axis[0] == "expand" else "expand", axis[1])
         pattern = re.compile("(.*)".join(re.escape(part) for part in old.split("*")))
         self.rules.append((pattern, None if new == "-" else new, axis))
 
     def apply(self, name: str, shape: Shape) -> Optional[Row]:
-        """The row of the first rule that fits, or None."""
+        """Returns the row of the first matching rule, or None.
+
+        Args:
+            name (str): The name.
+            shape (tuple[int]): The tensor's shape.
+
+        Returns:
+            Row or None.
+        """
         for pattern, new, axis in self.rules:
             m = pattern.fullmatch(name)
             if not m:
@@ -101,7 +135,7 @@ def _reshaped(name: str, shape: Shape, axis: Optional[Tuple[str, int]]) -> Optio
         return shape[:at] + (1,) + shape[at:]
     if how == "squeeze" and at < len(shape) and shape[at] == 1:
         return shape[:at] + shape[at + 1:]
-    raise usage(f"the map asks for {how}={at} on '{name}' of shape {list(shape)}", "map", "squeeze needs a dimension of size 1 there")
+    raise usage(f"the map sets {how}={at} for '{name}' of shape {list(shape)}", "map", "squeeze needs a dimension of size 1 there")
 
 
 def _split(name: str) -> Tuple[str, str]:
@@ -110,7 +144,7 @@ def _split(name: str) -> Tuple[str, str]:
 
 
 def dialect(names: Iterable[str]) -> str:
-    """'mindspore', 'torch', or 'neutral' when the names would be the same in both (only `weight` and `bias`)."""
+    """Returns 'mindspore', 'torch', or 'neutral' if the names would be the same in both (only `weight` and `bias`)."""
     leaves = {_split(n)[1] for n in names}
     if leaves & _MINDSPORE_LEAVES:
         return "mindspore"
@@ -118,7 +152,7 @@ def dialect(names: Iterable[str]) -> str:
 
 
 def is_resnet(names: Set[str]) -> bool:
-    """Whether these are the names of a ResNet of torchvision's or MindSpore's making."""
+    """Whether these are the names of a ResNet in torchvision's or MindSpore's form."""
     return "conv1.weight" in names and "layer1.0.conv1.weight" in names and bool({"fc.weight", "end_point.weight"} & names)
 
 
@@ -126,7 +160,7 @@ _BLOCK = re.compile(r"(layer\d+\.\d+)\.(.*)")
 
 
 def path_to_mindspore(path: str, names: Set[str]) -> str:
-    """The path of a layer of torchvision's ResNet by MindSpore's names; `names` are the network's, to know its blocks by."""
+    """Returns MindSpore's path of a layer of torchvision's ResNet; `names` are the network's names, which identify its blocks."""
     if path == "fc" or path.startswith("fc."):
         return "end_point" + path[2:]
     m = _BLOCK.fullmatch(path)
@@ -134,7 +168,7 @@ def path_to_mindspore(path: str, names: Set[str]) -> str:
         return path
     block, inner = m[1], m[2]
     inner = re.sub(r"^downsample(?=\.|$)", "down_sample_layer", inner)
-    if f"{block}.conv3.weight" not in names:  # a basic block; its two norms have names of their own
+    if f"{block}.conv3.weight" not in names:  # a basic block, whose two norms have different names
         inner = re.sub(r"^bn([12])(?=\.|$)", r"bn\1d", inner)
     return f"{block}.{inner}"
 
@@ -150,7 +184,7 @@ def _path_to_torch(path: str) -> str:
 
 
 def _torch_leaf(path: str, leaf: str, shape: Shape, shapes: Shapes) -> Tuple[Optional[str], str, Optional[Shape]]:
-    """(MindSpore's leaf or None, rule, another shape) of a parameter of PyTorch's."""
+    """Returns (MindSpore's leaf or None, rule, new shape) for a PyTorch parameter."""
     def beside(name: str) -> Optional[Shape]:
         return shapes.get(f"{path}.{name}" if path else name)
 
@@ -179,7 +213,7 @@ def _torch_leaf(path: str, leaf: str, shape: Shape, shapes: Shapes) -> Tuple[Opt
 
 
 def to_mindspore(shapes: Shapes, net: str = "auto", mapping: Optional[NameMap] = None) -> List[Row]:
-    """What becomes of PyTorch's names in MindSpore. net: 'auto', 'resnet' or 'none'."""
+    """Converts PyTorch's names to MindSpore's. net: 'auto', 'resnet' or 'none'."""
     names = set(shapes)
     resnet = net == "resnet" or net == "auto" and is_resnet(names)
     rows = []
@@ -197,7 +231,7 @@ def to_mindspore(shapes: Shapes, net: str = "auto", mapping: Optional[NameMap] =
 
 
 def is_training_state(name: str, shape: Shape, names: Set[str]) -> bool:
-    """Whether an entry belongs to the training and not to the network: an optimizer's slot (`moments.<parameter>`), a counter, Sindri's own state."""
+    """Whether an entry is training state instead of a network parameter: an optimizer's slot (`moments.<parameter>`), a counter, or Sindri's state."""
     head, _, rest = name.partition(".")
     return name in _STATE_NAMES or head == "sindri" or rest in names and "." in name
 
@@ -207,7 +241,7 @@ _TO_TORCH = {"gamma": ("weight", "norm: gamma"), "beta": ("bias", "norm: beta"),
 
 
 def to_torch(shapes: Shapes, net: str = "auto", mapping: Optional[NameMap] = None) -> List[Row]:
-    """What becomes of MindSpore's names in PyTorch; entries of the training are dropped. net: 'auto', 'resnet' or 'none'."""
+    """Converts MindSpore's names to PyTorch's; training state is dropped. net: 'auto', 'resnet' or 'none'."""
     names = set(shapes)
     resnet = net == "resnet" or net == "auto" and is_resnet(names)
     rows = []
@@ -228,7 +262,7 @@ def to_torch(shapes: Shapes, net: str = "auto", mapping: Optional[NameMap] = Non
 
 
 def check_unique(rows: Sequence[Row]) -> None:
-    """Raises CheckpointError when two names became one."""
+    """Raises CheckpointError if two names become the same."""
     seen: Dict[str, str] = {}
     for row in rows:
         if row.new is None:

@@ -1,8 +1,8 @@
-"""The safetensors form: eight bytes of header length, a JSON header, the tensors' bytes without holes.
+"""The safetensors format: eight bytes with the header's length, a JSON header, the tensors' bytes without gaps.
 
-Reading checks everything that is read before it is used and runs nothing from the file; writing keeps the order of the tensors. Files written
-here carry the number of tensors, of bytes and a CRC-32 per tensor in their metadata, and a CRC-32 of the header itself: names, types, shapes and
-metadata. Where they are present, they are checked. src/train/safetensors.cc checks the same.
+Reading validates all data before use and executes nothing from the file; writing keeps the order of the tensors. The metadata of files written here
+contain the number of tensors and bytes, a CRC-32 per tensor, and a CRC-32 of the header (names, types, shapes and metadata). Reading checks them if
+present. src/train/safetensors.cc does the same.
 """
 import json
 import mmap
@@ -19,21 +19,21 @@ from sindri.tools._errors import damaged, file_error, unusable
 
 __all__ = ["Weight", "read", "write", "NUMPY"]
 
-# What an element type is in NumPy. Types NumPy lacks are kept as unsigned integers of their width.
+# NumPy's types by safetensors' names. Types that NumPy lacks are stored as unsigned integers of the same width.
 NUMPY: Dict[str, str] = {
     "BOOL": "|b1", "U8": "|u1", "I8": "|i1", "F8_E5M2": "|u1", "F8_E4M3": "|u1", "I16": "<i2", "U16": "<u2", "F16": "<f2", "BF16": "<u2",
     "I32": "<i4", "U32": "<u4", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U64": "<u8", "C64": "<c8",
 }
 _MAX_HEADER = 100_000_000
 _INTEGRITY = "sindri.integrity"
-# The CRC-32 of the header with zeros in place of its own digits. Each of the two says that the other is there, so that damage to a key is seen, too.
+# The CRC-32 of the header with zeros in place of the CRC's digits. Each of the two entries states that the other exists, so damage to a key is detected too.
 _HEADER_SUM = "sindri.header"
 _ZEROS = "0" * 8
 
 
 @dataclass
 class Weight:
-    """One named tensor: its element type by safetensors' name, and its elements (for BF16 and F8: their bits)."""
+    """One named tensor: its element type by safetensors' name, and its elements (for BF16 and F8 their bit patterns)."""
 
     name: str
     dtype: str
@@ -41,16 +41,23 @@ class Weight:
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """The dimensions."""
+        """The shape."""
         return tuple(self.array.shape)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the values."""
+        """The size of the elements in bytes."""
         return int(self.array.nbytes)
 
     def same_bits(self, other: "Weight") -> bool:
-        """Whether both have the same type, shape and bytes."""
+        """Returns whether both tensors have the same type, shape and bytes.
+
+        Args:
+            other (Weight): The other tensor.
+
+        Returns:
+            bool.
+        """
         return self.dtype == other.dtype and self.shape == other.shape and self.array.tobytes() == other.array.tobytes()
 
 
@@ -58,7 +65,7 @@ def _unique(pairs: List[Tuple[str, object]]) -> Dict[str, object]:
     out: Dict[str, object] = {}
     for k, v in pairs:
         if k in out:
-            raise ValueError(f"the name '{k}' stands there twice")
+            raise ValueError(f"the name '{k}' occurs twice")
         out[k] = v
     return out
 
@@ -72,30 +79,30 @@ def _sum_entry(digits: str) -> bytes:
 
 
 def _check_header(raw: bytes, metadata: Dict[str, str], path: str) -> None:
-    """Raises CheckpointError where the header is not as it was written. Files of before headers had a checksum pass."""
+    """Raises CheckpointError if the header was altered. Files from before header checksums pass."""
     stated = metadata.pop(_HEADER_SUM, None)
     promised = '"header":1' in metadata.get(_INTEGRITY, "")
     if stated is None and not promised:
         return
     if stated is None or not promised or raw.count(_sum_entry(stated)) != 1:
-        raise damaged(f"the header of {path} is corrupt: of its two checksums one is missing", f"{path}, byte 8", "take another copy of the file")
+        raise damaged(f"the header of {path} is corrupt: one of its two checksums is missing", f"{path}, byte 8", "use another copy of the file")
     got = f"{zlib.crc32(raw.replace(_sum_entry(stated), _sum_entry(_ZEROS))):08x}"
     if got != stated:
-        raise damaged(f"the header of {path} is corrupt (CRC-32: expected {stated}, got {got})", f"{path}, byte 8", "take another copy of the file")
+        raise damaged(f"the header of {path} is corrupt (CRC-32: expected {stated}, got {got})", f"{path}, byte 8", "use another copy of the file")
 
 
 def _header(view: memoryview, path: str) -> Tuple[Dict[str, object], int]:
-    """The JSON header and where the data starts."""
+    """Returns the JSON header and the start of the data."""
     size = len(view)
     if size < 8:
-        raise damaged(f"{path} is no safetensors file: expected at least 8 bytes, got {size}", f"{path}, byte 0")
+        raise damaged(f"{path} is not a safetensors file: expected at least 8 bytes, got {size}", f"{path}, byte 0")
     (length,) = struct.unpack("<Q", view[:8])
     if length > _MAX_HEADER or length > size - 8:
-        raise damaged(f"{path} is no safetensors file, or cut short: its header should have {length} bytes, the file has {size - 8} after the length",
+        raise damaged(f"{path} is not a safetensors file, or is truncated: its header should have {length} bytes, the file has {size - 8} after the length",
                       f"{path}, byte 0")
     raw = bytes(view[8:8 + length])
     if raw[:1] != b"{":
-        raise damaged(f"{path} is no safetensors file: expected '{{' as the header's first byte, got {raw[:1]!r}", f"{path}, byte 8")
+        raise damaged(f"{path} is not a safetensors file: expected '{{' as the header's first byte, got {raw[:1]!r}", f"{path}, byte 8")
     try:
         header = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique)
     except (ValueError, RecursionError) as e:
@@ -104,7 +111,7 @@ def _header(view: memoryview, path: str) -> Tuple[Dict[str, object], int]:
 
 
 def _entry(name: str, info: object, path: str) -> Tuple[str, Tuple[int, ...], int, int]:
-    """Element type, shape, first and last byte of one tensor, checked against each other."""
+    """Returns element type, shape, first and last byte of one tensor, after validation."""
     def bad(what: str) -> Exception:
         return damaged(f"tensor '{name}' of {path} {what}", path)
 
@@ -112,11 +119,11 @@ def _entry(name: str, info: object, path: str) -> Tuple[str, Tuple[int, ...], in
         raise bad("must have exactly dtype, shape and data_offsets")
     dtype, shape, offsets = info["dtype"], info["shape"], info["data_offsets"]
     if not isinstance(dtype, str) or dtype not in NUMPY:
-        raise unusable(f"tensor '{name}' of {path} has the element type {dtype!r}", path, f"known are {', '.join(NUMPY)}")
+        raise unusable(f"tensor '{name}' of {path} has the unknown element type {dtype!r}", path, f"known: {', '.join(NUMPY)}")
     if not isinstance(shape, list) or len(shape) > 32 or not all(_is_count(d) for d in shape):
-        raise bad(f"has the shape {shape!r}: expected integers that are not negative")
+        raise bad(f"has the shape {shape!r}: expected non-negative integers")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(_is_count(o) for o in offsets):
-        raise bad(f"has the data_offsets {offsets!r}: expected two integers that are not negative")
+        raise bad(f"has the data_offsets {offsets!r}: expected two non-negative integers")
     count = 1
     for d in shape:
         count *= d
@@ -136,13 +143,13 @@ def _check_integrity(weights: Sequence[Weight], text: str, path: str) -> None:
     for w, expected in zip(weights, sums):
         got = f"{zlib.crc32(w.array.tobytes()):08x}"
         if got != expected:
-            raise damaged(f"tensor '{w.name}' of {path} is corrupt (CRC-32: expected {expected}, got {got})", path, "take another copy of the file")
+            raise damaged(f"tensor '{w.name}' of {path} is corrupt (CRC-32: expected {expected}, got {got})", path, "use another copy of the file")
 
 
 def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
-    """(tensors in the order of their bytes, metadata without the checksums, whether checksums were there and hold).
+    """Returns (tensors in the order of their bytes, metadata without the checksums, whether checksums were present and correct).
 
-    Raises CheckpointError for anything but a well-formed file, IoError when it cannot be read.
+    Raises CheckpointError unless the file is well-formed, and IoError if it cannot be read.
     """
     try:
         with open(path, "rb") as f:
@@ -161,7 +168,7 @@ def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
     for name, _, _, first, last in entries:
         if first != end:
             raise damaged(
-                f"tensor '{name}' of {path} starts at byte {first} of the data, expected {end}: tensors must follow each other without holes", path
+                f"tensor '{name}' of {path} starts at byte {first} of the data, expected {end}: tensors must follow each other without gaps", path
             )
         end = last
     if start + end != len(view):
@@ -170,7 +177,7 @@ def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
         )
     weights = []
     for name, dtype, shape, first, last in entries:
-        raw = np.frombuffer(view, np.uint8, last - first, start + first).copy()  # a copy of its own is aligned, and the file can go
+        raw = np.frombuffer(view, np.uint8, last - first, start + first).copy()  # the copy is aligned, and the file can be closed
         weights.append(Weight(name, dtype, raw.view(NUMPY[dtype]).reshape(shape)))
     integrity: Optional[str] = metadata.pop(_INTEGRITY, None)
     if integrity is not None:
@@ -179,7 +186,7 @@ def read(path: str) -> Tuple[List[Weight], Dict[str, str], bool]:
 
 
 def write(path: str, weights: Sequence[Weight], metadata: Optional[Dict[str, str]] = None) -> None:
-    """Writes the tensors in their order; the file appears whole or not at all. Raises IoError when the disk refuses."""
+    """Writes the tensors in order. The file appears as a whole or not at all. Raises IoError if it cannot be written."""
     header: Dict[str, object] = {}
     sums, end = [], 0
     for w in weights:
@@ -197,7 +204,7 @@ def write(path: str, weights: Sequence[Weight], metadata: Optional[Dict[str, str
 
 
 def write_whole(path: str, parts: Sequence[object]) -> None:
-    """Writes bytes and arrays to a file that appears whole or not at all: beside it first, flushed, then renamed."""
+    """Writes bytes and arrays to a file that appears as a whole or not at all: to a temporary file next to it, which is flushed and renamed."""
     folder = os.path.dirname(os.path.abspath(path))
     temporary = os.path.join(folder, f"{os.path.basename(path)}.tmp.{os.getpid()}")
     try:

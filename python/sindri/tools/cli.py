@@ -1,4 +1,4 @@
-"""Command lines of the tools: `sindri convert`, `sindri compare` and `sindri map`, also as `python -m sindri …`."""
+"""Command lines of the tools: `sindri convert`, `sindri compare` and `sindri map`, also available as `python -m sindri …`."""
 import argparse
 import json
 import os
@@ -13,27 +13,27 @@ _CONVERT = """examples:
   python -m sindri convert resnet18.pth resnet18.ckpt
   python -m sindri convert model-90_625.ckpt model.safetensors --drop-state
 
-Carries weights over between MindSpore checkpoints (.ckpt), safetensors and
-PyTorch state dicts (.pth, .pt: needs torch in this Python). Every value keeps
-its bits. Names become the other side's: batch norm's gamma and weight,
+Converts weights between MindSpore checkpoints (.ckpt), safetensors and PyTorch
+state dicts (.pth, .pt: needs torch in this Python). Values are bitwise
+identical. Names become those of the target: batch norm's gamma and weight,
 moving_mean and running_mean, embedding tables, and the paths of torchvision's
-ResNets (downsample and down_sample_layer, fc and end_point). What the other
-side has no place for is dropped, and the report says what and why.
+ResNets (downsample and down_sample_layer, fc and end_point). Entries that the
+target cannot hold are dropped, and the report lists them with the reason.
 """
-_MAP = """a map file has one rule a line, the first that fits decides; `*` stands for any text:
+_MAP = """a map file has one rule per line, and the first matching rule applies; `*` matches any text:
   shortcut.*        down_sample_layer.*
   *.step_counter    -                      # dropped
   conv1d.weight     conv1d.weight          squeeze=2
 
-exit codes: 0 done, 2 usage, 4 a file's contents, 5 files cannot be used
+exit codes: 0 success, 2 usage, 4 a file's contents, 5 a file cannot be used
 """
 _COMPARE = """examples:
   python -m sindri compare diff ours.npz theirs.npz
   python -m sindri compare record step.py:make ours.npz
 
-Compares compare one training step of two networks value by value: inputs, weights,
-what every layer gave, the loss, gradients and updated weights. Records are
-made by sindri.tools.compare.record and record_torch, or by `record` here.
+Compares one training step of two networks value by value: inputs, weights,
+layer outputs, the loss, gradients and updated weights. Create records with
+sindri.tools.compare.record and record_torch, or with `record` here.
 """
 
 
@@ -41,9 +41,9 @@ _COUNTERPARTS = """examples:
   python -m sindri map torch.nn.Conv2d torch.cat
   python -m sindri map train.py
 
-Prints Sindri's counterpart of each name of PyTorch or MindSpore and where it
-differs (docs/guide/migration.md). A script is read, not run; the names it uses
-that have no counterpart come first.
+Prints Sindri's counterpart of each PyTorch or MindSpore name, and the
+differences (docs/guide/migration.md). A script is read, not run; its names
+without a counterpart come first.
 """
 
 
@@ -77,7 +77,7 @@ def _parser() -> _Parser:
     g.add_argument("--report", metavar="FILE", help="write the mapping of every name as JSON")
 
     p = verbs.add_parser("compare", help="compare one training step of two networks", description=_COMPARE, formatter_class=form,
-                         epilog="exit codes: 0 done and equal, 1 the records differ, 2 usage, 4 a file's contents, 5 files cannot be used")
+                         epilog="exit codes: 0 equal, 1 the records differ, 2 usage, 4 a file's contents, 5 a file cannot be used")
     sub = p.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=_Parser)
     d = sub.add_parser(
         "diff",
@@ -194,7 +194,7 @@ def _run_diff(a: argparse.Namespace) -> int:
 
 
 def _call(text: str) -> Tuple[Any, ...]:
-    """What FUNCTION of SCRIPT returns."""
+    """Returns the result of FUNCTION of SCRIPT."""
     script, colon, name = text.rpartition(":")
     if not colon or not script.endswith(".py") or not name:
         raise usage(f"expected SCRIPT.py:FUNCTION, got '{text}'", "compare record")
@@ -213,7 +213,7 @@ def _call(text: str) -> Tuple[Any, ...]:
 
 def _run_record(a: argparse.Namespace) -> int:
     if not a.target.endswith((".npz", ".safetensors")):
-        raise usage(f"a record's file ends in .npz or .safetensors, got '{a.target}'", a.target)
+        raise usage(f"a record's file must end in .npz or .safetensors, got '{a.target}'", a.target)
     if a.sample is not None and a.sample < 1:
         raise usage(f"--sample must be at least 1, got {a.sample}")
     net, loss_fn, optimizer, batch = _call(a.function)
@@ -234,7 +234,7 @@ def _run_show(a: argparse.Namespace) -> int:
 
 
 def _show(e: Exception) -> int:
-    """Lays an error out on stderr and gives the exit code: the thousands of the error's number."""
+    """Prints an error to stderr and returns the exit code: the thousands of the error's number."""
     code = int(getattr(e, "code", 1001))
     message, where, fix = (str(getattr(e, part, "")) for part in ("message", "where", "fix"))
     print(f"error[E{code}] {message or e}", file=sys.stderr)

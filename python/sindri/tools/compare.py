@@ -1,13 +1,13 @@
-"""One training step, value by value: what a migrated network computes beside the one it came from.
+"""One training step, value by value: compares a migrated network with the original.
 
-`record` (Sindri) and `record_torch` (PyTorch) run a single step and keep inputs, weights, what every layer gave, the loss, the gradients and the
-weights after the update, under MindSpore's names in both. `diff` says where two records first part, in the order of execution.
+`record` (Sindri) and `record_torch` (PyTorch) run a single step and store inputs, weights, layer outputs, the loss, the gradients and the weights after the
+update, both under MindSpore's names. `diff` reports where two records first differ, in the order of execution.
 
     compare.record(net, loss_fn, optimizer, (x, label), "ours.npz")
     compare.record_torch(model, loss_fn, optimizer, (x, label), "theirs.npz")
     print(compare.diff("ours.npz", "theirs.npz").table())
 
-A record is FILE.npz with FILE.json beside it (order and names), or one FILE.safetensors with the same in its metadata.
+A record is FILE.npz together with FILE.json (order and names), or one FILE.safetensors with the same in its metadata.
 """
 import io
 import json
@@ -44,20 +44,26 @@ class Item:
 
     @property
     def sampled(self) -> bool:
-        """Whether `array` holds only some of the elements."""
+        """Whether `array` contains only some of the elements."""
         return self.array.size != int(np.prod(self.shape, dtype=np.int64))
 
 
 @dataclass
 class Record:
-    """The values of one step in the order they came about."""
+    """The values of one step in the order in which they were computed."""
 
     framework: str
     items: List[Item] = field(default_factory=list)
     sample: Optional[int] = None
 
     def add(self, kind: str, name: str, value: np.ndarray) -> None:
-        """Appends a value; half precision is kept as float32."""
+        """Appends a value; half precision is stored as float32.
+
+        Args:
+            kind (str): One of KINDS.
+            name (str): The name.
+            value (numpy.ndarray): The value.
+        """
         a = np.asarray(value)
         if a.dtype.kind == "f" and a.dtype.itemsize < 4:
             a = a.astype(np.float32)
@@ -69,11 +75,26 @@ class Record:
         self.items.append(Item(kind, name, shape, np.array(a, copy=True)))
 
     def of(self, kind: str) -> Dict[str, Item]:
-        """Name -> value of one kind, in order."""
+        """Returns the values of one kind by name, in order.
+
+        Args:
+            kind (str): One of KINDS.
+
+        Returns:
+            dict[str, Item].
+        """
         return {i.name: i for i in self.items if i.kind == kind}
 
     def save(self, path: str) -> None:
-        """Writes PATH.npz and PATH.json, or PATH.safetensors. Raises IoError, and InvalidValueError for another ending."""
+        """Writes PATH.npz and PATH.json, or PATH.safetensors.
+
+        Args:
+            path (str): The file.
+
+        Raises:
+            IoError: If a file cannot be written.
+            InvalidValueError: If the path ends in something else.
+        """
         index = {"form": _FORM, "framework": self.framework, "sample": self.sample,
                  "items": [{"kind": i.kind, "name": i.name, "shape": list(i.shape)} for i in self.items]}
         if path.endswith(".safetensors"):
@@ -86,10 +107,10 @@ class Record:
             _safetensors.write_whole(_json_path(path), [json.dumps(index, indent=1).encode()])
             _safetensors.write_whole(path, [buffer.getbuffer()])
         else:
-            raise usage(f"a record's file ends in .npz or .safetensors, got '{path}'", path)
+            raise usage(f"a record's file must end in .npz or .safetensors, got '{path}'", path)
 
     def summary(self) -> str:
-        """One line: framework, how many values of each kind, the loss."""
+        """Returns one line: framework, number of values of each kind, and the loss."""
         counts = ", ".join(f"{sum(i.kind == k for i in self.items)} {k}" for k in KINDS if any(i.kind == k for i in self.items))
         loss = self.of("loss").get("loss")
         return f"{self.framework}: {counts}" + (f"; loss {float(loss.array.reshape(-1)[0]):.8g}" if loss is not None else "")
@@ -100,7 +121,18 @@ def _json_path(path: str) -> str:
 
 
 def load(path: str) -> Record:
-    """Reads a record. Raises CheckpointError when it is damaged or no record, IoError when it cannot be read."""
+    """Reads a record.
+
+    Args:
+        path (str): The .npz or .safetensors file.
+
+    Returns:
+        Record.
+
+    Raises:
+        CheckpointError: If the file is damaged or is not a record.
+        IoError: If the file cannot be read.
+    """
     if not os.path.isfile(path):
         raise error(_core.IoError, 5001, f"there is no file '{path}'", path, "check the path")
     if path.endswith(".safetensors"):
@@ -120,27 +152,27 @@ def load(path: str) -> Record:
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as e:
             raise damaged(f"{path} cannot be read: {e}", path) from None
     else:
-        raise usage(f"a record's file ends in .npz or .safetensors, got '{path}'", path)
+        raise usage(f"a record's file must end in .npz or .safetensors, got '{path}'", path)
     try:
         index = json.loads(text or "")
         if index["form"] != _FORM:
-            raise unusable(f"{path} has form {index['form']}, this version reads {_FORM}", where)
+            raise unusable(f"{path} has format {index['form']}, this version reads {_FORM}", where)
         items = [Item(str(i["kind"]), str(i["name"]), tuple(int(d) for d in i["shape"]), arrays[f"{n:05d}"]) for n, i in enumerate(index["items"])]
         return Record(str(index["framework"]), items, index["sample"])
     except (ValueError, KeyError, TypeError, RecursionError) as e:
         if hasattr(e, "where"):
             raise
-        raise damaged(f"{path} is no record: {type(e).__name__}: {e}", where) from None
+        raise damaged(f"{path} is not a record: {type(e).__name__}: {e}", where) from None
 
 
 # --- recording ------------------------------------------------------------------------------------------------------------------
 
 class _Calls:
-    """Names for the calls of layers: a layer's path, with #2, #3 … where it is called again."""
+    """Names for the calls of layers: a layer's path, with #2, #3 … for further calls."""
 
     def __init__(self) -> None:
         self.count: Dict[str, int] = {}
-        self.last: Dict[str, int] = {}  # path -> when it was last left
+        self.last: Dict[str, int] = {}  # path -> the number of its last call
         self.now = 0
 
     def name(self, path: str) -> str:
@@ -150,7 +182,7 @@ class _Calls:
         return path if self.count[path] == 1 else f"{path}#{self.count[path]}"
 
     def backward_order(self, names: Sequence[str]) -> List[str]:
-        """Parameters in the order in which their gradients come about: the layer left last goes first."""
+        """Returns the parameters in the order in which their gradients are computed: the layer that ran last comes first."""
         return sorted(names, key=lambda n: -self.last.get(n.rpartition(".")[0], 0))
 
 
@@ -175,22 +207,44 @@ def _split_batch(batch: Any, loss_fn: Any) -> Tuple[List[Any], Optional[Any]]:
     if loss_fn is None:
         return items, None
     if len(items) < 2:
-        raise usage(f"with a loss function the batch is (inputs…, label), got {len(items)} item")
+        raise usage(f"with a loss function the batch must be (inputs…, label), got {len(items)} item")
     return items[:-1], items[-1]
 
 
 def record(
     net: Any, loss_fn: Any, optimizer: Any, batch: Any, path: Optional[str] = None, *, train: bool = True, sample: Optional[int] = None
 ) -> Record:
-    """Runs one step of a Sindri network and keeps its values; writes them to `path` when it is given.
+    """Runs one step of a Sindri network and records its values.
 
-    batch: (inputs…, label) as Tensors or arrays; the loss is loss_fn(net(inputs…), label), or with loss_fn None what net itself gives. optimizer
-    None: no update. The step runs in PYNATIVE_MODE, whatever the context says, and it counts: parameters, moments and moving statistics change.
-    A Cell called several times is recorded as `path`, `path#2`, …; primitives called inside a Cell are not recorded. sample: keep at most that
-    many evenly spaced elements per tensor. Raises TypeError for another network.
+    The step runs in PYNATIVE_MODE, whatever the context is set to, and it takes effect: parameters, moments and moving statistics change. Several calls of a
+    Cell are recorded as `path`, `path#2`, …; primitives called inside a Cell are not recorded.
+
+    Args:
+        net (Cell): The network.
+        loss_fn (Callable, optional): The loss is loss_fn(net(inputs…), label), or with None the result of net.
+        optimizer (Optimizer, optional): Updates the weights; None for no update.
+        batch (tuple): (inputs…, label) as Tensors or arrays.
+        path (str, optional): The file to write. Default: None.
+        train (bool): Whether the network is in training mode. Default: True.
+        sample (int, optional): The largest number of evenly spaced elements to store per tensor. Default: None, all.
+
+    Returns:
+        Record.
+
+    Raises:
+        TypeError: If `net` is not a Cell.
+        InvalidValueError: If the batch has no label for the loss.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.tools import compare
+        >>> net = ms.nn.Dense(1, 1, weight_init="ones", bias_init="zeros")
+        >>> optimizer = ms.nn.SGD(net.trainable_params(), 0.1)
+        >>> compare.record(net, ms.nn.MSELoss(), optimizer, (ms.Tensor([[1.0]]), ms.Tensor([[3.0]]))).of("loss")["loss"].array
+        array(4., dtype=float32)
     """
     if not isinstance(net, Cell):
-        raise TypeError(f"net must be a Cell, got {type(net).__name__} | compare.record | PyTorch modules go through record_torch")
+        raise TypeError(f"net must be a Cell, got {type(net).__name__} | compare.record | use record_torch for PyTorch modules")
     rec, calls = Record(_version("sindri"), sample=sample), _Calls()
     inputs, label = _split_batch(batch, loss_fn)
     args = [x if isinstance(x, Tensor) else Tensor(np.asarray(x)) for x in inputs + ([label] if loss_fn is not None else [])]
@@ -260,10 +314,28 @@ def record_torch(
     net: str = "auto",
     mapping: Union[NameMap, Mapping[str, str], None] = None,
 ) -> Record:
-    """The same of a PyTorch module, in a Python with torch: the loss is loss_fn(model(inputs…), label), the update optimizer.step().
+    """Runs one step of a PyTorch module and records its values, in a Python with torch.
 
-    Names become MindSpore's by the rules of convert (net, mapping as there; a mapping holds for layers and parameters). What layers give is
-    copied when they are left, so that in-place operations behind them do not show.
+    Names are converted to MindSpore's by the rules of `convert`. Layer outputs are copied when a layer returns, so later in-place operations do not change
+    them.
+
+    Args:
+        model (torch.nn.Module): The network.
+        loss_fn (Callable, optional): The loss is loss_fn(model(inputs…), label), or with None the result of model.
+        optimizer (torch.optim.Optimizer, optional): Updates the weights with step(); None for no update.
+        batch (tuple): (inputs…, label) as tensors or arrays.
+        path (str, optional): The file to write. Default: None.
+        train (bool): Whether the network is in training mode. Default: True.
+        sample (int, optional): The largest number of evenly spaced elements to store per tensor. Default: None, all.
+        net (str): As of `convert`. Default: "auto".
+        mapping (NameMap, dict, optional): As of `convert`; applies to layers and parameters. Default: None.
+
+    Returns:
+        Record.
+
+    Raises:
+        ImportError: If torch is not installed.
+        InvalidValueError: If the batch has no label for the loss.
     """
     import torch  # type: ignore[import-not-found,unused-ignore]
     rec, calls = Record(f"torch {torch.__version__.split('+')[0]}", sample=sample), _Calls()
@@ -329,7 +401,7 @@ def _torch_array(t: Any) -> np.ndarray:
 
 @dataclass
 class Difference:
-    """One value that both records have. `what` is '' when they agree, else 'values', 'shape', 'sampling' or 'not finite'."""
+    """One value that both records contain. `what` is '' if they agree, otherwise 'values', 'shape', 'sampling' or 'not finite'."""
 
     kind: str
     name: str
@@ -343,7 +415,7 @@ class Difference:
     detail: str = ""
 
     def line(self) -> str:
-        """The difference as one line of text."""
+        """Returns the difference as one line of text."""
         if self.what in ("shape", "sampling"):
             return f"{self.kind} {self.name}: {self.detail}"
         return (f"{self.kind} {self.name}: max abs {self.max_abs:.3g}, relative {self.relative:.3g}, largest at {list(self.at)} "
@@ -352,26 +424,34 @@ class Difference:
 
 @dataclass
 class Comparison:
-    """What `diff` found. `first` is the earliest difference in the order of execution, None when all agrees."""
+    """The result of `diff`. `first` is the earliest difference in the order of execution, None if all values agree."""
 
     titles: Tuple[str, str]
     values: List[Difference]
-    only: Tuple[List[str], List[str]]  # "kind name" that one record has alone
+    only: Tuple[List[str], List[str]]  # "kind name" of values in one record only
     rtol: Dict[str, float]
     atol: float
 
     @property
     def first(self) -> Optional[Difference]:
-        """The first value, in the order of execution, that differs; None when all agree."""
+        """The first value, in the order of execution, that differs; None if all agree."""
         return next((d for d in self.values if d.what), None)
 
     @property
     def equal(self) -> bool:
-        """Whether every value both records have agrees, and there is at least one."""
+        """Whether all common values agree, and there is at least one."""
         return bool(self.values) and self.first is None
 
     def table(self, every: bool = False, limit: int = 10) -> str:
-        """Counts per kind, the first difference with what it points to, and further ones (all with `every`)."""
+        """Returns counts per kind, the first difference with a hint, and further differences.
+
+        Args:
+            every (bool): Whether to list all differences and names. Default: False.
+            limit (int): The number of differences to list otherwise. Default: 10.
+
+        Returns:
+            str.
+        """
         lines = [f"A: {self.titles[0]}", f"B: {self.titles[1]}", f"{'kind':12}{'compared':>9}{'differ':>8}{'worst relative':>16}  tolerance"]
         for kind in KINDS:
             of_kind = [d for d in self.values if d.kind == kind]
@@ -398,24 +478,24 @@ class Comparison:
 
 def _hint(d: Difference) -> str:
     if d.what == "shape":
-        return "shapes part here: look at this layer's arguments (stride, padding, channels)"
+        return "shapes differ from here: check this layer's arguments (stride, padding, channels)"
     return {
-        "input": "the steps were not given the same batch",
-        "weight": "the steps do not start from the same weights: carry them over with `sindri convert` first",
-        "activation": "all that ran before agrees: look at this layer's arguments (padding, eps, order of operations), not at its inputs",
-        "loss": "all layers agree: look at the loss function, its reduction and label smoothing",
-        "gradient": "the forward run agrees: "
+        "input": "the steps received different batches",
+        "weight": "the steps start from different weights: convert them with `sindri convert` first",
+        "activation": "all earlier values agree: check this layer's arguments (padding, eps, order of operations), not its inputs",
+        "loss": "all layers agree: check the loss function, its reduction and label smoothing",
+        "gradient": "the forward pass agrees: "
         + (
-            "in float32 a ReLU's input near 0 that falls on its other side gives such differences, which --rtol gradient=0.05 allows"
+            "in float32 a ReLU input near 0 with another sign causes such differences, which --rtol gradient=0.05 accepts"
             if d.relative < 0.05
-            else "look at this layer's gradient, or at what is differentiated (reduction of the loss, frozen parameters)"
+            else "check this layer's gradient, and what is differentiated (reduction of the loss, frozen parameters)"
         ),
-        "updated": "the gradients agree: look at the optimizer (learning rate, weight decay and its groups) and at batch norm's momentum",
+        "updated": "the gradients agree: check the optimizer (learning rate, weight decay and its groups) and batch norm's momentum",
     }[d.kind]
 
 
 def _compare(kind: str, name: str, step: int, x: Item, y: Item, rtol: float, atol: float, least: float) -> Difference:
-    """`least`: the magnitude a tensor counts with at least."""
+    """least: the smallest magnitude that a tensor is compared with."""
     if x.shape != y.shape and [d for d in x.shape if d != 1] != [d for d in y.shape if d != 1]:
         return Difference(kind, name, step, "shape", np.inf, np.inf, detail=f"shapes {list(x.shape)} and {list(y.shape)}")
     if x.array.size != y.array.size:
@@ -453,11 +533,35 @@ def _place(k: int, item: Item) -> Tuple[int, ...]:
 
 def diff(a: Union[str, Record], b: Union[str, Record], rtol: Union[float, Mapping[str, float]] = 1e-4, atol: float = 1e-8,
          kinds: Sequence[str] = KINDS) -> Comparison:
-    """Compares two records (or their files) in the order of execution of the first.
+    """Compares two records in the order of execution of the first.
 
-    A tensor differs when its largest difference exceeds atol + rtol x its largest magnitude in the second record; a gradient's magnitude counts as at
-    least a hundredth of the largest gradient's, for some are zero up to rounding (a bias in front of a batch norm). rtol: one number, or one per
-    kind (the others keep 1e-4). Raises InvalidValueError for unknown kinds or negative tolerances, and as `load`.
+    A tensor differs if its largest difference exceeds atol + rtol x its largest magnitude in the second record. A gradient's magnitude is at least a hundredth
+    of the largest gradient's, because some gradients are zero up to rounding (a bias before a batch norm).
+
+    Args:
+        a (str, Record): The first record, or its file.
+        b (str, Record): The second record, or its file.
+        rtol (float, dict): The relative tolerance, or one for each kind; other kinds keep 1e-4. Default: 1e-4.
+        atol (float): The absolute tolerance. Default: 1e-8.
+        kinds (Sequence[str]): The kinds to compare. Default: KINDS.
+
+    Returns:
+        Comparison.
+
+    Raises:
+        InvalidValueError: If a kind is unknown or a tolerance is negative.
+        CheckpointError: As `load`.
+        IoError: As `load`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import compare
+        >>> a, b = compare.Record("a"), compare.Record("b")
+        >>> a.add("weight", "w", np.array([1.0, 2.0]))
+        >>> b.add("weight", "w", np.array([1.0, 2.5]))
+        >>> result = compare.diff(a, b)
+        >>> result.equal, result.first.max_abs
+        (False, 0.5)
     """
     tolerances = dict.fromkeys(KINDS, 1e-4)
     if isinstance(rtol, Mapping):

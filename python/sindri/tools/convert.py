@@ -1,9 +1,9 @@
-"""Weights between MindSpore's .ckpt, safetensors and PyTorch's state dicts, with the names of either side.
+"""Conversion of weights between MindSpore's .ckpt, safetensors and PyTorch's state dicts, and of their names.
 
     from sindri.tools import convert
     print(convert.convert("resnet18.pth", "resnet18.ckpt").table())
 
-Values keep every bit; names follow _names.py. Dropped is only what the other side has no place for, and the report says what and why.
+Values stay bitwise identical; names follow _names.py. Only entries that the target cannot hold are dropped, and the report lists them with the reason.
 """
 import io
 import os
@@ -34,30 +34,30 @@ _ENGINE_TYPES = {
     "Float32": "F32",
     "Float64": "F64",
 }
-_NARROW_TYPES = {"Int8": "I8", "Int16": "I16", "UInt16": "U16", "UInt32": "U32", "UInt64": "U64"}  # of files; Tensors are wider
-_TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors file's metadata for .ckpt entries that are no tensors
+_NARROW_TYPES = {"Int8": "I8", "Int16": "I16", "UInt16": "U16", "UInt32": "U32", "UInt64": "U64"}  # in files; Tensors use wider types
+_TEXT, _BYTES = "sindri.text.", "sindri.bytes."  # prefixes in a safetensors file's metadata for .ckpt entries other than tensors
 
 
 @dataclass
 class File:
-    """The contents of a file: tensors in order, texts (of a .ckpt), and what was remarkable when it was read."""
+    """The contents of a file: tensors in order, texts (of a .ckpt), and notes from reading it."""
 
     format: str
     weights: List[Weight]
     texts: Dict[str, str] = field(default_factory=dict)
     metadata: Dict[str, str] = field(default_factory=dict)
-    opaque: Set[str] = field(default_factory=set)  # tensors that stand for bytes only their writer understands
+    opaque: Set[str] = field(default_factory=set)  # tensors that hold bytes in their writer's private format
     notes: List[str] = field(default_factory=list)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all weights."""
+        """The size of all weights in bytes."""
         return sum(w.nbytes for w in self.weights)
 
 
 @dataclass
 class Report:
-    """What became of every name, for people (`table()`) and programs (`rows`)."""
+    """The conversion of every name, as text (`table()`) and as data (`rows`)."""
 
     source: str
     target: str
@@ -68,11 +68,25 @@ class Report:
     notes: List[str]
 
     def count(self, what: str) -> int:
-        """How many tensors are 'renamed', 'kept' or 'dropped'."""
+        """Returns the number of tensors that were 'renamed', 'kept' or 'dropped'.
+
+        Args:
+            what (str): 'renamed', 'kept' or 'dropped'.
+
+        Returns:
+            int.
+        """
         return sum(r.what == what for r in self.rows)
 
     def table(self, verbose: bool = False) -> str:
-        """Counts by rule with one example each, or with `verbose` every name."""
+        """Returns counts by rule with one example each, or every name.
+
+        Args:
+            verbose (bool): Whether to list every name. Default: False.
+
+        Returns:
+            str.
+        """
         lines = [f"{self.source} ({self.tensors} tensors, {_size(self.nbytes)}) -> {self.target} (names: {self.names[0]} -> {self.names[1]})"]
         width = max((len(r.rule) for r in self.rows), default=0)
         for what in ("renamed", "kept", "dropped"):
@@ -103,15 +117,27 @@ def _size(n: int) -> str:
 # --- files ----------------------------------------------------------------------------------------------------------------------
 
 def format_of(path: str) -> str:
-    """'ckpt', 'safetensors' or 'torch' by the file's ending. Raises InvalidValueError for another one."""
+    """Returns 'ckpt', 'safetensors' or 'torch' by the file's extension. Raises InvalidValueError for another one."""
     form = _FORMATS.get(os.path.splitext(path)[1].lower())
     if form is None:
-        raise usage(f"the form of '{path}' is not known by its ending", path, f"use one of {', '.join(_FORMATS)}")
+        raise usage(f"the format of '{path}' is unknown", path, f"use one of {', '.join(_FORMATS)}")
     return form
 
 
 def read(path: str) -> File:
-    """Reads a file by its ending. Raises CheckpointError when it is damaged or holds what cannot be carried, IoError when it cannot be read."""
+    """Reads a file, whose extension determines the format.
+
+    Args:
+        path (str): The file.
+
+    Returns:
+        File.
+
+    Raises:
+        CheckpointError: If the file is damaged or contains something that cannot be converted.
+        IoError: If the file cannot be read.
+        InvalidValueError: If the extension is unknown.
+    """
     form = format_of(path)
     if not os.path.isfile(path):
         raise error(_core.IoError, 5001, f"there is no file '{path}'", path, "check the path")
@@ -119,7 +145,18 @@ def read(path: str) -> File:
 
 
 def write(path: str, content: File, compat_mindspore1: bool = False) -> None:
-    """Writes a file by its ending; it appears whole or not at all. Raises CheckpointError for element types it cannot hold, IoError."""
+    """Writes a file, whose extension determines the format. It appears as a whole or not at all.
+
+    Args:
+        path (str): The file.
+        content (File): The contents.
+        compat_mindspore1 (bool): Whether a .ckpt omits checksums, for MindSpore up to 2.0. Default: False.
+
+    Raises:
+        CheckpointError: If the format does not support an element type.
+        IoError: If the file cannot be written.
+        InvalidValueError: If the extension is unknown.
+    """
     form = format_of(path)
     if form == "ckpt":
         _write_ckpt(path, content, compat_mindspore1)
@@ -145,7 +182,7 @@ def _read_ckpt(path: str) -> File:
 
 
 def contents(form: str, pairs: Sequence[Tuple[Any, ...]], metadata: Optional[Dict[str, str]] = None) -> File:
-    """What (name, Tensor, str or bytes, and perhaps a narrower integer type by its name in .ckpt) entries say."""
+    """Returns the contents of (name, Tensor, str or bytes, and optionally a narrower integer type by its name in .ckpt) entries."""
     content = File(form, [], metadata=dict(metadata or {}))
     for name, value, *stored in pairs:
         if isinstance(value, str):
@@ -158,7 +195,7 @@ def contents(form: str, pairs: Sequence[Tuple[Any, ...]], metadata: Optional[Dic
             wide, kind = value.asnumpy(), np.dtype(_safetensors.NUMPY[code])
             narrow = wide.astype(kind)
             if (narrow.astype(wide.dtype) != wide).any() or kind.kind == "u" and (wide < 0).any():
-                raise unusable(f"entry '{name}' holds values that {stored[0]} does not", name, "save it in a wider type")
+                raise unusable(f"entry '{name}' holds values that {stored[0]} cannot represent", name, "save it in a wider type")
             content.weights.append(Weight(name, code, narrow))
         else:
             content.weights.append(from_tensor(name, value))
@@ -166,7 +203,7 @@ def contents(form: str, pairs: Sequence[Tuple[Any, ...]], metadata: Optional[Dic
 
 
 def entries(content: File) -> List[Tuple[Any, ...]]:
-    """The way back from `contents`. Raises CheckpointError for element types Sindri lacks."""
+    """The inverse of `contents`. Raises CheckpointError for element types that Sindri lacks."""
     out: List[Tuple[Any, ...]] = []
     names = {code: name for name, code in _NARROW_TYPES.items()}
     for w in content.weights:
@@ -174,7 +211,7 @@ def entries(content: File) -> List[Tuple[Any, ...]]:
             out.append((w.name, w.array.tobytes()))
         elif w.dtype in names:
             if w.dtype == "U64" and (w.array > np.uint64(2 ** 63 - 1)).any():
-                raise unusable(f"tensor '{w.name}' holds U64 values beyond Int64, which Sindri does not have", w.name, "cast it before saving")
+                raise unusable(f"tensor '{w.name}' holds U64 values beyond Int64, which Sindri does not support", w.name, "cast it before saving")
             out.append((w.name, _core.Tensor(w.array.astype(np.int64 if w.dtype in ("U32", "U64") else np.int32).reshape(w.shape)), names[w.dtype]))
         else:
             out.append((w.name, to_tensor(w)))
@@ -182,19 +219,19 @@ def entries(content: File) -> List[Tuple[Any, ...]]:
 
 
 def from_tensor(name: str, t: Any) -> Weight:
-    """A Tensor or Parameter of Sindri's, with all its bits."""
+    """Returns a Tensor or Parameter of Sindri as a Weight, bitwise identical."""
     dtype = _ENGINE_TYPES[str(t.dtype)]
-    if dtype == "BF16":  # NumPy has no such type: a bfloat16 is the upper half of a float32
+    if dtype == "BF16":  # NumPy lacks the type: a bfloat16 is the upper half of a float32
         bits = t.astype("float32").asnumpy().view(np.uint32) if t.shape else np.array(t.astype("float32").asnumpy()).view(np.uint32)
         return Weight(name, dtype, (bits >> 16).astype("<u2"))
     return Weight(name, dtype, np.array(t.asnumpy(), copy=True))
 
 
 def to_tensor(w: Weight) -> Any:
-    """The Tensor of a Weight. Raises CheckpointError for element types Sindri lacks."""
+    """Returns the Tensor of a Weight. Raises CheckpointError for element types that Sindri lacks."""
     if w.dtype not in _ENGINE_TYPES.values():
-        raise unusable(f"tensor '{w.name}' has the element type {w.dtype}, which Sindri and .ckpt files of its making do not have", w.name,
-                       "drop it with a map (NAME -), or convert it in PyTorch before")
+        raise unusable(f"tensor '{w.name}' has the element type {w.dtype}, which Sindri and its .ckpt files do not support", w.name,
+                       "drop it with a map (NAME -), or convert it in PyTorch first")
     if w.dtype == "BF16":
         return _core.Tensor((w.array.astype(np.uint32) << 16).view(np.float32)).astype("bfloat16")
     return _core.Tensor(np.ascontiguousarray(w.array).reshape(w.shape))
@@ -211,12 +248,12 @@ def _torch() -> Any:
         import torch  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         raise usage("PyTorch is not installed in this Python, and only it can read and write .pth and .pt files", sys.executable,
-                    "pip install torch, or save with safetensors.torch.save_file(model.state_dict(), FILE) where PyTorch is") from None
+                    "pip install torch, or save with safetensors.torch.save_file(model.state_dict(), FILE) in a Python with PyTorch") from None
     return torch
 
 
 def torch_weight(name: str, t: Any) -> Weight:
-    """A PyTorch tensor with all its bits. Raises CheckpointError for quantized, sparse and exotic ones."""
+    """Returns a PyTorch tensor as a Weight, bitwise identical. Raises CheckpointError for quantized, sparse and other special tensors."""
     torch = _torch()
     codes = {
         torch.bool: "BOOL",
@@ -235,7 +272,8 @@ def torch_weight(name: str, t: Any) -> Weight:
                                                     ("float8_e4m3fn", "F8_E4M3")) if hasattr(torch, k)})
     if t.is_quantized or t.layout != torch.strided or t.dtype not in codes:
         raise unusable(
-            f"tensor '{name}' is {t.layout} {t.dtype}, which has no plain form", name, "drop it with a map (NAME -), or convert it in PyTorch before"
+            f"tensor '{name}' is {t.layout} {t.dtype}, which cannot be stored as plain values", name,
+            "drop it with a map (NAME -), or convert it in PyTorch first"
         )
     code = codes[t.dtype]
     t = t.detach().cpu().contiguous()
@@ -247,26 +285,26 @@ def torch_weight(name: str, t: Any) -> Weight:
 
 
 def _flatten(obj: Any, path: str) -> Tuple[Dict[str, Any], List[str]]:
-    """The state dict in what torch.load gave, and notes on what was left aside."""
+    """Returns the state dict in the result of torch.load, and notes on skipped entries."""
     notes: List[str] = []
     while isinstance(obj, Mapping):
         inner = next((k for k in ("state_dict", "model_state_dict", "model") if isinstance(obj.get(k), Mapping)), None)
         if inner is None:
             break
         others = [k for k in obj if k != inner]
-        notes.append(f"weights are taken from '{inner}' of the file" + (f"; left aside: {', '.join(map(str, others))}" if others else ""))
+        notes.append(f"weights are read from '{inner}' of the file" + (f"; skipped: {', '.join(map(str, others))}" if others else ""))
         obj = obj[inner]
     torch = _torch()
     if not isinstance(obj, Mapping) or not any(isinstance(v, torch.Tensor) for v in obj.values()):
-        raise unusable(f"{path} holds no state dict: got {type(obj).__name__}", path, "save model.state_dict() from your own Python")
+        raise unusable(f"{path} does not contain a state dict: got {type(obj).__name__}", path, "save model.state_dict() from your own Python")
     tensors = {str(k): v for k, v in obj.items() if isinstance(v, torch.Tensor)}
     left = [str(k) for k, v in obj.items() if not isinstance(v, torch.Tensor)]
     if left:
-        notes.append(f"left aside, no tensors: {', '.join(left)}")
+        notes.append(f"skipped, not tensors: {', '.join(left)}")
     for prefix in ("module.", "_orig_mod."):
         if all(k.startswith(prefix) for k in tensors):
             tensors = {k[len(prefix):]: v for k, v in tensors.items()}
-            notes.append(f"all names began with '{prefix}' (a wrapper's); it was taken off")
+            notes.append(f"removed the prefix '{prefix}' (a wrapper's) from all names")
     return tensors, notes
 
 
@@ -279,7 +317,7 @@ def _read_torch(path: str) -> File:
     except Exception as e:  # pickle and zip errors of several kinds
         text = str(e).split("\n")[0]
         if "weights_only" in str(e) or "Unsupported" in text:
-            raise unusable(f"{path} holds more than tensors, and reading it would run code from it", path,
+            raise unusable(f"{path} contains other objects than tensors, and reading it would run code from it", path,
                            "if you trust it, load it in your own Python and save model.state_dict()") from None
         raise damaged(f"{path} cannot be read by PyTorch: {text}", path) from None
     tensors, notes = _flatten(obj, path)
@@ -305,7 +343,19 @@ def _write_torch(path: str, content: File) -> None:
 
 
 def from_torch(state_dict: Any, net: str = "auto", mapping: Union[NameMap, Mapping[str, str], None] = None) -> Dict[str, Any]:
-    """A PyTorch state dict (or module) in memory as {MindSpore name: Parameter}, for load_param_into_net. Arguments as in convert."""
+    """Converts a PyTorch state dict in memory to Parameters.
+
+    Args:
+        state_dict (dict, torch.nn.Module): The state dict or module.
+        net (str): As of `convert`. Default: "auto".
+        mapping (NameMap, dict, optional): As of `convert`. Default: None.
+
+    Returns:
+        dict[str, Parameter], by MindSpore name, for load_param_into_net.
+
+    Raises:
+        CheckpointError: If a tensor's type is not supported or two names become the same.
+    """
     if hasattr(state_dict, "state_dict"):
         state_dict = state_dict.state_dict()
     weights = [torch_weight(k, v) for k, v in state_dict.items()]
@@ -323,9 +373,29 @@ def _as_map(mapping: Union[NameMap, Mapping[str, str], None]) -> Optional[NameMa
 
 def rename(weights: Sequence[Weight], names: str, net: str = "auto", mapping: Union[NameMap, Mapping[str, str], None] = None,
            source_names: str = "auto") -> Tuple[List[Weight], List[Row]]:
-    """Tensors under the names 'mindspore', 'torch' or 'keep', and what became of each.
+    """Renames tensors.
 
-    Raises CheckpointError when two names become one, InvalidValueError for unknown arguments."""
+    Args:
+        weights (Sequence[Weight]): The tensors.
+        names (str): The names to produce: 'mindspore', 'torch' or 'keep'.
+        net (str): As of `convert`. Default: "auto".
+        mapping (NameMap, dict, optional): As of `convert`. Default: None.
+        source_names (str): The names of `weights`: 'auto', 'mindspore' or 'torch'. Default: "auto".
+
+    Returns:
+        tuple[list[Weight], list[Row]], the tensors and the conversion of each name.
+
+    Raises:
+        CheckpointError: If two names become the same.
+        InvalidValueError: If an argument is unknown.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sindri.tools import convert
+        >>> weights = [convert.Weight(f"bn.{name}", "F32", np.ones(2, np.float32)) for name in ("weight", "bias", "running_mean")]
+        >>> [w.name for w in convert.rename(weights, "mindspore")[0]]
+        ['bn.gamma', 'bn.beta', 'bn.moving_mean']
+    """
     for value, known in ((names, ("mindspore", "torch", "keep")), (net, ("auto", "resnet", "none")), (source_names, ("auto", "mindspore", "torch"))):
         if value not in known:
             raise usage(f"expected one of {', '.join(known)}, got '{value}'")
@@ -349,7 +419,7 @@ def rename(weights: Sequence[Weight], names: str, net: str = "auto", mapping: Un
 
 
 def _advice(names: Set[str], target: str) -> List[str]:
-    """What else must agree for these weights to give the same results."""
+    """Returns notes on what else must match for these weights to give the same results."""
     if not _names.is_resnet(names):
         return []
     if target == "mindspore":
@@ -372,12 +442,39 @@ def convert(
     overwrite: bool = False,
     compat_mindspore1: bool = False,
 ) -> Report:
-    """Writes the weights of `source` to `target`; both forms follow from the endings (.ckpt, .safetensors, .pth, .pt).
+    """Converts a file of weights. The extensions (.ckpt, .safetensors, .pth, .pt) determine both formats.
 
-    names: 'mindspore', 'torch' or 'keep'; by default what suits the target (.ckpt: mindspore, .pth and .pt: torch, .safetensors: keep). net: rules
-    of a known network, 'auto' (recognised by its names), 'resnet' or 'none'. mapping: rules of your own that go first, as a file name, a NameMap
-    or a dict (`*` stands for any text, '-' drops). drop_state leaves training state (optimizer slots, counters, texts) out. Raises
-    InvalidValueError for arguments, CheckpointError for the files' contents, IoError; an existing target is kept unless `overwrite`.
+    Args:
+        source (str): The file to read.
+        target (str): The file to write.
+        names (str, optional): The names to write: 'mindspore', 'torch' or 'keep'. Default: None, mindspore for .ckpt, torch for .pth and .pt, keep for
+            .safetensors.
+        source_names (str): The names in the source: 'auto', 'mindspore' or 'torch'. Default: "auto".
+        net (str): Rules of a known network: 'auto' (recognised by its names), 'resnet' or 'none'. Default: "auto".
+        mapping (NameMap, dict, str, optional): Your own rules, applied first, as a file name, NameMap or dict (`*` matches any text, '-' drops).
+            Default: None.
+        reverse_map (bool): Whether to read a map file from right to left. Default: False.
+        drop_state (bool): Whether to omit training state: optimizer state, counters and texts. Default: False.
+        overwrite (bool): Whether to replace an existing target. Default: False.
+        compat_mindspore1 (bool): Whether a .ckpt omits checksums, for MindSpore up to 2.0. Default: False.
+
+    Returns:
+        Report.
+
+    Raises:
+        InvalidValueError: If an argument is invalid or the target exists.
+        CheckpointError: If the contents of a file cannot be converted.
+        IoError: If a file cannot be read or written.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import sindri as ms
+        >>> from sindri.tools import convert
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     source, target = (os.path.join(folder, name) for name in ("net.ckpt", "net.safetensors"))
+        ...     ms.save_checkpoint(ms.nn.Dense(3, 2), source)
+        ...     print(convert.convert(source, target).count("kept"))
+        2
     """
     form = format_of(target)
     if names is None:
@@ -389,10 +486,10 @@ def convert(
     if os.path.lexists(target) and not overwrite:
         raise usage(f"'{target}' exists", target, "choose another name, or overwrite it with --force")
     if form == "torch":
-        _torch()  # before the work, not after
+        _torch()  # fail before the work
     content = read(source)
     source_dialect = source_names
-    if source_names == "auto":  # PyTorch's own files may hold gamma and beta, too: early BERTs do
+    if source_names == "auto":  # PyTorch's files may contain gamma and beta too: early BERTs do
         source_dialect = source_names = "torch" if content.format == "torch" else _names.dialect(w.name for w in content.weights)
     if source_names == "neutral":
         source_names = "auto"

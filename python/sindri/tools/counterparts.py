@@ -3,7 +3,7 @@
     from sindri.tools import counterparts
     print(counterparts.find("torch.nn.Conv2d").text())
 
-torch_names.json holds the tables of the page and names that the page does not show. Other names are looked up where Sindri keeps their kind: a function of
+torch_names.json contains the tables of the page, and names that the page does not show. Other names are searched in the modules of their kind: a function of
 `torch` in `mint`, which has PyTorch's arguments, then in `ops`; a layer in `nn`.
 """
 import ast
@@ -19,7 +19,7 @@ from sindri.tools._errors import usage
 
 __all__ = ["find", "scan", "tables", "names", "Answer", "Use"]
 
-# Where PyTorch's name X of a module is looked for, in order. Longest module first.
+# The modules in which a PyTorch name X of a module is searched, in order. Longest module first.
 _PLACES: Tuple[Tuple[str, Tuple[str, ...]], ...] = (
     ("torch.nn.functional", ("mint.nn.functional", "ops")),
     ("torch.nn.utils", ("nn.utils", "ops")),
@@ -51,7 +51,7 @@ def _data() -> Dict[str, Any]:
 
 @dataclass
 class Answer:
-    """What is known of a name. `sindri` lists counterparts as full names, the closest first; it is empty if there is none."""
+    """The counterparts of a name. `sindri` lists them as full names, the closest first; it is empty if there are none."""
 
     name: str
     sindri: List[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Answer:
     near: str = ""  # a name that was probably meant
 
     def text(self) -> str:
-        """Several lines for people."""
+        """Returns several lines of text."""
         out = [f"{self.name} -> {self.sindri[0] if self.sindri else 'no counterpart'}"]
         out += [f"  or:       {other}" for other in self.sindri[1:]]
         for row in self.rows:
@@ -76,7 +76,7 @@ class Answer:
         return "\n".join(_plain(line) for line in out)
 
     def record(self) -> Dict[str, Any]:
-        """For JSON."""
+        """Returns the answer as a dict for JSON."""
         return {"name": self.name, "sindri": self.sindri, "rows": self.rows, "differences": self.differences, "note": self.note, "near": self.near}
 
 
@@ -86,7 +86,7 @@ class Use:
 
     answer: Answer
     lines: List[int]
-    method: bool = False  # a method call of which only the name is known
+    method: bool = False  # a method call on an object of unknown type
 
 
 def _plain(text: str) -> str:
@@ -100,7 +100,7 @@ def _rows_of(table: Dict[str, Any], name: str) -> Iterator[Dict[str, str]]:
 
 
 def _exists(path: str) -> bool:
-    """Whether `sindri.<path>` is there and works, not only a name for a part that a later version brings."""
+    """Whether `sindri.<path>` exists and works, unlike names of features that are not available yet."""
     found: Any = sys.modules["sindri"]  # importing this module imported the package
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -108,12 +108,12 @@ def _exists(path: str) -> bool:
             return False
     call = getattr(found, "__init__", None) if isinstance(found, type) else found
     code = getattr(call, "__code__", None)
-    # One that only raises NotYetError.
+    # Functions that only raise NotYetError.
     return code is None or "not_yet" not in code.co_names or not {"not_yet", "type", "__name__"}.issuperset(code.co_names)
 
 
 def _looked_up(name: str) -> List[str]:
-    """Counterparts by the name alone."""
+    """Returns counterparts by the name alone."""
     for module, places in _PLACES:
         if name.startswith(module + "."):
             rest = name[len(module) + 1:]
@@ -122,7 +122,7 @@ def _looked_up(name: str) -> List[str]:
 
 
 def _entries() -> Dict[str, List[Optional[str]]]:
-    """PyTorch's name -> Sindri's, of the tables and of what the page does not show."""
+    """Returns Sindri's names by PyTorch's name, from the tables and from the entries that the page does not show."""
     out: Dict[str, List[Optional[str]]] = {}
     for table in _data()["tables"]:
         for row in table["rows"]:
@@ -136,7 +136,7 @@ def _entries() -> Dict[str, List[Optional[str]]]:
 
 
 def _whole(name: str) -> str:
-    """`nn.Conv2d` as `torch.nn.Conv2d`. Raises InvalidValueError for what is not a dotted name of the three packages."""
+    """Returns the full name: `nn.Conv2d` becomes `torch.nn.Conv2d`. Raises InvalidValueError unless it is a dotted name of the three packages."""
     head, _, rest = name.partition(".")
     if head in _SHORT and rest:
         return f"{_SHORT[head]}.{rest}"
@@ -153,7 +153,7 @@ def _whole(name: str) -> str:
 
 
 def names() -> List[str]:
-    """PyTorch's names in the table, sorted."""
+    """Returns PyTorch's names in the tables, sorted."""
     return sorted(_entries())
 
 
@@ -169,7 +169,7 @@ def _nearest(name: str) -> str:
     by_case = {k.lower(): k for k in sorted(known)}
     if name.lower() in by_case:
         return by_case[name.lower()]
-    for candidates in (_entries(), known):  # PyTorch has the first for certain
+    for candidates in (_entries(), known):  # the first contains only existing names of PyTorch
         close = difflib.get_close_matches(name, sorted(n for n in candidates if not n.startswith(name + ".")), n=1, cutoff=0.86)
         if close:
             return close[0]
@@ -177,7 +177,22 @@ def _nearest(name: str) -> str:
 
 
 def find(name: str) -> Answer:
-    """The counterparts of a name such as `torch.nn.Conv2d`, `F.relu` or `mindspore.ops.concat`. Raises InvalidValueError if it cannot be such a name."""
+    """Returns the counterparts of a name.
+
+    Args:
+        name (str): A name such as `torch.nn.Conv2d`, `F.relu` or `mindspore.ops.concat`.
+
+    Returns:
+        Answer.
+
+    Raises:
+        InvalidValueError: If it cannot be such a name.
+
+    Examples:
+        >>> from sindri.tools import counterparts
+        >>> counterparts.find("torch.cat").sindri[0]
+        'sindri.ops.concat'
+    """
     name = _whole(name)
     answer = Answer(name)
     if name.startswith("mindspore."):
@@ -211,7 +226,7 @@ def find(name: str) -> Answer:
 
 
 def _not_yet(path: str) -> str:
-    """Says so where `sindri.<path>` is a name that this version only knows."""
+    """Returns a note if `sindri.<path>` exists but is not available in this version."""
     found: Any = sys.modules["sindri"]
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -223,14 +238,14 @@ def _nearest_of_ours(path: str) -> str:
     found: Any = sys.modules["sindri"]
     for part in module.split(".") if module else ():
         found = getattr(found, part, None)
-    if hasattr(found, last):  # there, but not in this version
+    if hasattr(found, last):  # exists, but is not available in this version
         return ""
     close = difflib.get_close_matches(last, [n for n in dir(found) if n[0] != "_"] if found is not None else [], n=1, cutoff=0.75)
     return "mindspore." + ".".join(p for p in (module, close[0]) if p) if close else ""
 
 
 class _Uses(ast.NodeVisitor):
-    """Names of the three packages that a module uses, and the names of methods that it calls on other things."""
+    """The names of the three packages that a module uses, and the names of methods that it calls on other objects."""
 
     def __init__(self) -> None:
         self.aliases: Dict[str, str] = {}
@@ -281,9 +296,16 @@ class _Uses(ast.NodeVisitor):
 
 
 def scan(path: str) -> List[Use]:
-    """The names of PyTorch and MindSpore that a Python file uses, those without a counterpart first. The file is read, not run.
+    """Returns the PyTorch and MindSpore names that a Python file uses, those without a counterpart first. The file is read, not run.
 
-    Raises InvalidValueError for a file that cannot be read or is not Python.
+    Args:
+        path (str): The Python file.
+
+    Returns:
+        list[Use].
+
+    Raises:
+        InvalidValueError: If the file cannot be read or is not Python.
     """
     try:
         with open(path, encoding="utf-8") as f:
@@ -291,7 +313,7 @@ def scan(path: str) -> List[Use]:
     except (OSError, UnicodeDecodeError) as e:
         raise usage(f"cannot read '{path}': {getattr(e, 'strerror', None) or 'not UTF-8 text'}", path, "give the path of a Python file") from None
     except (SyntaxError, ValueError) as e:
-        raise usage(f"'{path}' is not Python {sys.version_info.major}: {getattr(e, 'msg', e)}", f"{path}:{getattr(e, 'lineno', 1)}", "map reads what Python reads") from None
+        raise usage(f"'{path}' is not Python {sys.version_info.major}: {getattr(e, 'msg', e)}", f"{path}:{getattr(e, 'lineno', 1)}", "map reads valid Python files only") from None
     uses = _Uses()
     imports = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     for node in imports:
@@ -307,7 +329,7 @@ def scan(path: str) -> List[Use]:
 
 
 def scan_text(path: str, uses: List[Use]) -> str:
-    """The report on a script."""
+    """Returns the report on a script."""
     lacking = [u for u in uses if not u.answer.sindri]
     own, methods = [u for u in uses if u.answer.sindri and not u.method], [u for u in uses if u.answer.sindri and u.method]
     out = [f"{path}: {len(uses)} name{'' if len(uses) == 1 else 's'}, {len(lacking) or 'none'} without a counterpart"]
@@ -322,7 +344,7 @@ def scan_text(path: str, uses: List[Use]) -> str:
 
 
 def tables() -> str:
-    """The tables of docs/guide/migration.md as Markdown, each under its heading."""
+    """Returns the tables of docs/guide/migration.md as Markdown, each under its heading."""
     out = []
     for table in _data()["tables"]:
         out.append(f"## {table['heading']}\n")

@@ -14,10 +14,31 @@ _ops = _core.ops
 
 
 class Adadelta(RuleOptimizer):
-    """v = rho·v + (1 - rho)·g²; d = sqrt(u + eps)/sqrt(v + eps)·g; u = rho·u + (1 - rho)·d²; p -= lr·d.
+    """Adadelta: v = rho·v + (1 - rho)·g²; d = sqrt(u + eps)/sqrt(v + eps)·g; u = rho·u + (1 - rho)·d²; p -= lr·d.
 
-    weight_decay·p is added to g; maximize negates the gradient first. State `accum.<param>` (v), `accum_update.<param>` (u).
-    Raises TypeError or ValueError for lr or eps not above 0, rho outside [0, 1], a negative weight_decay, and as Optimizer.
+    State: `accum.<param>` (v), `accum_update.<param>` (u).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 1.0.
+        rho (float): The decay of the running averages, within [0, 1]. Default: 0.9.
+        eps (float): Added inside the roots, positive. Default: 1e-6.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.Adadelta([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.9993]
     """
 
     _counter = None

@@ -14,10 +14,32 @@ _ops = _core.ops
 
 
 class Adagrad(RuleOptimizer):
-    """v += g²; p -= lr/(1 + (t - 1)·lr_decay)·g/(sqrt(v) + eps), t counting steps from 1.
+    """Adagrad: v += g²; p -= lr/(1 + (t - 1)·lr_decay)·g/(sqrt(v) + eps), with the step t counted from 1.
 
-    weight_decay·p is added to g; maximize negates the gradient first. State `accum.<param>` (v, which starts from initial_accumulator_value)
-    and `step_t`. Raises TypeError or ValueError for lr or eps not above 0, another negative number, and as Optimizer.
+    State: `accum.<param>` (v) and `step_t` (t).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 1e-2.
+        lr_decay (float): The decay of the learning rate, not negative. Default: 0.0.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        initial_accumulator_value (float): The initial v, not negative. Default: 0.0.
+        eps (float): Added to the root, positive. Default: 1e-10.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.Adagrad([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.8106]
     """
 
     _slots = (Slot("accum", lambda group: group["initial_accumulator_value"]),)

@@ -15,7 +15,7 @@ _ops = _core.ops
 
 
 class AdamBase(RuleOptimizer):
-    """The options and the state that Adam and AdamW share: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), with amsgrad `max_exp_avg_sq.<param>`."""
+    """The options and the state that Adam and AdamW share: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), with amsgrad also `max_exp_avg_sq.<param>`."""
 
     _counter = "state_step"
     _slots = (Slot("exp_avg"), Slot("exp_avg_sq"))
@@ -34,17 +34,38 @@ class AdamBase(RuleOptimizer):
 
     def _used_slots(self) -> Iterator[Slot]:
         yield from self._slots
-        if any(group["amsgrad"] for group in self.param_groups):  # of all groups then: states are found by the parameter's position
+        if any(group["amsgrad"] for group in self.param_groups):  # in that case for all groups: states are found by the parameter's position
             yield self._largest
 
 
 class Adam(AdamBase):
-    """m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
+    """Adam: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·sqrt(1 - beta2^t)/(1 - beta1^t)·m/(sqrt(v) + eps).
 
-    weight_decay·p is added to g; maximize negates the gradient first. amsgrad replaces v in the root by the largest v so far. State
-    `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), `max_exp_avg_sq.<param>` with amsgrad, and `state_step` (t). eps is added to the root of v before its
-    bias correction, as in nn.Adam; mint.optim.Adam adds it after the correction, as PyTorch does.
-    Raises TypeError or ValueError for betas outside [0, 1), another negative number, and as Optimizer.
+    As in nn.Adam, eps is added to the root of v before its bias correction; mint.optim.Adam adds it after the correction, as PyTorch does. State:
+    `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), `max_exp_avg_sq.<param>` with amsgrad, and `state_step` (t).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, not negative. Default: 1e-3.
+        betas (tuple[float, float]): beta1 and beta2, within [0, 1). Default: (0.9, 0.999).
+        eps (float): Added to the root, not negative. Default: 1e-8.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        amsgrad (bool): Whether the largest v so far replaces v in the root. Default: False.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.Adam([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.8035]
     """
 
     def __init__(self, params: Any, lr: Any = 1e-3, betas: Tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
@@ -64,7 +85,8 @@ class Adam(AdamBase):
 
 
 def corrected_rule(group: dict, rate: Tensor, step: Tensor, decoupled: bool) -> Rule:
-    """PyTorch's Adam: p -= lr·m/(1 - beta1^t)/(sqrt(v/(1 - beta2^t)) + eps). decoupled: weight decay shrinks the parameter, else it enters the gradient."""
+    """Returns the rule of PyTorch's Adam: p -= lr·m/(1 - beta1^t)/(sqrt(v/(1 - beta2^t)) + eps). decoupled: weight decay shrinks the parameter, otherwise it is
+    added to the gradient."""
     if group["amsgrad"]:
         return _amsgrad_rule(group, rate, step, decoupled)
     (beta1, beta2), eps, sign, decay = group["betas"], group["eps"], sign_of(group), group["weight_decay"]

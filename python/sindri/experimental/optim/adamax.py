@@ -14,10 +14,31 @@ _ops = _core.ops
 
 
 class Adamax(RuleOptimizer):
-    """m = beta1·m + (1 - beta1)·g; u = max(beta2·u, |g| + eps); p -= lr/(1 - beta1^t)·m/u.
+    """Adamax: m = beta1·m + (1 - beta1)·g; u = max(beta2·u, |g| + eps); p -= lr/(1 - beta1^t)·m/u.
 
-    weight_decay·p is added to g; maximize negates the gradient first. State `exp_avg.<param>` (m), `exp_inf.<param>` (u) and `step_t` (t).
-    Raises TypeError or ValueError for lr or eps not above 0, betas outside [0, 1), a negative weight_decay, and as Optimizer.
+    State: `exp_avg.<param>` (m), `exp_inf.<param>` (u) and `step_t` (t).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 2e-3.
+        betas (tuple[float, float]): beta1 and beta2, within [0, 1). Default: (0.9, 0.999).
+        eps (float): Added to |g|, positive. Default: 1e-8.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.Adamax([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.8237]
     """
 
     _slots = (Slot("exp_avg"), Slot("exp_inf"))

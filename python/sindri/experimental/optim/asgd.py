@@ -1,4 +1,4 @@
-"""ASGD: SGD with a falling rate, and the average of its weights (Polyak and Juditsky 1992)."""
+"""ASGD: SGD with a decreasing learning rate, and the average of its weights (Polyak and Juditsky 1992)."""
 from __future__ import annotations
 
 import math
@@ -15,11 +15,33 @@ _ops = _core.ops
 
 
 class ASGD(RuleOptimizer):
-    """p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, else ax + mu·(p - ax); then eta = lr/(1 + lambd·lr·t)^alpha, mu = 1/max(1, t - t0).
+    """Averaged SGD: p = (1 - lambd·eta)·p - eta·g; ax = p while mu is 1, otherwise ax + mu·(p - ax); then eta = lr/(1 + lambd·lr·t)^alpha, mu = 1/max(1, t -
+    t0).
 
-    In the first step eta is lr. weight_decay·p is added to g; maximize negates the gradient first. State `ax.<param>`, and per group
-    `eta_group_<number>` and `mu_group_<number>`, and `step_t` (t).
-    Raises TypeError or ValueError for an lr not above 0, lambd or t0 that is not a float, a negative weight_decay, and as Optimizer.
+    In the first step eta is lr. State: `ax.<param>`, for each group `eta_group_<number>` and `mu_group_<number>`, and `step_t` (t).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 1e-2.
+        lambd (float): The decay term. Default: 1e-4.
+        alpha (float): The power of the decrease of eta. Default: 0.75.
+        t0 (float): The step at which averaging starts. Default: 1e6.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type; `lambd` and `t0` must be floats.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.ASGD([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.85]
     """
 
     _slots = (Slot("ax"), Slot("eta", of_groups=True), Slot("mu", lambda group: 1.0, of_groups=True))

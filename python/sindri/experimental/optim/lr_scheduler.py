@@ -1,6 +1,6 @@
 """Learning-rate schedulers of experimental optimizers (MindSpore: mindspore.experimental.optim.lr_scheduler).
 
-A scheduler computes on the host and writes to the Parameters that hold the groups' rates, so neither mode compiles anything again. `step()` reads values; a
+A scheduler computes on the host and writes to the Parameters that hold the groups' learning rates, so neither mode recompiles. `step()` reads values; a
 compiled function that calls it runs eagerly (sindri/_compile.py).
 """
 from __future__ import annotations
@@ -22,26 +22,42 @@ _Lambdas = Union[Callable[[Any], Any], Sequence[Callable[[Any], Any]]]
 
 
 def _number(value: Any) -> float:
-    """The value of a number or of a tensor of one."""
+    """Returns the value of a number or of a tensor with one element."""
     return float(value.asnumpy()) if isinstance(value, Tensor) else float(value)
 
 
 def _check_optimizer(who: str, optimizer: Any) -> None:
     if not isinstance(optimizer, Optimizer):
         fail(TypeError, f"{who}: optimizer must be an optimizer of experimental.optim, got {type(optimizer).__name__}",
-             "optimizers of nn take their schedule as learning_rate")
+             "pass an optimizer of nn its schedule as learning_rate")
 
 
 class LRScheduler:
-    """Base of schedulers: `step()` advances `last_epoch` and gives every group of the optimizer the rate that get_lr computes.
+    """Base class of schedulers: `step()` advances `last_epoch` and gives every group of the optimizer the learning rate that get_lr computes.
+
+    A subclass defines `get_lr()`, which returns one rate per group from `last_epoch`, `base_lrs` (the rates before the first step) and `_last_lr` (the
+    Parameters that hold the rates). The constructor takes the first step, to epoch 0.
 
     Args:
-        optimizer (experimental.optim.Optimizer): whose rates it sets.
-        last_epoch (int): the number of the last epoch; -1 starts. Resuming from another needs `initial_lr` in every group. Default: -1.
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Resuming from another epoch needs `initial_lr` in every group. Default: -1.
 
-    A subclass defines `get_lr()`: one rate per group, from `last_epoch`, `base_lrs` (the rates before the first step) and `_last_lr` (the Parameters that
-    hold the rates). Making a scheduler takes its first step, to epoch 0.
-    Raises TypeError for another optimizer and a last_epoch that is not an int, ValueError for one below -1, KeyError without `initial_lr`.
+    Raises:
+        TypeError: If the optimizer is another object or `last_epoch` is not an int.
+        ValueError: If `last_epoch` is below -1.
+        KeyError: If a group has no `initial_lr` when resuming.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> class Halve(optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return [lr * 0.5 ** int(self.last_epoch) for lr in self._base()]
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> scheduler = Halve(optim.SGD([w], lr=1.0))
+        >>> _ = scheduler.step()
+        >>> print(scheduler.get_last_lr()[0])
+        0.5
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -53,7 +69,7 @@ class LRScheduler:
                 group.setdefault("initial_lr", Tensor(group["lr"].value()))
             elif "initial_lr" not in group:
                 fail(KeyError, f"{who}: group {number} of the optimizer has no 'initial_lr', which last_epoch={last_epoch} needs",
-                     "give the group the rate of its first epoch: {'params': ..., 'lr': ..., 'initial_lr': ...}")
+                     "add the learning rate of the first epoch to the group: {'params': ..., 'lr': ..., 'initial_lr': ...}")
         self.optimizer = optimizer
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self._last_lr = [group["lr"] for group in optimizer.param_groups]
@@ -62,25 +78,32 @@ class LRScheduler:
         self.step()
 
     def get_lr(self) -> List[Any]:
-        """One rate per group for `last_epoch`; subclasses define it."""
+        """Returns one learning rate per group for `last_epoch`; subclasses define it."""
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr | lr_scheduler.LRScheduler | define get_lr(self), which returns a rate per group")
 
     def get_last_lr(self) -> List[Tensor]:
-        """The rates of the groups now."""
+        """Returns the current learning rates of the groups."""
         return [lr.value() for lr in self._last_lr]
 
     def step(self, epoch: Any = None) -> Any:
-        """Advances to the next epoch, or to `epoch`, and sets the rates. Schedules that have a closed form go to `epoch` directly; others compute from the
-        current rates as if `epoch` were the next one."""
+        """Advances to the next epoch, or to `epoch`, and sets the learning rates.
+
+        Args:
+            epoch (int, float, optional): The epoch. Schedules with a closed form go to it directly; others compute from the current rates as if it were
+                the next epoch. Default: None, the next epoch.
+
+        Returns:
+            bool, True.
+        """
         self._at(self._epoch() + 1 if epoch is None else _number(epoch))
         closed = getattr(self, "_get_closed_form_lr", None) if epoch is not None else None
         self._set(self.get_lr() if closed is None else closed())
         return True
 
-    # What the schedules share.
+    # Common parts of the schedules.
 
     def _epoch(self) -> Any:
-        """last_epoch as a number: an int where it is whole."""
+        """Returns last_epoch as a number: an int if it is whole."""
         value = _number(self.last_epoch)
         return int(value) if value.is_integer() else value
 
@@ -104,9 +127,29 @@ class LRScheduler:
 
 
 class StepLR(LRScheduler):
-    """Multiplies the rates by gamma every step_size epochs.
+    """Multiplies the learning rates by gamma every step_size epochs.
 
-    Raises TypeError for a step_size that is not an int or a gamma that is not a float, ValueError for a step_size below 1, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        step_size (int): The number of epochs in a period, at least 1.
+        gamma (float): The factor. Default: 0.1.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 1.0, 0.5, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -114,7 +157,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, times gamma where a period ends."""
+        """Returns the rates, multiplied by gamma at the end of a period."""
         epoch = self._epoch()
         return self._times(1.0 if epoch == 0 or epoch % self.step_size else self.gamma)
 
@@ -123,10 +166,30 @@ class StepLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Multiplies the rates by a factor that changes linearly from start_factor to end_factor within total_iters epochs.
+    """Multiplies the learning rates by a factor that changes linearly from start_factor to end_factor within total_iters epochs.
 
-    Raises ValueError for a start_factor outside (0, 1], an end_factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is no
-    int, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        start_factor (float): The first factor, within (0, 1]. Default: 1/3.
+        end_factor (float): The last factor, within [0, 1]. Default: 1.0.
+        total_iters (int): The number of epochs, not negative. Default: 5.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for _ in range(4):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [0.5, 0.75, 1.0, 1.0]
     """
 
     def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1) -> None:
@@ -136,7 +199,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, times the quotient of this epoch's factor and the last one's."""
+        """Returns the rates, multiplied by the quotient of this epoch's factor and the previous one."""
         epoch, rise = self._epoch(), self.end_factor - self.start_factor
         if epoch == 0:
             return self._times(self.start_factor)
@@ -148,14 +211,36 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiplies the rates by gamma every epoch. Raises TypeError for a gamma that is not a float, and as LRScheduler."""
+    """Multiplies the learning rates by gamma every epoch.
+
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        gamma (float): The factor.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = check_strict_float("ExponentialLR", "gamma", gamma)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, times gamma after epoch 0."""
+        """Returns the rates, multiplied by gamma after epoch 0."""
         return self._times(1.0 if self._epoch() == 0 else self.gamma)
 
     def _get_closed_form_lr(self) -> List[float]:
@@ -163,9 +248,29 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The initial rates times (1 - epoch/total_iters)^power, 0 from epoch total_iters on.
+    """Multiplies the initial learning rates by (1 - epoch/total_iters)^power; they are 0 from epoch total_iters.
 
-    Raises TypeError for a total_iters that is not an int or a power that is not a float, ValueError for a total_iters below 1, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        total_iters (int): The number of epochs, at least 1. Default: 5.
+        power (float): The power. Default: 1.0.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.75, 0.5, 0.25, 0.0]
     """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
@@ -174,7 +279,7 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, times the quotient of this epoch's factor and the last one's."""
+        """Returns the rates, multiplied by the quotient of this epoch's factor and the previous one."""
         epoch = self._epoch()
         if epoch == 0 or epoch > self.total_iters:
             return self._times(1.0)
@@ -185,7 +290,7 @@ class PolynomialLR(LRScheduler):
 
 
 def _lambdas(who: str, optimizer: Any, given: Any) -> List[Callable[[Any], Any]]:
-    """One function per group."""
+    """Returns one function per group."""
     _check_optimizer(who, optimizer)
     count = len(optimizer.param_groups)
     functions = list(given) if isinstance(given, (list, tuple)) else [given] * count
@@ -198,9 +303,28 @@ def _lambdas(who: str, optimizer: Any, given: Any) -> List[Callable[[Any], Any]]
 
 
 class LambdaLR(LRScheduler):
-    """The initial rates times lr_lambda(epoch). lr_lambda: a function, or a list of one per group.
+    """Multiplies the initial learning rates by lr_lambda(epoch).
 
-    Raises TypeError for anything but a function, ValueError for another number of them, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        lr_lambda (Callable, list[Callable]): A function from epoch to factor, or one for each group.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5 ** epoch)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: _Lambdas, last_epoch: int = -1) -> None:
@@ -208,15 +332,34 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The initial rates times the functions' values."""
+        """Returns the initial rates, multiplied by the functions' values."""
         epoch = self._epoch()
         return [lr * _number(function(epoch)) for lr, function in zip(self._base(), self.lr_lambdas)]
 
 
 class MultiplicativeLR(LRScheduler):
-    """Multiplies the rates by lr_lambda(epoch) every epoch after the first. lr_lambda: a function, or a list of one per group.
+    """Multiplies the learning rates by lr_lambda(epoch) every epoch after the first.
 
-    Raises TypeError for anything but a function, ValueError for another number of them, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        lr_lambda (Callable, list[Callable]): A function from epoch to factor, or one for each group.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: _Lambdas, last_epoch: int = -1) -> None:
@@ -224,7 +367,7 @@ class MultiplicativeLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates times the functions' values."""
+        """Returns the rates, multiplied by the functions' values."""
         epoch = self._epoch()
         if epoch == 0:
             return self._times(1.0)
@@ -232,9 +375,29 @@ class MultiplicativeLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Multiplies the rates by factor until epoch total_iters.
+    """Multiplies the learning rates by factor until epoch total_iters.
 
-    Raises ValueError for a factor outside [0, 1] or a negative total_iters, TypeError for a total_iters that is not an int, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        factor (float): The factor, within [0, 1]. Default: 1/3.
+        total_iters (int): The number of epochs, not negative. Default: 5.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for _ in range(4):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [0.5, 0.5, 1.0, 1.0]
     """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
@@ -242,7 +405,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, times factor in epoch 0 and divided by it in epoch total_iters."""
+        """Returns the rates, multiplied by factor in epoch 0 and divided by it in epoch total_iters."""
         epoch = self._epoch()
         if epoch == 0:
             return self._times(self.factor)
@@ -255,9 +418,29 @@ class ConstantLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiplies the rates by gamma at every epoch of milestones; one that is listed twice counts twice.
+    """Multiplies the learning rates by gamma at every epoch in milestones; an epoch that is listed twice counts twice.
 
-    Raises TypeError for milestones that are not a list of ints and a gamma that is not a number, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        milestones (list[int]): The epochs.
+        gamma (float): The factor. Default: 0.1.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(4):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -268,7 +451,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, times gamma where a milestone is reached."""
+        """Returns the rates, multiplied by gamma at a milestone."""
         return self._times(self.gamma ** self.milestones.count(self._epoch()))
 
     def _get_closed_form_lr(self) -> List[float]:
@@ -276,9 +459,29 @@ class MultiStepLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rates along a cosine from their initial value to eta_min and back, T_max epochs each way (Loshchilov and Hutter 2017).
+    """Moves the learning rates along a cosine from their initial value to eta_min and back, T_max epochs each way (Loshchilov and Hutter 2017).
 
-    Raises TypeError for a T_max that is not an int or an eta_min that is not a number, ValueError for a T_max below 1, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        T_max (int): The number of epochs of half a period, at least 1.
+        eta_min (float): The lowest rate. Default: 0.0.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.5, 0.0, 0.5, 1.0]
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
@@ -286,11 +489,11 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates, their distance from eta_min times the quotient of this epoch's cosine term and the last one's."""
+        """Returns the rates; their distance from eta_min is multiplied by the quotient of this epoch's cosine term and the previous one."""
         epoch, low = self._epoch(), self.eta_min
         if epoch == 0:
             return self._times(1.0)
-        if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the last term was 0
+        if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the previous term was 0
             return [lr + (base - low) * (1 - math.cos(math.pi / self.T_max)) / 2 for base, lr in zip(self._base(), self._rates())]
         quotient = (1 + math.cos(math.pi * epoch / self.T_max)) / (1 + math.cos(math.pi * (epoch - 1) / self.T_max))
         return [quotient * (lr - low) + low for lr in self._rates()]
@@ -301,10 +504,32 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """The rates along a cosine from their initial value to eta_min. It restarts after T_0 epochs; each period is T_mult times as long as the last (Loshchilov
-    and Hutter 2017). `step(epoch)` takes fractions of an epoch.
+    """Moves the learning rates along a cosine from their initial value to eta_min, and restarts it after T_0 epochs (Loshchilov and Hutter 2017).
 
-    Raises ValueError for a T_0 or T_mult that is not an int above 0 and for a negative epoch, TypeError for an eta_min that is not a number, and as LRScheduler.
+    Each period is T_mult times as long as the previous one. `step(epoch)` accepts fractions of an epoch.
+
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        T_0 (int): The number of epochs of the first period, at least 1.
+        T_mult (int): The growth of the periods, at least 1. Default: 1.
+        eta_min (float): The lowest rate. Default: 0.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [1.0, 0.5, 1.0, 0.5, 1.0]
     """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1) -> None:
@@ -316,12 +541,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> List[Any]:
-        """The rates T_cur epochs after the last restart."""
+        """Returns the rates T_cur epochs after the last restart."""
         half = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (lr - self.eta_min) * half for lr in self._base()]
 
     def step(self, epoch: Any = None) -> Any:
-        """Advances by one epoch, or to `epoch`, which may be a fraction, and sets the rates."""
+        """Advances by one epoch, or to `epoch`, which may be a fraction, and sets the learning rates. Raises ValueError for a negative epoch."""
         if epoch is None and self._epoch() >= 0:
             epoch = self._epoch() + 1
             self.T_cur += 1
@@ -337,7 +562,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return True
 
     def _since_restart(self, epoch: float) -> Any:
-        """(epochs since the last restart, epochs until the next one), counted from the last."""
+        """Returns (epochs since the last restart, length of the current period)."""
         if self.T_mult == 1:
             return epoch % self.T_0, self.T_0
         begin, length = 0, self.T_0
@@ -347,11 +572,36 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """Cycles of rates that rise from base_lr to max_lr in step_size_up steps and fall back in step_size_down (Smith 2017).
+    """Cycles the learning rates: they rise from base_lr to max_lr in step_size_up steps and fall back in step_size_down (Smith 2017).
 
-    base_lr and max_lr: numbers, or lists of one per group. mode: 'triangular'; 'triangular2', which halves the height every cycle; 'exp_range', which
-    multiplies it by gamma every step. scale_fn replaces them: a function of the cycle's number, or with scale_mode 'iterations' of the step's, that scales the height.
-    Raises ValueError for lists of another length, an unknown mode and step sizes not above 0, TypeError for wrong types, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        base_lr (float, list[float]): The lowest rate, or one for each group.
+        max_lr (float, list[float]): The highest rate, or one for each group.
+        step_size_up (int): The number of rising steps, positive. Default: 2000.
+        step_size_down (int, optional): The number of falling steps, positive. Default: None, step_size_up.
+        mode (str): 'triangular'; 'triangular2', which halves the height every cycle; 'exp_range', which multiplies it by gamma every step. Default:
+            'triangular'.
+        gamma (float): The factor of 'exp_range'. Default: 1.0.
+        scale_fn (Callable, optional): Replaces the mode: a function from the number of the cycle or step to the factor of the height. Default: None.
+        scale_mode (str): Whether scale_fn receives the number of the 'cycle' or, with 'iterations', of the step. Default: 'cycle'.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as LRScheduler.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.25, max_lr=1.0, step_size_up=2)
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        ...     _ = scheduler.step()
+        >>> rates
+        [0.25, 0.625, 1.0, 0.625, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000, step_size_down: Optional[int] = None,
@@ -383,13 +633,13 @@ class CyclicLR(LRScheduler):
         return [check_float("CyclicLR", name, v, least=0) for v in values]
 
     def scale_fn(self, x: Any) -> Any:
-        """What the height of cycle (or step) x is multiplied by."""
+        """Returns the factor for the height of cycle (or step) x."""
         if self._own_scale is not None:
             return self._own_scale(x)
         return 1.0 if self.mode == "triangular" else 0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma ** x
 
     def get_lr(self) -> List[Any]:
-        """The rates of this step of the cycle."""
+        """Returns the rates at this step of the cycle."""
         step = self._epoch()
         cycle = math.floor(1 + step / self.total_step_size)
         at = 1 + step / self.total_step_size - cycle
@@ -399,10 +649,30 @@ class CyclicLR(LRScheduler):
 
 
 class SequentialLR:
-    """Several schedules in sequence: schedulers[i] starts at epoch milestones[i - 1], with its own epoch 0.
+    """Runs several schedules in sequence: schedulers[i] starts at epoch milestones[i - 1], with its own epoch 0.
 
-    Raises TypeError for anything but a list of schedulers, ValueError for schedulers of other optimizers and another number of milestones than of
-    schedulers less one, and as LRScheduler.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        schedulers (list[LRScheduler]): The schedules of this optimizer.
+        milestones (list[int]): The epochs at which the following schedules start, one less than there are schedulers.
+        last_epoch (int): The number of the last epoch; -1 starts a schedule. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a scheduler belongs to another optimizer, or the number of milestones is wrong.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> from sindri.experimental.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = SequentialLR(optimizer, [ConstantLR(optimizer, 0.5, 2), ExponentialLR(optimizer, 0.5)], milestones=[2])
+        >>> rates = []
+        >>> for _ in range(5):
+        ...     rates.append(float(scheduler.get_last_lr()[0]))
+        ...     scheduler.step()
+        >>> rates
+        [0.5, 0.5, 1.0, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1) -> None:
@@ -410,7 +680,7 @@ class SequentialLR:
         if not isinstance(schedulers, (list, tuple)) or not all(isinstance(s, LRScheduler) for s in schedulers):
             fail(TypeError, "SequentialLR: schedulers must be a list of schedulers")
         if any(s.optimizer is not optimizer for s in schedulers):
-            fail(ValueError, "SequentialLR: all schedulers must belong to the optimizer that is given")
+            fail(ValueError, "SequentialLR: all schedulers must belong to the given optimizer")
         if not isinstance(milestones, (list, tuple)):
             fail(TypeError, f"SequentialLR: milestones must be a list, got {type(milestones).__name__}")
         if not schedulers or len(milestones) != len(schedulers) - 1:
@@ -419,7 +689,7 @@ class SequentialLR:
         self.optimizer, self._schedulers = optimizer, list(schedulers)
         self._milestones = [check_int("SequentialLR", f"milestones[{i}]", m) for i, m in enumerate(milestones)]
         self.last_epoch = last_epoch + 1
-        # Each scheduler took a step when it was made, and they all multiplied the same rates. Keep the first scheduler's step alone.
+        # Each constructor took a step, and all of them multiplied the same rates. Keep only the first scheduler's step.
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
         for scheduler in self._schedulers:
@@ -427,7 +697,7 @@ class SequentialLR:
         self._schedulers[0].step()
 
     def step(self) -> None:
-        """Advances to the next epoch and sets the rates by the schedule in turn."""
+        """Advances to the next epoch and sets the learning rates by the current schedule."""
         self.last_epoch += 1
         now = bisect.bisect_right(self._milestones, self.last_epoch)
         if now > 0 and self._milestones[now - 1] == self.last_epoch:
@@ -436,16 +706,37 @@ class SequentialLR:
             self._schedulers[now].step()
 
     def get_last_lr(self) -> List[Tensor]:
-        """The rates of the groups now."""
+        """Returns the current learning rates of the groups."""
         return [group["lr"].value() for group in self.optimizer.param_groups]
 
 
 class ReduceLROnPlateau:
-    """Multiplies the rates by factor when a metric has not improved for more than `patience` steps: `step(metrics)`.
+    """Multiplies the learning rates by factor when a metric has not improved for more than `patience` steps.
 
-    mode: whether 'min' or 'max' is better. threshold: how much better a value must be, relative to the best ('rel') or absolute ('abs'). After a reduction,
-    the next `cooldown` steps are not counted as bad. min_lr: a number or a list of one per group. eps: smaller changes are skipped.
-    Raises ValueError for a factor not below 1, an unknown mode and a list of another length, TypeError for wrong types.
+    Args:
+        optimizer (experimental.optim.Optimizer): The optimizer whose learning rates it sets.
+        mode (str): Whether a 'min' or 'max' value is better. Default: 'min'.
+        factor (float): The factor, within [0, 1). Default: 0.1.
+        patience (int): The number of steps without improvement that have no effect. Default: 10.
+        threshold (float): The smallest improvement. Default: 1e-4.
+        threshold_mode (str): Whether the threshold is relative to the best value ('rel') or absolute ('abs'). Default: 'rel'.
+        cooldown (int): The number of steps after a reduction that do not count as bad. Default: 0.
+        min_lr (float, list[float]): The lowest rate, or one for each group. Default: 0.
+        eps (float): Smaller changes are skipped. Default: 1e-8.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> optimizer = optim.SGD([ms.Parameter(ms.Tensor([1.0]), name="w")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
+        >>> for loss in (0.9, 0.9, 0.9):
+        ...     _ = scheduler.step(loss)
+        >>> print(scheduler.get_last_lr()[0])
+        0.5
     """
 
     def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4, threshold_mode: str = "rel",
@@ -466,13 +757,23 @@ class ReduceLROnPlateau:
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether the last reduction is less than `cooldown` steps ago."""
+        """Whether fewer than `cooldown` steps have passed since the last reduction."""
         return self.cooldown_counter > 0
 
     def step(self, metrics: Any) -> Any:
-        """Takes the metric of an epoch, a number or a tensor of one, and reduces the rates if it has stopped improving."""
+        """Evaluates the metric of an epoch, and reduces the learning rates if it has stopped improving.
+
+        Args:
+            metrics (float, Tensor): A number or a tensor with one element.
+
+        Returns:
+            bool, True.
+
+        Raises:
+            TypeError: If `metrics` has another type.
+        """
         if not is_number(metrics) and not (isinstance(metrics, Tensor) and metrics.size == 1):
-            fail(TypeError, f"ReduceLROnPlateau: metrics must be a number or a tensor of one, got {type(metrics).__name__}")
+            fail(TypeError, f"ReduceLROnPlateau: metrics must be a number or a Tensor with one element, got {type(metrics).__name__}")
         value = float(metrics.asnumpy().reshape(())) if isinstance(metrics, Tensor) else float(metrics)
         self.last_epoch += 1
         if self._improves(value):
@@ -501,5 +802,5 @@ class ReduceLROnPlateau:
                 group["lr"] = new
 
     def get_last_lr(self) -> List[Tensor]:
-        """The rates of the groups now."""
+        """Returns the current learning rates of the groups."""
         return [group["lr"].value() for group in self.optimizer.param_groups]

@@ -15,11 +15,32 @@ _ops = _core.ops
 
 
 class NAdam(RuleOptimizer):
-    """mu_t = beta1·(1 - 0.96^(t·momentum_decay)/2), and M the product of all of them so far; m and v as in Adam;
-    p -= lr·((1 - mu_t)/(1 - M)·g + mu_{t+1}/(1 - M·mu_{t+1})·m)/(sqrt(v/(1 - beta2^t)) + eps).
+    """NAdam: p -= lr·((1 - mu_t)/(1 - M)·g + mu_{t+1}/(1 - M·mu_{t+1})·m)/(sqrt(v/(1 - beta2^t)) + eps), with m and v as in Adam.
 
-    weight_decay·p is added to g. State `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), per group `mu_product_group_<number>` (M), and `step_t` (t).
-    Raises TypeError or ValueError for lr or eps not above 0, betas outside [0, 1), another negative number, and as Optimizer.
+    mu_t = beta1·(1 - 0.96^(t·momentum_decay)/2), and M is the product of all mu so far. State: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), for each group
+    `mu_product_group_<number>` (M), and `step_t` (t).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 2e-3.
+        betas (tuple[float, float]): beta1 and beta2, within [0, 1). Default: (0.9, 0.999).
+        eps (float): Added to the root, positive. Default: 1e-8.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        momentum_decay (float): The decay of the momentum, not negative. Default: 4e-3.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.NAdam([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.7981]
     """
 
     _slots = (Slot("exp_avg"), Slot("exp_avg_sq"), Slot("mu_product", lambda group: 1.0, of_groups=True))

@@ -1,8 +1,8 @@
-"""Optimizer: parameter groups whose options, learning rates included, may change between steps.
+"""Optimizer: parameter groups whose options, including learning rates, may change between steps.
 
-A group's learning rate is a Parameter, so that a compiled step reads its current value; every other option is a number in the group's dict, and a
-step is compiled again when one changes. RuleOptimizer adds what the optimizers of this package share: their state, one tuple of Parameters per
-slot, and the loop over the groups. A subclass gives the rule for one parameter.
+A group's learning rate is a Parameter, so a compiled step reads its current value. Every other option is a number in the group's dict, and changing
+one recompiles the step. RuleOptimizer adds the common parts of this package's optimizers: their state, one tuple of Parameters per slot, and the loop over the
+groups. A subclass defines the rule for one parameter.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ops = _core.ops
 
 
 class ParamGroup(dict):
-    """The options of one group. A value given to 'lr' goes into the Parameter that holds the rate, so that schedulers and compiled steps see it."""
+    """The options of one group. A value assigned to 'lr' is written to the Parameter that holds the rate, so schedulers and compiled steps see it."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         rate = self.get("lr")
@@ -35,13 +35,14 @@ class ParamGroup(dict):
             rate.assign(_rate("param_groups[...]['lr']", value, rate.dtype))
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """As dict.update; 'lr' as above."""
+        """As dict.update, with 'lr' handled as above."""
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 
 
 def _rate(who: str, value: Any, dtype: Any) -> Tensor:
-    """A learning rate as a scalar tensor. Raises TypeError for anything but a number or a Tensor, ValueError for a negative number and a Tensor that is not a scalar."""
+    """Returns a learning rate as a scalar tensor. Raises TypeError unless it is a number or a Tensor, ValueError for a negative number or a Tensor that is not
+    a scalar."""
     if is_number(value):
         return Tensor(check_float(who, "the learning rate", value, least=0), dtype)
     if not isinstance(value, Tensor):
@@ -52,16 +53,29 @@ def _rate(who: str, value: Any, dtype: Any) -> Tensor:
 
 
 class Optimizer(Cell):
-    """Base of optimizers with parameter groups: called with the gradients of `parameters`, in that order, it updates them.
+    """Base class of optimizers with parameter groups. A call with the gradients of `parameters`, in that order, updates them.
+
+    `param_groups` is a list of dicts. `param_groups[i]["lr"]` is a Parameter; a number assigned to it takes effect in the next step in both modes.
+    `lrs` holds these Parameters, `group_start_id` the position in `parameters` at which each group starts. A subclass defines `construct(self, gradients)`.
 
     Args:
-        params: Parameters, or dicts that each hold a group: `params` and options that replace the defaults.
-        defaults (dict): the options of groups that do not give them.
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace the defaults.
+        defaults (dict): The options of groups that do not set them.
 
-    `param_groups` is a list of dicts. `param_groups[i]["lr"]` is a Parameter; a number assigned to it takes effect with the next step in both modes.
-    `lrs` holds these Parameters, `group_start_id` where each group starts in `parameters`. A subclass defines `construct(self, gradients)`.
-    Raises ValueError for params that are None or empty, for a Parameter given twice and for negative rates and weight decays, TypeError for other
-    types, KeyError for a group without `params`.
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If params is None or empty, contains a Parameter twice, or a learning rate or weight decay is negative.
+        KeyError: If a group has no `params`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> a, b = (ms.Parameter(ms.Tensor([1.0]), name=name) for name in "ab")
+        >>> optimizer = optim.SGD([{"params": [a]}, {"params": [b], "lr": 0.5}], lr=0.1)
+        >>> optimizer.param_groups[0]["lr"] = 0.2
+        >>> _ = optimizer((ms.Tensor([1.0]), ms.Tensor([1.0])))
+        >>> print(a.asnumpy(), b.asnumpy())
+        [0.8] [0.5]
     """
 
     def __init__(self, params: Any, defaults: dict) -> None:
@@ -83,22 +97,31 @@ class Optimizer(Cell):
             fail(TypeError, f"{self.cls_name}: params must be a list of Parameters or of dicts that each hold a group, got {type(params).__name__}")
         params = list(params)
         if not params:
-            fail(ValueError, f"{self.cls_name}: params must not be empty", "pass net.trainable_params(); has everything requires_grad=False?")
+            fail(ValueError, f"{self.cls_name}: params must not be empty", "pass net.trainable_params(), with some requires_grad=True")
         return params if isinstance(params[0], dict) else [{"params": params}]
 
     def add_param_group(self, param_group: dict) -> None:
-        """Adds a group: a dict of `params`, a Parameter or a list of them, and options. Raises as the class does."""
+        """Adds a group.
+
+        Args:
+            param_group (dict): `params`, a Parameter or a list of them, and options that replace the defaults.
+
+        Raises:
+            TypeError: As the class.
+            ValueError: As the class.
+            KeyError: As the class.
+        """
         group = self._checked_group(param_group)
         rate = group.pop("lr")
         number, dtype = len(self.param_groups), mstype.float64 if any(p.dtype == mstype.float64 for p in group["params"]) else mstype.float32
         group["lr"] = Parameter(_rate(f"{self.cls_name}: group {number}", rate, dtype), name=f"learning_rate_group_{number}")
-        self.parameters = ParameterTuple((*self.parameters, *group["params"]))  # may raise: the group is not added then
+        self.parameters = ParameterTuple((*self.parameters, *group["params"]))  # may raise, in which case the group is not added
         self.lrs = ParameterTuple((*self.lrs, group["lr"]))
         self.param_groups.append(group)
         self.group_start_id.append(self.group_start_id[-1] + len(group["params"]))
 
     def _checked_group(self, given: Any) -> ParamGroup:
-        """The group with the defaults, its params a list; 'lr' still as it was given."""
+        """Returns the group with the defaults, its params as a list and 'lr' unchanged."""
         who, number = self.cls_name, len(self.param_groups)
         if not isinstance(given, dict):
             fail(TypeError, f"{who}: group {number} must be a dict, got {type(given).__name__}")
@@ -127,7 +150,7 @@ class Optimizer(Cell):
         raise NotImplementedError(f"{self.cls_name} defines no construct | override construct(self, gradients)")
 
     def _apply_unless(self, skip: Tensor, gradients: Tuple[Tensor, ...], inv_scale: Optional[Tensor] = None, uses: Any = None) -> None:
-        """Updates unless the bool tensor `skip` is true. Traced steps with a loss scale call this."""
+        """Updates unless the bool tensor `skip` is true. Traced steps with a loss scale call it."""
         apply_unless(self, skip, gradients, uses)
 
     def __repr__(self) -> str:
@@ -147,7 +170,7 @@ class Slot(NamedTuple):
 
 
 def _rule_type(p: Parameter) -> Any:
-    """The type that a rule computes in and that state has: in a half type squares of gradients would underflow."""
+    """Returns the type of a rule's computation and state. In a half type, squares of gradients would underflow."""
     return mstype.float64 if p.dtype == mstype.float64 else mstype.float32
 
 
@@ -155,14 +178,14 @@ def _in_type(x: Tensor, dtype: Any) -> Tensor:
     return x if x.dtype == dtype else _ops.cast(x, dtype)
 
 
-# The new value of a parameter and of its state, from the value, the gradient and the state.
+# Returns the new values of a parameter and of its state from the value, the gradient and the state.
 Rule = Callable[..., Tuple[Tensor, ...]]
 
 
 class RuleOptimizer(Optimizer):
-    """An optimizer that is a rule for one parameter.
+    """Base class of optimizers that are defined by a rule for one parameter.
 
-    A subclass names its state (`_slots`) and its step counter (`_counter`, None for none), checks a group's options (`_check`) and makes the rule of a
+    A subclass names its state (`_slots`) and its step counter (`_counter`, None for none), checks a group's options (`_check`) and returns the rule of a
     group for one step (`_rule`).
     """
 
@@ -180,11 +203,11 @@ class RuleOptimizer(Optimizer):
         """Raises TypeError or ValueError for options out of range."""
 
     def _used_slots(self) -> Iterator[Slot]:
-        """The slots that the options of any group need."""
+        """Returns the slots that the options of any group need."""
         yield from self._slots
 
     def _rule(self, group: dict, number: int, rate: Tensor, step: Any) -> Rule:
-        """The rule of a group for this step. step counts from 1, a float64 scalar; None without a counter."""
+        """Returns the rule of a group for this step. step: counted from 1, a float64 scalar; None without a counter."""
         raise NotImplementedError
 
     def _checked_group(self, given: Any) -> ParamGroup:
@@ -193,7 +216,16 @@ class RuleOptimizer(Optimizer):
         return group
 
     def add_param_group(self, param_group: dict) -> None:
-        """Adds a group, with its state: a dict of `params`, a Parameter or a list of them, and options. Raises as the class does."""
+        """Adds a group and its state.
+
+        Args:
+            param_group (dict): `params`, a Parameter or a list of them, and options that replace the defaults.
+
+        Raises:
+            TypeError: As the class.
+            ValueError: As the class.
+            KeyError: As the class.
+        """
         super().add_param_group(param_group)
         for slot in self._used_slots():
             held = list(getattr(self, slot.name, ()))
@@ -225,8 +257,8 @@ class RuleOptimizer(Optimizer):
     def _held(self, slot: Slot) -> ParameterTuple:
         held: Optional[ParameterTuple] = getattr(self, slot.name, None)
         if held is None:
-            fail(ValueError, f"{self.cls_name}: an option of param_groups needs the state '{slot.name}', which is made with the groups only",
-                 "give the option when the optimizer or the group is made")
+            fail(ValueError, f"{self.cls_name}: an option of param_groups needs the state '{slot.name}', which is created with the groups only",
+                 "set the option when you create the optimizer or the group")
         return held
 
     def _advance(self) -> Any:
@@ -241,7 +273,7 @@ class RuleOptimizer(Optimizer):
             fail(TypeError, f"{self.cls_name}: gradients must be a tuple, got {type(gradients).__name__}")
         if len(gradients) != len(self.parameters):
             fail(ValueError, f"{self.cls_name}: got {len(gradients)} gradients for {len(self.parameters)} parameters",
-                 "take the gradients of optimizer.parameters, in that order")
+                 "compute the gradients of optimizer.parameters, in that order")
         for p, g in zip(self.parameters, gradients):
             if not isinstance(g, Tensor):
                 fail(TypeError, f"{self.cls_name}: the gradient of '{p.name}' must be a Tensor, got {type(g).__name__}")
@@ -250,34 +282,34 @@ class RuleOptimizer(Optimizer):
 
 
 def decayed(group: dict, param: Tensor, grad: Tensor) -> Tensor:
-    """The gradient that most rules use: negated with `maximize`, plus weight_decay·param."""
+    """Returns the gradient that most rules use: negated with `maximize`, plus weight_decay·param."""
     if group.get("maximize"):
         grad = _ops.neg(grad)
     return _ops.add(grad, _ops.mul(param, group["weight_decay"])) if group["weight_decay"] else grad
 
 
 def sign_of(group: dict) -> float:
-    """The factor of the gradient: -1 with maximize."""
+    """Returns the factor of the gradient: -1 with maximize."""
     return -1.0 if group.get("maximize") else 1.0
 
 
 def one_minus_power(beta: float, step: Tensor) -> Tensor:
-    """1 - beta^step in float64: with beta close to 1, float32 would keep few digits of it."""
+    """Returns 1 - beta^step in float64: with beta close to 1, float32 would lose most digits."""
     return _ops.sub(1.0, power_of(beta, step))
 
 
 def power_of(beta: float, step: Tensor) -> Tensor:
-    """beta^step in float64."""
+    """Returns beta^step in float64."""
     return _ops.pow(_ops.full((), beta, mstype.float64), step)
 
 
 def like(scalar: Tensor, rate: Tensor) -> Tensor:
-    """A float64 scalar in the type of the rate."""
+    """Returns a float64 scalar in the type of the learning rate."""
     return _ops.cast(scalar, rate.dtype)
 
 
 def check_rate(who: str, rate: Any, above_zero: bool) -> None:
-    """Checks the lr of a constructor: some of MindSpore's optimizers take 0, others do not. Raises TypeError or ValueError."""
+    """Checks the lr of a constructor: some of MindSpore's optimizers accept 0, others do not. Raises TypeError or ValueError."""
     if isinstance(rate, Tensor):
         _rate(who, rate, mstype.float32)
     else:

@@ -15,12 +15,31 @@ _ops = _core.ops
 
 
 class RAdam(RuleOptimizer):
-    """Adam that uses the first moment alone until v has seen enough gradients.
+    """Rectified Adam: uses the first moment only, until v is based on enough gradients.
 
     With R = 2/(1 - beta2) - 1 and r = R - 2·t·beta2^t/(1 - beta2^t): p -= lr·m/(1 - beta1^t) while r <= 5; after that the step is multiplied by
-    sqrt((r - 4)(r - 2)R/((R - 4)(R - 2)r))·sqrt(1 - beta2^t)/(sqrt(v) + eps). weight_decay·p is added to g. State `exp_avg.<param>` (m),
-    `exp_avg_sq.<param>` (v) and `step_t` (t).
-    Raises TypeError or ValueError for lr or eps not above 0, betas outside [0, 1), a negative weight_decay, and as Optimizer.
+    sqrt((r - 4)(r - 2)R/((R - 4)(R - 2)r))·sqrt(1 - beta2^t)/(sqrt(v) + eps). State: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v) and `step_t` (t).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 1e-3.
+        betas (tuple[float, float]): beta1 and beta2, within [0, 1). Default: (0.9, 0.999).
+        eps (float): Added to the root, positive. Default: 1e-8.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.RAdam([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.8737]
     """
 
     _slots = (Slot("exp_avg"), Slot("exp_avg_sq"))
@@ -39,7 +58,7 @@ class RAdam(RuleOptimizer):
         most = 2 / (1 - beta2) - 1
         length = most - step * power_of(beta2, step) * 2.0 / room
         trusted = _ops.greater(length, 5.0)
-        seen = _ops.clamp(length, 5.0, math.inf)  # keeps the root real where the other branch is taken
+        seen = _ops.clamp(length, 5.0, math.inf)  # keeps the root real if the other branch is selected
         factor = like(_ops.sqrt((seen - 4.0) * (seen - 2.0) * most / (seen * ((most - 4) * (most - 2))) * room) if most > 5 else room, rate)
 
         def rule(p: Tensor, g: Tensor, m: Tensor, v: Tensor) -> Tuple[Tensor, ...]:

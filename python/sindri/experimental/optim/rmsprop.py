@@ -14,11 +14,34 @@ _ops = _core.ops
 
 
 class RMSprop(RuleOptimizer):
-    """s = alpha·s + (1 - alpha)·g²; d = g/(sqrt(s) + eps); b = momentum·b + d; p -= lr·b (with momentum 0 lr·d).
+    """RMSprop: s = alpha·s + (1 - alpha)·g²; d = g/(sqrt(s) + eps); b = momentum·b + d; p -= lr·b (with momentum 0 lr·d).
 
-    With centered, c = alpha·c + (1 - alpha)·g and s - c² stands in the root. weight_decay·p is added to g; maximize negates the gradient first.
-    State `mean_square.<param>` (s), `moment.<param>` (b), `mean_grad.<param>` (c) with centered.
-    Raises TypeError or ValueError for lr or eps not above 0, another negative number, and as Optimizer.
+    With centered, c = alpha·c + (1 - alpha)·g, and the root contains s - c². State: `mean_square.<param>` (s), `moment.<param>` (b), and with centered
+    `mean_grad.<param>` (c).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, positive. Default: 1e-2.
+        alpha (float): The decay of the mean square, not negative. Default: 0.99.
+        eps (float): Added to the root, positive. Default: 1e-8.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        momentum (float): The momentum, not negative. Default: 0.0.
+        centered (bool): Whether to subtract the squared mean gradient. Default: False.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.RMSprop([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [-0.8953]
     """
 
     _counter = None

@@ -14,12 +14,31 @@ _ops = _core.ops
 
 
 class Rprop(RuleOptimizer):
-    """p -= sign(g)·s. Each element's step s is multiplied by etas[1] if its gradient keeps its sign and by etas[0] if the sign changes, within step_sizes.
-    An element whose gradient has changed its sign skips one step.
+    """Rprop: p -= sign(g)·s, with a step size s for each element.
 
-    lr is the length of the first step; later changes of lr have no effect. maximize negates the gradient. State `prev.<param>` (g), `step_size.<param>`
-    (s) and `step_t`.
-    Raises TypeError or ValueError for an lr not above 0, etas outside (0, 1) and (1, inf), step_sizes that are not two rising numbers, and as Optimizer.
+    s is multiplied by etas[1] if the element's gradient keeps its sign and by etas[0] if the sign changes, and is limited to step_sizes. An element whose
+    gradient changed its sign skips one step. State: `prev.<param>` (g), `step_size.<param>` (s) and `step_t`.
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The size of the first step, positive; later changes have no effect. Default: 1e-2.
+        etas (tuple[float, float]): The factors, within (0, 1) and (1, inf). Default: (0.5, 1.2).
+        step_sizes (tuple[float, float]): The smallest and largest step size, increasing. Default: (1e-6, 50).
+        maximize (bool): Whether to negate the gradient. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.Rprop([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.78]
     """
 
     _slots = (Slot("prev"), Slot("step_size"))

@@ -14,7 +14,7 @@ _ops = _core.ops
 
 
 def check_sgd(who: str, group: dict) -> None:
-    """The options of SGD."""
+    """Checks the options of SGD."""
     momentum = check_float(who, "momentum", group["momentum"], least=0)
     dampening = check_float(who, "dampening", group["dampening"])
     if check_bool(who, "nesterov", group["nesterov"]) and (momentum == 0 or dampening != 0):
@@ -23,11 +23,32 @@ def check_sgd(who: str, group: dict) -> None:
 
 
 class SGD(RuleOptimizer):
-    """v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v), without momentum lr·g.
+    """SGD: v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v), without momentum lr·g.
 
-    weight_decay·p is added to g; maximize negates the gradient first. State `accum.<param>` (v), `stat.<param>` (1 before the first step with
-    momentum, then 0).
-    Raises TypeError or ValueError for a negative lr, momentum or weight_decay, nesterov without momentum or with dampening, and as Optimizer.
+    State: `accum.<param>` (v), `stat.<param>` (1 before the first step with momentum, then 0).
+
+    Args:
+        params (list): Parameters, or dicts that each hold a group: `params` and options that replace those given here.
+        lr (float, Tensor): The learning rate, not negative.
+        momentum (float): The momentum, not negative. Default: 0.
+        dampening (float): The dampening of the momentum. Default: 0.
+        weight_decay (float): weight_decay·p is added to g. Not negative. Default: 0.0.
+        nesterov (bool): Whether to use Nesterov momentum, which needs momentum and no dampening. Default: False.
+        maximize (bool): Whether to negate the gradient first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If an argument is out of range, and as Optimizer.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri.experimental import optim
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = optim.SGD([w], lr=0.1)
+        >>> for g in (0.5, 1.0):
+        ...     _ = optimizer((ms.Tensor([g]),))
+        >>> print(w.asnumpy().round(4))
+        [0.85]
     """
 
     _counter = None
