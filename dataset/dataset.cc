@@ -116,7 +116,7 @@ OrderSpec make_order(const char* who, std::optional<int64_t> num_samples, std::o
                      std::optional<int64_t> num_shards, std::optional<int64_t> shard_id) {
   check_cap(who, num_samples);
   if (num_shards.has_value() != shard_id.has_value()) {
-    throw ValueError(fmt::format("{}: num_shards and shard_id come together, only {} is given", who, num_shards ? "num_shards" : "shard_id"), "",
+    throw ValueError(fmt::format("{}: num_shards and shard_id must be given together, got only {}", who, num_shards ? "num_shards" : "shard_id"), "",
                      "give both or neither");
   }
   if (sampler && (shuffle || num_shards)) {
@@ -225,7 +225,7 @@ Dataset::Ptr Dataset::concat(const Ptr& other) {
 
 Dataset::Ptr shard(const Dataset::Ptr& data, const ShardSpec& spec) {
   if (spec.num_shards < 1 || spec.count < 1 || spec.first < 0 || spec.first + spec.count > spec.num_shards)
-    throw ValueError(fmt::format("shard: shards {} to {} of {} are not there", spec.first, spec.first + spec.count - 1, spec.num_shards));
+    throw ValueError(fmt::format("shard: shards {} to {} of {} do not exist", spec.first, spec.first + spec.count - 1, spec.num_shards));
   if (spec.block < 1) throw ValueError(fmt::format("shard: block must be at least 1, got {}", spec.block));
   if (!spec.pad && spec.count > 1) throw ValueError("shard: several shards without padding are of different lengths", "", "use one, or pad");
   auto node = consume(data, Node::Kind::kShard, "shard");

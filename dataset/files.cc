@@ -106,7 +106,7 @@ class Partial {
   }
 
  private:
-  [[noreturn]] void fail(const char* action, int error) const { throw_file_error(action, path_, error, who_, "look at the disk"); }
+  [[noreturn]] void fail(const char* action, int error) const { throw_file_error(action, path_, error, who_, "check the disk"); }
   std::string path_, who_, name_;
   int fd_ = -1;
 };
@@ -116,7 +116,7 @@ std::string behind_links(const std::string& path, const std::string& who) {
   std::filesystem::path at = path;
   std::error_code error;
   for (int i = 0; std::filesystem::is_symlink(at, error); ++i) {
-    if (i == 40) throw_file_error("follow", path, ELOOP, who, "look at the symbolic links");
+    if (i == 40) throw_file_error("follow", path, ELOOP, who, "check the symbolic links");
     at = at.parent_path() / std::filesystem::read_symlink(at, error);
   }
   return at.string();
@@ -128,7 +128,7 @@ std::vector<uint8_t> read_plain_file(const std::string& path, const std::string&
   const Descriptor d(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO must not block
   if (d.fd < 0) throw_file_error("open", path, errno, who, "check that the file exists and may be read");
   struct stat st {};
-  if (::fstat(d.fd, &st) != 0) throw_file_error("look at", path, errno, who, "look at the disk");
+  if (::fstat(d.fd, &st) != 0) throw_file_error("stat", path, errno, who, "check the disk");
   if (!S_ISREG(st.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), who, "name a file");
   // Reading one byte more than the size detects the end; files in /proc have size 0.
   std::vector<uint8_t> out(static_cast<size_t>(st.st_size) + 1);
@@ -136,7 +136,7 @@ std::vector<uint8_t> read_plain_file(const std::string& path, const std::string&
   while (true) {
     const ssize_t got = ::read(d.fd, out.data() + n, out.size() - n);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_file_error("read", path, errno, who, "look at the disk");
+    if (got < 0) throw_file_error("read", path, errno, who, "check the disk");
     if (got == 0) break;
     n += static_cast<size_t>(got);
     if (n == out.size()) out.resize(std::max<size_t>(2 * n, 4096));
@@ -150,7 +150,7 @@ void write_plain_file(const std::string& path, const uint8_t* data, int64_t byte
   struct stat old {};
   const bool there = ::stat(path.c_str(), &old) == 0;
   if (there && !S_ISREG(old.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), who, "name a file");
-  if (there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) throw_file_error("write", path, errno, who, "look at the disk");
+  if (there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) throw_file_error("write", path, errno, who, "check the disk");
   Partial partial(behind_links(path, who), who);
   partial.write(data, bytes);
   if (there) partial.set_mode(old.st_mode & 07777);
@@ -182,7 +182,7 @@ bool is_folder(const std::string& path) {
   struct stat st {};
   if (::stat(path.c_str(), &st) == 0) return S_ISDIR(st.st_mode);
   if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return false;
-  throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
+  throw IoError(fmt::format("cannot stat {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
 }
 
 std::vector<DirEntry> list_folder(const std::string& dir, const char* who) {

@@ -253,7 +253,7 @@ class IteratorImpl : public Iterator {
       throw DataError(fmt::format("the data state belongs to another pipeline: '{}' was {} when it was saved and is {} now", name, theirs, value.dump()),
                       "the data state",
                       name == "seed"          ? "use the same seed as the saved run"
-                          : name == "listing" ? "the files of the data set have changed: put them back as they were, or start a new training from the saved "
+                          : name == "listing" ? "the files of the data set have changed: restore them, or start a new run from the saved "
                                                 "weights (sindri train --checkpoint FILE, without --resume)"
                                               : "build the pipeline as it was when the state was saved (settings: data.*, train.batch_size)");
     }

@@ -137,7 +137,7 @@ std::vector<ColumnInfo> infer_ops(const Node& node, std::vector<ColumnInfo> in) 
     const RowOp& op = *node.ops[i].op();
     const std::string where = fmt::format("map operation {}, {}", i + 1, op.str());
     if (op.num_inputs() > 0 && static_cast<size_t>(op.num_inputs()) != in.size())
-      throw ValueError(fmt::format("{} takes {} column, it is given {}", op.str(), op.num_inputs(), in.size()), where, "map each column on its own");
+      throw ValueError(fmt::format("{} takes {} column, it is given {}", op.str(), op.num_inputs(), in.size()), where, "map each column separately");
     try {
       in = op.infer(in);
     } catch (Error& e) {
@@ -147,7 +147,7 @@ std::vector<ColumnInfo> infer_ops(const Node& node, std::vector<ColumnInfo> in) 
   }
   const size_t named = node.out_names.empty() ? std::max<size_t>(1, node.in_names.size()) : node.out_names.size();
   if (in.size() != named)
-    throw ValueError(fmt::format("map: the last operation gives {} columns, {} are named", in.size(), named), node_str(node),
+    throw ValueError(fmt::format("map: the last operation returns {} columns, {} names are given", in.size(), named), node_str(node),
                      "give output_columns one name per result");
   return in;
 }

@@ -54,7 +54,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 }
 
 [[noreturn]] void io_error(const char* action, const std::string& path, int error) {
-  throw IoError(fmt::format("cannot {} {}: {}", action, path, std::strerror(error)), kWho, "look at the disk and at the folder's permissions");
+  throw IoError(fmt::format("cannot {} {}: {}", action, path, std::strerror(error)), kWho, "check the disk and the folder's permissions");
 }
 
 // "NAME.tmp.PID.NUMBER" of a process that has ended.
@@ -237,7 +237,7 @@ class Store {
     const std::string from = (source_ / file).string(), to = (destination_ / file).string();
     struct stat now {
     }, made_before{};
-    if (stat(from.c_str(), &now) != 0) io_error("look at", from, errno);
+    if (stat(from.c_str(), &now) != 0) io_error("stat", from, errno);
     Origin origin{.source_bytes = now.st_size, .source_time = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec};
     const Origin* before = list_->find(file.string());
     if (before != nullptr && (before->source_bytes != origin.source_bytes || stat(to.c_str(), &made_before) != 0 || made_before.st_size != before->bytes))

@@ -94,7 +94,7 @@ void SequentialReader::read_to(uint64_t generation, uint64_t pass, int64_t index
 std::vector<Tensor> SequentialReader::take(uint64_t generation, uint64_t pass, int64_t index) {
   std::lock_guard lock(mutex_);
   const auto at = passes_.find(pass);
-  if (generation != generation_ || at == passes_.end()) throw DataError("the batch this row belongs to is no longer wanted");
+  if (generation != generation_ || at == passes_.end()) throw DataError("the batch of this row was dropped");
   Pass& p = at->second;
   const auto it = p.kept.find(index);
   if (it == p.kept.end()) {

@@ -14,7 +14,7 @@ namespace sindri::optim {
 namespace {
 
 void check_forms(const std::string& who, bool amsgrad, bool nesterov) {
-  if (amsgrad && nesterov) throw ValueError(fmt::format("{}: use_amsgrad does not go with use_nesterov", who), "amsgrad");
+  if (amsgrad && nesterov) throw ValueError(fmt::format("{}: use_amsgrad cannot be combined with use_nesterov", who), "amsgrad");
 }
 
 }  // namespace

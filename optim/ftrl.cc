@@ -14,7 +14,7 @@ namespace {
 
 Params without_rates(Params params) {
   for (const ParamGroup& g : params.groups())
-    if (g.lr.has_value()) throw ValueError("FTRL: the learning rate must be one number", "", "leave 'lr' out of the groups");
+    if (g.lr.has_value()) throw ValueError("FTRL: the learning rate must be one number", "", "remove 'lr' from the groups");
   return params;
 }
 

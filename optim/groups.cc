@@ -45,7 +45,7 @@ GroupRule parse_group_rule(const std::string& text) {
   std::istringstream words(text);
   GroupRule rule;
   words >> rule.pattern;
-  if (rule.pattern.empty() || rule.pattern.find('=') != std::string::npos) throw ValueError(fmt::format("'{}' begins with no pattern", text), "", kForm);
+  if (rule.pattern.empty() || rule.pattern.find('=') != std::string::npos) throw ValueError(fmt::format("'{}' does not start with a pattern", text), "", kForm);
   bool has_lr = false;
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
@@ -57,7 +57,7 @@ GroupRule parse_group_rule(const std::string& text) {
     if (key == "lr") rule.lr_factor = v, has_lr = true;
     else rule.weight_decay = v;
   }
-  if (!has_lr && !rule.weight_decay) throw ValueError(fmt::format("'{}' names a part and nothing that is other there", text), "", kForm);
+  if (!has_lr && !rule.weight_decay) throw ValueError(fmt::format("'{}' sets nothing for its pattern", text), "", kForm);
   return rule;
 }
 

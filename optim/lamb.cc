@@ -71,7 +71,7 @@ LARS::LARS(std::shared_ptr<Optimizer> optimizer, const Options& o)
   if (!(epsilon_ >= 0)) throw ValueError(fmt::format("LARS: epsilon must not be negative, got {}", epsilon_));
   if (!(coefficient_ >= 0)) throw ValueError(fmt::format("LARS: coefficient must not be negative, got {}", coefficient_));
   if (use_clip_ && inner_->impl_->group_lr && inner_->dynamic_lr())
-    throw ValueError("LARS: use_clip does not go with learning rates that are both dynamic and per group");
+    throw ValueError("LARS: use_clip cannot be combined with learning rates that are both dynamic and per group");
   for (const Parameter* p : parameters()) {
     const std::string& name = p->name();
     filtered_.push_back(o.lars_filter ? o.lars_filter(*p) : name.find("LayerNorm") == std::string::npos && name.find("bias") == std::string::npos);

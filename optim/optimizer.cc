@@ -145,7 +145,7 @@ void Optimizer::check_rates() const {
   for (const Rate& r : impl_->rates) {
     if (r.schedule != nullptr || !r.dynamic()) continue;
     if (length != 0 && r.slot->shape()[0] != length)
-      throw ValueError(fmt::format("{}: tables of learning rates must be equally long, got {} and {}", name_, length, r.slot->shape()[0]));
+      throw ValueError(fmt::format("{}: tables of learning rates must have equal lengths, got {} and {}", name_, length, r.slot->shape()[0]));
     length = r.slot->shape()[0];
   }
 }

@@ -27,7 +27,7 @@ SettingSpec decay_steps_setting() {
 
 double decay_steps(const Course& course, const SettingValues& settings) {
   const int64_t given = settings.get_int("decay_steps");
-  if (given == 0 && course.steps == 0) throw ValueError("decay_steps 0 stands for the whole course, whose length is not known", "", "give decay_steps");
+  if (given == 0 && course.steps == 0) throw ValueError("decay_steps 0 means the whole run, whose length is not known", "", "give decay_steps");
   return static_cast<double>(given == 0 ? course.steps : given);
 }
 

@@ -30,7 +30,7 @@ class Adasum final : public train::BoostAlgorithm {
 
   void apply(train::TrainStep& step, const train::BuildContext& context) override {
     if (const std::string why = alone(); !why.empty())
-      throw ValueError("adasum was asked for, but " + why, "boost.adasum",
+      throw ValueError("adasum is enabled, but " + why, "boost.adasum",
                        "train on more hosts, or make groups smaller: settings boost.adasum.group=rank or boost.adasum.device_number, in Python "
                        "boost_config_dict={'common': {'device_num': 1}}; or switch it off");
     const int64_t ranks = comm::world().size(), of_group = members();
@@ -80,7 +80,8 @@ class Adasum final : public train::BoostAlgorithm {
   std::string alone() const {
     if (comm::world().size() > members()) return "";
     const int size = comm::world().size();
-    return size == 1 ? "there is one rank" : fmt::format("all {} ranks are one group (the ranks of a host are one; groups have {} here)", size, members());
+    return size == 1 ? "there is only one rank"
+                     : fmt::format("all {} ranks are in one group (the ranks of a host form a group; groups have {} ranks here)", size, members());
   }
 
   // Ranks per group. If all ranks are on one host and are a multiple of 8 above 8, they count as hosts of 8 (MindSpore's device_number), so that a
@@ -97,10 +98,10 @@ class Adasum final : public train::BoostAlgorithm {
     const comm::Communicator& world = comm::world();
     const int64_t groups = world.size() / of_group;
     if (world.size() % of_group != 0)
-      throw CommError(ErrorCode::kLayout, fmt::format("adasum: {} ranks cannot be cut into groups of {}", world.size(), of_group), "boost.adasum.device_number",
-                      "give a number that divides the number of ranks");
+      throw CommError(ErrorCode::kLayout, fmt::format("adasum: {} ranks cannot be divided into groups of {}", world.size(), of_group),
+                      "boost.adasum.device_number", "give a number that divides the number of ranks");
     if (s_.device_number == 0 && !s_.by_rank && world.rank() != world.host_index() * of_group + world.local_rank())
-      throw CommError(ErrorCode::kLayout, "adasum: the ranks of a host do not follow each other, or hosts have different numbers of them", "boost.adasum.group",
+      throw CommError(ErrorCode::kLayout, "adasum: the ranks of a host are not consecutive, or hosts have different numbers of ranks", "boost.adasum.group",
                       "number the ranks host by host, or use group: rank");
     if (!s_.fold && (groups & (groups - 1)) != 0)
       throw CommError(ErrorCode::kLayout, fmt::format("adasum: {} groups; the number of groups must be a power of two (2, 4, 8, …)", groups), "boost.adasum",

@@ -232,14 +232,14 @@ class DimReduce final : public train::BoostAlgorithm {
     if (!s_.matrix.empty()) {
       train::from_first_rank(comm::world(), "dim_reduce", [&] {
         if (!std::filesystem::exists(s_.matrix))
-          throw IoError("there is no matrix of components", s_.matrix, "leave the setting out to compute it of the snapshots, or correct the path");
+          throw IoError("the matrix of components does not exist", s_.matrix, "omit the setting to compute the matrix from the snapshots, or correct the path");
         return std::string();
       });
       return load_subspace(s_.matrix, columns_, s_.components);
     }
     if (s_.snapshots.empty())
       throw ValueError("dim_reduce needs snapshots of the weights, or a matrix of their components", "boost.dim_reduce",
-                       "set weight_load_dir to the folder of the first stage's checkpoints, or pca_mat_path to a file of sindri pca");
+                       "set weight_load_dir to the folder of the first stage's checkpoints, or pca_mat_path to a file written by sindri pca");
     const std::string path = train::from_first_rank(comm::world(), "principal components", [&] {
       const std::vector<std::string> files = snapshot_files(s_.snapshots);
       log::write(log::Level::kInfo, "boost", fmt::format("dim_reduce: {} snapshots, {} to {}", files.size(), files.front(), files.back()));
@@ -519,8 +519,9 @@ const auto& kDimReduce = train::boosts()
                                  .make =
                                      [](const SettingValues& v) {
                                        if (v.get_float("sigma") >= 0.5)
-                                         log::write(log::Level::kWarn, "boost",
-                                                    fmt::format("dim_reduce: sigma is {}; from 0.5 on good steps are refused (Armijo)", v.get_float("sigma")));
+                                         log::write(
+                                             log::Level::kWarn, "boost",
+                                             fmt::format("dim_reduce: sigma is {}; values of 0.5 and above reject good steps (Armijo)", v.get_float("sigma")));
                                        return std::make_shared<DimReduce>(Settings{.bfgs = v.get_string("method") == "bfgs",
                                                                                    .interpolate = v.get_string("search") == "interpolate",
                                                                                    .shard = v.get_string("place") == "shard",

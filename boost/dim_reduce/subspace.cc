@@ -42,7 +42,8 @@ std::vector<std::string> snapshot_files(const std::string& where) {
   if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
     for (size_t i = 0; i < found.gl_pathc; ++i) out.emplace_back(found.gl_pathv[i]);
   globfree(&found);
-  if (out.empty()) throw ValueError(fmt::format("no file is '{}'", pattern), "dim_reduce", "name the folder with the snapshots, or a pattern of their names");
+  if (out.empty())
+    throw ValueError(fmt::format("no file matches '{}'", pattern), "dim_reduce", "name the folder with the snapshots, or a pattern of their names");
   const auto key = [](const std::string& path) {
     static const std::regex form(R"(-(\d{1,15})_(\d{1,15})\.ckpt$)");
     std::smatch m;
@@ -87,7 +88,7 @@ std::vector<float> row_of(const std::string& file, const Columns& columns) {
     for (const double v : e->tensor.to_vector<double>()) row.push_back(static_cast<float>(v));
   }
   for (const float v : row)
-    if (!std::isfinite(v)) throw CheckpointError(ErrorCode::kCheckpointMismatch, "a weight is not finite", file, "leave this snapshot out");
+    if (!std::isfinite(v)) throw CheckpointError(ErrorCode::kCheckpointMismatch, "a weight is not finite", file, "omit this snapshot");
   return row;
 }
 
@@ -178,7 +179,7 @@ Subspace principal_components(const std::vector<std::string>& files, const Colum
   for (const double v : w) usable += v > 1e-10 * w.back() && v > 0 ? 1 : 0;
   if (usable < k)
     throw ValueError(fmt::format("{} snapshots span {} directions, fewer than {} components", rows, usable, k), "dim_reduce",
-                     "keep more snapshots (one more than components at least), or ask for fewer components");
+                     "keep more snapshots (at least one more than components), or ask for fewer components");
   Subspace out;
   out.snapshots = n;
   Rows p(static_cast<size_t>(k), std::vector<float>(static_cast<size_t>(column_count(columns)), 0.0f));
@@ -266,13 +267,13 @@ struct Npy {
 Npy open_npy(const std::string& path) {
   Npy out{.file = std::ifstream(path, std::ios::binary)};
   std::ifstream& file = out.file;
-  if (!file) throw IoError("cannot read the matrix of components", path, "is the path right?");
+  if (!file) throw IoError("cannot read the matrix of components", path, "check the path");
   const auto bad = [&](const std::string& what) {
     return ValueError(fmt::format("{}: {}", path, what), "dim_reduce", "give a matrix that NumPy saved with np.save");
   };
   char head[12] = {};
   file.read(head, 10);
-  if (!file || std::memcmp(head, "\x93NUMPY", 6) != 0) throw bad("this is no .npy file");
+  if (!file || std::memcmp(head, "\x93NUMPY", 6) != 0) throw bad("this is not a .npy file");
   const auto byte = [&](int i) { return static_cast<uint32_t>(static_cast<uint8_t>(head[i])); };
   uint32_t length = byte(8) | byte(9) << 8;
   if (head[6] > 1) {
@@ -283,17 +284,17 @@ Npy open_npy(const std::string& path) {
   std::string dict(length, ' ');
   file.read(dict.data(), length);
   std::smatch m;
-  if (!std::regex_search(dict, m, std::regex(R"('descr': *'([^']+)')"))) throw bad("its header names no type");
+  if (!std::regex_search(dict, m, std::regex(R"('descr': *'([^']+)')"))) throw bad("its header has no type");
   if (m[1] != "<f4" && m[1] != "<f8") throw bad(fmt::format("its elements are {}, not float32 or float64", m[1].str()));
   out.wide = m[1] == "<f8";
-  if (dict.find("'fortran_order': False") == std::string::npos) throw bad("it is in Fortran's order");
+  if (dict.find("'fortran_order': False") == std::string::npos) throw bad("it is in Fortran order");
   if (!std::regex_search(dict, m, std::regex(R"('shape': *\((\d{1,15}), *(\d{1,15}),? *\))"))) throw bad("it is not a matrix");
   out.rows = std::stoll(m[1]), out.columns = std::stoll(m[2]);
   const auto here = file.tellg();
   file.seekg(0, std::ios::end);
   const auto there = static_cast<int64_t>(file.tellg() - here);
   if (out.columns != 0 && out.rows > there / (out.wide ? 8 : 4) / out.columns)
-    throw bad(fmt::format("it is shorter than its shape ({}, {}) says", out.rows, out.columns));
+    throw bad(fmt::format("it is too short for its shape ({}, {})", out.rows, out.columns));
   if (const int64_t size = out.rows * out.columns * (out.wide ? 8 : 4); there != size)
     throw bad(fmt::format("its shape ({}, {}) has {} bytes, there are {}", out.rows, out.columns, size, there));
   file.seekg(here);
@@ -304,14 +305,14 @@ Npy open_npy(const std::string& path) {
 void check_hashes(const std::string& path, const nlohmann::ordered_json& side) {
   if (!side.contains("matrix") && !side.contains("xxh64")) return;
   const auto damaged = [](const std::string& file, const char* what) {
-    return CheckpointError(ErrorCode::kCheckpointCorrupt, what, file, "take another copy of the matrix and its .json, or make it again");
+    return CheckpointError(ErrorCode::kCheckpointCorrupt, what, file, "use another copy of the matrix and its .json, or compute it again");
   };
   if (!side.contains("matrix") || !side.contains("xxh64") || side["xxh64"] != hash_of(side)) throw damaged(path + ".json", "the names of columns are damaged");
   FileHash hash;
   std::ifstream file(path, std::ios::binary);
   std::string block(size_t{1} << 20, '\0');
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) hash.add(block.data(), static_cast<size_t>(file.gcount()));
-  if (file.bad()) throw IoError("cannot read the matrix of components to its end", path, "is the disk all right?");
+  if (file.bad()) throw IoError("cannot read the matrix of components to its end", path, "check the disk");
   if (hash.json() != side["matrix"]) throw damaged(path, "the matrix of components is not the one that was saved with its .json");
 }
 
@@ -319,23 +320,23 @@ void check_columns(const std::string& path, const Columns& columns) {
   if (!train::file_exists(path + ".json", "names of columns")) return;
   const auto j = nlohmann::ordered_json::parse(train::read_small_file(path + ".json", int64_t{64} << 20, "names of columns"), nullptr, false);
   if (!j.is_object() || !j.contains("columns"))
-    throw ValueError(path + ".json does not name columns", "dim_reduce", "make the matrix again, or remove that file");
+    throw ValueError(path + ".json does not name columns", "dim_reduce", "compute the matrix again, or remove that file");
   const auto& listed = j["columns"];
   const auto is_name_and_shape = [](const nlohmann::ordered_json& c) {
     return c.is_object() && c.contains("name") && c["name"].is_string() && c.contains("shape") && c["shape"].is_array() &&
         std::all_of(c["shape"].begin(), c["shape"].end(), [](const nlohmann::ordered_json& n) { return n.is_number_integer(); });
   };
   if (!listed.is_array() || !std::all_of(listed.begin(), listed.end(), is_name_and_shape))
-    throw ValueError(path + ".json does not name columns by `name` and `shape`", "dim_reduce", "make the matrix again, or remove that file");
+    throw ValueError(path + ".json does not name columns by `name` and `shape`", "dim_reduce", "compute the matrix again, or remove that file");
   check_hashes(path, j);
   for (size_t i = 0; i < std::max(listed.size(), columns.size()); ++i) {
     const std::string name = i < listed.size() ? listed[i].value("name", "") : "nothing", own = i < columns.size() ? columns[i].first : "nothing";
     const bool same_shape = i < listed.size() && i < columns.size() &&
         listed[i].value("shape", std::vector<int64_t>()) == std::vector<int64_t>(columns[i].second.begin(), columns[i].second.end());
     if (name != own || !same_shape)
-      throw ValueError(
-          fmt::format("{} is of another network: its weight {} is '{}', this network's '{}'{}", path, i, name, own, name == own ? " of another shape" : ""),
-          "dim_reduce", "make it of this network's snapshots");
+      throw ValueError(fmt::format("{} belongs to another network: its weight {} is '{}', this network's '{}'{}", path, i, name, own,
+                                   name == own ? " with another shape" : ""),
+                       "dim_reduce", "compute it from this network's snapshots");
   }
 }
 
@@ -347,7 +348,7 @@ Subspace load_subspace(const std::string& path, const Columns& columns, int64_t 
   const int64_t n = column_count(columns);
   if (npy.columns != n || npy.rows < k)
     throw ValueError(fmt::format("{} is ({}, {}); needed are {} rows of {} weights", path, npy.rows, npy.columns, k, n), "dim_reduce",
-                     "make it of this network's snapshots, or ask for fewer components");
+                     "compute it from this network's snapshots, or ask for fewer components");
   Subspace out;
   out.components = Tensor::zeros({k, n}, DType::kFloat32);
   auto* const values = static_cast<float*>(out.components.mutable_raw_data());
@@ -356,7 +357,7 @@ Subspace load_subspace(const std::string& path, const Columns& columns, int64_t 
     npy.file.read(npy.wide ? reinterpret_cast<char*>(row.data()) : reinterpret_cast<char*>(values + r * n), n * (npy.wide ? 8 : 4));
     std::transform(row.begin(), row.end(), values + r * n, [](double v) { return static_cast<float>(v); });
   }
-  if (!npy.file) throw IoError("cannot read the matrix of components to its end", path, "is the disk all right?");
+  if (!npy.file) throw IoError("cannot read the matrix of components to its end", path, "check the disk");
   const std::vector<double> products = ops::matmul(out.components, out.components, false, true).to_vector<double>();
   for (int64_t i = 0; i < k; ++i)
     for (int64_t j = 0; j < k; ++j)

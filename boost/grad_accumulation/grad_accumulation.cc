@@ -75,7 +75,7 @@ class GradAccumulation final : public train::BoostAlgorithm {
     if (rest == 0 || comm::world().rank() != 0) return;
     log::warn("train",
               fmt::format("the last {} steps changed no weight: an update takes {}; their gradients are in the state that a resumed run continues "
-                          "from | boost.{}.rest: update makes the training's last step an update with what it has",
+                          "from | boost.{}.rest: update makes the run's last step an update with the gradients collected so far",
                           rest, steps_, kName));
   }
 

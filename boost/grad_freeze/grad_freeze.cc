@@ -82,7 +82,7 @@ class GradFreeze final : public train::BoostAlgorithm {
     if (starts_.empty()) starts_ = freeze_starts(names, groups_);
     if (starts_.back() >= std::max<size_t>(names.size(), 1))
       throw ValueError(fmt::format("variant {} would train from parameter {} on, of {}", groups_ - 1, starts_.back(), names.size()), "grad_freeze",
-                       "each variant of `starts` trains one parameter at least");
+                       "each variant of `starts` must train at least one parameter");
     if (starts_.back() == 0) {
       log::write(
           log::Level::kWarn, "boost",
@@ -128,7 +128,8 @@ class GradFreeze final : public train::BoostAlgorithm {
 std::vector<size_t> checked_starts(const std::vector<double>& starts) {
   for (size_t i = 0; i < starts.size(); ++i)
     if (i == 0 ? starts[i] != 0 : starts[i] < starts[i - 1])
-      throw ValueError("`starts` must begin with 0 and not fall", "grad_freeze", "give for each variant the first parameter that it trains, as [0, 12, 30]");
+      throw ValueError("`starts` must begin with 0 and not decrease", "grad_freeze",
+                       "give for each variant the first parameter that it trains, as [0, 12, 30]");
   return {starts.begin(), starts.end()};
 }
 std::vector<int> checked_strategy(const std::vector<double>& strategy, int64_t variants) {

@@ -38,7 +38,7 @@ struct Bmp {
     if (bytes < 26) throw_damaged("BMP", "the file ends within its header");
     const int64_t header = u32(14);
     const bool old = header == 12;
-    if ((!old && header < 40) || 14 + header > bytes) throw_damaged("BMP", fmt::format("its header is of {} bytes", header));
+    if ((!old && header < 40) || 14 + header > bytes) throw_damaged("BMP", fmt::format("its header has {} bytes", header));
     pixels = u32(10);
     bits = static_cast<int>(u16(old ? 24 : 28));
     const uint32_t compression = old ? 0 : u32(30);

@@ -88,7 +88,7 @@ ImageHeader check_image_header(const uint8_t* data, int64_t bytes) {
                     "use JPEG, PNG, BMP, TIFF or WebP");
   }
   if (std::string_view(header->format) == "GIF")
-    throw BadSample("the file is a GIF image, which is not read", "", "convert it to JPEG, PNG, BMP, TIFF or WebP");
+    throw BadSample("the file is a GIF image, which is not supported", "", "convert it to JPEG, PNG, BMP, TIFF or WebP");
   if (header->size.height < 1 || header->size.width < 1 || header->size.height > kMaxPixels / header->size.width)
     throw BadSample(fmt::format("the {} image has {} x {} pixels, the limit is 64 million", header->format, header->size.width, header->size.height), "",
                     "make the image smaller");

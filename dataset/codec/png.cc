@@ -51,7 +51,7 @@ bool read_rows(png_structp png, png_infop info, ImageSize size, PixelForm form, 
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, info);
   const size_t stride = static_cast<size_t>(size.width) * static_cast<size_t>(form.channels * form.bytes);
-  if (png_get_rowbytes(png, info) != stride) png_error(png, "a colour form that is not read");
+  if (png_get_rowbytes(png, info) != stride) png_error(png, "an unsupported colour form");
   for (int pass = 0; pass < passes; ++pass) {
     for (int64_t y = 0; y < size.height; ++y) png_read_row(png, out + static_cast<size_t>(y) * stride, nullptr);
   }

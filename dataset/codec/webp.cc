@@ -12,7 +12,7 @@ const char* reason(VP8StatusCode code) {
   switch (code) {
     case VP8_STATUS_OUT_OF_MEMORY: return "out of memory";
     case VP8_STATUS_NOT_ENOUGH_DATA: return "the file ends within the image";
-    case VP8_STATUS_UNSUPPORTED_FEATURE: return "a feature that libwebp does not read";
+    case VP8_STATUS_UNSUPPORTED_FEATURE: return "a feature that libwebp does not support";
     default: return "its data are damaged";
   }
 }

@@ -57,7 +57,7 @@ class DigitsSource : public Source {
     struct stat info {};
     if (stat(path_.c_str(), &info) != 0) {
       if (errno != ENOENT && errno != ENOTDIR)
-        throw IoError(fmt::format("DigitsDataset: cannot look at {}: {}", path_, std::strerror(errno)), path_, "check its permissions and the disk");
+        throw IoError(fmt::format("DigitsDataset: cannot stat {}: {}", path_, std::strerror(errno)), path_, "check its permissions and the disk");
       throw DataError(ErrorCode::kDataMissing, fmt::format("DigitsDataset: {} does not exist", path_), path_,
                       "start in the root of the sources, or set data.path to dataset/digits there, or to share/sindri/digits of an installation");
     }

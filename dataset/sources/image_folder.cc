@@ -90,7 +90,7 @@ class ImageFolderSource : public Source {
       }
       struct stat st {};
       if (::stat(path.c_str(), &st) != 0)
-        throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
+        throw IoError(fmt::format("cannot stat {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
       h.files = hash_combine(h.files, static_cast<uint64_t>(st.st_size));
       h.times = hash_combine(h.times, static_cast<uint64_t>(st.st_mtim.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(st.st_mtim.tv_nsec));
     }
@@ -122,7 +122,7 @@ class ImageFolderSource : public Source {
     struct stat st {};
     if (::stat(path.c_str(), &st) != 0) {
       if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
-        throw IoError(fmt::format("cannot look at {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
+        throw IoError(fmt::format("cannot stat {}: {}", path, std::strerror(errno)), path, "check its permissions and the disk");
       ++broken_;
       return DT_UNKNOWN;
     }

@@ -127,7 +127,7 @@ class GeneratorSource : public Source {
  private:
   void check(GeneratorDataset::Row* row) const {
     if (row->size() != o_.column_names.size())
-      throw ValueError(fmt::format("GeneratorDataset: the function gave {} values, there are {} column_names", row->size(), o_.column_names.size()));
+      throw ValueError(fmt::format("GeneratorDataset: the function returned {} values for {} column_names", row->size(), o_.column_names.size()));
     for (size_t c = 0; c < row->size(); ++c) {
       Tensor& t = (*row)[c];
       if (!t.defined()) throw ValueError(fmt::format("GeneratorDataset: column '{}' is an undefined tensor", o_.column_names[c]));
@@ -150,7 +150,7 @@ Dataset::Ptr NumpySlicesDataset::make(Options o) {
 
 Dataset::Ptr GeneratorDataset::make(Options o) {
   if (o.rows && (o.sampler || o.shuffle.value_or(false) || o.num_shards)) {
-    throw ValueError("GeneratorDataset: a sequential source takes no sampler, shuffle or shards", "",
+    throw ValueError("GeneratorDataset: a sequential source does not support a sampler, shuffle or shards", "",
                      "give row and size for random access, or mix rows with shuffle(buffer_size)");
   }
   const std::optional<bool> shuffle = o.rows ? std::optional<bool>(false) : o.shuffle;

@@ -117,7 +117,7 @@ class MnistSource : public Source {
     const uint32_t magic = big_endian(f.data());
     if (magic != kLabelsMagic) corrupt(f, fmt::format("expected magic {}, got {}", kLabelsMagic, magic), 0);
     const int64_t n = big_endian(f.data() + 4);
-    if (n != images) corrupt(f, fmt::format("expected {} labels as there are images, got {}", images, n), 4);
+    if (n != images) corrupt(f, fmt::format("expected {} labels, one per image, got {}", images, n), 4);
     if (kLabelsHeader + n != f.bytes()) corrupt(f, fmt::format("{} labels need {} bytes, the file has {}", n, kLabelsHeader + n, f.bytes()), 4);
     for (int64_t i = 0; i < n; ++i) {
       const uint8_t label = f.data()[kLabelsHeader + i];

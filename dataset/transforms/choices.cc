@@ -37,7 +37,7 @@ ColumnInfo either_column(const ColumnInfo& a, const ColumnInfo& b) {
 void check_chain(const std::string& who, const vision::Chain& chain) {
   if (chain.empty()) throw ValueError(who + ": a list of transforms is empty");
   for (const Transform& t : chain) {
-    if (t.op()->num_inputs() > 1 || t.op()->num_outputs() != 1) throw ValueError(fmt::format("{}: {} is not of one column", who, t.str()));
+    if (t.op()->num_inputs() > 1 || t.op()->num_outputs() != 1) throw ValueError(fmt::format("{}: {} does not have exactly one column", who, t.str()));
   }
 }
 

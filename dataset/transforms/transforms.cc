@@ -251,7 +251,7 @@ Tensor Transform::operator()(const Tensor& input) const {
 namespace transforms {
 Deferred::Deferred(const Transform& transform) : Transform(std::make_shared<DeferredOp>(transform.str())) {
   if (transform.random() || transform.columns() != std::pair(1, 1))
-    throw ValueError("Deferred: " + transform.str() + " is random or has several columns, so it cannot be carried out later");
+    throw ValueError("Deferred: " + transform.str() + " is random or has several columns, so it cannot be deferred");
 }
 TypeCast::TypeCast(DType output_type) : Transform(std::make_shared<TypeCastOp>(output_type)) {}
 OneHot::OneHot(int64_t num_classes, double smoothing_rate) : Transform(std::make_shared<OneHotOp>(num_classes, smoothing_rate)) {}

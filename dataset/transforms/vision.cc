@@ -283,7 +283,7 @@ class DecodeOp : public RowOp {
     ColumnInfo c = in[0];
     if ((c.dtype_known && c.dtype != DType::kUInt8) || (c.rank_known && c.shape.rank() != 1))
       throw ShapeError(fmt::format("Decode: column '{}' is {}{}, expected file bytes uint8 [n]", c.name, dtype_name(c.dtype), c.shape.str()), "",
-                       c.shape.rank() == 3 ? "the images are decoded already: leave Decode out" : "give it the image column");
+                       c.shape.rank() == 3 ? "the images are decoded already: remove Decode" : "give it the image column");
     c.dtype = DType::kUInt8;
     c.shape = {-1, -1, 3};
     c.rank_known = c.dtype_known = true;

@@ -78,7 +78,7 @@ Transform Warp(const std::vector<double>& matrix, Inter interpolation, const std
 Transform Rotate(Range degrees, const RotateOptions& o) {
   const bool random = degrees[0] != degrees[1];
   const char* const who = random ? "RandomRotation" : "Rotate";
-  if (!(degrees[0] <= degrees[1])) throw ValueError(fmt::format("{}: degrees must rise, got ({}, {})", who, degrees[0], degrees[1]));
+  if (!(degrees[0] <= degrees[1])) throw ValueError(fmt::format("{}: degrees must be in ascending order, got ({}, {})", who, degrees[0], degrees[1]));
   if (!o.center.empty() && o.center.size() != 2) throw ValueError(fmt::format("{}: center needs 2 numbers, got {}", who, o.center.size()));
   const cv::Scalar colour = fill_colour(who, o.fill);
   return pixel_transform({.who = who,
@@ -97,7 +97,7 @@ Transform Affine(const AffineRanges& r, Inter interpolation, const std::vector<d
   bool random = false;
   std::string text;
   for (const Range& range : {r.degrees, r.translate[0], r.translate[1], r.scale, r.shear[0], r.shear[1]}) {
-    if (!(range[0] <= range[1])) throw ValueError(fmt::format("Affine: a range must rise, got ({}, {})", range[0], range[1]));
+    if (!(range[0] <= range[1])) throw ValueError(fmt::format("Affine: a range must be in ascending order, got ({}, {})", range[0], range[1]));
     random |= range[0] != range[1];
     text += fmt::format("({}, {}), ", range[0], range[1]);
   }

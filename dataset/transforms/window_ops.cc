@@ -393,7 +393,7 @@ Transform CutOut(int64_t length, int patches, bool is_hwc) {
 
 Transform RandomErasing(const RandomErasingOptions& o) {
   if (!(o.prob >= 0 && o.prob <= 1) || !(o.scale[0] >= 0 && o.scale[1] >= o.scale[0]) || !(o.ratio[0] > 0 && o.ratio[1] >= o.ratio[0]))
-    throw ValueError("RandomErasing: prob must be from 0 to 1, scale and ratio must rise from 0");
+    throw ValueError("RandomErasing: prob must be from 0 to 1, scale and ratio must be in ascending order and not negative");
   return Transform(std::make_shared<FillOp>("RandomErasing",
                                             fmt::format("{}, ({}), ({}), ({}), {}", o.prob, fmt::join(o.scale, ", "), fmt::join(o.ratio, ", "),
                                                         o.value.empty() ? "random" : fmt::format("{}", fmt::join(o.value, ", ")), o.max_attempts),

@@ -12,12 +12,12 @@ namespace {
 using namespace comm_ops;
 
 std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
-  if (in.empty()) throw ValueError("adaptive_sum: there must be a tensor at least");
+  if (in.empty()) throw ValueError("adaptive_sum: expected at least one tensor");
   check_same_dtype("adaptive_sum", in);
   if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
     throw DTypeError(fmt::format("adaptive_sum: tensors must be float32 or float64, got {}", in[0].str()));
   if (const int64_t members = attrs.as<AdaptiveSumAttrs>().members; members < 1)
-    throw ValueError(fmt::format("adaptive_sum: a group must have a member at least, got {}", members));
+    throw ValueError(fmt::format("adaptive_sum: a group must have at least one member, got {}", members));
   std::vector<TensorMeta> out;
   for (const TensorMeta& m : in) out.push_back({m.shape, m.dtype, Layout::kContiguous, m.device});
   out.push_back({{static_cast<int64_t>(in.size()), 2}, DType::kFloat64, Layout::kContiguous, in[0].device});

@@ -14,7 +14,7 @@ namespace sindri {
 
 comm_ops::Place comm_ops::place_of(comm::Communicator& group, const AdaptiveSumAttrs& a) {
   if (group.size() % a.members != 0)
-    throw CommError(ErrorCode::kLayout, fmt::format("adaptive_sum: {} ranks cannot be cut into groups of {}", group.size(), a.members), "adaptive_sum",
+    throw CommError(ErrorCode::kLayout, fmt::format("adaptive_sum: {} ranks cannot be divided into groups of {}", group.size(), a.members), "adaptive_sum",
                     "give a number that divides the number of ranks");
   const int64_t groups = group.size() / a.members;
   int64_t whole = 1;

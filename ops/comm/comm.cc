@@ -138,21 +138,21 @@ void check_partners(const char* what, const std::vector<int64_t>& ranks, const E
     if (ranks[i] < 0 || ranks[i] >= size)
       throw ValueError(fmt::format("neighbor_exchange: {} {} is not a rank of group '{}', which has {}", what, ranks[i], a.group, size));
     if (std::find(ranks.begin(), ranks.begin() + static_cast<ptrdiff_t>(i), ranks[i]) != ranks.begin() + static_cast<ptrdiff_t>(i))
-      throw ValueError(fmt::format("neighbor_exchange: {} names rank {} twice", what, ranks[i]), "", "put the tensors together, or call it twice");
+      throw ValueError(fmt::format("neighbor_exchange: {} names rank {} twice", what, ranks[i]), "", "concatenate the tensors, or call it twice");
   }
 }
 
 std::vector<TensorMeta> infer_neighbor_exchange(const Attrs& attrs, Span<const TensorMeta> in) {
   const auto& a = attrs.as<ExchangeAttrs>();
   if (in.size() != a.to.size()) throw ValueError(fmt::format("neighbor_exchange: {} tensors are given for {} ranks", in.size(), a.to.size()));
-  if (a.to.empty() && a.from.empty()) throw ValueError("neighbor_exchange: neither a rank to send to nor one to receive from is named");
+  if (a.to.empty() && a.from.empty()) throw ValueError("neighbor_exchange: no rank to send to or to receive from is given");
   check_partners("to", a.to, a);
   check_partners("from", a.from, a);
   const int64_t me = comm::find_group(a.group).rank();
   if ((std::find(a.to.begin(), a.to.end(), me) == a.to.end()) != (std::find(a.from.begin(), a.from.end(), me) == a.from.end()))
-    throw ValueError(fmt::format("neighbor_exchange: rank {} would wait for itself", me), "", "name it in both lists, or in none");
+    throw ValueError(fmt::format("neighbor_exchange: rank {} would wait for itself", me), "", "name it in both lists or in neither");
   for (const TensorMeta& m : in)
-    if (m.dtype != a.dtype) throw DTypeError(fmt::format("neighbor_exchange: {} is sent where messages are {}", m.str(), dtype_name(a.dtype)));
+    if (m.dtype != a.dtype) throw DTypeError(fmt::format("neighbor_exchange: operand {} does not have the messages' type {}", m.str(), dtype_name(a.dtype)));
   if (a.from.empty()) return {in[0]};
   const std::vector<Shape> shapes = unpack_shapes(a.shapes);
   if (shapes.size() != a.from.size())
@@ -258,7 +258,7 @@ std::vector<Shape> comm_ops::unpack_shapes(const std::vector<int64_t>& packed) {
   for (size_t at = 0; at < packed.size();) {
     const int64_t rank = packed[at++];
     if (rank < 0 || rank > static_cast<int64_t>(packed.size() - at))
-      throw ValueError("neighbor_exchange: shapes are not each a number of dimensions and these");
+      throw ValueError("neighbor_exchange: each entry of shapes must be a number of dimensions followed by the dimensions");
     out.emplace_back(std::vector<int64_t>(packed.begin() + static_cast<ptrdiff_t>(at), packed.begin() + static_cast<ptrdiff_t>(at) + rank));
     at += static_cast<size_t>(rank);
   }

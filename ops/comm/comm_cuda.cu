@@ -74,7 +74,7 @@ Finding* finding_of(Device device) {
   if (findings()[i] == nullptr) {
     const cuda::NotCaptured outside;
     void* p = nullptr;
-    cuda::check(cudaHostAlloc(&p, sizeof(Finding), cudaHostAllocPortable), "allocating memory for what watched calls find", device);
+    cuda::check(cudaHostAlloc(&p, sizeof(Finding), cudaHostAllocPortable), "allocating memory for the findings of watched calls", device);
     findings()[i] = new (p) Finding{};
   }
   return findings()[i];

@@ -150,7 +150,7 @@ std::string reject(const KernelQuery& q) {
     if (g.dilation_w != 1) return "dilated columns";
     if (g.kh > kDirectMaxKernelRows) return "more than 16 kernel rows";
     const int64_t run = g.kw * g.c;
-    if (run > 64 || run * 8 < direct_run_length(run) * 5) return "a kernel row fills the vectors badly";
+    if (run > 64 || run * 8 < direct_run_length(run) * 5) return "a kernel row does not fill the vectors well";
     return "";
   }
   if (conv::direction_of(q) == Direction::kWeightGrad && g.o > kMaxLanes / 2 && cpu_isa() >= CpuIsa::kAvx512)

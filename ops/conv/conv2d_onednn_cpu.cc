@@ -404,7 +404,7 @@ std::string reject_common(const KernelQuery& q) {
   constexpr int64_t kFewChannels = 4;
   if (conv::direction_of(q) == Direction::kForward && q.in[0].dtype == DType::kBFloat16 && cpu_isa() == CpuIsa::kAvx512Amx && g.kh * g.kw > 1 &&
       g.c_per_group() <= kFewChannels)
-    return "oneDNN's tiles look past the window of a kernel over four channels or fewer";
+    return "oneDNN's tiles read past the window of a kernel over four channels or fewer";
   // Its bfloat16 instructions multiply pairs of channels. The last of an odd number of channels is paired with the next pixel's first one, multiplied
   // by a zero weight. Depthwise kernels have no pairs.
   const int64_t channels = conv::direction_of(q) == Direction::kInputGrad ? g.o_per_group() : g.c_per_group();

@@ -154,7 +154,7 @@ bool too_large(const ConvGeometry& g) {
 
 std::string reject(const KernelQuery& q) {
   if (q.in[0].dtype != DType::kFloat32) return "float32 only";
-  if (q.in.size() > 3) return "a residual may lie where the sums are written first";
+  if (q.in.size() > 3) return "a residual may share the memory of the sums";
   const ConvGeometry g = conv::geometry_of(q);
   if (g.empty()) return "an operand has no elements";
   if (g.groups != 1) return "no groups";

@@ -27,7 +27,7 @@ std::vector<TensorMeta> infer_precondition(const Attrs& attrs, Span<const Tensor
   if (in[0].dtype != DType::kFloat32 && in[0].dtype != DType::kFloat64)
     throw DTypeError(fmt::format("block_precondition: the gradient must be float32 or float64, got {}", in[0].str()));
   const int64_t groups = attrs.as<BlockPreconditionAttrs>().groups, rows = in[0].shape[0];
-  if (groups < 1 || rows % groups != 0) throw ShapeError(fmt::format("block_precondition: {} rows cannot be cut into {} groups", rows, groups));
+  if (groups < 1 || rows % groups != 0) throw ShapeError(fmt::format("block_precondition: {} rows cannot be divided into {} groups", rows, groups));
   check_blocks(in[1], "a_inv", groups, in[0].shape[1], in[0]);
   if (in.size() == 3) check_blocks(in[2], "g_inv", groups, rows / groups, in[0]);
   return {{in[0].shape, in[0].dtype, Layout::kContiguous, in[0].device}};

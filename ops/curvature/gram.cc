@@ -19,7 +19,7 @@ Window window_of(const Conv2dGramAttrs& a, const TensorMeta& x) {
   numbers("kernel", a.kernel, 2, 1), numbers("stride", a.stride, 2, 1), numbers("pad", a.pad, 4, 0), numbers("dilation", a.dilation, 2, 1);
   check_rank("conv2d_gram", x, "x", 4);
   const Shape& s = x.shape;
-  if (a.groups < 1 || s[1] % a.groups != 0) throw ShapeError(fmt::format("conv2d_gram: {} channels cannot be cut into {} groups", s[1], a.groups));
+  if (a.groups < 1 || s[1] % a.groups != 0) throw ShapeError(fmt::format("conv2d_gram: {} channels cannot be divided into {} groups", s[1], a.groups));
   Window w{.n = s[0],
            .c = s[1],
            .h = s[2],

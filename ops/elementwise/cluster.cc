@@ -136,7 +136,7 @@ std::vector<TensorMeta> infer_cluster_steps(const ClusterProgram& program, Span<
     if (made.back().shape != made[0].shape)
       throw ShapeError(
           fmt::format("elementwise_cluster: t{} ({}) has shape {}, t0 {}", made.size() - 1, s.op->name, made.back().shape.str(), made[0].shape.str()), "",
-          "steps of another shape belong into another node");
+          "steps of another shape belong in another node");
   }
   return made;
 }

@@ -71,7 +71,7 @@ ClusterGroup parse_cluster_group(const Attrs& attrs, size_t inputs) {
   g.tensors = a.tensors > 0 ? static_cast<size_t>(a.tensors) : 0;
   g.results = g.program.out.size();
   if (g.tensors == 0 || inputs == 0 || inputs % g.tensors != 0)
-    throw ValueError(fmt::format("group_cluster: {} inputs are not alike for {} tensors", inputs, a.tensors));
+    throw ValueError(fmt::format("group_cluster: {} inputs cannot be divided equally among {} tensors", inputs, a.tensors));
   g.inputs = inputs / g.tensors;
   if (g.layouts.size() != g.tensors || g.layouts.find_first_not_of("=cl") != std::string::npos)
     throw ValueError(fmt::format("group_cluster: layouts must be {} letters of '=', 'c' and 'l', got '{}'", g.tensors, g.layouts));

@@ -9,7 +9,7 @@ namespace {
 void run(const Call& call) { fill_bytes(call, call.out[0].data, 1, 1); }
 
 std::string reject(const KernelQuery& q) {
-  return q.attrs.as<HostCallAttrs>().function == nullptr ? "" : "a function of the host cannot run among a device's kernels; call it with operands on the CPU";
+  return q.attrs.as<HostCallAttrs>().function == nullptr ? "" : "a host function cannot run among a device's kernels; call it with operands on the CPU";
 }
 
 const bool kHostCall = register_cuda_kernel({.op = "host_call", .run = run, .reject = reject});

@@ -39,7 +39,7 @@ std::vector<Tensor> vjp(const VjpContext& c) {
   const Tensor &q = c.out[0], &r = c.out[1];
   const int64_t m = c.in[0].dim(-2), n = c.in[0].dim(-1);
   if (q.dim(-1) > n)
-    throw ValueError(fmt::format("qr: the complete factors of {} have no gradient, as the last columns of q may be turned", c.in[0].shape().str()), "",
+    throw ValueError(fmt::format("qr: the complete factors of {} have no gradient, because the last columns of q are not unique", c.in[0].shape().str()), "",
                      "use the reduced factors");
   const Tensor dq = or_zeros(c.dout[0], q), dr = or_zeros(c.dout[1], r);
   if (m >= n) return {tall_gradient(q, r, dq, dr)};

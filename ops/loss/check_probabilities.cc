@@ -60,7 +60,7 @@ const bool kProbabilitiesReference =
 
 void throw_bad_probability(double value) {
   throw ValueError(fmt::format("expected probabilities in [0, 1], got {}", value), "binary cross entropy",
-                   "put a sigmoid in front of it, or use the loss with logits, which has it inside");
+                   "apply a sigmoid first, or use the loss with logits, which includes it");
 }
 
 Tensor check_probabilities(const Tensor& x) { return bind_one(kCheckProbabilities, {}, {x}); }

@@ -26,7 +26,7 @@ void check_batch(const char* op, const Attrs& attrs, Span<const TensorMeta> in) 
   check_integers(op, in[1], "targets");
   if (in[1].shape.rank() != 1 && (in[1].shape.rank() != 2 || in[1].shape[0] != N))
     throw ShapeError(
-        fmt::format("{}: targets must be [N, S] or, one after the other, [sum of target_lengths] for log_probs {}, got {}", op, in[0].str(), in[1].str()));
+        fmt::format("{}: targets must be [N, S] or, concatenated, [sum of target_lengths] for log_probs {}, got {}", op, in[0].str(), in[1].str()));
   for (const size_t i : {2, 3}) {
     const char* which = i == 2 ? "input_lengths" : "target_lengths";
     check_integers(op, in[i], which);
@@ -100,7 +100,8 @@ void throw_ctc_fault(const char* op, CtcFault fault, int64_t number, int64_t bou
   const std::string where = fmt::format("sample {} of {}", sample, samples);
   if (fault == CtcFault::kSteps) throw DataError(fmt::format("{}: input length {} is outside [0, {}]", op, number, bound), where);
   if (fault == CtcFault::kLabel) throw DataError(ErrorCode::kLabelRange, fmt::format("{}: label {} is outside [0, {})", op, number, bound), where);
-  throw DataError(fmt::format("{}: target length {} is outside [0, {}]", op, number, bound), where, "targets hold so many labels for it");
+  throw DataError(fmt::format("{}: target length {} is outside [0, {}]", op, number, bound), where,
+                  "the upper bound is the number of labels that targets hold for the sample");
 }
 
 std::vector<CtcSample> ctc_samples(const KernelQuery& q, Span<const Buffer> in) {

@@ -108,7 +108,7 @@ void dense_grad(const KernelQuery& q, Span<const Buffer> in, Span<const Buffer> 
 }
 
 template <size_t kLogits, size_t kLabels> std::string reject_mixed(const KernelQuery& q) {
-  return q.in[kLogits].dtype == q.in[kLabels].dtype ? "" : "labels are of another type than logits";
+  return q.in[kLogits].dtype == q.in[kLabels].dtype ? "" : "labels and logits have different types";
 }
 
 const bool kSoftmax = register_kernel({.op = "softmax", .name = "simd", .simple = softmax<false>});

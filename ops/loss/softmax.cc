@@ -31,7 +31,8 @@ std::vector<TensorMeta> infer_forward(const char* op, const Attrs& attrs, Span<c
 std::vector<TensorMeta> infer_grad(const char* op, const Attrs& attrs, Span<const TensorMeta> in) {
   check_arity(op, in, 2);
   check_floating(op, in[0], "dy");
-  if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype) throw ShapeError(fmt::format("{}: dy {} and y {} must be alike", op, in[0].str(), in[1].str()));
+  if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype)
+    throw ShapeError(fmt::format("{}: dy {} and y {} must have one shape and type", op, in[0].str(), in[1].str()));
   normalize_axis(attrs.as<SoftmaxAttrs>().axis, in[0].shape.rank(), op);
   return {in[0]};
 }

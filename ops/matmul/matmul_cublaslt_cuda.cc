@@ -73,7 +73,7 @@ class CublasLtMatmul final : public Kernel {
 std::string reject(const KernelQuery& q) {
   if (matmul::problem_of(q).empty()) return "an operand has no elements";
   const Calls calls = calls_of(q);
-  if (static_cast<int64_t>(calls.a.size()) > kMostCalls) return "the batch takes more than 64 calls, as no stride leads from matrix to matrix";
+  if (static_cast<int64_t>(calls.a.size()) > kMostCalls) return "the batch needs more than 64 calls, because its matrices have no constant stride";
   if (calls.product.batch > INT32_MAX) return "more than 2^31 matrices";
   std::string why;
   return CublasLtPlan::make(calls.product, q.device().index, &why) != nullptr ? "" : why;

@@ -59,7 +59,7 @@ std::vector<TensorMeta> infer_batch_grad(const Attrs& attrs, Span<const TensorMe
   check_arity("batch_norm_grad", in, 5);
   check_batch_norm_input("batch_norm_grad", in[0], attrs.as<BatchNormAttrs>().eps);
   if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype)
-    throw ShapeError(fmt::format("batch_norm_grad: dy {} and x {} must be alike", in[0].str(), in[1].str()));
+    throw ShapeError(fmt::format("batch_norm_grad: dy {} and x {} must have one shape and type", in[0].str(), in[1].str()));
   const char* names[] = {"dy", "x", "gamma", "mean", "var"};
   for (size_t i = 2; i < 5; ++i) check_channels("batch_norm_grad", in[1], in[i], names[i]);
   TensorMeta param = in[2];

@@ -16,7 +16,7 @@ TensorMeta pooled(const char* op, const BatchNormPoolAttrs& a, const TensorMeta&
   check_rank(op, x, "x", 4);
   const TensorMeta y = find_op("max_pool2d").infer(Attrs::of(Pool2dAttrs{a.kernel, a.stride, a.pad, a.ceil_mode}), {&x, 1})[0];
   if (a.kernel[0] * a.kernel[1] > kNoPlace)
-    throw ValueError(fmt::format("{}: windows have {} elements at most, got {} x {}", op, kNoPlace, a.kernel[0], a.kernel[1]));
+    throw ValueError(fmt::format("{}: windows may have at most {} elements, got {} x {}", op, kNoPlace, a.kernel[0], a.kernel[1]));
   return y;
 }
 TensorMeta places_of(TensorMeta y) {

@@ -34,7 +34,7 @@ std::vector<TensorMeta> infer_relu_grad(const Attrs& attrs, Span<const TensorMet
   check_alike(op, in[1], in[0], "dy");
   const char* names[] = {"dy", "x", "gamma", "beta", "mean", "var"};
   for (size_t i = 2; i < 6; ++i) check_channels(op, in[1], in[i], names[i]);
-  if (a.mask && !a.residual) throw ValueError("batch_norm_relu_grad: mask needs residual; without one where relu let values through follows from x");
+  if (a.mask && !a.residual) throw ValueError("batch_norm_relu_grad: mask needs residual; without it relu's mask is recomputed from x");
   if (a.mask && (in[6].shape != mask_of(in[1]).shape || in[6].dtype != DType::kUInt8))
     throw ShapeError(fmt::format("{}: mask must be {}, got {}", op, mask_of(in[1]).str(), in[6].str()));
   for (size_t i = a.mask ? 7 : 6; i < in.size(); ++i) check_alike(op, in[1], in[i], i == 6 && a.residual ? "y" : "dy2");

@@ -53,7 +53,7 @@ std::vector<TensorMeta> infer_layer_grad(const Attrs& attrs, Span<const TensorMe
   check_arity("layer_norm_grad", in, 5);
   const int axis = check_input("layer_norm_grad", attrs, in[1]);
   if (in[0].shape != in[1].shape || in[0].dtype != in[1].dtype)
-    throw ShapeError(fmt::format("layer_norm_grad: dy {} and x {} must be alike", in[0].str(), in[1].str()));
+    throw ShapeError(fmt::format("layer_norm_grad: dy {} and x {} must have one shape and type", in[0].str(), in[1].str()));
   check_param("layer_norm_grad", in[1], axis, in[2], "gamma");
   const TensorMeta stats = row_stats(in[1], axis);
   for (size_t i = 3; i < 5; ++i) {

@@ -25,7 +25,7 @@ std::vector<TensorMeta> infer(const Attrs& attrs, Span<const TensorMeta> in) {
     for (size_t i = 0; i < given.size(); ++i)
       if (taken[i].layout != given[i].layout)
         throw ValueError(
-            fmt::format("group_update: input {} of parameter {} is {}, {} takes it {}", i, t, given[i].str(), g.op->name, layout_name(taken[i].layout)));
+            fmt::format("group_update: input {} of parameter {} is {}, {} needs it {}", i, t, given[i].str(), g.op->name, layout_name(taken[i].layout)));
     out.insert(out.end(), made.begin(), made.end());
   }
   return out;

@@ -32,7 +32,7 @@ inline void check_scalar(const char* op, const TensorMeta& m, const char* which)
 /// `fixed` inputs, then inv_scale (floating scalar) and skip (bool scalar), both optional.
 inline void check_arity_with_controls(const char* op, Span<const TensorMeta> in, size_t fixed) {
   if (in.size() < fixed || in.size() > fixed + 2)
-    throw ValueError(fmt::format("{}: expected {} inputs, then perhaps inv_scale and skip, got {}", op, fixed, in.size()));
+    throw ValueError(fmt::format("{}: expected {} inputs, optionally followed by inv_scale and skip, got {}", op, fixed, in.size()));
   const bool has_skip = in.size() > fixed && in.back().dtype == DType::kBool;
   if (in.size() == fixed + 2 && !has_skip) throw DTypeError(fmt::format("{}: skip must be bool, got {}", op, in.back().str()));
   if (has_skip && in.back().numel() != 1) throw ShapeError(fmt::format("{}: skip must hold one value, got {}", op, in.back().str()));

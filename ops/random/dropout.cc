@@ -19,7 +19,7 @@ std::vector<TensorMeta> infer(const char* op, const Attrs& attrs, Span<const Ten
     throw ShapeError(fmt::format("{}: expected the key int64[3] (seed, step, sample offset), got {}", op, in[1].str()), "", "pass rng_state().value()");
   const double keep = attrs.as<DropoutAttrs>().keep_prob;
   if (!(keep > 0 && keep <= 1))
-    throw ValueError(fmt::format("{}: keep_prob must be above 0 and at most 1, got {}", op, keep), "", "keep_prob is the probability to keep an element");
+    throw ValueError(fmt::format("{}: keep_prob must be above 0 and at most 1, got {}", op, keep), "", "keep_prob is the probability of keeping an element");
   return {in[0]};
 }
 

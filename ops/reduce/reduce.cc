@@ -65,7 +65,7 @@ TensorMeta infer_extremum(const char* op, const Attrs& attrs, Span<const TensorM
   const TensorMeta out = infer_reduce(op, attrs, in);
   const auto& a = attrs.as<ReduceAttrs>();
   if (out.shape.numel() > 0 && reduced_count(in[0].shape, reduced_dims(op, a.axes, in[0].shape.rank())) == 0)
-    throw ValueError(fmt::format("{}: nothing to take the {} of over axes [{}] of {}", op, op, fmt::join(a.axes, ", "), in[0].str()), "",
+    throw ValueError(fmt::format("{}: no elements for {} over axes [{}] of {}", op, op, fmt::join(a.axes, ", "), in[0].str()), "",
                      "the reduced extent must not be empty");
   return out;
 }

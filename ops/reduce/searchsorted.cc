@@ -21,7 +21,7 @@ std::vector<TensorMeta> infer_searchsorted(const Attrs&, Span<const TensorMeta> 
   bool fits = rows.rank() == 1 || (rows.rank() > 1 && rows.rank() == values.rank());
   for (int i = 0; fits && rows.rank() > 1 && i + 1 < rows.rank(); ++i) fits = rows[i] == values[i];
   if (!fits)
-    throw ShapeError(fmt::format("searchsorted: values {} in sorted {}", in[1].str(), in[0].str()), "",
+    throw ShapeError(fmt::format("searchsorted: values {} do not match sorted {}", in[1].str(), in[0].str()), "",
                      "sorted must be a vector, or have the dimensions of values but for the last");
   TensorMeta out = in[1];
   out.dtype = DType::kInt64;

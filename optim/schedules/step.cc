@@ -36,7 +36,7 @@ const auto& kStep = schedules().add({
           const std::vector<double>& at = v.get_list("milestones");
           if (at.empty()) throw ValueError("step: milestones needs at least one epoch", "milestones", "for example [30, 60, 80]");
           if (std::adjacent_find(at.begin(), at.end(), std::greater_equal<>()) != at.end())
-            throw ValueError("step: milestones must rise", "milestones", "sort them");
+            throw ValueError("step: milestones must be in ascending order", "milestones", "sort them");
         },
     .make =
         [](const Course& c, const SettingValues& v) {

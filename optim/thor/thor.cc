@@ -54,9 +54,9 @@ void check_choice(const char* name, const std::string& got, std::initializer_lis
 void check_together(const ThorOptions& o) {
   const bool means_of_inverses = o.reduce == "inverse_mean" || o.compat == "mindspore";
   check(!means_of_inverses || (o.damping_form == "factored" && o.factor_decay == 0 && o.trace_rule.empty()),
-        "means of inverses go with factored damping, without factor_decay and trace_rule",
+        "means of inverses need factored damping and no factor_decay or trace_rule",
         fmt::format("damping_form {}, factor_decay {}, trace_rule [{}]", o.damping_form, o.factor_decay, fmt::join(o.trace_rule, ", ")),
-        "reduce=factor_mean takes them all");
+        "reduce=factor_mean supports them all");
   check(o.stagger == 0 || (o.stagger >= 2 && o.stagger <= o.frequency), "stagger must be 0 or between 2 and the frequency", fmt::format("{}", o.stagger),
         "it is the number of steps, evenly spread, over which a refresh is divided");
 }
@@ -65,10 +65,10 @@ void check_options(const ThorOptions& o) {
   check_damping(o.damping);
   check(o.momentum >= 0, "momentum must not be negative", fmt::format("{}", o.momentum), "0.9 is usual");
   check_frequency(o.frequency);
-  check(o.batch_size >= 0, "batch_size must not be negative", fmt::format("{}", o.batch_size), "0 takes the samples of the batch");
+  check(o.batch_size >= 0, "batch_size must not be negative", fmt::format("{}", o.batch_size), "0 uses the number of samples in the batch");
   check(o.block_size >= 0, "block_size must not be negative", fmt::format("{}", o.block_size), "128 is usual, 0 keeps whole factors");
   check(o.factor_decay >= 0 && o.factor_decay < 1, "factor_decay must be in [0, 1)", fmt::format("{}", o.factor_decay),
-        "0 takes the factors of one batch, 0.95 is KAISA's");
+        "0 uses the factors of one batch, 0.95 is KAISA's");
   check(o.kl_clip >= 0, "kl_clip must not be negative", fmt::format("{}", o.kl_clip), "0 turns it off, 0.001 is KAISA's");
   const auto& t = o.trace_rule;
   check(t.empty() || (t.size() == 2 && t[0] >= t[1] && t[1] >= 0), "trace_rule must be two numbers, the first at least as large as the second",
@@ -79,7 +79,7 @@ void check_options(const ThorOptions& o) {
   check_choice("distribute", o.distribute, {"auto", "shard", "replicate"});
   check_choice("compat", o.compat, {"", "mindspore"});
   for (size_t i = 0; i < o.split_indices.size(); ++i)
-    check(o.split_indices[i] >= 0 && (i == 0 || o.split_indices[i] > o.split_indices[i - 1]), "split_indices must be layers in rising order",
+    check(o.split_indices[i] >= 0 && (i == 0 || o.split_indices[i] > o.split_indices[i - 1]), "split_indices must be layers in ascending order",
           fmt::format("[{}]", fmt::join(o.split_indices, ", ")), "each is the last layer of a bucket, counted from 0");
   check_together(o);
 }
@@ -145,7 +145,7 @@ int Thor::variant(int64_t step) const {
   const auto& table = t.o.damping.per_step();
   if (!table.empty() && step >= static_cast<int64_t>(table.size()))
     throw ValueError(fmt::format("THOR: damping has {} entries, update {} needs one more", table.size(), step), "damping",
-                     "give one for each update of the training, or a schedule");
+                     "give one for each update of the run, or a schedule");
   // Piece p of k is due p·frequency/k updates after each multiple of frequency. All pieces are due at update 0 and while the curvature is not ready.
   const int64_t at = step % t.o.frequency;
   int due = at == 0 ? kRefresh : kReuse;
@@ -256,7 +256,7 @@ Gradients Thor::precondition(Gradients g) {
     log::write(log::Level::kWarn, "optim", "THOR: no parameter belongs to a matrix product, convolution, embedding or layer norm: this is Momentum");
   if (!any) return g;
   const double samples = static_cast<double>(t.o.batch_size > 0 ? t.o.batch_size * static_cast<int64_t>(parts.size()) : g.samples);
-  if (samples == 0) throw ValueError("THOR: how many samples the loss is the mean of is not known", "batch_size", "give batch_size");
+  if (samples == 0) throw ValueError("THOR: the number of samples that the loss averages is not known", "batch_size", "give batch_size");
   // From here on gradients carry only the optimizer's own loss scale, by which apply divides.
   for (Tensor& grad : g.of_params) grad = unscaled(grad, 1, g.inv_scale);
   g.inv_scale = {};
@@ -370,7 +370,7 @@ std::vector<std::string> Thor::report() const {
     largest += fmt::format("{}{} ({} x {}) {:.2f} MB", i == 0 ? "" : ", ", all[i].param, all[i].g_dim, all[i].a_dim, static_cast<double>(all[i].bytes) / 1e6);
   std::vector<std::string> out = {
       fmt::format("curvature of {} parameters, {:.2f} MB of inverses; largest: {}", all.size(), static_cast<double>(bytes) / 1e6, largest)};
-  if (thor_->balance > 0) out.push_back(fmt::format("inversions shared out over {} ranks, balance {:.3f}", thor_->ranks, thor_->balance));
+  if (thor_->balance > 0) out.push_back(fmt::format("inversions distributed over {} ranks, balance {:.3f}", thor_->ranks, thor_->balance));
   return out;
 }
 

@@ -207,7 +207,7 @@ TEST(Settings, RulesBetweenSettings) {
   refused({"lr.warmup_epochs=11"}, "do not fit");
   refused({"lr.schedule=step"}, "at least one epoch");
   refused({"lr.schedule=step"}, "lr.milestones");
-  refused({"lr.schedule=step", "lr.milestones=20,10"}, "must rise");
+  refused({"lr.schedule=step", "lr.milestones=20,10"}, "must be in ascending order");
   refused({"lr.milestones=10,20"}, "constant has no such setting");
   refused({"data.mean=0.5"}, "data.mean has 1 values");
   refused({"train.sink_size=0"}, "0 steps");

@@ -422,7 +422,7 @@ TEST(Subspace, DamageIsNoticed) {
 
 TEST(Subspace, WhatIsRefused) {
   const TempFolder temp;
-  refused<ValueError>([&] { boost::snapshot_files(temp.path()); }, "no file is");
+  refused<ValueError>([&] { boost::snapshot_files(temp.path()); }, "no file matches");
   write_rows(temp, kRows);
   const auto files = boost::snapshot_files(temp.path());
   refused<ValueError>([&] { boost::principal_components(files, xyz(), 5); }, "4 snapshots are fewer than 5 components");
@@ -448,9 +448,9 @@ TEST(Subspace, WhatIsRefused) {
       return std::string(std::istreambuf_iterator<char>(in), {});
     }();
     std::ofstream(temp.file("short.npy"), std::ios::binary) << bytes.substr(0, bytes.size() - 3);
-    refused<ValueError>([&] { boost::load_subspace(temp.file("short.npy"), xyz(), 2); }, "shorter than its shape");
+    refused<ValueError>([&] { boost::load_subspace(temp.file("short.npy"), xyz(), 2); }, "too short for its shape");
     std::ofstream(temp.file("text.npy")) << "no matrix";
-    refused<ValueError>([&] { boost::load_subspace(temp.file("text.npy"), xyz(), 2); }, "this is no .npy file");
+    refused<ValueError>([&] { boost::load_subspace(temp.file("text.npy"), xyz(), 2); }, "this is not a .npy file");
   }
   std::filesystem::resize_file(files[2], std::filesystem::file_size(files[2]) - 1);  // a snapshot that was cut off while being written
   try {

@@ -230,7 +230,7 @@ TEST(AdasumTraining, OneGroupIsRefusedOrTold) {
   s.boosts[0].second["alone"] = std::string("warn");
   testing::internal::CaptureStderr();
   const Outcome with = train_all(s)[0];
-  const std::string said = testing::internal::GetCapturedStderr(), warning = "adasum is not applied: all 4 ranks are one group";
+  const std::string said = testing::internal::GetCapturedStderr(), warning = "adasum is not applied: all 4 ranks are in one group";
   EXPECT_NE(said.find(warning), std::string::npos) << said;
   EXPECT_EQ(said.find(warning), said.rfind(warning)) << "by one rank: " << said;
   s.boosts.clear();

@@ -369,7 +369,7 @@ TEST(ThorOptions, RefusesWhatCannotBeTogether) {
   refuses([](ThorOptions& o) { o.compat = "torch"; }, "compat must be one of");
   refuses([](ThorOptions& o) { o.stagger = 1; }, "stagger must be 0 or between 2 and the frequency");
   refuses([](ThorOptions& o) { o.stagger = 101; }, "stagger must be 0 or between 2 and the frequency");
-  refuses([](ThorOptions& o) { o.split_indices = {3, 3}; }, "split_indices must be layers in rising order");
+  refuses([](ThorOptions& o) { o.split_indices = {3, 3}; }, "split_indices must be layers in ascending order");
   refuses([](ThorOptions& o) { o.split_indices = {0, 99999}; }, "split_indices names layer 99999");
   for (const double damping : {1e300, 1e16, std::nan("")}) refuses([&](ThorOptions& o) { o.damping = damping; }, "damping must");
   for (const auto& other :
@@ -377,7 +377,7 @@ TEST(ThorOptions, RefusesWhatCannotBeTogether) {
                                                       [](ThorOptions& o) {
                                                         o.trace_rule = {0.1, 0};
                                                       }})
-    refuses([&](ThorOptions& o) { o.compat = "mindspore", other(o); }, "means of inverses go with factored damping");
+    refuses([&](ThorOptions& o) { o.compat = "mindspore", other(o); }, "means of inverses need factored damping");
 }
 
 }  // namespace thor_samples

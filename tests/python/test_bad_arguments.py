@@ -197,7 +197,7 @@ def test_binary_cross_entropy_asks_for_probabilities(mode, bad):
     """In both modes, and where the gradient is asked for: without a sigmoid in front the logarithm would be NaN."""
     loss, x, y = nn.BCELoss(), Tensor([[0.5, bad]], ms.float32), Tensor([[1.0, 0.0]], ms.float32)
     for call in (lambda: loss(x, y), lambda: ms.value_and_grad(loss)(x, y), lambda: ops.binary_cross_entropy(x, y)):
-        with pytest.raises(ValueError, match=r"expected probabilities in \[0, 1\], got .* put a sigmoid in front"):
+        with pytest.raises(ValueError, match=r"expected probabilities in \[0, 1\], got .* apply a sigmoid first"):
             call()
     assert np.isnan(loss(Tensor([[0.5, float("nan")]], ms.float32), y).asnumpy())  # so that a step with an overflow can be left out
     np.testing.assert_allclose(ms.grad(loss)(Tensor([[0.5, 0.0]], ms.float32), y).asnumpy(), [[-1, 0.5]])

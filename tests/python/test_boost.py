@@ -60,7 +60,7 @@ def test_an_algorithm_of_a_level_that_does_nothing_here_is_told_of(capfd):
     net = ms.nn.Dense(4, 2)
     ms.Model(net, ms.nn.MSELoss(), ms.nn.Momentum(net.trainable_params(), 0.1, 0.9), boost_level='O2',
              boost_config_dict={'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False}})
-    assert capfd.readouterr().err.count('adasum is not applied: there is one rank') == 1
+    assert capfd.readouterr().err.count('adasum is not applied: there is only one rank') == 1
 
 
 def test_a_training_without_an_update_is_warned_of(capfd):

@@ -128,7 +128,7 @@ def test_dimension_reduction_of_a_models_checkpoints(mode, tmp_path):
 def test_dimension_reduction_refusals(tmp_path):
     with pytest.raises(ValueError, match='weight_load_dir'):
         make_model(config(dim_reduce={}))
-    with pytest.raises(ValueError, match='no file is'):
+    with pytest.raises(ValueError, match='no file matches'):
         make_model(config(dim_reduce={'weight_load_dir': str(tmp_path)}))
     np.save(tmp_path / 'p.npy', np.zeros((2, 5), np.float32))
     with pytest.raises(ValueError, match=r'is \(2, 5\); needed are 2 rows'):

@@ -435,7 +435,7 @@ def test_four_ranks_with_thor(place):
     r = place.run("run_distribute_train.sh", "table.json", "data set", config, program=PROGRAM, **TRAINING)
     assert r.returncode == 0, r.stderr + r.stdout
     run = place.path / "train_parallel0/run"
-    assert re.search(r"inversions shared out over 4 ranks, balance 0\.9", (run / "log.txt").read_text())
+    assert re.search(r"inversions distributed over 4 ranks, balance 0\.9", (run / "log.txt").read_text())
     assert "curvature of 22 parameters" in (run / "log.txt").read_text()
     assert (run / "measures.png").is_file()
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=4, **TRAINING)
@@ -549,7 +549,7 @@ def test_two_nodes_with_adasum(place):
     assert 0.4 < ratio <= 1.0
     assert (run / "measures.png").is_file()
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, **TRAINING)
-    assert r.returncode != 0 and "adasum was asked for, but there is one rank" in (place.path / "train/log.txt").read_text() + r.stderr + r.stdout
+    assert r.returncode != 0 and "adasum is enabled, but there is only one rank" in (place.path / "train/log.txt").read_text() + r.stderr + r.stdout
 
 
 def test_shell_files_are_clean():

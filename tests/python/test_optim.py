@@ -480,7 +480,7 @@ WRONG = [
     (ValueError, "order_params", lambda: nn.Momentum([{"params": W()}, {"order_params": W()}], 0.1, 0.9)),
     (ValueError, "other keys", lambda: nn.Momentum([{"params": W()}, {"order_params": W(), "lr": 1}], 0.1, 0.9)),
     (TypeError, "grad_centralization", lambda: nn.Momentum([{"params": W(), "grad_centralization": 1}], 0.1, 0.9)),
-    (ValueError, "equally long", lambda: nn.Momentum([{"params": W(), "lr": [0.1, 0.2]}], [0.1, 0.2, 0.3], 0.9)),
+    (ValueError, "equal lengths", lambda: nn.Momentum([{"params": W(), "lr": [0.1, 0.2]}], [0.1, 0.2, 0.3], 0.9)),
     (ValueError, "nesterov", lambda: nn.SGD(W(), 0.1, nesterov=True)),
     (ValueError, "nesterov", lambda: nn.SGD(W(), 0.1, momentum=0.9, dampening=0.1, nesterov=True)),
     (TypeError, "weight_decay", lambda: nn.SGD(W(), 0.1, weight_decay=nn.WarmUpLR(0.1, 2))),

@@ -141,4 +141,4 @@ def test_sixteen_ranks_on_one_machine_are_two_groups(tmp_path):
     assert done.returncode == 0, done.stderr + done.stdout
     assert "adasum: 2 groups of 8 ranks" in (tmp_path / "logs/rank_0.log").read_text()
     alone = train(2)
-    assert alone.returncode != 0 and "all 2 ranks are one group" in alone.stderr and "device_num" in alone.stderr
+    assert alone.returncode != 0 and "all 2 ranks are in one group" in alone.stderr and "device_num" in alone.stderr

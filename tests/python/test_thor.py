@@ -252,7 +252,7 @@ def test_options_learn_in_both_modes_and_go_on(options, widths, tmp_path):
     (dict(frequency=1.5), TypeError, "frequency must be an int"), (dict(learning_rate=-1.0), ValueError, "learning rate"), (dict(loss_scale=0), ValueError, "loss_scale"),
     (dict(weight_decay=-1), ValueError, "weight_decay"), (dict(batch_size=0), ValueError, "batch_size"), (dict(damping=[]), ValueError, "at least one number"),
     (dict(damping="x"), TypeError, "damping must be"), (dict(damping=-1.0), ValueError, "damping"), (dict(decay_filter=3), TypeError, "decay_filter"),
-    (dict(trace_rule=(0.1, 0.2)), ValueError, "trace_rule"), (dict(split_indices=3), TypeError, "split_indices"), (dict(split_indices=[2, 1]), ValueError, "rising order"),
+    (dict(trace_rule=(0.1, 0.2)), ValueError, "trace_rule"), (dict(split_indices=3), TypeError, "split_indices"), (dict(split_indices=[2, 1]), ValueError, "ascending order"),
     (dict(damping_form="x"), ValueError, "damping_form"), (dict(statistics="x"), ValueError, "statistics"), (dict(reduce="x"), ValueError, "reduce"),
     (dict(distribute="x"), ValueError, "distribute"), (dict(compat="x"), ValueError, "compat"), (dict(stagger=1), ValueError, "stagger"),
     (dict(fold_bias=1), TypeError, "fold_bias"), (dict(compat="mindspore", factor_decay=0.5), ValueError, "means of inverses"),

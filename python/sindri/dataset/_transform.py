@@ -267,7 +267,7 @@ class NativeOperation(TensorOperation):
     def _call(self, rng: Optional[np.random.Generator], values: Sequence[Any]) -> Any:
         if len(values) != self._columns:
             fail(ArgumentError, f"{self._name()} takes {self._columns} column{'s' if self._columns > 1 else ''}, it is given {len(values)}",
-                 type(self).__name__, "map each column on its own" if self._columns == 1 else "")
+                 type(self).__name__, "map each column separately" if self._columns == 1 else "")
         if is_pil(values[0]):
             if self._keeps_pillow:
                 return self._on_pillow(values[0], self._eager_rng() if self._random and rng is None else rng)

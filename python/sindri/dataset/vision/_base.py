@@ -86,7 +86,7 @@ class PixelOperation(NativeOperation):
     def _call(self, rng: Any, values: Sequence[Any]) -> Any:
         who = type(self).__name__
         if len(values) != 1:
-            fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column on its own")
+            fail(ArgumentError, f"1 column is expected, got {len(values)}", who, "map each column separately")
         if self._keeps_pillow and is_pil(values[0]):
             return super()._call(rng, values)
         array = np.asarray(values[0])

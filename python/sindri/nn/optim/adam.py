@@ -61,7 +61,7 @@ class Adam(NativeOptimizer):
                 fail(TypeError, f"Adam: the keyword '{name}' is not known")
         self.use_lazy, self.use_offload = (check_bool("Adam", k, kwargs.get(k, False)) for k in ("use_lazy", "use_offload"))
         if self.use_amsgrad and self.use_nesterov:
-            fail(ValueError, "Adam: use_amsgrad does not go with use_nesterov")
+            fail(ValueError, "Adam: use_amsgrad cannot be combined with use_nesterov")
         self.beta1, self.beta2, self.eps = beta1, beta2, eps
         amsgrad = {"amsgrad": True} if self.use_amsgrad else {}
         self._build(self._rule, learning_rate, params, weight_decay, loss_scale, beta1=beta1, beta2=beta2, eps=eps, nesterov=self.use_nesterov, **amsgrad)

@@ -44,7 +44,7 @@ class FTRL(NativeOptimizer):
                  use_locking: bool = False, loss_scale: float = 1.0, weight_decay: Any = 0.0) -> None:
         grouped = isinstance(params, (list, tuple)) and any(isinstance(p, dict) and "lr" in p for p in params)
         if grouped or not is_number(learning_rate):
-            fail(ValueError, "FTRL: the learning rate must be one number", "leave 'lr' out of the groups and give a float")
+            fail(ValueError, "FTRL: the learning rate must be one number", "remove 'lr' from the groups and give a float")
         start = check_strict_float("FTRL", "initial_accum", initial_accum, least=0)
         self.lr = check_strict_float("FTRL", "learning_rate", learning_rate, above=0)
         self.lr_power = check_strict_float("FTRL", "lr_power", lr_power, most=0)

@@ -51,7 +51,7 @@ class LARS(Optimizer):
         self._coefficient = check_strict_float("LARS", "coefficient", coefficient)
         self.use_clip = check_bool("LARS", "use_clip", use_clip)
         if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
-            fail(ValueError, "LARS: use_clip does not go with learning rates that are both dynamic and per group")
+            fail(ValueError, "LARS: use_clip cannot be combined with learning rates that are both dynamic and per group")
         self.opt = optimizer
         taken = ["dynamic_decay_flags", "dynamic_weight_decay", "weight_decay", "global_step", "is_group", "decay_flags", "exec_weight_decay", "loss_scale",
                  "need_scale", "reciprocal_scale", *(["is_group_lr", "dynamic_lr"] if use_clip else [])]
