@@ -5,8 +5,8 @@
         lab.link(2, up=False)
         assert job.wait(10) == 7
 
-Host i has the address 10.77.0.i, the name h<i>, a separate loopback, so that ports never collide, and a separate folder for /dev/shm. This also shows what runs
-on a host and what it leaves behind: `pids`, `segments`. Everything is removed at the end of the block; the remains of a killed lab are removed when the next
+Host i has the address 10.77.0.i, the name h<i>, a separate loopback, so that ports never collide, and a separate folder for /dev/shm. So the processes and files of
+each host are known: `pids`, `segments`. Everything is removed at the end of the block; the remains of a killed lab are removed when the next
 one
 starts. Traffic never leaves the machine.
 """

@@ -92,7 +92,7 @@ def test_torchrun_style_ranks(one_rank, hosts):
 def test_16_then_8_then_16_ranks(tmp_path):
     """16 virtual ranks on 16 ranks with `sindri run`, then, within the epoch, on 8 with mpirun on two hosts, then on 16 on two hosts: losses bitwise identical
     to an
-    uninterrupted run on one rank, so the samples are the same, too. Each part saves where it ends, because the virtual ranks' moving statistics are combined
+    uninterrupted run on one rank, so the samples are the same, too. Each part saves at its end, because the virtual ranks' moving statistics are combined
     there."""
     settings = {**SETTINGS, "SINDRI_CHECKPOINT__SAVE_EVERY_STEPS": 5, "SINDRI_CHECKPOINT__SAVE_EVERY_EPOCHS": 0, "SINDRI_DIST__VIRTUAL_RANKS": 16}
     words = [PROGRAM, "train", "--quiet", "--config", ROOT / "configs/digits.yaml", "--set", f"data.path={DIGITS}"]

@@ -1,10 +1,11 @@
-"""Calls of dataset.audio that are compared with the real MindSpore: the same expressions run there (tests/reference/make_audio_expectations.py
-stores the results in expectations/audio.json) and here (test_audio.py)."""
+"""Calls of dataset.audio that are compared with the real MindSpore. The same expressions run there (tests/reference/make_audio_expectations.py stores the
+results
+in expectations/audio.json) and here (test_audio.py)."""
 import numpy as np
 
 
 def names(audio):
-    """The namespace of the expressions: W float32 [2, 160], D the same in float64, S a power spectrogram [1, 9, 6], X a complex one [1, 9, 5, 2]."""
+    """Returns the namespace of the expressions: W float32 [2, 160], D the same in float64, S a power spectrogram [1, 9, 6], X a complex one [1, 9, 5, 2]."""
     r = np.random.RandomState(7)
     t = np.arange(160) / 160
     wave = np.stack([0.5 * np.sin(2 * np.pi * 9 * t) + 0.2 * r.uniform(-1, 1, 160), 0.3 * np.cos(2 * np.pi * 23 * t) + 0.4 * r.uniform(-1, 1, 160)])
@@ -104,7 +105,7 @@ TimeMasking(True, 2, 0, 0.5)(S[None]).shape
 
 
 def plain(value):
-    """A result as JSON: arrays as {"dtype", "shape", "values"}."""
+    """Returns a result as JSON: arrays as {"dtype", "shape", "values"}."""
     if isinstance(value, np.ndarray):
         return {"dtype": str(value.dtype), "shape": list(value.shape), "values": [float(f"{v:.7g}") for v in value.astype(float).reshape(-1).tolist()]}
     return [plain(v) for v in value] if isinstance(value, (tuple, list)) else value

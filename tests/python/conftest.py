@@ -1,4 +1,4 @@
-"""Fixtures of the Python tests. They run against `import sindri` as it is found: installed, or PYTHONPATH=python in a build tree."""
+"""Fixtures of the Python tests. The tests use whichever package `import sindri` finds: the installed one, or with PYTHONPATH=python that of a build tree."""
 import signal
 import xml.etree.ElementTree
 
@@ -8,31 +8,31 @@ import pytest
 import simulated
 import sindri as ms
 
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # started in the background by a shell: tests press Ctrl-C all the same
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # ignored when a shell starts tests in the background, but tests send Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
-    """--in-tree: a test that needs this tree's library, its sources or a compiler fails where it finds none, instead of being skipped."""
+    """--in-tree: tests that need this tree's library, sources or a compiler fail instead of being skipped if they are missing."""
     parser.addoption("--passed-before", metavar="XML", help="leave out the tests that passed in an earlier run, by its JUnit results")
     parser.addoption("--in-tree", action="store_true", help="fail where the library of this tree, its sources or a compiler are missing; scripts/test.sh says so")
 
 
 def _passed(path):
-    """(class name, name) of every test of a JUnit file that passed."""
+    """Returns (class name, name) of every passed test in a JUnit file."""
     cases = xml.etree.ElementTree.parse(path).iter("testcase")
     return {(c.get("classname"), c.get("name")) for c in cases if not {child.tag for child in c} & {"failure", "error", "skipped"}}
 
 
 def _junit_name(item):
-    """(class name, name) under which pytest writes a test's result."""
+    """Returns (class name, name) as pytest writes them for a test's result."""
     path, bracket, parameters = item.nodeid.partition("[")
     file, *names = path.split("::")
     return ".".join([file.removesuffix(".py").replace("/", "."), *names[:-1]]), names[-1] + bracket + parameters
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselects what --passed-before names: the suite runs against the installed wheel first, and from the build tree what the wheel alone cannot run."""
+    """Deselects the tests that --passed-before names. The suite runs against the installed wheel first, then runs the other tests from the build tree."""
     path = config.getoption("--passed-before")
     if not path:
         return
@@ -42,13 +42,13 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_configure(config):
-    """Names the mark, which pytest warns about otherwise."""
+    """Registers the marker; pytest warns about unknown ones."""
     config.addinivalue_line("markers", "slow: left out by scripts/test.sh --quick and --fast")
 
 
 @pytest.fixture(autouse=True)
 def _same_start():
-    """Every test starts with one seed, eager, and leaves the context as it was."""
+    """Starts every test with the same seed, in eager mode, and restores the context afterwards."""
     ms.set_seed(1)
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", device_id=0)
     ms.reset_auto_parallel_context()
@@ -65,13 +65,13 @@ def mode(request):
 
 @pytest.fixture(scope="session")
 def missing(request):
-    """What to call, with the reason, where something is missing that a build of this tree has."""
+    """Returns the function to call, with a reason, if something is missing that a build of this tree has."""
     return pytest.fail if request.config.getoption("--in-tree") else pytest.skip
 
 
 @pytest.fixture(scope="session")
 def simulator(missing):
-    """The library of the simulated accelerator."""
+    """Returns the library of the simulated accelerator."""
     path, why = simulated.find_library()
     if path is None:
         missing(why)
@@ -80,13 +80,13 @@ def simulator(missing):
 
 @pytest.fixture
 def rng():
-    """A seeded NumPy generator."""
+    """Returns a seeded NumPy generator."""
     return np.random.default_rng(7)
 
 
 @pytest.fixture(scope="session")
 def cuda_host():
-    """The plugin of the CUDA backend's host run. It needs the CUDA toolkit's headers, so tests skip in a build without it."""
+    """Returns the plugin of the CUDA backend's host run. It needs the CUDA toolkit's headers, so tests are skipped in a build without it."""
     path, why = simulated.find_cuda_host()
     if path is None:
         pytest.skip(why)

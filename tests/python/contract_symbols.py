@@ -1,11 +1,12 @@
 """The names that MindSpore scripts use, each with at least one check.
 
-SIGNATURES: first arguments and their defaults. VALUES: expressions whose results were recorded with MindSpore 2.10.0 (expectations/contract.json,
-tests/reference/make_contract_expectations.py). OWN: expressions with their results where 2.10.0 has no such name (older or newer releases) or
-cannot run it on a CPU. NOT_YET: what raises NotYetError so far. The first word of an entry is the name it stands for, under `mindspore`.
+SIGNATURES: the first arguments and their defaults. VALUES: expressions whose results were recorded with MindSpore 2.10.0 (expectations/contract.json,
+tests/reference/make_contract_expectations.py). OWN: expressions with their results, for names that 2.10.0 lacks (older or newer releases) or cannot run
+on a CPU. NOT_YET: names that raise NotYetError so far. The first word of an entry is the name that it checks, under `mindspore`.
 
-One file, though it is long: an entry is a line of data, looked up by its name, the two programs that read the tables want them whole, and parts by
-package would only repeat the three tables and the names they share."""
+The file is long but not split: an entry is a line of data, looked up by its name. The two programs that read the tables need them whole, and files per
+package would only repeat the three tables and their common names.
+"""
 import numpy as np
 
 # name(arguments)
@@ -585,7 +586,7 @@ train.ConvertNetUtils: T.ConvertNetUtils().convert_to_thor_net(dense(nn)) => Non
 train.train_thor.ModelThor: isinstance(T.train_thor.ModelThor(dense(nn)), T.Model) => True
 '''
 
-# name: what raises NotYetError
+# name: text that raises NotYetError
 NOT_YET = '''
 nn.LSTM: nn.LSTM(3, 4)
 nn.transformer.Transformer: nn.transformer.Transformer(hidden_size=4, batch_size=1, ffn_hidden_size=4, src_seq_length=2, tgt_seq_length=2)
@@ -615,14 +616,14 @@ parallel.auto_parallel.AutoParallel: ms.parallel.auto_parallel.AutoParallel(dens
 
 
 def entries(text):
-    """(name, rest) of the lines of one of the tables above."""
+    """Yields (name, rest) for the lines of one of the tables above."""
     return [tuple(part.strip() for part in line.split(': ', 1)) for line in text.strip().splitlines()]
 
 
-# --- helpers the expressions call; they use MindSpore's names only -------------------------------------------------------------------------------
+# --- helpers for the expressions; they use MindSpore's names only --------------------------------------------------------------------------------
 
 def plain(value):
-    """A value as JSON has it: tensors with their type, numbers to six digits."""
+    """Returns a value as JSON: tensors with their type, numbers to six digits."""
     if type(value).__name__ in ('Tensor', 'Parameter', 'StubTensor'):
         return [str(value.dtype), plain(value.asnumpy())]
     if isinstance(value, np.ndarray):
@@ -641,7 +642,7 @@ def plain(value):
 
 
 def error(call):
-    """Name of the builtin class of the exception a call raises."""
+    """Returns the name of the builtin class of the exception that a call raises."""
     try:
         call()
     except Exception as e:
@@ -653,7 +654,7 @@ def error(call):
 
 
 def namespace(ms):
-    """What the expressions see."""
+    """Returns the namespace of the expressions."""
     import importlib
     name = ms.__name__
     load = importlib.import_module
@@ -670,7 +671,7 @@ def namespace(ms):
             module = load(f'{name}.{path}')
             spaces[short] = {'OV': getattr(module, 'Validator', None), 'Rel': getattr(module, 'Rel', None)}.get(short, module)
         except ImportError:
-            pass  # gone in 2.x; OWN has them
+            pass  # removed in 2.x; OWN has them
     for path in ('_extends', '_c_expression', 'nn.metrics', 'nn.transformer', 'nn.loss.loss', 'train.train_thor', 'train.train_thor.model_thor', 'mstx'):
         try:
             load(f'{name}.{path}')
@@ -846,7 +847,7 @@ def moving(nn, ms):
 
 
 def kept(t):
-    """Share of values kept to one digit behind the percent, and what they became."""
+    """Returns the share of nonzero values, rounded to a multiple of 0.05, and the largest value."""
     a = t.asnumpy()
     return [round(float((a != 0).mean()) * 20) / 20, float(a.max())]
 
@@ -866,7 +867,7 @@ def _tensor(Parameter, values):
 
 
 def stepped(make, Parameter, *args, **kwargs):
-    """Two steps with gradients (1, 2) and (0.5, 1); the parameter and the names of its state."""
+    """Runs two steps with gradients (1, 2) and (0.5, 1). Returns the parameter and the names of its state."""
     p = _parameter(Parameter)
     optimizer = make([p], *args, **kwargs)
     optimizer((_tensor(Parameter, [1.0, 2.0]),))
@@ -1015,7 +1016,7 @@ def split_points(ms):
     return c is ms.parallel._auto_parallel_context.auto_parallel_context(), c.get_device_num(), error(lambda: c.set_all_reduce_fusion_split_indices('a'))
 
 
-# helpers of OWN
+# helpers for OWN
 
 def lazy(ms, nn):
     class Net(nn.Cell):
@@ -1143,7 +1144,7 @@ def recomputed(nn, x):
 
 
 def png(ms):
-    """A PNG of 2 x 3 pixels, red 200 at the second of the first row."""
+    """Returns a PNG of 2 x 3 pixels; in the first row, the second pixel has red 200."""
     import struct
     import zlib
     pixels = np.zeros((2, 3, 3), np.uint8)

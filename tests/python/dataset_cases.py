@@ -1,4 +1,4 @@
-"""Cases of the transforms, shared by the test and by the run that recorded its expectations (tests/reference/make_dataset_expectations.py)."""
+"""Cases of the transforms, shared by the test and by the script that recorded its expectations (tests/reference/make_dataset_expectations.py)."""
 import os
 import tempfile
 import zlib
@@ -65,7 +65,7 @@ def _plain(value):
 
 
 def results(vision, transforms, text, dtype):
-    """Value of every case, or the exception it raised, by the case's name. The arguments are the modules under test."""
+    """Returns the value of every case, or the exception it raised, by the case's name. The arguments are the modules under test."""
     out = {}
 
     def run(name, f):
@@ -200,7 +200,7 @@ def results(vision, transforms, text, dtype):
     run("RandomColorAdjust -1", lambda: V.RandomColorAdjust(brightness=-1))
     run("RandomErasing 0", lambda: V.RandomErasing(0.0)(planes.astype(np.float32)))
 
-    # Copies: MindSpore writes into the boxes that it is given.
+    # Copies, because MindSpore writes into the boxes that it is given.
     boxes = np.array([[1, 2, 3, 4, 1], [0, 0, 12, 9, 7], [5, 1, 6, 7, 2]], np.float32)
     run("RandomHorizontalFlipWithBBox 1", lambda: V.RandomHorizontalFlipWithBBox(1.0)(large, boxes.copy()))
     run("RandomHorizontalFlipWithBBox 0", lambda: V.RandomHorizontalFlipWithBBox(0.0)(large, boxes.copy()))
@@ -227,7 +227,7 @@ def results(vision, transforms, text, dtype):
     run("AutoAugment policy", lambda: V.AutoAugment("imagenet"))
     run("RandomResize", lambda: list(V.RandomResize((5, 7))(large).shape))
 
-    # Whole results of a larger picture, by their checksum.
+    # Whole results of a larger image, as checksums.
     y, x = np.mgrid[0:61, 0:83]
     waves = np.stack([np.sin(x / 9 + y / 17), np.cos(y / 7 - x / 31), np.sin(x * y / 900)], axis=-1)
     photo = np.clip(128 + 100 * waves + (np.arange(61 * 83 * 3) * 7919 % 41 - 20).reshape(61, 83, 3), 0, 255).astype(np.uint8)

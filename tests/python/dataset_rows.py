@@ -1,4 +1,4 @@
-"""Data sets and sources that the tests of sindri.dataset share."""
+"""Datasets and sources shared by the tests of sindri.dataset."""
 import numpy as np
 import pytest
 
@@ -7,20 +7,20 @@ import sindri.dataset as ds
 
 @pytest.fixture(autouse=True)
 def fresh_settings():
-    """Settings that a test changed are what they were."""
+    """Restores the settings that a test changed."""
     yield
     ds.config._settings.update(seed=None, prefetch_size=None, num_parallel_workers=None, error_samples_mode=ds.config.ErrorSamplesMode.RETURN,
                                debug_mode=False)
 
 
 def numbers(n=10, **options):
-    """Rows 0 ... n - 1 in one column x."""
+    """Returns a dataset with rows 0 ... n - 1 in one column x."""
     options.setdefault("shuffle", False)
     return ds.NumpySlicesDataset(np.arange(n), ["x"], **options)
 
 
 def values(data, column=0):
-    """One column of a pass, as a list."""
+    """Returns one column of a pass, as a list."""
     return [row[column].tolist() for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
 
 

@@ -1,4 +1,4 @@
-"""One step with Adasum as one of four ranks, in groups of two: `python distributed_adasum.py FOLDER HOW MODE`. Writes the weight, and what it must be."""
+"""One step with Adasum as one of four ranks, in groups of two: `python distributed_adasum.py FOLDER HOW MODE`. Writes the weight and its expected value."""
 import pathlib
 import sys
 

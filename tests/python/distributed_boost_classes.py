@@ -1,5 +1,6 @@
-"""Classes of boost as one of two ranks: `python distributed_boost_classes.py FOLDER` writes weights. Steps of boost.DimReduce, which share three components, and
-of the cells of boost.freeze_cell, each rank with a row of the batch."""
+"""Classes of boost as one of two ranks: `python distributed_boost_classes.py FOLDER` writes weights. Runs steps of boost.DimReduce, which shard three
+components,
+and of the cells of boost.freeze_cell, with one row of the batch per rank."""
 import pathlib
 import sys
 
@@ -32,7 +33,7 @@ X, Y, RATE = np.float32([[1, 2, 3], [-1, 0.5, 2]]), np.float32([[1, -1], [0.5, 2
 
 
 def frozen(rank, reducer_flag, **settings):
-    """The weight and bias behind a step that trains both and one that trains the bias."""
+    """Returns the weight and bias after a step that trains both and one that trains the bias."""
     ms.set_seed(5)
     net = nn.Dense(3, 2)
     loss = nn.WithLossCell(net, nn.MSELoss())

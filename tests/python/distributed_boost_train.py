@@ -1,4 +1,5 @@
-"""Trainings with algorithms as one of two ranks: `python distributed_boost_train.py FOLDER`. Writes weights behind one call of Model.train and behind several."""
+"""Runs with training algorithms as one of two ranks: `python distributed_boost_train.py FOLDER`. Writes the weights after one call of Model.train and after
+several."""
 import pathlib
 import sys
 
@@ -29,7 +30,7 @@ def rows(rank, size):
 
 
 def trained(algorithms, calls, rank, size):
-    """Behind three epochs of six steps in so many calls."""
+    """Returns the state after three epochs of six steps, split into `calls` calls."""
     net, model = build(algorithms)
     for _ in range(calls):
         model.train(3 // calls, rows(rank, size), dataset_sink_mode=False)
@@ -37,7 +38,7 @@ def trained(algorithms, calls, rank, size):
 
 
 def overflowing(on, rank):
-    """The loss scale and the weights of a training in which one rank's second batch is not finite."""
+    """Returns the loss scale and the weights of a run in which one rank's second batch is not finite."""
     net, model = build({"adasum": {**ADASUM["adasum"], "on": on}}, loss_scale_manager=DynamicLossScaleManager(1024, 2, 100))
     cell = model.train_network
     for i, (x, y) in enumerate(rows(rank, 2).create_tuple_iterator(num_epochs=1)):

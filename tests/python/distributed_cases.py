@@ -1,5 +1,5 @@
-"""What test_distributed.py has ranks do: `python distributed_cases.py RESULTS TARGET` as each of four ranks runs all cases in both modes and writes
-what came of them to RESULTS/RANK.json. A case is a function of (rank, size); it fails by an assertion."""
+"""The cases of test_distributed.py: `python distributed_cases.py RESULTS TARGET` as each of four ranks runs all cases in both modes and writes the results to
+RESULTS/RANK.json. A case is a function of (rank, size) that fails with an assertion."""
 import json
 import pathlib
 import sys
@@ -50,7 +50,7 @@ def names_of_the_world(rank, size):
     names = {'CPU': 'mccl_world_group', 'GPU': 'nccl_world_group'}
     assert GlobalComm.INITED and get_comm_name() == names[ms.get_context('device_target')]
     assert (ms.get_auto_parallel_context('device_num'), ms.get_auto_parallel_context('global_rank')) == (size, rank)
-    init()  # once more is harmless
+    init()  # a second call has no effect
     raises(ValueError, lambda: get_rank('nobody'))
 
 
@@ -67,7 +67,7 @@ def groups(rank, size):
     assert reducer((Tensor([float(rank)]),))[0].item() == sum(mine) / 2
     destroy_group(name)
     raises(ValueError, lambda: get_rank(name))
-    create_group('even', [0, 2])  # all may say who is in it, the members use it
+    create_group('even', [0, 2])  # every rank may query the group, only members use it
     assert get_process_group_ranks('even') == [0, 2]
     if rank % 2:
         raises(ValueError, lambda: get_rank('even'))
@@ -104,7 +104,7 @@ def collectives(rank, size):
 def gradients(rank, size):
     x = Tensor(of_rank(rank))
     all_x = np.stack([of_rank(r) for r in range(size)])
-    weight = float(rank + 1)  # the loss of rank r counts r + 1 times: gradients are those of the sum of all losses
+    weight = float(rank + 1)  # the loss of rank r has the weight r + 1: gradients are those of the sum of all losses
     total = sum(range(1, size + 1))
     found = {name: ms.grad(lambda t, op=op: (op(t) * weight).sum())(x).asnumpy() for name, op in {
         'sum': ops.AllReduce(), 'max': ops.AllReduce('max'), 'gather': ops.AllGather(), 'scatter': ops.ReduceScatter(), 'to all': ops.AlltoAll(4, 0, 0),
@@ -133,7 +133,7 @@ def messages(rank, size):
 
 @case
 def messages_with_gradients(rank, size):
-    """Stages on four ranks, each of which multiplies by its own number; then a ring."""
+    """Stages on four ranks, each of which multiplies by its number; then a ring."""
     class Stage(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -212,7 +212,7 @@ def reducers_in_buckets(rank, size):
 @case
 def batch_norm_over_ranks(rank, size):
     rng = np.random.default_rng(5)
-    rows = [2 + r for r in range(size)]  # uneven: the mean is over all rows
+    rows = [2 + r for r in range(size)]  # uneven: the mean is taken over all rows
     data = rng.standard_normal((sum(rows), 3, 2, 2)).astype(np.float32)
     first = sum(rows[:rank])
     mine = Tensor(data[first:first + rows[rank]])
@@ -243,7 +243,8 @@ def batch_norm_over_ranks(rank, size):
 
 @case
 def mint_sync_batch_norm_is_that_of_the_whole_batch(rank, size):
-    """Values, gradients and running statistics of mint.nn.BatchNorm2d over all rows, which the ranks share unevenly; a group of two has its own."""
+    """Values, gradients and running statistics of mint.nn.BatchNorm2d over all rows, distributed unevenly over the ranks; a group of two has separate
+    statistics."""
     from sindri import mint
     rows = [1, 2, 3, 2]
     data = np.random.default_rng(6).standard_normal((sum(rows), 3, 2, 2)).astype(np.float32)
@@ -267,7 +268,7 @@ def mint_sync_batch_norm_is_that_of_the_whole_batch(rank, size):
 
 @case
 def sync_batch_norm_keeps_float64(rank, size):
-    """The statistics of all ranks in float64, where those of float32 have lost the digits."""
+    """Computes the statistics of all ranks in float64, for values whose float32 statistics would lose the digits."""
     rng = np.random.default_rng(4)
     data = 1e6 + rng.standard_normal((2 * size, 3, 2, 2))
     layer = nn.SyncBatchNorm(3, dtype=ms.float64).set_train()
@@ -292,7 +293,7 @@ def random_numbers_are_of_the_rank(rank, size):
         np.testing.assert_array_equal(nn.Dropout(p=0.5).set_train()(x).asnumpy(), every[r])
         assert r == 0 or not np.array_equal(every[r], every[0])
     ms.set_seed(11)
-    weight = nn.Dense(4, 4).weight.asnumpy()  # initial values are the same on all
+    weight = nn.Dense(4, 4).weight.asnumpy()  # initial values are the same on all ranks
     np.testing.assert_array_equal(ops.AllReduce('max')(Tensor(weight)).asnumpy(), weight)
 
 
@@ -347,7 +348,7 @@ def ranks_agree_on_overflow(rank, size):
 
 @case
 def ranks_collect_the_same_steps(rank, size):
-    """Under gradient accumulation an update with a step that overflowed on one rank is left out on all."""
+    """With gradient accumulation, an update with a step that overflowed on one rank is skipped on all ranks."""
     ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
     net = Scaled()
     config = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False, 'grad_accumulation': True}, 'grad_accumulation': {'grad_accumulation_step': 2}}
@@ -359,7 +360,7 @@ def ranks_collect_the_same_steps(rank, size):
     model = ms.Model(net, optimizer=nn.SGD(net.trainable_params(), 1.0), loss_scale_manager=ms.DynamicLossScaleManager(4.0, 2, 100), boost_level='O1',
                      boost_config_dict=config)
     model.train(1, data, dataset_sink_mode=False)
-    assert net.w.asnumpy().tolist() == [1 - 2.5] * 3  # the first update is left out on every rank
+    assert net.w.asnumpy().tolist() == [1 - 2.5] * 3  # the first update is skipped on every rank
 
 
 def main(folder, target):

@@ -1,5 +1,5 @@
-"""A training with THOR as one of several ranks: `python distributed_thor.py FOLDER NAME DISTRIBUTE [FORM]`. Each rank takes its part of batches of 16; rank 0 writes
-weights and curvature to FOLDER/NAME.npz. FORM: "cell", a TrainOneStepCell; "loop", value_and_grad, the reducer and the optimizer one by one."""
+"""A run with THOR as one of several ranks: `python distributed_thor.py FOLDER NAME DISTRIBUTE [FORM]`. Each rank takes its part of batches of 16; rank 0 writes
+weights and curvature to FOLDER/NAME.npz. FORM: "cell", a TrainOneStepCell; "loop", separate calls of value_and_grad, the reducer and the optimizer."""
 import pathlib
 import sys
 

@@ -1,5 +1,5 @@
-"""The training of test_distributed_training.py as one of its ranks: `python distributed_training.py FOLDER HOW MODE`. Rank r writes its weights to
-FOLDER/HOW_MODE_r.npz. HOW: `model` (Model under set_auto_parallel_context), `cell` (a training cell) or `own` (a step of the script's own)."""
+"""One rank of the run in test_distributed_training.py: `python distributed_training.py FOLDER HOW MODE`. Rank r writes its weights to FOLDER/HOW_MODE_r.npz.
+HOW: `model` (Model under set_auto_parallel_context), `cell` (a training cell) or `own` (the script's own step)."""
 import pathlib
 import sys
 
@@ -42,7 +42,7 @@ def train(folder, how):
         step = nn.TrainOneStepCell(nn.WithLossCell(net, loss_fn), optimizer).set_train() if how == 'cell' else None
         reduce = nn.DistributedGradReducer(optimizer.parameters)
         gradients = ms.value_and_grad(lambda x, y: loss_fn(net(x), y), None, optimizer.parameters)
-        passes = data.create_tuple_iterator(num_epochs=EPOCHS)  # each pass has an order of its own
+        passes = data.create_tuple_iterator(num_epochs=EPOCHS)  # each pass has a different order
         for _ in range(EPOCHS):
             for x, y in passes:
                 if step is not None:

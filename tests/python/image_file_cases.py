@@ -1,4 +1,4 @@
-"""Cases of image files for dataset_cases.py: files of many kinds, made byte by byte here, so that both packages read the same."""
+"""Cases of image files for dataset_cases.py: files of many kinds, written byte by byte, so that both packages read the same."""
 import base64
 import os
 import struct
@@ -52,7 +52,7 @@ def exif(orientation):
 
 
 def files(V, photo):
-    """Contents by name."""
+    """Returns contents by name."""
     palette = b"".join(_noise(3, i) for i in range(256))
     entries = b"".join(_noise(3, i) + b"\0" for i in range(256))
     jpeg = V.encode_jpeg(photo, 90).tobytes()
@@ -79,7 +79,7 @@ def files(V, photo):
 
 
 def add(run, V, photo, checksum, tensor):
-    """Calls run(name, function) for each case. tensor: makes a Tensor of the package of an array."""
+    """Calls run(name, function) for each case. `tensor` makes the package's Tensor from an array."""
     small = photo[:9, :12].copy()
     for quality in (1, 50, 75, 95, 100):
         run(f"encode_jpeg {quality}", lambda q=quality: checksum(V.encode_jpeg(photo, q)))

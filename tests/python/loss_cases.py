@@ -1,5 +1,5 @@
-"""Cases of the losses as data, which the tests of both languages read (tests/nn/expectations/losses.json, made by
-tests/reference/make_loss_expectations.py). Beside each class of MindSpore stands the rule's name in C++ (nn::losses()); FUNCTIONS has the functions."""
+"""Cases of the losses as data, read by the tests of both languages (tests/nn/expectations/losses.json, written by tests/reference/make_loss_expectations.py).
+Next to each MindSpore class is the rule's name in C++ (nn::losses()); FUNCTIONS lists the functions."""
 import functools
 
 import numpy as np
@@ -7,7 +7,7 @@ import numpy as np
 from nn_cases import data
 
 REDUCTIONS = ("mean", "sum", "none")
-# The function of mindspore.ops of a rule.
+# The rule's function in mindspore.ops.
 FUNCTIONS = {
     "l1": "l1_loss", "mse": "mse_loss", "smooth_l1": "smooth_l1_loss", "huber": "huber_loss", "soft_margin": "soft_margin_loss",
     "cross_entropy": "cross_entropy", "nll": "nll_loss", "binary_cross_entropy": "binary_cross_entropy", "kl_div": "kl_div",
@@ -18,14 +18,15 @@ FUNCTIONS = {
 
 
 def cases():
-    """Dicts: name, class, rule, reduction (None where the class takes none), settings as C++ names them, arguments by which MindSpore's names or
-    values differ, optional tensors, inputs, and by which inputs ("by") gradients are taken."""
+    """Returns dicts: name, class, rule, reduction (None if the class takes none), settings with their C++ names, arguments whose MindSpore names or values
+    differ,
+    optional tensors, inputs, and the inputs whose gradients are computed ("by")."""
     x, y, z = data((4, 5), 3, -3, 3), data((4, 5), 4, -2, 2), data((4, 5), 5, -2, 2)
     p, q = data((4, 5), 6, 0.05, 0.95), data((4, 5), 7, 0.05, 0.95)
     signs = np.where(data((4, 5), 9) > 0, 1, -1).astype(np.float32)
     classes, weight = np.array([0, 4, 2, 1], np.int32), data((5,), 8, 0.5, 2.0)
     places, place_classes = data((2, 5, 3), 3, -3, 3), np.array([[0, 4, -100], [2, 1, 1]], np.int32)
-    share = (np.exp(y.astype(np.float64)) / np.exp(y.astype(np.float64)).sum(1, keepdims=True)).astype(np.float32)  # MindSpore takes their sum for 1
+    share = (np.exp(y.astype(np.float64)) / np.exp(y.astype(np.float64)).sum(1, keepdims=True)).astype(np.float32)  # MindSpore assumes that their sum is 1
     out = []
 
     def add(name, cls, rule, inputs, settings=None, optional=None, grads=(0,), arguments=None, reductions=REDUCTIONS):
@@ -91,11 +92,12 @@ def cases():
     labels, steps, lengths = np.array([[1, 2, 2], [3, 1, 4], [4, 1, 1]], np.int32), np.array([7, 5, 6], np.int32), np.array([3, 2, 1], np.int32)
     add("ctc", "CTCLoss", "ctc", [log_probs, labels, steps, lengths])
     add("ctc blank", "CTCLoss", "ctc", [log_probs, (labels + 4) % 5, steps, np.array([3, 0, 2], np.int32)], {"blank": 2})
-    return out + [in_float64(c) for c in out if c["reduction"] in ("mean", None) and c["rule"] != "focal"] + empties(out)  # nobody's focal loss is of float64
+    # neither package has a float64 focal loss
+    return out + [in_float64(c) for c in out if c["reduction"] in ("mean", None) and c["rule"] != "focal"] + empties(out)
 
 
 def in_float64(case):
-    """With inputs and optional tensors of float64 where they are of float32."""
+    """Returns the case with its float32 inputs and optional tensors in float64."""
     def wide(array):
         return array.astype(np.float64) if array.dtype == np.float32 else array
     return {**case, "name": case["name"] + " float64", "inputs": [wide(a) for a in case["inputs"]],
@@ -103,7 +105,7 @@ def in_float64(case):
 
 
 def empties(all_cases):
-    """The first case of each rule that reduces samples, without any: the sum and the elements themselves."""
+    """Returns the first case of each rule that reduces samples, with no samples: the sum and the unreduced elements."""
     first = {}
     for case in all_cases:
         first.setdefault(case["rule"], case["name"].rpartition(" ")[0])
@@ -112,13 +114,13 @@ def empties(all_cases):
 
 
 def described(array):
-    """Type, shape and values as text has them."""
+    """Returns type, shape and values in the form that the text stores."""
     digits = 17 if array.dtype == np.float64 else 9
     return {"dtype": str(array.dtype), "shape": list(array.shape), "values": [float(f"{float(v):.{digits}g}") for v in np.asarray(array).ravel()]}
 
 
 def run(ms, case, as_function=False):
-    """The loss, and the gradients of its sum; `ms` is the module mindspore or sindri. as_function: by the function, not the class."""
+    """Returns the loss and the gradients of its sum; `ms` is the module mindspore or sindri. With as_function, calls the function instead of the class."""
     arguments = {k: v for k, v in case["settings"].items() if not (k == "ignore_index" and "ignore_indiex" in case["arguments"])}
     arguments.update(case["arguments"])
     arguments.update({k: ms.Tensor(v) for k, v in case["optional"].items()})
@@ -135,5 +137,5 @@ def run(ms, case, as_function=False):
 
 
 def stored(case):
-    """The case as text."""
+    """Returns the case as text."""
     return {**case, "inputs": [described(a) for a in case["inputs"]], "optional": {k: described(a) for k, a in case["optional"].items()}}

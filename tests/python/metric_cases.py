@@ -1,4 +1,4 @@
-"""Cases of the metrics, shared by the test and by the run that recorded its expectations (tests/reference/make_metric_expectations.py)."""
+"""Cases of the metrics, shared by the test and by the script that recorded its expectations (tests/reference/make_metric_expectations.py)."""
 import numpy as np
 
 
@@ -9,12 +9,12 @@ def _plain(value):
 
 
 def builtin_name(error):
-    """The class of Python's own that the error is of: what scripts catch."""
+    """Returns the builtin exception class of the error, which scripts catch."""
     return next(c.__name__ for c in type(error).__mro__ if c.__module__ == 'builtins')
 
 
 def results(T):
-    """Value of every case, or the name of the exception it raised, by the case's name. T is the module of metrics."""
+    """Returns the value of every case, or the name of the exception it raised, by the case's name. T is the module of metrics."""
     out = {}
 
     def run(name, make, *updates, **kwargs):
@@ -114,8 +114,8 @@ def results(T):
     return out
 
 
-# What the C++ library counts, as data, so that the tests of both languages read it: (name, MindSpore's class, name in C++, settings, updates).
-# An update is a list of arrays; None clears. A name that ends in "mean" asks for the mean over classes.
+# Counts of the C++ library as data, read by the tests of both languages: (name, MindSpore's class, name in C++, settings, updates).
+# An update is a list of arrays; None clears. A name that ends in "mean" requests the mean over classes.
 
 
 def counted_cases():
@@ -195,7 +195,7 @@ def counted_cases():
 
 
 def mask_cases(rng):
-    """Of masks and one-hot decisions."""
+    """Cases with masks and one-hot decisions."""
     hot = lambda *shape: np.moveaxis(np.eye(3, dtype=np.int32)[rng.randint(0, 3, shape)], -1, 1)
     here, there = (hot(2, 4, 4), hot(2, 4, 4)), (hot(3, 4, 4), hot(3, 4, 4))
     none = np.zeros((2, 3, 4), np.int32)
@@ -233,7 +233,7 @@ def mask_cases(rng):
                                     ('RootMeanSquareDistance', 'root_mean_square_distance', {'symmetric': True})):
             for what, (a, b) in (('plane', flat), ('space', cube), ('lines', line), ('of nothing', (line[0], line[0] * 0))):
                 if what == 'of nothing' and 'percentile' in settings:
-                    continue  # MindSpore's is no number, ours infinity
+                    continue  # MindSpore's is NaN, ours infinity
                 name = f'{rule} {norm}, {what}' + ''.join(f', {k} {v}' for k, v in settings.items())
                 out.append((name, cls, rule, {'distance_metric': norm, **settings}, [[b, a, one], [a, b, one]]))
     for cls, rule in (('HausdorffDistance', 'hausdorff_distance'), ('MeanSurfaceDistance', 'mean_surface_distance')):
@@ -243,10 +243,10 @@ def mask_cases(rng):
 
 
 def curve_cases(rng):
-    """Of the receiver operating characteristic."""
+    """Cases for the receiver operating characteristic."""
     score, truth = rng.rand(12), rng.randint(0, 2, 12)
     truth[:2] = 0, 1
-    many, label = rng.rand(4, 4), np.array([2, 0, 3, 1])  # where there are not as many samples as classes, MindSpore mixes them up
+    many, label = rng.rand(4, 4), np.array([2, 0, 3, 1])  # MindSpore confuses samples and classes if their counts differ
     out = []
     roc = lambda name, settings, *updates: out.append((f'roc: {name}', 'ROC', 'roc', settings, list(updates)))
     roc('two classes', {}, [score, truth])
@@ -273,7 +273,7 @@ def _stored(array):
 
 
 def counted_results(T):
-    """The cases with their arrays and what came of them: a number, a list of them, or the name of the exception."""
+    """Returns the cases with their arrays and results: a number, a list of numbers, or the name of the exception."""
     out = []
     for name, cls, rule, settings, updates in counted_cases():
         try:

@@ -1,23 +1,24 @@
-"""Calls that PyTorch and mindspore.mint spell alike, as text: tests/reference/make_mint_expectations.py runs them in PyTorch, test_mint_expected.py here.
+"""Calls with the same spelling in PyTorch and mindspore.mint, as text: tests/reference/make_mint_expectations.py runs them in PyTorch, test_mint_expected.py
+here.
 
-Each case is (name, call, inputs). In the call `F` is nn.functional, `m` the package's functions (torch or mint), `nn` its layers, and the inputs have their
-names. An input is a shape (numbers that do not depend on the NumPy version), or an array. Those that hold integers or whose name ends in 0 get no gradient.
+Each case is (name, call, inputs). In the call, `F` is nn.functional, `m` the package's functions (torch or mint), `nn` its layers, and the inputs have their
+names. An input is a shape (of numbers that do not depend on the NumPy version), or an array. Inputs that hold integers or whose name ends in 0 get no gradient.
 """
 import numpy as np
 
 
 def numbers(shape, seed, low=-1.0, high=1.0):
-    """Distinct numbers, exact in float32."""
+    """Returns distinct numbers, exact in float32."""
     return np.round(np.random.RandomState(seed).uniform(low, high, shape) * 4096) / 4096
 
 
 def inputs_of(case):
-    """{name: float64 or int64 array} of a case."""
+    """Returns {name: float64 or int64 array} of a case."""
     return {k: numbers(v, sum(map(ord, case[0])) % 997 + i) if isinstance(v, tuple) else np.asarray(v) for i, (k, v) in enumerate(case[2].items())}
 
 
 def weights_of(shape):
-    """What the elements of a result count in the sum that is differentiated."""
+    """Returns the weights of a result's elements in the sum that is differentiated."""
     return np.cos(np.arange(1, int(np.prod(shape)) + 1, dtype=np.float64)).reshape(shape)
 
 
@@ -85,7 +86,7 @@ FUNCTIONS = [
     ("one_hot", "F.one_hot(i, 4)", {"i": _IDS}), ("normalize", "F.normalize(x, 3.0, 0)", {"x": (4, 3)}),
 ]
 
-# (name, layer, its input, whether it trains): the layer's state is filled by state_of.
+# (name, layer, its input, training mode): state_of fills the layer's state.
 _FRAME = {"x": (1, 4, 4, 5)}
 LAYERS = [
     ("Conv1d", "nn.Conv1d(4, 6, 3, 2, 1, 2, 2)", {"x": (2, 4, 9)}, False), ("Conv1d same", "nn.Conv1d(4, 2, 4, padding='same', padding_mode='circular')", {"x": (2, 4, 9)}, False),
@@ -115,7 +116,7 @@ LAYERS = [
 
 
 def state_of(name, shapes):
-    """{name: array} of a layer's state, from the names and shapes of its entries; variances are positive, counts 3."""
+    """Returns {name: array} of a layer's state, from the names and shapes of its entries; variances are positive, counts 3."""
     out = {}
     for i, (key, shape) in enumerate(sorted(shapes.items())):
         values = numbers(shape, sum(map(ord, name)) % 991 + 7 * i)

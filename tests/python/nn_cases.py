@@ -1,12 +1,12 @@
-"""What is compared with the real MindSpore: the same lines run there (tests/reference/make_nn_expectations.py stores the results) and here.
+"""Cases compared with the real MindSpore: the same lines run there (tests/reference/make_nn_expectations.py stores the results) and here.
 
-Every case is a function of a namespace `ms`, the module mindspore or sindri.
+Each case is a function of a namespace `ms`, the module mindspore or sindri.
 """
 import numpy as np
 
 
 def data(shape, seed, low=-1.0, high=1.0):
-    """Numbers that do not depend on the NumPy version, rounded so that they are written exactly."""
+    """Returns numbers that do not depend on the NumPy version, rounded so that text stores them exactly."""
     r = np.random.RandomState(seed).uniform(low, high, shape)
     return np.round(r * 64).astype(np.float32) / 64
 
@@ -204,7 +204,7 @@ def gradients(ms, step, scale=1.0):
 
 
 def groups(ms, p, **decays):
-    """Two groups with rates and decays of their own, updated in the order of definition."""
+    """Returns two groups with different rates and decays, updated in the order of definition."""
     return [{"params": [p[0], p[3]], "lr": 0.05, "weight_decay": 0.01}, {"params": [p[4], p[1], p[2]]}, {"order_params": p}]
 
 
@@ -280,7 +280,8 @@ def _tensors(out):
 
 
 def run_layer(ms, name):
-    """Names of parameters, outputs, values of untrained parameters after the call, gradients of sum(output·c) by floating inputs and parameters."""
+    """Returns names of parameters, outputs, values of untrained parameters after the call, and the gradients of sum(output·c) for floating inputs and
+    parameters."""
     make, inputs, training = LAYERS[name]
     net, inputs = make(ms), [i(ms) for i in inputs]
     net.set_train(training)
@@ -310,7 +311,7 @@ def run_layer(ms, name):
 
 
 def run_loss(ms, name):
-    """The loss, and the gradient of its sum by the first input."""
+    """Returns the loss, and the gradient of its sum with respect to the first input."""
     make, inputs = LOSSES[name]
     loss, inputs = make(ms), [i(ms) for i in inputs]
     value = loss(*inputs)
@@ -319,7 +320,7 @@ def run_loss(ms, name):
 
 
 def run_optimizer(ms, name):
-    """Parameters after every step, then the optimizer's state."""
+    """Returns the parameters after every step, then the optimizer's state."""
     make, scale = OPTIMIZERS[name]
     params = parameters(ms)
     opt = make(ms, params)
@@ -329,7 +330,7 @@ def run_optimizer(ms, name):
         opt(tuple(order[p.name] for p in opt.parameters))
         steps.append({p.name: _numbers(p) for p in params})
     own = {p.name for p in params}
-    # Later versions advance global_step always, 1.x where the rate depends on it.
+    # Later versions always advance global_step; 1.x does so only if the rate depends on it.
     skip = own if opt.dynamic_lr else own | {"global_step"}
     return {"steps": steps, "state": {p.name: _numbers(p) for p in opt.get_parameters() if p.name not in skip}}
 
@@ -344,7 +345,7 @@ def run_list(ms, name):
 
 
 class _Nets:
-    """Networks of a namespace, as scripts write them."""
+    """Networks of a namespace, in the style of scripts."""
 
     def __init__(self, ms):
         nn = ms.nn
@@ -389,7 +390,7 @@ TRAININGS = {
 
 
 def run_training(ms, name):
-    """Losses of six steps, then the parameters."""
+    """Returns the losses of six steps, then the parameters."""
     net_name, shape, make = TRAININGS[name]
     net = getattr(_Nets(ms), net_name)()
     for i, p in enumerate(sorted(net.get_parameters(), key=lambda p: p.name)):

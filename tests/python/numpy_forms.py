@@ -1,6 +1,8 @@
-"""Functions of tensors in NumPy alone, for numpy_package.py: as many as the calls of test_numpy_forms.py need. Values are computed in float64, int64 and
-bool; a result's type follows PyTorch's rules: functions that are defined for floating numbers make float32 of integers, two types meet in the one that
-holds both, a Python number adapts to the tensor beside it."""
+"""Functions of tensors in pure NumPy, for numpy_package.py: those that the calls of test_numpy_forms.py need. Values are computed in float64, int64 and bool. A
+result's type follows PyTorch's rules: functions defined for floating numbers return float32 for integers, two types are promoted to the one that holds both,
+and a
+Python number adapts to the tensor next to it.
+"""
 import math
 
 import numpy as np
@@ -16,7 +18,7 @@ def _wide(values):
 
 
 def _rounded(values, kind):
-    """The values a type holds."""
+    """Rounds values to those that a type holds."""
     if kind == "bfloat16":  # the upper half of a float32, ties to even
         bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
         bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
@@ -25,8 +27,8 @@ def _rounded(values, kind):
 
 
 class Array:
-    """Values and the name of their type. Attributes that are not defined here are functions of FUNCTIONS with the array as first argument."""
-    __array_priority__ = 1000  # an operator with a NumPy array on the left comes here
+    """Values and the name of their type. Undefined attributes are functions of FUNCTIONS with the array as first argument."""
+    __array_priority__ = 1000  # NumPy calls this class's operator if the left operand is its array
 
     def __init__(self, values, kind, parameter=False):
         self.v, self.kind, self.parameter = np.array(_rounded(values, kind)), kind, parameter
@@ -51,7 +53,7 @@ class Array:
 
     def __getitem__(self, key):
         out = Array(0, self.kind)
-        out.v = self.v[_key(key), ...]  # a view where NumPy makes one
+        out.v = self.v[_key(key), ...]  # a view if NumPy returns one
         return out
 
     def __setitem__(self, key, value):
@@ -78,7 +80,7 @@ for _python, _name in {"lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "eq": "eq
 
 
 def array(value, kind=None):
-    """An Array of an Array, a NumPy array, a number or nested sequences of them."""
+    """Converts an Array, a NumPy array, a number or nested sequences of them to an Array."""
     if isinstance(value, Array):
         return value if kind is None else Array(value.v, kind)
     values = np.asarray(value)
@@ -89,7 +91,7 @@ def array(value, kind=None):
 
 
 def promote(*operands):
-    """The type in which Arrays and Python numbers meet."""
+    """Returns the common type of Arrays and Python numbers."""
     kinds = [x.kind for x in operands if isinstance(x, Array)]
     kind = max(kinds, key=ORDER.index) if kinds else "bool"
     if {"float16", "bfloat16"} <= set(kinds):
@@ -103,7 +105,7 @@ def promote(*operands):
 
 
 def floating(kind):
-    """The type, or float32 for one that is not floating."""
+    """Returns the type, or float32 if it is not floating."""
     return kind if kind in FLOATS else "float32"
 
 
@@ -115,14 +117,14 @@ FUNCTIONS, METHODS = {}, {}
 
 
 def form(*names):
-    """Gives a function the names it has in the package."""
+    """Registers a function under its names in the package."""
     def put(function):
         FUNCTIONS.update({name: function for name in names})
         return function
     return put
 
 
-# --- element by element -----------------------------------------------------------------------------------------------------------------------
+# --- elementwise -------------------------------------------------------------------------------------------------------------------------------
 
 SAME, FLOATING, TRUTH = (lambda *x: promote(*x)), (lambda *x: floating(promote(*x))), (lambda *x: "bool")
 
@@ -256,7 +258,7 @@ def cast(x, dtype):
 
 
 def _polygamma(n, x):
-    """(-1)^(n + 1)·n!·sum of 1/(x + k)^(n + 1), the terms behind K by the integral and the half of the first."""
+    """(-1)^(n + 1)·n!·sum of 1/(x + k)^(n + 1). The terms after K are replaced by the integral and half of the first."""
     k = x + np.arange(20000)
     last = x + 20000
     return (-1) ** (n + 1) * math.factorial(int(n)) * ((1 / k ** (n + 1)).sum() + 1 / (n * last ** n) + 0.5 / last ** (n + 1))
@@ -279,7 +281,7 @@ def nextafter(x, y):
 
 
 def _window(name, compute):
-    """A window of `length`: symmetric, or one period of a longer one."""
+    """Returns a window of `length`: symmetric, or one period of a longer one."""
     def apply(length, periodic=True, *, dtype="float32"):
         n = int(_values(length).reshape(()) if isinstance(length, Array) else length)
         return Array(compute(n + 1)[:n] if periodic else compute(n), dtype)
@@ -327,7 +329,7 @@ _reduction("prod", np.prod, counted)
 
 
 def _spread(name, compute):
-    """std and var: behind axis stands ddof."""
+    """std and var: ddof comes after axis."""
     def apply(x, axis=None, ddof=0, *, dim=None, correction=None):
         return Array(compute(x.v.astype(np.float64), axis=axis if dim is None else dim, ddof=int(ddof if correction is None else correction)), floating(x.kind))
     FUNCTIONS[name] = apply
@@ -336,7 +338,7 @@ def _spread(name, compute):
 _spread("std", np.std)
 _spread("var", np.var)
 _reduction("nanmean", lambda x, **k: np.nanmean(x.astype(np.float64), **k), floating)
-_reduction("mean", lambda x, **k: np.mean(x, **k), lambda kind: "float32" if kind == "bool" else kind)  # of integers in their type, cut
+_reduction("mean", lambda x, **k: np.mean(x, **k), lambda kind: "float32" if kind == "bool" else kind)  # integers stay in their type, truncated
 _reduction("logsumexp", logsumexp, floating)
 _reduction("norm", norm, floating)
 _reduction("amax", np.max, str)
@@ -370,14 +372,14 @@ def argmin(x, axis=None):
 
 
 def _in_order(x, axis):
-    """(sorted values, their places) along axis, NaN last, equal values in their order."""
+    """Returns (sorted values, their positions) along axis: NaN last, equal values in their original order."""
     places = np.argsort(x.v, axis=axis, kind="stable")
     return np.take_along_axis(x.v, places, axis), places
 
 
 @form("median")
 def median(x, axis=-1):
-    """The lower of the two in the middle, and its place."""
+    """Returns the lower of the two middle values, and its position."""
     return kthvalue(x, (x.shape[axis] + 1) // 2, axis)
 
 
@@ -405,7 +407,7 @@ def _running(name, better, kind):
         values, places = np.moveaxis(x.v, axis, 0).copy(), np.zeros(x.shape, np.int64)
         places = np.moveaxis(places, axis, 0).copy()
         for n in range(1, len(values)):
-            take = better(values[n], values[n - 1]) | (values[n] == values[n - 1])  # of equal ones the last
+            take = better(values[n], values[n - 1]) | (values[n] == values[n - 1])  # the last of equal values
             values[n], places[n] = np.where(take, values[n], values[n - 1]), np.where(take, n, places[n - 1])
         return Array(np.moveaxis(values, 0, axis), x.kind), Array(np.moveaxis(places, 0, axis), kind)
     FUNCTIONS[name] = function
@@ -447,7 +449,7 @@ def l2_loss(x):
     return Array(np.sum(np.square(x.v)) / 2, floating(x.kind))
 
 
-# --- shapes, places, joining ----------------------------------------------------------------------------------------------------------------------
+# --- shapes, positions, joining -------------------------------------------------------------------------------------------------------------------
 
 
 def _arranged(names, compute):
@@ -480,7 +482,7 @@ _arranged("space_to_depth", lambda x, b: _blocks(x, b, (0, 3, 5, 1, 2, 4)))
 
 
 def _blocks(x, b, order):
-    """[n, c, h, w] cut into blocks of b x b, which `order` brings to the front of the channels."""
+    """Cuts [n, c, h, w] into blocks of b x b and moves their elements into the channel dimension, in the given order."""
     n, c, h, w = x.shape
     return x.reshape(n, c, h // b, b, w // b, b).transpose(order).reshape(n, c * b * b, h // b, w // b)
 
@@ -655,7 +657,7 @@ def _normalized(x, axes, eps):
 
 @form("lp_pool2d")
 def lp_pool2d(x, p, size):
-    """Over windows that lie side by side."""
+    """Uses windows without overlap."""
     *lead, h, w = x.shape
     blocks = np.abs(x.v).reshape(*lead, h // size, size, w // size, size)
     return Array((blocks ** p).sum((-3, -1)) ** (1 / p), x.kind)
@@ -685,7 +687,7 @@ def soft_margin_loss(x, y, reduction="mean"):
 
 @form("multilabel_margin_loss")
 def multilabel_margin_loss(x, y, reduction="mean"):
-    """Classes of a row end at the first negative number; each is compared with every class the row does not name."""
+    """A row's classes end at the first negative number; each is compared with every class that the row does not name."""
     out = np.zeros(len(x.v))
     for row, (scores, named) in enumerate(zip(x.v, y.v)):
         own = [int(c) for c in named[:np.argmax(np.append(named, -1) < 0)]]

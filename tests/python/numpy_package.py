@@ -1,5 +1,6 @@
-"""The package in NumPy alone, as far as the calls need it that work here and not in the real MindSpore: the namespaces ops, P, mnp, nn and ms over the
-functions of numpy_forms.py, and `evaluate(case)`, which runs the text of a case with them and gives what run_cases.py would store."""
+"""The package in pure NumPy, to the extent needed by calls that work here and not in the real MindSpore: the namespaces ops, P, mnp, nn and ms over the
+functions of
+numpy_forms.py. `evaluate(case)` runs a case's text with them and returns what run_cases.py would store."""
 import ast
 import math
 import os
@@ -24,7 +25,7 @@ class Parameter(Array):
 
 
 class Names:
-    """A namespace whose names are the entries of a table."""
+    """A namespace with the entries of a table as names."""
 
     def __init__(self, table):
         self._table = table
@@ -145,10 +146,10 @@ def truncated_normal():
     return lambda shape: Array(np.zeros(shape), "float32")
 
 
-# --- mindspore.numpy: NumPy's own functions, whose float64 of integers and Python numbers is float32 here ----------------------------------------
+# --- mindspore.numpy: NumPy's functions; results that NumPy computes in float64 from integers and Python numbers are float32 --------------------
 
 
-FLOATING = "exp expm1 log log2 log10 log1p hypot copysign logaddexp logaddexp2".split()  # for these NumPy turns bools to float16
+FLOATING = "exp expm1 log log2 log10 log1p hypot copysign logaddexp logaddexp2".split()  # NumPy converts bools to float16 for these
 
 
 def _numpy(name):
@@ -173,7 +174,7 @@ def _of_numpy(out, wide, half):
 
 class Numpy:
     class mgrid:
-        """Open ranges of integers, int32 as Python's ints are here."""
+        """Open ranges of integers; int32, as for Python ints."""
         def __class_getitem__(cls, key):
             return array(np.mgrid[key], "int32")
 
@@ -181,13 +182,13 @@ class Numpy:
         return getattr(self, "_" + name) if "_" + name in type(self).__dict__ else _numpy(name)
 
     def _array(self, value):
-        return array(value) if isinstance(value, (np.ndarray, np.generic)) else array(np.asarray(value), "int32")  # Python's ints are int32 here
+        return array(value) if isinstance(value, (np.ndarray, np.generic)) else array(np.asarray(value), "int32")  # Python ints are int32
 
     def _absolute(self, values):
         return self._array(np.abs(values).tolist())
 
     def _unique(self, x):
-        return FUNCTIONS["unique"](x)[0]  # in the order of their first appearance
+        return FUNCTIONS["unique"](x)[0]  # in order of first appearance
 
     def _count_nonzero(self, x):
         return FUNCTIONS["count_nonzero"](x)
@@ -205,7 +206,7 @@ class Numpy:
 
 
 class Net:
-    """A layer: its parameters by name, in their order, and construct as a plain function."""
+    """A layer: its parameters by name, in order, and construct as a plain function."""
 
     def __init__(self, construct, **parameters):
         self.construct, self.parameters = construct, {name: Array(value, "float32") for name, value in parameters.items()}
@@ -235,7 +236,7 @@ def unfold(ksizes, strides, rates):
 
 
 def _ssim_maps(a, b, size, sigma=1.5, k1=0.01, k2=0.03):
-    """(luminance times contrast, contrast), each the mean over the places where the Gaussian window fits."""
+    """Returns (luminance times contrast, contrast), each as the mean over the positions where the Gaussian window fits."""
     g = np.exp(-(np.arange(size) - size // 2) ** 2 / (2 * sigma ** 2))
     window = np.outer(g, g) / g.sum() ** 2
 
@@ -278,7 +279,7 @@ class Chain:
 
 
 def _loss(compute):
-    """A class of losses with reductions."""
+    """Makes a loss class with reductions."""
     def make(reduction="mean", **also):
         def loss(*operands):
             kind = promote(*[x for x in operands if isinstance(x, Array) and x.kind in FLOATS][:2])
@@ -316,7 +317,7 @@ def cross_entropy(x, y):
 
 
 def lamb(params, rate, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay=0.0):
-    """You et al. (2019), algorithm 2, with phi(x) = x, as in MindSpore from 1.8 on."""
+    """You et al. (2019), algorithm 2, with phi(x) = x, as in MindSpore since 1.8."""
     states, step = [[np.zeros(p.shape), np.zeros(p.shape)] for p in params], [0]
 
     def update(gradients):
@@ -340,7 +341,7 @@ def momentum(params, rate, factor):
 
 
 def lars(optimizer, epsilon=1e-5, coefficient=0.001, use_clip=False):
-    """You et al. (2017): each gradient times coefficient · |w| / |g|, with use_clip at most that of a rate of 1."""
+    """You et al. (2017): each gradient times coefficient · |w| / |g|; with use_clip, at most that of a rate of 1."""
     def update(gradients):
         scaled = []
         for p, g in zip(optimizer.params, gradients):
@@ -373,7 +374,7 @@ def vmap(function, in_axes=0):
 
 
 def grad(function):
-    """The gradient of a scalar function of one array, by central differences."""
+    """Returns the gradient of a scalar function of one array, by central differences."""
     def of(x):
         h, out = 1e-5, np.zeros(x.shape)
         for place in np.ndindex(x.shape):
@@ -385,7 +386,7 @@ def grad(function):
 
 
 def jvp(function, x, v):
-    """(value, derivative along v), by central differences."""
+    """Returns (value, derivative along v), by central differences."""
     h = 1e-3
     ahead, behind = function(Array(x.v + h * v.v, "float64")).v, function(Array(x.v - h * v.v, "float64")).v
     return function(x), Array((ahead - behind) / (2 * h), x.kind)
@@ -405,7 +406,7 @@ def _train(make, steps=3, shapes=((3, 2), (2,))):
 def _fixed(net, scale=0.5, seed=5):
     rng = np.random.RandomState(seed)
     for p in net.parameters.values():
-        p.v = np.round(rng.uniform(-scale, scale, p.shape) * 256) / 256  # of the running statistics, which are not used, too
+        p.v = np.round(rng.uniform(-scale, scale, p.shape) * 256) / 256  # also for the running statistics, which are not used
     return net
 
 
@@ -452,7 +453,7 @@ def _encoded(value):
 
 
 def evaluate(case):
-    """What run_cases.py stores of a case, by NumPy."""
+    """Returns what run_cases.py would store for a case, computed by NumPy."""
     scope, body = namespace(), ast.parse(case).body
     exec(compile(ast.Module(body[:-1], []), "case", "exec"), scope)
     return _encoded(eval(compile(ast.Expression(body[-1].value), "case", "eval"), scope))

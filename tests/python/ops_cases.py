@@ -1,12 +1,13 @@
-"""Calls of ops, Tensor methods and mindspore.numpy that are compared with the real MindSpore: the same expressions run there
+"""Calls of ops, Tensor methods and mindspore.numpy that are compared with the real MindSpore. The same expressions run there
 (tests/reference/make_ops_expectations.py stores the results in expectations/ops.json) and here (test_ops_expected.py).
 
-One file, though it is long: a case is a line of data over the names of `names`, and the script and the test read all of them alike."""
+The file is long but not split: a case is a line of data over the names of `names`, and the script and the test read all cases in the same way.
+"""
 import numpy as np
 
 
 def names(ms):
-    """The namespace of the expressions. f, i and b make tensors of float32, int32 and bool."""
+    """Returns the namespace of the expressions. f, i and b make tensors of float32, int32 and bool."""
     def make(dtype):
         return lambda values: ms.Tensor(np.asarray(values, dtype))
     f, i, b = make(np.float32), make(np.int32), make(np.bool_)
@@ -17,7 +18,7 @@ def names(ms):
     x, y = grid(2, 3), grid(2, 3)
 
     def after(op, *args):
-        """The Parameters among the arguments of an update (what its kernels return besides is not reliable there)."""
+        """Returns the Parameters among the arguments of an update (the kernels' other results are not reliable there)."""
         op(*args)
         return tuple(a.value() for a in args if isinstance(a, ms.Parameter))
     return {
@@ -226,7 +227,7 @@ ops.matrix_norm(m, 1)
 ops.aminmax(x, axis=1)
 """.split("\n")
 
-# Shapes, creation, joining, cutting.
+# Shapes, creation, joining, slicing.
 CASES += """
 P.Shape()(z)
 P.Rank()(z)
@@ -344,7 +345,7 @@ ops.pixel_unshuffle(f(np.arange(16).reshape(1, 1, 4, 4)), 2)
 ops.channel_shuffle(f(np.arange(4).reshape(1, 4, 1, 1)), 2)
 """.split("\n")
 
-# Choosing, indexing, scattering.
+# Selection, indexing, scattering.
 CASES += """
 P.Select()(b([[True, False, True], [False, False, True]]), x, y)
 ops.where(x > 0, x, y)
@@ -816,7 +817,7 @@ CASES = [c for c in CASES if c]
 
 
 def plain(ms, value):
-    """A result as JSON: tensors as {"dtype", "shape", "values"}, tuples and lists as lists."""
+    """Returns a result as JSON: tensors as {"dtype", "shape", "values"}, tuples and lists as lists."""
     if isinstance(value, ms.Tensor):
         values = value.asnumpy()
         return {"dtype": str(value.dtype), "shape": list(value.shape), "values": [_number(v) for v in values.reshape(-1).tolist()]}

@@ -8,7 +8,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def build(example, folder, missing):
-    """Compiles docs/examples/`example` into a shared library in `folder`, whose path it returns; `missing` (the fixture) says what is not there."""
+    """Compiles docs/examples/`example` into a shared library in `folder` and returns its path. The fixture `missing` reports missing requirements."""
     source, compiler = os.path.join(ROOT, 'docs', 'examples', example), shutil.which('c++')
     with open('/proc/self/maps', encoding='utf-8') as f:
         sindri = re.findall(r'(/\S*/libsindri\.so\S*)', f.read())

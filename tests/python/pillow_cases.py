@@ -1,12 +1,12 @@
-"""Images of Pillow, batches, and arrays of other channels and element types through the image transforms: the cases that test_pillow_images.py compares
-with what MindSpore 2.10.0 gave (tests/reference/make_pillow_expectations.py).
+"""Image transforms applied to Pillow images, batches, and arrays of other channel counts and element types: the cases that test_pillow_images.py compares with
+MindSpore 2.10.0's results (tests/reference/make_pillow_expectations.py).
 """
 import base64
 import zlib
 
 import numpy as np
 
-# Random transforms have ranges of one value, or nearly so where both need low < high.
+# Random transforms have ranges of one value, or nearly so if both packages need low < high.
 ON_PILLOW = """
 V.AdjustBrightness(1.5)
 V.AdjustContrast(0.5)
@@ -51,7 +51,8 @@ V.ToNumpy()
 V.ToPIL()
 """.strip().splitlines()
 
-# No form of its own for images of Pillow: their pixels are taken, and the result is an array. (NormalizePad too, but MindSpore 2.10.0 mixes up the channels
+# Transforms without a form for Pillow images: they read the pixels and return an array. (NormalizePad belongs here, too, but MindSpore 2.10.0 mixes up the
+# channels
 # of its result.)
 TO_ARRAYS = """
 T.TypeCast(np.float32)
@@ -75,7 +76,7 @@ V.ToType(np.float32)
 V.VerticalFlip()
 """.strip().splitlines()
 
-# `x`: the array; means and deviations are given per channel.
+# `x` is the array; means and deviations are given per channel.
 ON_ARRAYS = """
 V.CenterCrop((12, 5))
 V.CenterCrop(5)
@@ -102,7 +103,7 @@ V.VerticalFlip()
 
 
 def _waves(*shape):
-    """uint8 values without jumps, over the whole range."""
+    """Returns smooth uint8 values over the whole range."""
     places = np.indices(shape).astype(np.float64)
     phase = sum(p * step for p, step in zip(places, (0.61, 0.37, 0.9, 1.3, 0.5)))
     return np.round(127.5 + 127.5 * np.sin(phase)).astype(np.uint8)
@@ -139,7 +140,7 @@ def values_of(recorded):
 
 
 def results(V, T, image_module):
-    """Case -> what it gives, or {"raises": ...}."""
+    """Returns case -> result, or {"raises": ...}."""
     cases = [(text, name, x) for text in ON_PILLOW for name, x in images(image_module).items()]
     cases += [(text, name, x) for text in TO_ARRAYS for name, x in images(image_module).items() if name != "1"]
     cases += [(text, name, x) for text in ON_ARRAYS for name, x in arrays().items()]
@@ -148,6 +149,6 @@ def results(V, T, image_module):
         place = f"{text} of {'Pillow ' if isinstance(x, image_module.Image) else ''}{name}"
         try:
             out[place] = _recorded(eval(text, {"V": V, "T": T, "np": np, "x": x})(x), image_module)  # noqa: S307: the list above
-        except Exception as e:  # noqa: BLE001: kinds of errors are compared
+        except Exception as e:  # noqa: BLE001: the kinds of errors are compared
             out[place] = {"raises": type(e).__name__}
     return out

@@ -1,4 +1,4 @@
-"""Starts Python processes as the ranks of one job, and ends them: by their number, within a time limit."""
+"""Starts Python processes as the ranks of one job, and ends them by process id, within a time limit."""
 import os
 import signal
 import socket
@@ -7,27 +7,27 @@ import sys
 import tempfile
 import time
 
-LIMIT = 100  # seconds, for a job
+LIMIT = 100  # seconds, for one job
 _IDENTITIES = ('SINDRI_RANK', 'SINDRI_WORLD_SIZE', 'SINDRI_LOCAL_RANK', 'SINDRI_LOCAL_SIZE', 'SINDRI_MASTER', 'RANK_TABLE_FILE', 'RANK_ID', 'RANK_SIZE',
                'MINDSPORE_HCCL_CONFIG_PATH', 'RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'MASTER_ADDR', 'MASTER_PORT', 'MS_ROLE', 'DEVICE_ID')
 
 
 class Ended:
-    """How a rank ended: code (negative: the signal), and what it printed."""
+    """How a rank ended: its exit code (negative: the signal) and its output."""
 
     def __init__(self, code, out):
         self.code, self.out = code, out
 
 
 def free_port():
-    """One that nothing listens on now."""
+    """Returns a port on which nothing listens now."""
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
         return s.getsockname()[1]
 
 
 def environment(rank, size, port):
-    """Of one rank, on one host, by torchrun's names. Kernels are not measured: ranks might choose different ones."""
+    """Returns the environment of one rank, on one host, with torchrun's names. Kernels are not measured, because ranks might choose different ones."""
     env = {k: v for k, v in os.environ.items() if k not in _IDENTITIES and not k.startswith(('OMPI_', 'PMIX_', 'SLURM_'))}
     env.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(size), MASTER_ADDR='127.0.0.1', MASTER_PORT=str(port),
                SINDRI_DIST_BACKEND='gloo', SINDRI_DIST_OP_TIMEOUT='60', SINDRI_DIST_OP_WARN='20', SINDRI_DIST_INIT_TIMEOUT='60', SINDRI_TUNE='0',
@@ -36,8 +36,9 @@ def environment(rank, size, port):
 
 
 def run(script, arguments, size, limit=LIMIT, **more):
-    """`python script arguments` as so many ranks; a list of Ended. More are variables of the environment. Ranks that are not done in time are killed, which
-    shows as a code of -9."""
+    """Runs `python script arguments` as `size` ranks and returns a list of Ended. `more` holds environment variables. Ranks that exceed the time limit are
+    killed and
+    have the exit code -9."""
     port = free_port()
     started, logs = [], []
     try:
@@ -66,7 +67,7 @@ def run(script, arguments, size, limit=LIMIT, **more):
 
 
 def launch(command, limit=LIMIT, **more):
-    """A launcher of ranks (mpirun, sindri run), as run() does it with them: (exit code, what all printed)."""
+    """Runs a launcher of ranks (mpirun, sindri run) in the manner of run(). Returns (exit code, output of all)."""
     env = {k: v for k, v in environment(0, 1, 0).items() if k not in _IDENTITIES and k != 'SINDRI_DIST_BACKEND'}
     env.update({k: str(v) for k, v in more.items()})
     with tempfile.TemporaryFile('w+') as log:
@@ -74,7 +75,7 @@ def launch(command, limit=LIMIT, **more):
         try:
             p.wait(limit)
         except subprocess.TimeoutExpired:
-            p.terminate()  # it ends its ranks, which have sessions of their own
+            p.terminate()  # it ends its ranks, which have separate sessions
             try:
                 p.wait(10)
             except subprocess.TimeoutExpired:
@@ -85,5 +86,5 @@ def launch(command, limit=LIMIT, **more):
 
 
 def text(ended):
-    """All that the ranks printed, for messages of tests."""
+    """Returns the output of all ranks, for test messages."""
     return '\n'.join(f'--- rank {i}, code {e.code}\n{e.out[-3000:]}' for i, e in enumerate(ended))

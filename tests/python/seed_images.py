@@ -1,6 +1,6 @@
-"""Folders of images as the seed documents describe them: a folder per class, named by its WordNet id, JPEG files of different sizes.
+"""Folders of images as the seed documents describe them: one folder per class, named by its WordNet id, with JPEG files of different sizes.
 
-Photographs of ../shared/data where they are, else images made here. docs/seeds.md lists the documents; test_seed_*.py run their commands.
+Uses photographs of ../shared/data if they exist, else generated images. docs/seeds.md lists the documents; test_seed_*.py run their commands.
 """
 import os
 import pathlib
@@ -13,11 +13,11 @@ from sindri.dataset import vision
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PHOTOGRAPHS = ROOT.parent / "shared" / "data" / "imagenet-samples.tar"
-CLASSES = ("n01440764", "n01443537", "n01484850", "n01491361", "n01494475", "n01496331")  # of ImageNet
+CLASSES = ("n01440764", "n01443537", "n01484850", "n01491361", "n01494475", "n01496331")  # from ImageNet
 
 
 def _photographs(count):
-    """The bytes of so many photographs, or None where there are none."""
+    """Returns the bytes of `count` photographs, or None if there are none."""
     if not PHOTOGRAPHS.is_file():
         return None
     found = []
@@ -31,14 +31,14 @@ def _photographs(count):
 
 
 def _made(path, label, rng):
-    """A JPEG of 40 to 90 pixels a side whose colour is its class."""
+    """Writes a JPEG with sides of 40 to 90 pixels whose colour depends on its class."""
     h, w = rng.integers(40, 90, 2)
     image = rng.integers(0, 120, (h, w, 3)) + np.array([20 * label, 120 - 20 * label, 60])
     vision.write_jpeg(str(path), Tensor(np.clip(image, 0, 255).astype(np.uint8)), 90)
 
 
 def image_folder(folder, per_class, classes=CLASSES, seed=0):
-    """Makes folder/<class>/<i>.JPEG, per_class images of each class, every second one a photograph where there are any; returns the folder."""
+    """Creates folder/<class>/<i>.JPEG, per_class images per class, every second one a photograph if there are any; returns the folder."""
     rng = np.random.default_rng(seed)
     photographs = _photographs(len(classes) * per_class) or []
     for label, name in enumerate(classes):

@@ -1,4 +1,4 @@
-"""Scripts in separate processes that find two simulated accelerators (tests/device/simulator.h), or the CUDA backend's host run (tests/cuda_host)."""
+"""Runs scripts in separate processes that find two simulated accelerators (tests/device/simulator.h), or the CUDA backend's host run (tests/cuda_host)."""
 import os
 import re
 import subprocess
@@ -22,7 +22,7 @@ def sim(text):
 
 
 def _find(file, target, what):
-    """A library's path, as it lies in the folder of tests beside the shared library that this process has loaded, or why it is not there."""
+    """Returns the path of a library, in the folder of tests next to the shared library that this process has loaded, or why it is missing."""
     with open("/proc/self/maps", encoding="utf-8") as f:
         folders = re.findall(r"(/\S*/)libsindri\.so", f.read())
     path = os.path.join(folders[0], "tests", file) if folders else ""
@@ -32,17 +32,17 @@ def _find(file, target, what):
 
 
 def find_library():
-    """The library of the simulated device."""
+    """Returns the library of the simulated device."""
     return _find("libsindri_sim.so", "sindri_sim", "the simulated device")
 
 
 def find_cuda_host():
-    """The plugin of the CUDA backend's host run."""
+    """Returns the plugin of the CUDA backend's host run."""
     return _find("cuda_host/libsindri_cuda_host.so", "sindri_cuda_host", "the host run of the CUDA backend")
 
 
 def run(script, simulator=None, **environment):
-    """stdout and stderr of a script, which must end well. With the simulator, START stands before it."""
+    """Returns stdout and stderr of a script, which must succeed. With the simulator, START is prepended."""
     env = {**os.environ, **environment}
     if simulator is not None:
         env.update(SIMULATOR=simulator, SINDRI_SIM="delay=50,seed=3")

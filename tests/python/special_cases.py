@@ -1,9 +1,10 @@
-"""Calls of the functions of ops/function/special_func.py and band_func.py; expectations/special.json holds what MindSpore 2.10.0 gives (tests/reference/make_special_expectations.py)."""
+"""Calls of the functions of ops/function/special_func.py and band_func.py. expectations/special.json holds MindSpore 2.10.0's results
+(tests/reference/make_special_expectations.py)."""
 import numpy as np
 
 
 def cases(ms):
-    """name -> a call without arguments that gives a Tensor."""
+    """Returns name -> a call without arguments that returns a Tensor."""
     ops = ms.ops
     rng = np.random.default_rng(1)
 

@@ -1,5 +1,5 @@
-"""Transforms of sound: every call of audio_cases.py gives what MindSpore 2.10 gave (expectations/audio.json, tests/reference/make_audio_expectations.py);
-in pipelines; what they refuse."""
+"""Audio transforms: the results of every call in audio_cases.py equal MindSpore 2.10's (expectations/audio.json, tests/reference/make_audio_expectations.py);
+in pipelines; rejected arguments."""
 import json
 import os
 
@@ -144,7 +144,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
-    """In the classes of errors of MindSpore where the arguments say it already; its own RuntimeErrors of calls are ValueErrors here."""
+    """The same error classes as in MindSpore if the arguments alone are wrong; MindSpore's RuntimeErrors from calls are ValueErrors here."""
     call, error = REFUSED[name]
     with pytest.raises(error, match=r" \| "):
         call()

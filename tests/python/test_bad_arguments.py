@@ -1,4 +1,4 @@
-"""Wrong arguments end at once in an error that names them: sizes before lists of that size are built, ranks, counts, numbers that do not fit."""
+"""Wrong arguments raise an error that names them immediately: sizes (before lists of that size are built), ranks, counts, numbers out of range."""
 import numpy as np
 import pytest
 
@@ -10,7 +10,7 @@ from sindri.dataset import text, transforms, vision
 from sindri.ops import operations as P
 from sindri.ops.function import other_func
 
-HUGE = 2 ** 40  # a list of so many parts fills any memory
+HUGE = 2 ** 40  # a list with this many parts fills any memory
 
 
 def zeros(*shape):
@@ -194,12 +194,12 @@ def test_errors_name_the_argument(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("bad", [1.5, -0.25, float("inf")])
 def test_binary_cross_entropy_asks_for_probabilities(mode, bad):
-    """In both modes, and where the gradient is asked for: without a sigmoid in front the logarithm would be NaN."""
+    """In both modes, with and without the gradient: without a preceding sigmoid the logarithm would be NaN."""
     loss, x, y = nn.BCELoss(), Tensor([[0.5, bad]], ms.float32), Tensor([[1.0, 0.0]], ms.float32)
     for call in (lambda: loss(x, y), lambda: ms.value_and_grad(loss)(x, y), lambda: ops.binary_cross_entropy(x, y)):
         with pytest.raises(ValueError, match=r"expected probabilities in \[0, 1\], got .* apply a sigmoid first"):
             call()
-    assert np.isnan(loss(Tensor([[0.5, float("nan")]], ms.float32), y).asnumpy())  # so that a step with an overflow can be left out
+    assert np.isnan(loss(Tensor([[0.5, float("nan")]], ms.float32), y).asnumpy())  # so that a step with an overflow can be skipped
     np.testing.assert_allclose(ms.grad(loss)(Tensor([[0.5, 0.0]], ms.float32), y).asnumpy(), [[-1, 0.5]])
 
 

@@ -1,4 +1,4 @@
-"""Training algorithms from Python: what boost_config_dict asks for, accumulation and averages in Model, and the training cells."""
+"""Training algorithms from Python: the algorithms that boost_config_dict enables, accumulation and averages in Model, and the training cells."""
 import sys
 
 import numpy as np
@@ -11,7 +11,7 @@ ACCUMULATE = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False
 
 
 def config(**algorithms):
-    """A manual configuration with these algorithms and their settings."""
+    """Returns a manual configuration with these algorithms and their settings."""
     out = {'boost': {'mode': 'manual', 'less_bn': False, 'grad_freeze': False}}
     for name, settings in algorithms.items():
         out['boost'][name] = True
@@ -68,7 +68,7 @@ def test_a_training_without_an_update_is_warned_of(capfd):
         make_model(config(grad_accumulation={'grad_accumulation_step': steps})).train(epochs, data())
         return 'no weight will change: ' in capfd.readouterr().err
 
-    assert said(2, 13)  # of six steps an epoch
+    assert said(2, 13)  # of six steps per epoch
     assert not said(2, 12)
 
 
@@ -98,7 +98,7 @@ def test_levels_and_modes(level):
         return tuple(sorted(name for name, _ in boost.AutoBoost(level, {'boost': switches} if switches else '').algorithms))
 
     assert names() == LEVELS[level]
-    assert names(mode='auto', less_bn=False) == LEVELS[level]  # switches are for manual mode
+    assert names(mode='auto', less_bn=False) == LEVELS[level]  # switches apply in manual mode only
     assert names(mode='disable_all') == ()
     if level == 'O0':
         assert names(mode='enable_all') == names(mode='manual', adasum=True) == ()
@@ -116,7 +116,7 @@ def test_names_and_values_of_the_seeds():
                                    'dim_reduce': {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_component': 32, 'pca_mat_path': None,
                                                   'weight_load_dir': './checkpoint_pca', 'timeout': 1200}}).algorithms
     assert found == [('dim_reduce', {'rho': 0.55, 'gamma': 0.9, 'alpha': 0.001, 'sigma': 0.4, 'n_components': 32, 'weight_load_dir': './checkpoint_pca',
-                                     'search': 'backtrack'})]  # rho is given, so it counts
+                                     'search': 'backtrack'})]  # rho is given, so it takes precedence
     named = dict(boost.AutoBoost('O2', {'boost': {'mode': 'manual', 'adasum': True}, 'common': {'device_number': 4}}).algorithms)
     assert named['adasum'] == {'device_number': 4, 'alone': 'stop'}
     assert dict(boost.AutoBoost('O2').algorithms)['adasum'] == {'device_number': 0, 'alone': 'warn'}
@@ -278,11 +278,11 @@ def test_refusals(mode):
         boost.BoostTrainOneStepCell(Net(), nn.Momentum(Net().trainable_params(), 0.1, 0.9), boost='O1')
 
 
-# Training cells of users, in the styles of the official scripts.
+# Users' training cells, in the styles of the official scripts.
 
 
 class Clipping(nn.TrainOneStepCell):
-    """Overrides construct with the attributes of the base."""
+    """Overrides construct and uses the base's attributes."""
 
     def construct(self, *inputs):
         loss = self.network(*inputs)
@@ -295,7 +295,7 @@ class Clipping(nn.TrainOneStepCell):
 
 
 class Halving(nn.TrainOneStepCell):
-    """Replaces a stage by its attribute."""
+    """Replaces a stage through its attribute."""
 
     def __init__(self, network, optimizer):
         super().__init__(network, optimizer)
@@ -373,7 +373,7 @@ def test_the_loss_scale_cell_of_the_scripts_equals_the_shared_stages(mode):
 
 
 def test_adaptive_clip_holds_all_but_the_excepted():
-    """A share of 1e-9 of the weights leaves every clipped parameter where it was."""
+    """A ratio of 1e-9 of the weights leaves every clipped parameter unchanged."""
     model = make_model(config(adaptive_clip={'clipping': 1e-9, 'except': 'head'}), amp_level='O0')
     before = values(model.train_network.network)
     model.train(1, data(), dataset_sink_mode=False)
@@ -384,7 +384,7 @@ def test_adaptive_clip_holds_all_but_the_excepted():
 
 
 def test_adaptive_clip_sees_gradients_without_the_loss_scale():
-    """A scale that is a power of two changes nothing but exponents, whoever divides by it."""
+    """A scale that is a power of two changes only exponents, whichever part divides by it."""
     def trained(optimizer_scale=1.0, **kwargs):
         ms.set_seed(5)
         net = Net()
@@ -402,7 +402,7 @@ def test_adaptive_clip_sees_gradients_without_the_loss_scale():
 
 
 def test_sam_takes_its_gradients_where_the_first_lead(mode):
-    """Against the same step by hand: the loss and batch norm's averages are those of the first pass."""
+    """Compared with the same step by hand: the loss and batch norm's moving statistics are those of the first pass."""
     cell = make_model(config(sam={'rho': 0.3})).train_network.set_train()
     by_hand = make_model().train_network.set_train()
     for batch in batches()[:3]:
@@ -423,7 +423,7 @@ def test_sam_takes_its_gradients_where_the_first_lead(mode):
 
 
 def test_sam_below_rounding_changes_nothing(mode):
-    """Weights, averages of batch norm, what dropout draws, losses: what the second pass might leave behind."""
+    """Weights, batch norm's moving statistics, dropout's random numbers, losses: the state that the second pass could change."""
     results = []
     for rho in (0.0, 1e-30):
         ms.set_seed(5)
@@ -439,7 +439,7 @@ def test_sam_below_rounding_changes_nothing(mode):
 
 
 def test_an_optimizer_of_parameters_that_are_gone_is_told(capfd):
-    """less_bn of a first Model changes the network in place; the optimizer that a second Model is given is of before."""
+    """less_bn of a first Model changes the network in place; a second Model gets an optimizer from before this change."""
     class Block(nn.Cell):
         def __init__(self):
             super().__init__()

@@ -1,4 +1,4 @@
-"""Training algorithms on networks that are Python's: freezing, fewer batch norms, dimension reduction, loss scales by group, Adasum between ranks."""
+"""Training algorithms on networks written in Python: freezing, fewer batch norms, dimension reduction, loss scales per group, Adasum between ranks."""
 import os
 
 import numpy as np
@@ -118,7 +118,7 @@ def test_dimension_reduction_of_a_models_checkpoints(mode, tmp_path):
     assert all(b <= a for a, b in zip(losses, losses[1:]))
     assert losses[-1] < losses[0]
     assert second.train_network.boost_columns()['rejected'] <= 1
-    # The weights have moved within the span of the snapshots: P of the file, orthogonal rows of all trained weights.
+    # The weights have moved within the span of the snapshots: the file's P has orthogonal rows over all trained weights.
     p = np.load(tmp_path / 'pca_mat_temp.npy')
     names = [w.name for w in second.train_network.weights]
     moved = np.concatenate([(values(second.train_network.network)[n] - start[n]).ravel() for n in names])
@@ -227,7 +227,7 @@ def test_gradient_freeze_by_itself():
 
 @pytest.mark.parametrize('how', ['delta', 'gradient', 'cell'])
 def test_adasum_on_four_ranks(how, mode, tmp_path):
-    """Two groups of two ranks; all ranks end alike, and like the formula says."""
+    """Two groups of two ranks; all ranks end with the same result, which matches the formula."""
     here = os.path.dirname(os.path.abspath(__file__))
     ended = ranks.run(os.path.join(here, 'distributed_adasum.py'), [tmp_path, how, mode], 4)
     assert [e.code for e in ended] == [0] * 4, ranks.text(ended)

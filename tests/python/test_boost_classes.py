@@ -1,4 +1,4 @@
-"""The classes of boost for training loops of one's own: optimizers made anew, freezing by groups, dimension reduction."""
+"""The classes of boost for custom training loops: optimizers created again, freezing by groups, dimension reduction."""
 import numpy as np
 import pytest
 
@@ -11,7 +11,7 @@ GRAD = ops.GradOperation(get_by_list=True, sens_param=True)
 
 
 def make(groups=True):
-    """A network with its loss, six parameters, and Momentum."""
+    """Returns a network with its loss, six parameters, and Momentum."""
     ms.set_seed(3)
     net = nn.SequentialCell([nn.Dense(4, 8), nn.ReLU(), nn.Dense(8, 8), nn.ReLU(), nn.Dense(8, 3)])
     params = net.trainable_params()
@@ -25,7 +25,7 @@ def batch():
 
 
 def changed(net, call):
-    """Which parameters a call has changed."""
+    """Returns the parameters that a call has changed."""
     before = [p.asnumpy().copy() for p in net.trainable_params()]
     call()
     return [not np.array_equal(a, p.asnumpy()) for a, p in zip(before, net.trainable_params())]
@@ -64,7 +64,7 @@ def test_freeze_cells_share_the_optimizer(mode):
     for cell, first in zip(cells, (0, 4)):
         assert changed(net, lambda c=cell: c(*batch())) == [i >= first for i in range(6)]
         assert cell.optimizer is optimizer
-    # The same as one optimizer without freezing for the step that trains everything.
+    # Equals one optimizer without freezing for a step that trains all parameters.
     net, loss, optimizer = make()
     plain, plain_loss, other = make()
     boost.freeze_cell(False, loss, boost.FreezeOpt(optimizer, [list(optimizer.parameters)], [0]), 1.0, GRAD, False)[0](*batch())
@@ -120,7 +120,7 @@ def test_an_optimizer_like_another_that_centralises_gradients():
     process.add_grad_centralization(net)
     new = process.generate_new_optimizer()
     central = {p.name for group in process.origin_params if group.get("grad_centralization") for p in group["params"]}
-    assert central == {"0.weight", "4.weight"}  # neither the grouped convolution, nor the norm, nor biases
+    assert central == {"0.weight", "4.weight"}  # not the grouped convolution, the norm or biases
     assert isinstance(new, nn.Momentum) and new.use_nesterov and len(process.origin_params) == 2
     assert all(group["lr"] == 0.05 and group["weight_decay"] == 0.01 for group in process.origin_params)
     gradients = tuple(ms.Tensor(np.random.default_rng(i).normal(size=p.shape).astype(np.float32)) for i, p in enumerate(new.parameters))
@@ -128,7 +128,7 @@ def test_an_optimizer_like_another_that_centralises_gradients():
     weight = new.parameters[at]
     before, g = weight.asnumpy().copy(), gradients[at].asnumpy()
     new(gradients)
-    g = g + 0.01 * before  # decay first, as MindSpore has it
+    g = g + 0.01 * before  # decay first, as in MindSpore
     g = g - g.mean(axis=(1, 2, 3), keepdims=True)
     np.testing.assert_allclose(weight.asnumpy(), before - 0.05 * (g + 0.9 * g), rtol=1e-4, atol=1e-6)
 
@@ -157,7 +157,7 @@ def test_groups_for_a_part_of_the_parameters():
 
 
 class Quadratic(nn.Cell):
-    """½·Σ h·w²; NaN where it is above `ceiling`."""
+    """½·Σ h·w²; NaN above `ceiling`."""
 
     def __init__(self, h, ceiling=1e30):
         super().__init__()
@@ -197,11 +197,11 @@ def test_dimension_reduction_of_a_quadratic(mode):
 
 def test_trials_that_fail_leave_the_span_as_it_is():
     net, cell, step = reduced([4, 1, 9])
-    cell.max_search = 2  # never enough where the curvature is 4
+    cell.max_search = 2  # never enough for a curvature of 4
     step()
     np.testing.assert_allclose(net.w.asnumpy(), [1, 1, 0.991], rtol=1e-6)
     net, cell, step = reduced([4, 1, 9])
-    step()  # ten are
+    step()  # the default of ten is enough
     np.testing.assert_allclose(cell.sk.asnumpy()[:, 0], [-0.3025 * 4, -0.3025], rtol=1e-5)
 
 
@@ -220,12 +220,12 @@ def test_dimension_reduction_refuses():
 
 
 def freeze_by_hand(rows, scale):
-    """What distributed_boost_classes.frozen comes to, with the gradients of these rows added up and scaled."""
+    """Computes the result of distributed_boost_classes.frozen, with the gradients of these rows summed and scaled."""
     ms.set_seed(5)
     net = nn.Dense(3, 2)
     w, b = (p.asnumpy().copy() for p in net.trainable_params())
     for both in (True, False):
-        d = [w @ two_ranks.X[r] + b - two_ranks.Y[r] for r in rows]  # of the mean of two squares
+        d = [w @ two_ranks.X[r] + b - two_ranks.Y[r] for r in rows]  # for the mean of two squares
         b_step = sum(d) * scale
         if both:
             w = w - two_ranks.RATE * scale * sum(np.outer(e, two_ranks.X[r]) for e, r in zip(d, rows))
@@ -234,13 +234,14 @@ def freeze_by_hand(rows, scale):
 
 
 def test_two_ranks(tmp_path):
-    """Three components on two ranks, one of them with a row of zeros, take the steps of one rank that has all; the cells of freeze_cell put gradients together."""
+    """Three components on two ranks, one of them padded with a row of zeros, take the same steps as one rank with all components; the cells of freeze_cell
+    reduce gradients."""
     ended = ranks.run(two_ranks.__file__, [tmp_path], 2)
     assert [e.code for e in ended] == [0] * 2, ranks.text(ended)
     found = [dict(np.load(tmp_path / f"{r}.npz")) for r in range(2)]
     np.testing.assert_array_equal(found[0]["shared"], found[1]["shared"])
     np.testing.assert_allclose(found[0]["shared"], found[0]["alone"], rtol=1e-3, atol=1e-4)
-    assert np.abs(found[0]["alone"]).max() < 1  # it moved
+    assert np.abs(found[0]["alone"]).max() < 1  # it has moved
     for r in range(2):
         np.testing.assert_allclose(found[r]["apart"], freeze_by_hand([r], 1), rtol=1e-5, atol=1e-6)
         for name, scale in (("mean", 1 / 2), ("sum", 1), ("fourth", 1 / 4)):

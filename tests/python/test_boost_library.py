@@ -1,4 +1,4 @@
-"""A training algorithm of a library outside the tree, docs/examples/boost_lookahead, from Python and from a settings file."""
+"""A training algorithm from a library outside the tree, docs/examples/boost_lookahead, used from Python and from a settings file."""
 import os
 import subprocess
 import sys

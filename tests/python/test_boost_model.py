@@ -1,4 +1,4 @@
-"""Algorithms by Model where networks, optimizers and calls are not the plainest: networks that change, parameters by groups, training in several calls."""
+"""Algorithms in Model with less simple networks, optimizers and calls: networks that change, parameters in groups, training in several calls."""
 import os
 
 import numpy as np
@@ -79,7 +79,7 @@ def test_less_bn_refuses_optimizers_that_cannot_be_made_anew():
 
 
 def test_less_bn_by_the_library_of_levels():
-    """amp.build_train_network with a boost_level alone changes the network as Model does."""
+    """amp.build_train_network with only a boost_level changes the network as Model does."""
     net = Residual()
     cell = ms.amp.build_train_network(net, nn.Momentum(net.trainable_params(), 0.1, 0.9), nn.SoftmaxCrossEntropyWithLogits(**LOSS), boost_level='O1')
     assert norms(net) == ['bn', 'body.0.bn3', 'body.1.bn1', 'body.1.bn2']
@@ -106,7 +106,7 @@ def test_less_bn_of_a_network_of_the_library(mode):
     assert list(new)[-2:] == ['end_point.weight', 'end_point.multiplier']
     assert all(new[n] is old[n] for n in new if n in old)
     assert [p.name for p in model.train_network.optimizer.parameters] == list(new)
-    assert old['end_point.bias'].asnumpy().shape == (10,)  # whoever holds one that has gone still has its memory
+    assert old['end_point.bias'].asnumpy().shape == (10,)  # an object that is still held keeps its memory after removal
 
 
 class WithBackbone(nn.Cell):
@@ -153,7 +153,7 @@ def test_half_heads_do_not_overflow():
 
 
 def grouped(net):
-    """An optimizer's groups, in an order that is not the network's."""
+    """Returns an optimizer's groups in an order that differs from the network's."""
     params = list(net.trainable_params())
     return [{'params': [p for p in params if p.name.endswith('weight')], 'weight_decay': 1e-3}, {'params': [p for p in params if not p.name.endswith('weight')]}]
 
@@ -174,7 +174,7 @@ def frozen_names(net, cell, steps):
 
 @pytest.mark.parametrize('how', ['config', 'freeze_opt'])
 def test_freezing_goes_by_the_network_whatever_the_groups(how, mode):
-    """Three variants; the optimizer has weights first, then norms and biases."""
+    """Three variants; the optimizer has the weights first, then norms and biases."""
     found = []
     for groups in (True, False):
         net = deep()
@@ -187,7 +187,7 @@ def test_freezing_goes_by_the_network_whatever_the_groups(how, mode):
             cell = boost.BoostTrainOneStepCell(*boost.GradientFreeze(2, 0, 0.5, 100).freeze_generate(loss, optimizer))
         found.append(frozen_names(net, cell.set_train(), 4))
     assert found[0] == found[1]
-    # (The bias before a batch norm has next to no gradient.)
+    # (A bias before a batch norm has almost no gradient.)
     assert '0.weight' not in found[0][0] and found[0][1][:2] == ['0.weight', '0.bias'] and '5.weight' not in found[0][1]
 
 
@@ -200,7 +200,7 @@ def test_groups_that_are_not_the_last_of_the_network_are_refused():
 
 
 def test_dimension_reduction_has_the_columns_of_the_network(tmp_path):
-    """The groups of an optimizer are no part of the matrix: one of MindSpore's has the order of trainable_params."""
+    """The matrix does not depend on the optimizer's groups: a matrix from MindSpore has the order of trainable_params."""
     size = sum(int(np.prod(p.shape)) for p in deep().trainable_params())
     matrix = np.linalg.qr(np.random.default_rng(2).normal(size=(size, 4)))[0].T.astype(np.float32).copy()
     np.save(tmp_path / 'p.npy', matrix)
@@ -235,7 +235,7 @@ def test_schedules_go_on_over_several_calls_of_train(mode):
 
 def test_frozen_steps_are_counted_by_updates():
     model = make_model(config(grad_freeze={'param_groups': 2, 'freeze_type': 0, 'freeze_p': 0.5}, grad_accumulation={'grad_accumulation_step': 2}))
-    model.train(1, data(), dataset_sink_mode=False)  # six steps, three updates, of which the second is frozen
+    model.train(1, data(), dataset_sink_mode=False)  # six steps, three updates, the second of them frozen
     assert model.train_network.boost_columns()['frozen_steps'] == pytest.approx(1 / 3)
     model = make_model(config(grad_freeze={}))  # too few parameters for ten variants
     model.train(1, data(), dataset_sink_mode=False)
@@ -298,7 +298,7 @@ def test_two_ranks_train_in_several_calls_and_agree_on_overflows(tmp_path):
 
 
 def test_less_bn_takes_no_convolution_of_one_channel_for_a_depthwise_one(mode):
-    """The changes of weights have a mean of 0 for each output, but for those of convolutions with groups."""
+    """Weight changes have a mean of 0 per output, except for convolutions with groups."""
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()

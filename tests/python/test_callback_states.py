@@ -1,4 +1,4 @@
-"""Callbacks that watch a training: what counts as an evaluation, what a resumed run knows, and how each ending of a run is treated."""
+"""Callbacks that monitor a run: what counts as an evaluation, the state that a resumed run restores, and each way in which a run can end."""
 import os
 import signal
 
@@ -13,7 +13,7 @@ STEPS = 3
 
 
 class Course(ms.train.Metric):
-    """Gives the numbers of a list, one for each evaluation, in the order of the epochs; keeps the weight at each."""
+    """Returns the numbers of a list, one per evaluation, in the order of the epochs; records the weight at each."""
 
     def __init__(self, values, net):
         super().__init__()
@@ -31,7 +31,7 @@ class Course(ms.train.Metric):
 
 
 class Follow(Callback):
-    """Tells the metric which epoch is evaluated."""
+    """Passes the number of the evaluated epoch to the metric."""
 
     def __init__(self, course):
         super().__init__()
@@ -42,7 +42,7 @@ class Follow(Callback):
 
 
 class StopAt(Callback):
-    """Requests a stop, or does something else, after a step."""
+    """Requests a stop, or performs another action, after a step."""
 
     def __init__(self, step, act=None):
         super().__init__()
@@ -60,7 +60,7 @@ def data(rows=4 * STEPS, batch=4):
 
 
 class Run:
-    """A training with a watched metric."""
+    """A run with a monitored metric."""
 
     def __init__(self, values, rate=0.0625):
         ms.set_seed(3)
@@ -87,7 +87,7 @@ def saver(folder, steps=1):
 
 @pytest.mark.parametrize('make', [EarlyStopping, ReduceLROnPlateau])
 def test_only_evaluations_count(mode, make):
-    """An epoch without an evaluation says nothing about one."""
+    """An epoch without an evaluation has no effect."""
     watch = make('m', patience=2, mode='max', min_delta=0.0)
     run = Run(list(range(1, 13))).fit(12, [watch], frequency=3)
     assert sorted(run.course.weights) == [2, 5, 8, 11] and watch.wait == 0 and watch.best == 12
@@ -108,7 +108,7 @@ def test_the_loss_counts_every_epoch(mode):
 
 @pytest.mark.parametrize('frequency', [1, 2])
 def test_a_resumed_run_continues_to_count(mode, tmp_path, frequency):
-    """From the checkpoint of every step, in the middle of epochs and at their ends: rate, patience, cooldown and weights of the uninterrupted run."""
+    """From the checkpoint of every step, within epochs and at their ends: rate, patience, cooldown and weights equal those of the uninterrupted run."""
     values = [0.5, 0.4, 0.6, 0.6, 0.6, 0.5, 0.4, 0.4]
 
     def callbacks():
@@ -160,12 +160,12 @@ def test_callbacks_of_the_users_have_states_too(tmp_path, caplog, capfd):
     run.fit(3, [counter])
     assert counter.count == 3 * STEPS and counter.sum.asnumpy().tolist() == [9, 9]
     run.model.load_training_state(str(tmp_path / 'net-1_2.ckpt'))
-    run.fit(3, [])  # the callback is missing: that is said
+    run.fit(3, [])  # a warning reports that the callback is missing
     assert 'Counter' in capfd.readouterr().err
 
 
 class Bad(Callback):
-    """A state that no file can hold."""
+    """A state that no file can store."""
 
     def state_dict(self):
         return {'f': print}
@@ -184,8 +184,8 @@ def fail():
     raise RuntimeError('broken')
 
 
-# How a run of 4 epochs ends: (name, what acts, steps trained, epochs evaluated, epoch whose weights are there at the end, None: those of the last step).
-# Of an epoch that a stop cuts short an evaluation that is due still runs, as in MindSpore; a signal ends the run without it.
+# How a run of 4 epochs ends: (name, what acts, steps trained, epochs evaluated, epoch whose weights remain at the end, None: those of the last step).
+# If a stop shortens an epoch, its due evaluation still runs, as in MindSpore; a signal ends the run without it.
 ENDINGS = [('epochs', lambda: [], 12, [1, 2, 3, 4], 2),
            ('stop within an epoch', lambda: [StopAt(8)], 8, [1, 2, 3], 2),
            ('stop at an epoch\'s last step', lambda: [StopAt(6)], 6, [1, 2], 2),
@@ -198,7 +198,7 @@ ENDINGS = [('epochs', lambda: [], 12, [1, 2, 3, 4], 2),
 
 @pytest.mark.parametrize('name', [e[0] for e in ENDINGS])
 def test_each_way_in_which_a_run_ends(mode, tmp_path, name):
-    """Best weights are restored, and a run resumed from the last checkpoint ends as one that was not broken off."""
+    """The best weights are restored, and a run resumed from the last checkpoint ends like an uninterrupted one."""
     values = [0.1, 0.9, 0.3, 0.2]
     _, acts, steps, evaluated, best = next(e for e in ENDINGS if e[0] == name)
     keep, run = EarlyStopping('m', mode='max', patience=50, restore_best_weights=True), Run(values)
@@ -226,7 +226,7 @@ def test_each_way_in_which_a_run_ends(mode, tmp_path, name):
         return
     whole = Run(values).fit(4, [EarlyStopping('m', mode='max', patience=50, restore_best_weights=True)])
     resumed, again = Run(values), EarlyStopping('m', mode='max', patience=50, restore_best_weights=True)
-    if name.startswith('stop'):  # the last file was saved after the best weights came back, where it was not saved by the step before
+    if name.startswith('stop'):  # the last file was saved after the best weights were restored, unless the step before had saved it
         resumed.model.load_training_state(str(tmp_path / 'saved' / f'net-{(steps - 1) // STEPS + 1}_{(steps - 1) % STEPS + 1}.ckpt'))
     else:
         resumed.model.load_training_state(str(tmp_path / 'saved'))

@@ -1,4 +1,4 @@
-"""Callbacks: what they print, when they act, what they refuse; event files; the profiler."""
+"""Callbacks: their output, when they act, what they reject; event files; the profiler."""
 import copy
 import csv
 import glob
@@ -101,7 +101,7 @@ def test_loss_monitor_prints_the_float32_as_a_python_float(capsys):
 
 
 def test_lines_of_mindspore_1(capsys, monkeypatch):
-    """The digits of a float32, as its documents show (4.4182425), and no mode before the epoch's time."""
+    """The digits of a float32, as MindSpore's documents show (4.4182425), and no mode before the epoch's time."""
     monkeypatch.setenv('SINDRI_MINDSPORE_ERA', '1')
     LossMonitor().step_end(context_of(net_outputs=Tensor(np.float32(4.4182425)), cur_epoch_num=1, cur_step_num=5004, batch_num=5004))
     monitor = TimeMonitor(data_size=4)
@@ -203,7 +203,7 @@ def test_learning_rate_scheduler():
 def test_early_stopping(capsys):
     seen = []
     count = LambdaCallback(on_train_epoch_end=lambda c: seen.append(c.original_args().cur_epoch_num))
-    fit([EarlyStopping('acc', min_delta=2, patience=2, verbose=True, mode='max'), count], 9)  # the first epoch counts as better than nothing
+    fit([EarlyStopping('acc', min_delta=2, patience=2, verbose=True, mode='max'), count], 9)  # the first epoch counts as an improvement
     assert seen == [1, 2, 3] and 'Epoch 00003: early stopping' in capsys.readouterr().out
     seen.clear()
     fit([EarlyStopping('eval_loss', patience=3), count], 4)
@@ -234,7 +234,7 @@ def test_reduce_lr_on_plateau(capsys):
         p.cur_epoch_num = epoch
         lower.on_train_epoch_end(RunContext(p))
         rates.append(round(float(optimizer.learning_rate.asnumpy()), 6))
-    # better at 1; no better at 2 and 3; one epoch of rest, whose end counts again; at 0.25 nothing is left to take
+    # better at 1; not better at 2 and 3; one epoch of cooldown, whose end counts again; at 0.25 the minimum is reached
     assert rates == [0.8, 0.8, 0.4, 0.4, 0.25, 0.25, 0.25, 0.25, 0.25]
     assert 'Epoch 3: ReduceLROnPlateau reducing learning rate to 0.4' in capsys.readouterr().out
     for bad in (dict(factor=1.5), dict(patience=-1), dict(mode='best'), dict(min_lr=-1.0)):
@@ -277,7 +277,7 @@ def test_exit_on_request(tmp_path):
 # --- summaries -----------------------------------------------------------------------------------------------------------------------
 
 def fields(data):
-    """A protobuf message as a list of (field, value)."""
+    """Returns a protobuf message as a list of (field, value)."""
     out, i = [], 0
 
     def varint():
@@ -310,7 +310,7 @@ def fields(data):
 
 
 def events(path):
-    """The events of a file, frames and checksums verified."""
+    """Returns the events of a file, after checking frames and checksums."""
     with open(path, 'rb') as f:
         data = f.read()
     out, i = [], 0
@@ -325,7 +325,7 @@ def events(path):
 
 
 def values(event):
-    """{tag: fields of the value} of a summary event."""
+    """Returns {tag: fields of the value} of a summary event."""
     message = dict(event)[5]
     return {dict(fields(v))[1].decode(): fields(v)[1:] for _, v in fields(message)}
 
@@ -357,13 +357,13 @@ def test_summary_record(tmp_path):
     assert fields(found['t'][0][1]) == [(1, 2), (1, 2), (2, 11), (3, 1.0), (3, 2.0), (3, 3.0), (3, 4.0)]
     image = dict(fields(found['im'][0][1]))
     assert (image[1], image[2], image[3]) == (4, 4, 3) and image[4].startswith(b'\x89PNG\r\n\x1a\n')
-    histogram = fields(found['h'][0][1])  # as MindSpore 2.10.0 wrote it for the same values
+    histogram = fields(found['h'][0][1])  # as MindSpore 2.10.0 writes it for the same values
     assert [fields(v) for k, v in histogram if k == 1] == [[(1, 0.0), (2, 1.5), (3, 3)], [(1, 1.5), (2, 1.5), (3, 2)]]
     assert [(k, v) for k, v in histogram if k != 1] == [(2, 0), (3, 0), (4, 0), (5, 3.0), (6, 0.0), (7, 7.0), (8, 5)]
 
 
 def test_messages_made_elsewhere(tmp_path):
-    """Landscapes and explanations are protobuf messages, which are passed on."""
+    """Landscapes and explanations are protobuf messages that are passed through."""
     class Message:
         def SerializeToString(self):
             return b'\x0a\x01a'
@@ -506,7 +506,7 @@ def test_parameters_for_landscapes(unit, kept, tmp_path):
 
 
 def test_landscapes_keep_all_parameters_of_the_users_cells(tmp_path):
-    """Also where those are called 'network' themselves."""
+    """Also if these Cells are named 'network'."""
     class Inner(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -534,7 +534,7 @@ def test_landscapes_keep_all_parameters_of_the_users_cells(tmp_path):
 
 def test_landscapes_say_what_training_did_not_reach(tmp_path, capfd):
     collect = {'collect_landscape': {'intervals': [[1, 50, 60]]}}
-    for _ in range(2):  # the second time over a file that is read-only
+    for _ in range(2):  # the second time, over a read-only file
         model, _ = train_cases.model(ms, nn, train)
         model.train(1, train_cases.dataset(ds), callbacks=SummaryCollector(str(tmp_path), collect_specified_data=collect))
         assert "training ended before step 50, 60 of 'collect_landscape'" in capfd.readouterr().err
@@ -604,7 +604,7 @@ def test_dynamic_profiler(tmp_path):
 
 
 def test_dynamic_profiler_step_records_the_steps_of_a_loop(tmp_path, monkeypatch):
-    """step() after each step: steps start_step to stop_step, counted from 0, into one folder for each plan; a changed file plans further steps."""
+    """step() after each step records steps start_step to stop_step, counted from 0, into one folder per plan; a changed file plans further steps."""
     running = []
     config = tmp_path / 'profiler_config.json'
     config.write_text(json.dumps({'start_step': 2, 'stop_step': 3}))

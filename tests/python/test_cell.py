@@ -1,4 +1,4 @@
-"""Cells: attributes, names, modes, containers, hooks, own gradients; graph mode against eager."""
+"""Cells: attributes, names, modes, containers, hooks, custom gradients; graph mode compared with eager mode."""
 import warnings
 from collections import OrderedDict
 
@@ -143,7 +143,7 @@ def test_graph_is_traced_once_per_signature():
     assert out.asnumpy().tolist() == [5] and rest["a"][1] == (3, "f") and isinstance(rest["a"], list)
     net.set_train(False)(x)
     net.set_train()(x, 3, flag="f")
-    assert len(calls) == 3  # back to graphs made before
+    assert len(calls) == 3  # graphs compiled before are used again
     net.scale = 4.0
     assert net(x, 3, flag="f")[0].asnumpy().tolist() == [7] and len(calls) == 4
 
@@ -259,7 +259,7 @@ def test_recompute_gives_every_value_its_gradient(mode):
     class Net(nn.Cell):
         def __init__(self, tied, on):
             super().__init__()
-            self.tied = [tied]  # a Parameter of another Cell: a list is no child
+            self.tied = [tied]  # a Parameter of another Cell: a list is not a child
             if on:
                 self.recompute()
 
@@ -459,5 +459,5 @@ def test_writes_through_a_numpy_view_reach_folded_weights():
         view *= factor
         np.testing.assert_allclose(net(x).asnumpy(), first * (3 if factor == 3 else 1.5), 1e-4, 1e-5)
     view *= 2
-    del view  # what was written before is seen all the same
+    del view  # earlier writes are visible all the same
     np.testing.assert_allclose(net(x).asnumpy(), first * 3, 1e-4, 1e-5)

@@ -1,4 +1,4 @@
-"""Cell's state by path, buffers, hooks with keywords and on gradients, CellDict: what MindSpore 2.10.0 does with the same calls, unless said."""
+"""Cell's state by path, buffers, hooks with keywords and on gradients, CellDict: the same results as MindSpore 2.10.0, unless noted."""
 import copy
 import pickle
 

@@ -25,7 +25,7 @@ def values(x):
 
 
 def check_entries(found):
-    """What train_cases.checkpoint_entries and the appended dict hold."""
+    """Checks the contents of train_cases.checkpoint_entries and the appended dict."""
     for kind in KINDS:
         x = found[f'{kind}.x']
         assert isinstance(x, Parameter) and x.name == f'{kind}.x' and x.dtype == getattr(ms, kind) and tuple(x.shape) == (2, 3)
@@ -55,7 +55,7 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_the_form_of_the_file(tmp_path):
-    """Values as protobuf messages in MindSpore's form, written out by hand, behind the integrity entry; the trailer is 17 bytes."""
+    """Values are protobuf messages in MindSpore's format, written by hand here, after the integrity entry; the trailer has 17 bytes."""
     path = str(tmp_path / 'form.ckpt')
     save_checkpoint([{'name': 'ab', 'data': Tensor(np.array([1.0, -2.0], np.float32))}], path, compat_mindspore1=True)
     tensor = b'\x08\x02' + b'\x12\x07Float32' + b'\x1a\x08' + np.array([1.0, -2.0], '<f4').tobytes()
@@ -96,7 +96,7 @@ def test_errors_of_files(tmp_path):
     save_checkpoint(train_cases.network(ms, nn), path)
     with pytest.raises(ValueError, match='.ckpt'):
         load_checkpoint(str(tmp_path / 'net.txt'))
-    with pytest.raises(ValueError, match='net.ckpt'):  # what there is instead is named
+    with pytest.raises(ValueError, match='net.ckpt'):  # the error names the existing file
         load_checkpoint(str(tmp_path / 'nat.ckpt'))
     with pytest.raises(TypeError):
         load_checkpoint(3)
@@ -127,7 +127,7 @@ def test_saving_in_a_thread(tmp_path):
     net = train_cases.network(ms, nn)
     before = net.fc1.weight.asnumpy().copy()
     save_checkpoint(net, str(tmp_path / 'net.ckpt'), async_save=True)
-    net.fc1.weight.set_data(Tensor(np.zeros((4, 3), np.float32)))  # the thread writes the values of the call
+    net.fc1.weight.set_data(Tensor(np.zeros((4, 3), np.float32)))  # the thread writes the values from the time of the call
     wait_for_async_saves()
     assert async_ckpt_thread_status() is False
     np.testing.assert_array_equal(load_checkpoint(str(tmp_path / 'net.ckpt'))['fc1.weight'].asnumpy(), before)
@@ -136,7 +136,7 @@ def test_saving_in_a_thread(tmp_path):
 
 
 def test_a_lost_save_at_the_end_of_a_script_is_reported(tmp_path):
-    """The folder takes no file by then; there is no next save to raise it."""
+    """By then the folder is not writable; there is no further save that could raise the error."""
     script = f"""
 import shutil
 import numpy as np
@@ -165,10 +165,10 @@ def test_loading_into_a_network():
     result = load_param_into_net(net, parameters(fc1_weight=ones, moments_fc1_weight=ones))
     np.testing.assert_array_equal(net.fc1.weight.asnumpy(), ones)
     assert net.fc1.weight.name == 'fc1.weight'
-    missing, unused = result  # as 2.x unpacks it
+    missing, unused = result  # unpacked as in 2.x
     assert missing == ['fc1.bias', 'fc2.weight', 'fc2.bias'] and unused == ['moments.fc1.weight']
     assert (result.param_not_load, result.ckpt_not_load) == (missing, unused) and result[0] == missing and isinstance(result, tuple)
-    # as 1.x uses it
+    # used as in 1.x
     assert str(result) == "['fc1.bias', 'fc2.weight', 'fc2.bias']" and len(result) == 3 and result and 'fc2.bias' in result
     assert result == missing
     done = LoadResult([], ['x'])
@@ -192,10 +192,10 @@ def test_widths_shapes_and_prefixes():
         load_param_into_net(net, parameters(fc1_weight=np.ones((4, 3), np.int32)))
     with pytest.raises(RuntimeError, match=r'\(4, 3\).*\(3, 4\)'):
         load_param_into_net(net, parameters(fc1_weight=np.ones((3, 4), np.float32)))
-    load_param_into_net(net, parameters(fc2_bias=np.array([[3.0], [4.0]], np.float32)))  # trailing ones
+    load_param_into_net(net, parameters(fc2_bias=np.array([[3.0], [4.0]], np.float32)))  # trailing dimensions of 1
     assert net.fc2.bias.asnumpy().tolist() == [3.0, 4.0]
     result = load_param_into_net(net, {'backbone.' + k: v for k, v in parameters(fc1_weight=np.full((4, 3), 2, np.float32)).items()})
-    assert float(net.fc1.weight.asnumpy()[0, 0]) == 2 and list(result) == [['fc1.bias', 'fc2.weight', 'fc2.bias'], ['backbone.fc1.weight']]  # as MindSpore
+    assert float(net.fc1.weight.asnumpy()[0, 0]) == 2 and list(result) == [['fc1.bias', 'fc2.weight', 'fc2.bias'], ['backbone.fc1.weight']]  # as in MindSpore
 
 
 def test_nothing_fits_warns_and_goes_on(capsys):
@@ -242,7 +242,7 @@ def names(folder):
 def test_names_modes_and_rotation(tmp_path):
     folder = tmp_path / 'ck'
     saver, _ = train_with(CheckpointConfig(save_checkpoint_steps=4, keep_checkpoint_max=2), folder)
-    # saved after steps 4, 8, 12 (the last one is the end of training as well): two are kept
+    # saved after steps 4, 8, 12 (the last is also the end of training): two are kept
     assert names(folder) == ['net-2_2.ckpt', 'net-2_6.ckpt']
     assert saver.latest_ckpt_file_name == str(folder / 'net-2_6.ckpt')
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
@@ -251,7 +251,7 @@ def test_names_modes_and_rotation(tmp_path):
 
 @pytest.mark.parametrize('async_save', [False, True])
 def test_a_save_that_fails_costs_no_older_file(tmp_path, monkeypatch, async_save):
-    """The disk is full at the second save: the first file is still there, and is the latest."""
+    """The disk is full at the second save: the first file still exists and is the latest."""
     from sindri.train import serialization
     save, folder = serialization._core.save_checkpoint, tmp_path / 'ck'
 
@@ -281,7 +281,7 @@ def test_graph_description_is_whole_or_absent(tmp_path, monkeypatch):
     fsync, wrote = os.fsync, []
 
     def cut(descriptor):
-        wrote.append(os.listdir(tmp_path))  # while it is written
+        wrote.append(os.listdir(tmp_path))  # during the write
         if wrote[-1] == [f'net-graph.meta.tmp.{os.getpid()}']:
             raise OSError(28, 'No space left on device')
         return fsync(descriptor)
@@ -292,7 +292,7 @@ def test_graph_description_is_whole_or_absent(tmp_path, monkeypatch):
 
 
 def test_start_removes_what_killed_processes_left(tmp_path):
-    """Of checkpoints with this prefix only, and of processes that are gone."""
+    """Only checkpoints with this prefix, from processes that no longer exist."""
     gone = subprocess.Popen([sys.executable, '-c', ''])
     gone.wait()
     removed = [f'net-1_6.ckpt.tmp.{gone.pid}', f'net_12-3_4.ckpt.tmp.{gone.pid}', f'net-2_3_breakpoint.ckpt.tmp.{gone.pid}', f'net_1-graph.meta.tmp.{gone.pid}',
@@ -332,7 +332,7 @@ def test_everything_is_saved_or_the_given_network(tmp_path):
     whole = load_checkpoint(saver.latest_ckpt_file_name)
     assert list(whole) == [p.name for p in model.train_network.get_parameters()]
     assert {'fc1.weight', 'moments.fc1.weight', 'learning_rate', 'momentum'} <= set(whole)
-    state = load_checkpoint(saver.latest_ckpt_file_name, specify_prefix='sindri.')  # where the training stands
+    state = load_checkpoint(saver.latest_ckpt_file_name, specify_prefix='sindri.')  # the position of the training run
     assert sorted(state) == ['sindri.position', 'sindri.rng_state']
     plain, _ = train_with(CheckpointConfig(training_state=False), tmp_path / 'plain', 1)
     assert not [n for n in load_checkpoint(plain.latest_ckpt_file_name, choice_func=lambda name: True) if n.startswith('sindri.')]
@@ -364,7 +364,7 @@ def test_random_ops_go_on_from_a_checkpoint(tmp_path):
 
 
 def test_training_goes_on_from_a_checkpoint(tmp_path):
-    """Two epochs are the same as one, saved, loaded into a new Model, and one more."""
+    """Two epochs equal one epoch, saved, loaded into a new Model, and one more."""
     saver, whole = train_with(CheckpointConfig(save_checkpoint_steps=6), tmp_path)
     model, _ = train_cases.model(ms, nn, train)
     load_param_into_net(model.train_network, load_checkpoint(str(tmp_path / 'net-1_6.ckpt')))
@@ -383,7 +383,7 @@ def test_breakpoint(tmp_path):
     with pytest.raises(OSError, match='fire'):
         model.train(3, train_cases.dataset(ds), callbacks=[saver, train.LambdaCallback(on_train_step_begin=fail)])
     assert names(tmp_path) == ['net-2_2_breakpoint.ckpt']
-    assert ModelCheckpoint('net', str(tmp_path))._prefix == 'net'  # such a file does not take the prefix
+    assert ModelCheckpoint('net', str(tmp_path))._prefix == 'net'  # such a file does not reserve the prefix
 
 
 def test_an_error_saves_nothing_by_default(tmp_path):
@@ -418,7 +418,7 @@ def test_async_save(tmp_path):
 
 
 def test_loading_takes_the_size_of_the_file(tmp_path):
-    """In a process of its own: 120 MB of weights, and no second copy of them on the way."""
+    """In a separate process: 120 MB of weights, without a second copy while loading."""
     save_checkpoint({f'w{i}': Tensor(np.ones((10, 1 << 18), np.float32)) for i in range(12)}, str(tmp_path / 'a.ckpt'))
     script = """
 import resource, sys
@@ -458,7 +458,7 @@ NARROW = {'int8': [-128, 127], 'int16': [-32768, 5], 'uint16': [0, 65535], 'uint
 
 @pytest.mark.parametrize('form', ['ckpt', 'safetensors'])
 def test_narrow_integers_keep_the_type_of_the_file(form, tmp_path, monkeypatch):
-    """Tensors have no such types: values are held wider, said once by name, and saved in their own again."""
+    """Tensors have no such types: values are stored in a wider type, which one warning reports by name, and saved in their original type."""
     path, again = str(tmp_path / f'a.{form}'), str(tmp_path / f'b.{form}')
     save_checkpoint([{'name': k, 'data': np.array(v, k)} for k, v in NARROW.items()] + [{'name': 'w', 'data': Tensor([1.5])}], path, format=form)
     said = []
@@ -478,7 +478,7 @@ def test_narrow_integers_keep_the_type_of_the_file(form, tmp_path, monkeypatch):
 
 
 def test_safetensors_files(tmp_path):
-    """As MindSpore writes and reads them: the ending, 'ms' as their format, read-only; texts stand in the metadata."""
+    """As MindSpore writes and reads them: file name extension, format 'ms', read-only; texts are in the metadata."""
     append = {'epoch_num': 3, 'lr': 0.25, 'flag': True, 'note': 'héllo', 'random_op': 0}
     save_checkpoint(train_cases.checkpoint_entries(ms), str(tmp_path / 'a'), append_dict=append, format='safetensors', async_save=True)
     wait_for_async_saves()
@@ -521,7 +521,7 @@ def test_a_refused_load_changes_nothing():
 
 
 def test_rotation_leaves_files_of_a_longer_prefix(tmp_path):
-    """'net-large' begins like 'net-', and is another training's."""
+    """'net-large' begins like 'net-', but belongs to another run."""
     train_with(CheckpointConfig(save_checkpoint_steps=6), tmp_path, 1, prefix='net-large')
     train_with(CheckpointConfig(save_checkpoint_steps=2, keep_checkpoint_max=1), tmp_path, 1)
     assert names(tmp_path) == ['net-1_6.ckpt', 'net-large-1_6.ckpt']

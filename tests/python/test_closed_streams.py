@@ -1,4 +1,4 @@
-"""A program without standard streams: what anybody prints or logs goes to descriptors 0 to 2, and no file of the package may be one of those."""
+"""A program without standard streams: prints and logs go to descriptors 0 to 2, and no file of the package may have one of those."""
 import os
 import subprocess
 import sys
@@ -69,7 +69,7 @@ def run(folder, redirection):
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory):
     folder = tmp_path_factory.mktemp("usual")
-    assert "[graph]" in run(folder, "")  # the script does log
+    assert "[graph]" in run(folder, "")  # the script does write logs
     return folder
 
 

@@ -1,5 +1,5 @@
-"""Thousands of small calls give what the real MindSpore 2.10 gave (tests/reference/mindspore_2_10/results.json), but for the differences that are decided
-(differences.txt there); names, parameters and defaults likewise (signatures.json). tests/reference/compare_mindspore.py records and compares."""
+"""Thousands of small calls have the results of the real MindSpore 2.10 (tests/reference/mindspore_2_10/results.json), except for decided differences
+(differences.txt there). The same applies to names, parameters and defaults (signatures.json). tests/reference/compare_mindspore.py records and compares."""
 import ast
 import json
 import os
@@ -25,7 +25,7 @@ def report(wrong, tell):
 
 
 def test_calls():
-    """In child processes, so that a crash costs one call: the modules' own state stays untouched, too."""
+    """In child processes, so that a crash affects only one call and the modules' state stays untouched."""
     theirs = stored("results.json")
     assert list(theirs) == cases.load(), "cases and results.json differ: compare_mindspore.py record"
     assert len(theirs) >= 3000
@@ -39,7 +39,7 @@ def test_signatures():
 
 
 def test_a_difference_is_found():
-    """Each kind of difference, and a listed one that is gone."""
+    """Each kind of difference, and a listed difference that no longer exists."""
     theirs = ["T", "float32", [2], [1.0, 2.0]]
     kinds = {"value": ["T", "float32", [2], [1.0, 2.001]], "dtype": ["T", "int32", [2], [1, 2]], "shape": ["T", "float32", [2, 1], [1.0, 2.0]],
              "type": ["P", "float32", [2], [1.0, 2.0]], "error here only": ["error", "ValueError"]}
@@ -58,7 +58,8 @@ def test_a_crash_or_hang_costs_one_call():
 
 
 def test_random_calls():
-    """Those that tests/reference/compare_random.py holds next to an installed MindSpore: a seed gives the same ones, each is Python, none ends the process."""
+    """The calls that tests/reference/compare_random.py compares with an installed MindSpore: a seed always gives the same ones, each is valid Python, none ends
+    the process."""
     drawn = random_cases.draw(300, 1)
     assert len(drawn) == 300 and drawn == random_cases.draw(300, 1) and set(drawn) != set(random_cases.draw(300, 2))
     for case in drawn:

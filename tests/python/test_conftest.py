@@ -1,4 +1,4 @@
-"""--passed-before: what a first run passed is left out, what it skipped or failed is not."""
+"""--passed-before: tests that passed in the first run are omitted; those that it skipped or that failed are not."""
 import pathlib
 import re
 import subprocess

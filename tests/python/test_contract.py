@@ -1,4 +1,4 @@
-"""Every name that MindSpore scripts use, through `import mindspore`: signatures, values recorded with MindSpore 2.10.0, what is not there yet."""
+"""Every name that MindSpore scripts use, through `import mindspore`: signatures, values recorded with MindSpore 2.10.0, names that do not exist yet."""
 import ast
 import importlib
 import inspect
@@ -24,7 +24,7 @@ def _elsewhere(tmp_path, monkeypatch):
 
 
 def close(ours, theirs):
-    """Equal but for the last digits of floats."""
+    """Compares with a tolerance for the last digits of floats."""
     if isinstance(theirs, dict):
         return isinstance(ours, dict) and sorted(ours) == sorted(theirs) and all(close(ours[k], theirs[k]) for k in theirs)
     if isinstance(theirs, list):
@@ -43,7 +43,7 @@ def resolve(name):
 
 @pytest.mark.parametrize('line', [line for line in contract.SIGNATURES.strip().splitlines()], ids=lambda line: line.split('(')[0])
 def test_signature(line):
-    """Names and defaults of the first arguments; ours may take more behind them."""
+    """Names and defaults of the first arguments; ours may have more after them."""
     call = ast.parse(f'def f({line.split("(", 1)[1][:-1]}): pass').body[0].args
     ours = [p for p in inspect.signature(resolve(line.split('(')[0])).parameters.values() if p.name != 'self']
     wanted = [a.arg for a in call.args] + [a.arg for a in call.kwonlyargs]
@@ -116,7 +116,7 @@ def test_the_alias_leaves_modules_as_they_are():
 
 
 def test_all_symbols_are_checked():
-    """The tables hold every canonical name of the scripts."""
+    """The tables contain every canonical name that the scripts use."""
     names = {line.split('(')[0] for line in contract.SIGNATURES.strip().splitlines()}
     for table in (contract.VALUES, contract.OWN, contract.NOT_YET):
         names |= {name for name, _ in contract.entries(table)}

@@ -1,4 +1,4 @@
-"""`sindri map`: counterparts of PyTorch's and MindSpore's names, from the data that docs/guide/migration.md shows."""
+"""`sindri map`: counterparts of PyTorch's and MindSpore's names, from the data in docs/guide/migration.md."""
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ def run(capsys, *words):
 
 
 def test_the_page_shows_the_data():
-    """Every table of the page, row by row; a changed row is changed in torch_names.json as well."""
+    """Compares every table of the page, row by row; a changed row must be changed in torch_names.json, too."""
     page = (ROOT / "docs/guide/migration.md").read_text(encoding="utf-8")
     tables, rows = counterparts.tables(), 0
     for part in tables.split("## ")[1:]:
@@ -58,7 +58,8 @@ def test_pytorchs_names_of_the_table_exist():
                     except ImportError:
                         pass
                 found = getattr(found, part, None)
-            if found is None and name not in ("torch.optim.Optimizer.param_groups", "torch.utils.tensorboard.SummaryWriter"):  # of an object; another package
+            # an object's attribute; another package's class
+            if found is None and name not in ("torch.optim.Optimizer.param_groups", "torch.utils.tensorboard.SummaryWriter"):
                 missing.append(name)
     assert missing == []
 
@@ -93,7 +94,7 @@ def test_what_a_later_version_brings_is_no_counterpart():
 
 
 def test_a_suggestion_is_another_name_that_exists():
-    """Not the name itself, nor one that only Sindri has."""
+    """Not the name itself, nor a name that only Sindri has."""
     later = counterparts.find("mindspore.mindrecord.FileWriter")
     assert later.near == "" and (later.sindri or "not available in this version yet" in later.note)
     assert counterparts.find("torch.distributed").near == "" and counterparts.find("nn.AvgPool").near == "torch.nn.AvgPool2d"
@@ -122,7 +123,7 @@ text = "torch.nn.Bilinear"  # a string is no use
 
 
 def test_a_script_is_read_not_run(tmp_path, capsys):
-    """Names by any import, methods that may be a tensor's, what is lacking first; without torch."""
+    """Names imported in any way, methods that could be a tensor's, missing names first; without torch."""
     path = tmp_path / "net.py"
     path.write_text(SCRIPT)
     uses = {u.answer.name: u for u in counterparts.scan(str(path))}
@@ -172,7 +173,7 @@ def test_it_is_a_verb(start):
 @pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 @pytest.mark.parametrize(("body", "text"), [(None, "this Python has no package sindri"), ("import no_such_module\n", "No module named 'no_such_module'")])
 def test_a_python_without_the_package_is_named(tmp_path, body, text):
-    """The program found a Python that cannot run the verb."""
+    """The error names a Python that the program found but that cannot run the verb."""
     if body is not None:
         (tmp_path / "sindri").mkdir()
         (tmp_path / "sindri/__init__.py").write_text(body)
@@ -186,7 +187,7 @@ def test_a_python_without_the_package_is_named(tmp_path, body, text):
 
 @pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 def test_the_program_knows_the_flags_of_pythons_verbs():
-    """Help, man pages and completion of convert, compare and map have every flag that Python's command lines read, and no other."""
+    """Help, man pages and completion of convert, compare and map list every flag of Python's command lines, and no other."""
     def flags(parser):
         found = {o for a in parser._actions for o in a.option_strings if o.startswith("--")}
         for action in parser._actions:

@@ -1,16 +1,17 @@
-"""Trainings told to Python on the CUDA backend, whose kernels the host runs (tests/cuda_host): the CPU's results within rounding, the same bits whether a step
-is captured or run kernel by kernel, and the CPU's random numbers."""
+"""Training runs in Python on the CUDA backend, whose kernels run on the host (tests/cuda_host): the CPU's results within rounding, bitwise identical results
+whether a
+step is captured or run kernel by kernel, and the CPU's random numbers."""
 import numpy as np
 import pytest
 
 from simulated import IMPORTS, run
 from test_device_training import training
 
-EPOCHS = 2  # of ten steps
+EPOCHS = 2  # of ten steps each
 
 
 def results(tmp_path, name, script, cuda_host, **environment):
-    """What a script of test_device_training wrote."""
+    """Returns the values that a script of test_device_training wrote."""
     output = str(tmp_path / f"{name}.npz")
     run(IMPORTS + script(output), SINDRI_CUDA_PLUGIN=cuda_host, SINDRI_STRICT_TARGET="1", SINDRI_STRICT="1", **environment)
     return np.load(output)
@@ -22,7 +23,7 @@ def test_follows_the_cpu_captured_and_plain(cuda_host, mode, way, tmp_path):
     captured = results(tmp_path, "captured", lambda output: training(EPOCHS, mode, way, "GPU", output), cuda_host)
     assert sorted(captured.files) == sorted(cpu.files) and len(cpu.files) > 10
     for name in cpu.files:
-        value = cpu[name][9::10] if name == "losses" and way == "sunk" and mode == "graph" else cpu[name]  # scripts on a CPU hear of every step
+        value = cpu[name][9::10] if name == "losses" and way == "sunk" and mode == "graph" else cpu[name]  # on the CPU, callbacks run after every step
         np.testing.assert_allclose(captured[name], value, rtol=2e-3, atol=2e-4, err_msg=name)
     if mode == "graph":
         plain = results(tmp_path, "plain", lambda output: training(EPOCHS, mode, way, "GPU", output), cuda_host, SINDRI_CUDA_GRAPH="0")
@@ -30,7 +31,7 @@ def test_follows_the_cpu_captured_and_plain(cuda_host, mode, way, tmp_path):
             np.testing.assert_array_equal(captured[name], plain[name], err_msg=name)
 
 
-# Every random op in one step. Results are kept on the device until the end, so that replays follow one another.
+# Every random op in one step. Results stay on the device until the end, so that replays run back to back.
 RANDOM = '''
 ms.set_context(mode=ms.GRAPH_MODE if MODE == 'graph' else ms.PYNATIVE_MODE, device_target=DEVICE)
 

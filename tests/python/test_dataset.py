@@ -1,4 +1,4 @@
-"""sindri.dataset: operations, samplers, sizes, iterators. Row orders and sizes without a note were recorded from MindSpore 2.10.0."""
+"""sindri.dataset: operations, samplers, sizes, iterators. Row orders and sizes without a comment were recorded from MindSpore 2.10.0."""
 import copy
 import json
 
@@ -41,7 +41,7 @@ def test_batch_of_rows_that_differ():
 
 
 def test_no_batches_is_an_error():
-    # MindSpore gives 0 and reads nothing; a size of 0 is an error here, and Model.train wants a ValueError.
+    # MindSpore returns 0 and reads nothing; here a size of 0 is an error, and Model.train needs a ValueError.
     for kind in (ValueError, RuntimeError):
         with pytest.raises(kind):
             numbers(3).batch(20, True).get_dataset_size()
@@ -144,7 +144,7 @@ def test_map_columns():
     assert values(numbers(4).map(lambda x: x * 2, "x")) == [0, 2, 4, 6]
     assert values(numbers(4).map(input_columns="x", operations=lambda x: x * 2)) == [0, 2, 4, 6]
     assert values(numbers(4).map(lambda x: x * 2)) == [0, 2, 4, 6]
-    assert values(numbers(2).map(lambda x: x + 1, "x", None, 2)) == [1, 2]  # 2.x: num_parallel_workers in the fourth place
+    assert values(numbers(2).map(lambda x: x + 1, "x", None, 2)) == [1, 2]  # 2.x: num_parallel_workers is the fourth argument
     assert values(numbers(4).batch(2).map(lambda x: x.sum(), "x")) == [1, 5]
 
 
@@ -192,7 +192,7 @@ def test_tree():
     with pytest.raises(ValueError, match="not a tree.*NumpySlicesDataset.*BatchDataset.*TakeDataset"):
         data.take(1)
     assert len(first) == 5
-    assert len(data) == 10  # reading it is no use
+    assert len(data) == 10  # reading a dataset does not count as a use in the tree
     assert values(data) == list(range(10))
 
 
@@ -210,7 +210,7 @@ def test_take_skip_repeat_shuffle():
     assert values(numbers().shuffle(1)) == list(range(10))
     mixed = values(numbers(100).shuffle(10))
     assert sorted(mixed) == list(range(100)) and mixed != sorted(mixed)
-    assert all(place <= value + 9 + 90 and value <= place + 9 for place, value in enumerate(mixed))  # a row comes out at most 9 places early
+    assert all(place <= value + 9 + 90 and value <= place + 9 for place, value in enumerate(mixed))  # a row comes out at most 9 positions early
 
 
 @pytest.mark.parametrize("call", [lambda d: d.take(0), lambda d: d.take(-2), lambda d: d.skip(-1), lambda d: d.repeat(0), lambda d: d.shuffle(0)])
@@ -282,7 +282,7 @@ def test_split():
         first, second = data.split([0.7, 0.3])
         a, b = values(first), values(second)
         assert len(first) == len(a) == 7 and len(second) == len(b) == 3 and sorted(a + b) == list(range(10)) and a != list(range(7))
-        assert values(first) == a  # the parts stay the same
+        assert values(first) == a  # the parts do not change
     with pytest.raises(RuntimeError, match="add up to 11"):
         numbers().split([7, 4])
     with pytest.raises(ValueError, match="add up to 1"):
@@ -422,7 +422,7 @@ def test_order_depends_on_seed_and_epoch_only():
     assert two_epochs(1) != first
     ds.config.set_seed(3)
     data = ds.NumpySlicesDataset(np.arange(50), ["x"])
-    assert values(data) == values(data)  # as in MindSpore: each iterator begins with epoch 0
+    assert values(data) == values(data)  # as in MindSpore: each iterator starts with epoch 0
 
 
 def test_seed_of_sindri_counts():
@@ -457,7 +457,7 @@ def test_state():
 
 
 def test_a_state_of_one_shard_is_one_of_all():
-    """What rank 0 saved, every rank goes on from, at the same place of its own shard."""
+    """The state that rank 0 saved resumes every rank at the same position of its shard."""
     def shard(number, count=2):
         return ds.NumpySlicesDataset(np.arange(24), ["x"], num_shards=count, shard_id=number).batch(3).create_tuple_iterator(output_numpy=True)
 

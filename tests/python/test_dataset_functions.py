@@ -53,7 +53,7 @@ def test_exception_of_a_map_function(wrap):
     data = wrap(numbers(shuffle=False)).map([lambda x: x, fails_at_three], "x").batch(2)
     iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
     assert next(iterator)[0].tolist() == [0, 1]
-    for _ in range(2):  # it stays an error: it must not look like the end of the epoch
+    for _ in range(2):  # the error persists, so that it cannot be mistaken for the end of the epoch
         with pytest.raises(MyError) as caught:
             next(iterator)
     assert caught.value.number == 3 and caught.value.args == (3, "no threes")
@@ -153,7 +153,7 @@ def test_bad_samples_are_replaced_or_skipped():
     assert values(numbers(6).map(odd_is_bad, "x")) == [0, 2, 2, 4, 4, 0]
     ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)
     assert values(numbers(6).map(odd_is_bad, "x").batch(2)) == [[0, 2], [4]]
-    # Other exceptions are never taken for a bad sample.
+    # Other exceptions never count as a bad sample.
     with pytest.raises(MyError):
         values(numbers(6).map(fails_at_three, "x").batch(2))
 
@@ -179,7 +179,7 @@ def test_functions_get_and_give_arrays():
     assert seen[0] == (np.ndarray, np.dtype("int32"), (2,), True)
     assert [row[0].tolist() for row in rows] == [[1, 0], [3, 2], [5, 4]] and rows[2][1] == 1.0
     results = iter([True, 5, 2.5, ms.Tensor([1.5]), [1, 2], np.float16(3)])
-    one_by_one = numbers(6).map(lambda x: next(results), "x", num_parallel_workers=1)  # a list iterator is asked by one thread
+    one_by_one = numbers(6).map(lambda x: next(results), "x", num_parallel_workers=1)  # one thread calls a list iterator
     kinds = [row[0].dtype for row in one_by_one.create_tuple_iterator(num_epochs=1, output_numpy=True)]
     assert [str(kind) for kind in kinds] == ["bool", "int64", "float64", "float32", "int64", "float16"]
 
@@ -197,7 +197,7 @@ def test_rng_parameter():
     first = values(numbers(20).map(draw, "x", num_parallel_workers=1))
     assert values(numbers(20).map(draw, "x", num_parallel_workers=2)) == first and len(set(first)) == 20
     shards = [values(numbers(20, shuffle=False, num_shards=2, shard_id=i).map(draw, "x")) for i in range(2)]
-    assert shards == [first[0::2], first[1::2]]  # a row's draws do not depend on the shards
+    assert shards == [first[0::2], first[1::2]]  # a row's random numbers do not depend on the shards
     assert values(numbers(20).filter(lambda x: True).map(draw, "x")) == values(numbers(20).filter(lambda x: True).map(draw, "x"))
     ds.config.set_seed(2)
     assert values(numbers(20).map(draw, "x")) != first
@@ -210,7 +210,7 @@ def test_rng_streams_are_those_of_philox():
         expected = np.random.Generator(np.random.Philox(key=key))
         assert reused.integers(1 << 30, size=5).tolist() == expected.integers(1 << 30, size=5).tolist()
         assert reused.random() == expected.random()
-        reused.integers(5, dtype=np.uint32)  # leaves half a word behind
+        reused.integers(5, dtype=np.uint32)  # leaves half a word unused
         _transform._generators.give_back(reused)
 
 
@@ -222,7 +222,7 @@ def test_pipeline_inside_a_function():
 
 
 def test_iterator_given_up_inside_a_function():
-    """Its own worker drops the last reference."""
+    """Its worker drops the last reference."""
     holder, dropped, done = [], threading.Event(), threading.Event()
 
     def drop(x):
@@ -270,7 +270,7 @@ def test_threads_come_and_go():
             iterator.close()
         del iterator
     gc.collect()
-    deadline = time.monotonic() + 5  # a thread that was joined stays listed until the kernel has cleared it away
+    deadline = time.monotonic() + 5  # a joined thread stays listed until the kernel removes it
     while threads() > before and time.monotonic() < deadline:
         time.sleep(0.001)
     assert threads() <= before
@@ -353,7 +353,7 @@ def test_the_process_ends_with_open_iterators(end):
 
 
 def test_a_function_closes_the_iterator_that_is_waited_for():
-    # With memory that is overwritten when it is freed, and not kept for the thread: use after it would show.
+    # Freed memory is overwritten and not kept for the thread, so that a use after free would show.
     done = run_script("""
         import time
         import numpy as np

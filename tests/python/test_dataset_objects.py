@@ -1,5 +1,6 @@
-"""Columns of Python objects (dicts, text that a map makes), rows that wait for the training loop, tokenizers, and sources that say little of themselves.
-Values were recorded from MindSpore 2.10.0 unless said.
+"""Columns of Python objects (dicts, text from a map), rows that wait for the training loop, tokenizers, and sources with little information about themselves.
+Values
+were recorded from MindSpore 2.10.0 unless noted.
 """
 import warnings
 
@@ -32,7 +33,7 @@ def test_a_dict_in_a_column_stays_one():
     assert isinstance(tensors[0]["d"]["a"], ms.Tensor) and isinstance(tensors[0]["d"]["b"][1], ms.Tensor) and isinstance(tensors[1]["d"]["b"], np.ndarray)
     data = source(ROWS, ["x", "d"])
     assert data.output_types() == [np.int64, np.dtype(object)] and data.output_shapes() == [[2], [0]] and len(data) == 2
-    assert ROWS[0][1]["b"] == [1, 2]  # the source's own is not written to
+    assert ROWS[0][1]["b"] == [1, 2]  # the source's object is not modified
 
 
 def test_dicts_pass_through_the_operations():
@@ -44,8 +45,8 @@ def test_dicts_pass_through_the_operations():
     assert len(rows_of(source(ROWS, ["x", "d"]).shuffle(2).repeat(2).take(3))) == 3
     zipped = ds.zip((source(ROWS, ["x", "d"]), source([(np.array(7),), (np.array(8),)], ["y"])))
     assert [(int(row["y"]), sorted(row["d"])) for row in rows_of(zipped)] == [(7, ["a", "b"]), (8, ["a", "b", "c"])]
-    assert [int(row["d"]["a"]) for row in rows_of(source([{"a": 1}, {"a": 2}], ["d"]))] == [1, 2]  # the only column is the dict
-    assert [int(row["a"]) for row in rows_of(source([{"a": 1}, {"a": 2}], ["a"]))] == [1, 2]  # Sindri's: a dict names columns
+    assert [int(row["d"]["a"]) for row in rows_of(source([{"a": 1}, {"a": 2}], ["d"]))] == [1, 2]  # the dict is the only column
+    assert [int(row["a"]) for row in rows_of(source([{"a": 1}, {"a": 2}], ["a"]))] == [1, 2]  # Sindri's rule: a dict names columns
     with pytest.raises(TypeError, match="column 'd' holds dicts, of which no batch can be made"):
         rows_of(source(ROWS, ["x", "d"]).batch(2))
     with pytest.raises(TypeError, match="column 'd' of a batch is a dict"):
@@ -62,7 +63,7 @@ def test_a_map_may_return_text():
     assert rows_of(data(lambda x: b"abc", "x"))[0]["x"].dtype == "S3"
     got = rows_of(data(lambda x: (f"v{x[0]}", x + 1), "x", ["t", "y"]).batch(2))
     assert [row["t"].tolist() for row in got] == [["v0", "v1"], ["v2", "v3"]] and [row["y"].tolist() for row in got] == [[[1, 2], [2, 3]], [[3, 4], [4, 5]]]
-    # Text that a later operation takes, a second map that gives text, a size that has to be counted, and types asked for first.
+    # Text as input of a later operation, a second map that returns text, a size that has to be counted, and types requested first.
     chain = data(lambda x: f"one {x[0]}", "x").map(text.WhitespaceTokenizer(), "x").map(lambda words: words[1], "x").filter(lambda word: word != "2")
     assert chain.output_types()[0].kind == "U" and len(chain) == 3
     assert [str(row["x"]) for row in rows_of(chain)] == ["0", "1", "3"]
@@ -176,7 +177,7 @@ WORDS = "Welcome  to Beijing! 北京欢迎您 123 café"
     ((r"\s+",), ["Welcome", "to", "Beijing!", "北京欢迎您", "123", "café"]),
     ((r"\s+", r"\s+"), ["Welcome", "  ", "to", " ", "Beijing!", " ", "北京欢迎您", " ", "123", " ", "café"]),
     ((r"[\p{Han}]", r"[\p{Han}]"), ["Welcome  to Beijing! ", "北", "京", "欢", "迎", "您", " 123 café"]),
-    ((r"\P{Han}",), ["北京欢迎您"]), ((r"\p{Lu}|\p{N}+",), ["elcome  to ", "eijing! 北京欢迎您 ", " café"]),  # Sindri's: Python's patterns
+    ((r"\P{Han}",), ["北京欢迎您"]), ((r"\p{Lu}|\p{N}+",), ["elcome  to ", "eijing! 北京欢迎您 ", " café"]),  # Sindri's rule: Python's patterns
     (("x",), [WORDS]), (("(o)", "o"), ["Welc", "o", "me  t", "o", " Beijing! 北京欢迎您 123 café"]), (("",), list(WORDS)),
     ((r"\W", "[!]"), ["Welcome", "to", "Beijing", "!", "北京欢迎您", "123", "café"]),
     ((r"\s", r"\s{2}"), ["Welcome", "to", "Beijing!", "北京欢迎您", "123", "café"])])

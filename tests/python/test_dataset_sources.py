@@ -1,4 +1,4 @@
-"""sindri.dataset: sources and the files that they read. Row orders and sizes without a note were recorded from MindSpore 2.10.0."""
+"""sindri.dataset: sources and the files that they read. Row orders and sizes without a comment were recorded from MindSpore 2.10.0."""
 import json
 import zlib
 
@@ -24,7 +24,7 @@ class Counting:
 
 
 class Restarting:
-    """An iterator that begins anew whenever iter() is called."""
+    """An iterator that restarts whenever iter() is called."""
 
     def __init__(self, n=5):
         self.n = n
@@ -60,7 +60,7 @@ def test_running_generators_give_all_rows_in_each_pass():
         iterator = ds.GeneratorDataset(make(), ["a"]).batch(3).create_tuple_iterator(num_epochs=2, output_numpy=True)
         assert [[row[0].tolist() for row in iterator] for _ in range(2)] == [[[0, 1, 2], [3, 4, 5], [6]]] * 2, name
     data = ds.GeneratorDataset(seven(), ["a"])
-    next(iter(data))  # a pass that is left early
+    next(iter(data))  # a pass that ends early
     assert values(data) == list(range(7))
     assert values(ds.GeneratorDataset(seven(), ["a"], num_samples=2).repeat(2)) == [0, 1, 0, 1]
     parts = ds.GeneratorDataset(seven(), ["a"]).split([3, 4], randomize=False)
@@ -101,7 +101,7 @@ def test_sources_that_run_dry_are_no_silent_end():
         values(data)
     lengths = iter([5, 3, 5])
     data = ds.GeneratorDataset(lambda: Restarting(next(lengths)), ["a"])
-    data._text = False  # the look at the first row would call the function too
+    data._text = False  # reading the first row's type would call the function, too
     assert len(values(data)) == 5
     with pytest.warns(RuntimeWarning, match="gave 3 rows, in an earlier pass 5"):
         assert len(values(data)) == 3
@@ -171,7 +171,7 @@ def test_generator_of_random_access_object():
 def test_generator_forms(source, rows):
     data = ds.GeneratorDataset(source, ["x"], **({} if source is seven or isinstance(source, Counting) else {"shuffle": False}))
     assert values(data) == rows
-    assert values(data) == rows  # a second reading starts anew
+    assert values(data) == rows  # a second pass starts again
     assert data.get_dataset_size() == len(rows)
 
 
@@ -235,7 +235,7 @@ def test_generator_values():
             return 2
 
     data = ds.GeneratorDataset(Mixed(), list("abcdef"), shuffle=False)
-    # int8 and uint16 are held as int32, uint32 as int64 (types that tensors lack).
+    # int8 and uint16 are stored as int32, uint32 as int64, because tensors lack these types.
     assert data.output_types() == [np.dtype(t) for t in ("float64", "bool", "int32", "int32", "int32", "int64")]
     row = next(data.create_tuple_iterator(output_numpy=True))
     assert [column.tolist() for column in row] == [1.5, True, [0], 7, -3, 4000000000]
@@ -324,7 +324,7 @@ def test_padded_dataset_makes_equal_shards():
 
 def test_digits():
     train, test = ds.DigitsDataset(usage="train"), ds.DigitsDataset(usage="test", shuffle=False)
-    assert (len(train), len(test)) == (1438, 359)  # 1,797 digits, every fifth of the test set
+    assert (len(train), len(test)) == (1438, 359)  # 1,797 digits; every fifth is in the test set
     assert test.output_types() == [np.dtype("uint8"), np.dtype("int32")] and test.output_shapes() == [[8, 8, 1], []]
 
 
@@ -361,7 +361,7 @@ def test_mnist(tmp_path):
 
 
 def png(pixels):
-    """The bytes of an RGB image file."""
+    """Returns the bytes of an RGB image file."""
     def chunk(name, body):
         return len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big")
 
@@ -373,7 +373,7 @@ def png(pixels):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two classes, b with two images and a with one; image k is filled with 10 * k."""
+    """Returns a folder with two classes, b with two images and a with one; image k is filled with 10 * k."""
     for k, name in enumerate(["b/0.png", "b/1.png", "a/0.png"]):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -393,7 +393,7 @@ def test_image_folder(folder):
 
 
 def test_image_folder_takes_every_file_and_follows_links(tmp_path):
-    """As MindSpore 2.10.0 without `extensions`, but for folders, broken links and dot files, which it counts and cannot read."""
+    """As MindSpore 2.10.0 without `extensions`, except for folders, broken links and dot files, which it counts and cannot read."""
     root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
     for path in (root / "a" / "sub", elsewhere / "c"):
         path.mkdir(parents=True)
@@ -407,12 +407,12 @@ def test_image_folder_takes_every_file_and_follows_links(tmp_path):
     data = ds.ImageFolderDataset(str(root), shuffle=False)
     assert len(data) == 8 and data.get_class_indexing() == {"a": 0, "c": 1}
     assert [(bytes(row["image"]), int(row["label"])) for row in data.create_dict_iterator(num_epochs=1, output_numpy=True)][-3:] == [(b"y", 0), (b"x", 0), (b"z", 1)]
-    assert len(ds.ImageFolderDataset(str(root), extensions=[".jpg"])) == 4  # .hidden.jpg is asked for
+    assert len(ds.ImageFolderDataset(str(root), extensions=[".jpg"])) == 4  # .hidden.jpg matches, too
 
 
 def test_image_folder_errors(folder):
     for make in (ds.ImageFolderDataset, ds.MnistDataset, ds.FashionMnistDataset, ds.Cifar10Dataset, ds.Cifar100Dataset):
-        for error in (RuntimeError, ValueError):  # of 1.x, of 2.x
+        for error in (RuntimeError, ValueError):  # of 1.x and of 2.x
             with pytest.raises(error, match="nowhere.*missing"):
                 make(str(folder / "nowhere"))
         (folder / "file").touch()

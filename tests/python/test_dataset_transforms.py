@@ -1,4 +1,4 @@
-"""Transforms beside what MindSpore 2.10.0 gave for the same inputs (expectations/dataset.json), and in pipelines."""
+"""Transforms compared with MindSpore 2.10.0's results for the same inputs (expectations/dataset.json), and in pipelines."""
 import copy
 import inspect
 import json
@@ -19,7 +19,7 @@ with open(os.path.join(os.path.dirname(__file__), "expectations", "dataset.json"
     EXPECTED = json.load(f)
 GOT = dataset_cases.results(vision, transforms, text, ms)
 
-# One level apart: the rounding of Pillow's filter.
+# One level of difference: the rounding of Pillow's filter.
 ONE_LEVEL = {"Resize pilcubic"}
 CHECKSUMS = [name for name in EXPECTED if name.startswith("picture ")]
 
@@ -65,7 +65,7 @@ IMAGE = (np.arange(9 * 12 * 3) * 37 % 251).astype(np.uint8).reshape(9, 12, 3)
 
 
 def test_resize_of_the_shorter_edge_cuts_the_longer_one(monkeypatch):
-    # 12 / 9 * 5 = 6.67. MindSpore 1.x rounds, 2.10.0 cuts off.
+    # 12 / 9 * 5 = 6.67. MindSpore 1.x rounds, 2.10.0 truncates.
     photo = np.zeros((427, 640, 3), np.uint8)
     for era, longer, wide in (("2", 6, 383), ("1", 7, 384)):
         monkeypatch.setenv("SINDRI_MINDSPORE_ERA", era)
@@ -102,7 +102,7 @@ def test_transforms_called_by_hand_draw_independently():
 
 
 class ByHand:
-    """Random access: an image that a transform made anew for each row has flipped or not."""
+    """Random access: an image that a transform, created for each row, flips or not."""
 
     def __init__(self, n=200):
         self.n = n
@@ -204,7 +204,7 @@ def test_files_as_bytes(tmp_path):
 
 def test_errors_of_image_files_are_also_what_python_expects(tmp_path):
     path = tmp_path / "picture.png"
-    vision.write_png(path, IMAGE)  # a path object will do
+    vision.write_png(path, IMAGE)  # a path object is accepted
     assert np.array_equal(vision.read_image(path), IMAGE) and vision.read_image(path, vision.ImageReadMode.GRAYSCALE).shape == (9, 12, 1)
     for kind, call, words in [
             (OSError, lambda: vision.read_image(tmp_path / "none"), "cannot open .*none: No such file.* | read_image | check that the file exists"),
@@ -229,7 +229,7 @@ def test_files_whose_names_are_not_utf8(tmp_path):
 
 
 def test_hue_turns_both_ways():
-    # Half a circle turns (255, 0, 0) into its opposite; back and forth ends where it began.
+    # Half a turn of the hue maps (255, 0, 0) to its opposite; a turn back and forth restores the image.
     red = np.full((1, 1, 3), [255, 0, 0], np.uint8)
     assert np.abs(vision.AdjustHue(0.5)(red)[0, 0].astype(int) - [0, 255, 255]).max() <= 6
     assert np.abs(vision.AdjustHue(-0.25)(red)[0, 0].astype(int) - [128, 0, 255]).max() <= 12
@@ -300,7 +300,7 @@ def test_inputs():
 
 
 def png(pixels):
-    """The bytes of an RGB image file."""
+    """Returns the bytes of an RGB image file."""
     def chunk(name, body):
         return len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big")
 
@@ -318,7 +318,7 @@ def test_decode():
     with pytest.raises(ds.BadSample):
         vision.Decode()(np.zeros(20, np.uint8))
     out = vision.RandomCropDecodeResize((3, 5), scale=(1, 1), ratio=(4 / 3, 4 / 3))(RAW)
-    assert np.array_equal(out, vision.Resize((3, 5))(IMAGE))  # the whole image is the only choice
+    assert np.array_equal(out, vision.Resize((3, 5))(IMAGE))  # only the whole image fits
 
 
 RANDOM = [vision.RandomCrop(5, padding=2), vision.RandomResizedCrop(6), vision.RandomHorizontalFlip(), vision.RandomVerticalFlip(),
@@ -473,7 +473,7 @@ def test_images_of_pillow():
                vision.Grayscale(), vision.CenterCrop(4)):
         assert isinstance(op(image), image_module.Image), op
     for op in (vision.RandomPosterize((1, 8)), vision.RandomSolarize(), vision.RandomInvert(), vision.HorizontalFlip(), vision.Rotate(10)):
-        assert isinstance(op(image), np.ndarray), op  # as MindSpore, which has these for arrays only
+        assert isinstance(op(image), np.ndarray), op  # as in MindSpore, which has these for arrays only
     chain = [py_transforms.Decode(), vision.Resize(8), vision.RandomResizedCrop(6), vision.RandomHorizontalFlip(), vision.ToTensor(),
              py_transforms.Normalize([.5] * 3, [.5] * 3)]
 
@@ -485,7 +485,7 @@ def test_images_of_pillow():
     assert first[0].shape == (3, 3, 6, 6) and all(map(np.array_equal, read(2), first))
     assert transforms.Compose(chain)(RAW).shape == (3, 6, 6)
     pillow = vision.ToPIL()
-    # Recorded from MindSpore 2.10.0: sizes, where a smaller image lands, and Pillow's own colours.
+    # Recorded from MindSpore 2.10.0: sizes, the position of a smaller image, and Pillow's colours.
     assert vision.Resize(256)(pillow(np.zeros((427, 640, 3), np.uint8))).size == (383, 256)
     ones = np.full((5, 7), 255, np.uint8)
     for size, rows, columns in (((10, 10), (2, 6), (2, 8)), ((6, 8), (0, 4), (0, 6)), ((3, 12), (0, 2), (2, 8))):

@@ -1,5 +1,5 @@
-"""Targets, devices and their memory, with the simulated accelerator (tests/device/simulator.h) in processes of their own, for there they are told of
-what is not there, too."""
+"""Targets, devices and their memory with the simulated accelerator (tests/device/simulator.h), in separate processes, where missing devices are reported, too.
+"""
 import re
 
 import pytest
@@ -37,7 +37,7 @@ print(_core.current_device(), ms.get_context('device_target'), ms.get_context('d
 """, simulator)
     lines = out.splitlines()
     assert re.fullmatch(r"DeviceError there is no device sim 2 \| found: cpu \(CPU, .*\); sim:0 \(simulated accelerator 0, device_target SIM\); sim:1 .*", lines[0])
-    lines = [line.replace("Davinci, cuda, SIM", "Davinci, SIM") for line in lines]  # where the CUDA backend was built
+    lines = [line.replace("Davinci, cuda, SIM", "Davinci, SIM") for line in lines]  # if the CUDA backend was built
     assert lines[1] == "InvalidValueError device_target must be one of CPU, GPU, Ascend, Davinci, SIM, sim, got 'Sim' | did you mean 'SIM'? Capitals count"
     assert lines[2].startswith("InvalidValueError device_target must be one of CPU, GPU, Ascend, Davinci, SIM, sim, got 'TPU' | ")
     assert lines[3:] == ["InvalidValueError device_id must be from 0 to 4095, got 4096",
@@ -62,7 +62,7 @@ def test_scripts_for_other_machines_compute_on_the_cpu_and_one_line_says_so():
 
 
 def test_init_without_a_launcher_is_a_group_of_one_on_the_gpu_target():
-    """As NCCL's in MindSpore, where scripts call init() for one card too; on the other targets it is an error that says how to start ranks."""
+    """As with NCCL in MindSpore, where scripts call init() for one card, too. On the other targets it is an error that says how to start ranks."""
     out, err = run("""
 import mindspore as ms
 from mindspore import communication as c
@@ -166,7 +166,7 @@ def test_memory_of_the_cpu_is_counted():
 
 
 def test_the_summary_is_mindspores_table():
-    """The rows and units of MindSpore 2.10's memory_summary, which it prints with zeros on a CPU."""
+    """Has the rows and units of MindSpore 2.10's memory_summary, which prints zeros on a CPU."""
     stats = dict.fromkeys(ms.runtime.memory_stats(), 0)
     text = ms.runtime.summary_of(dict(stats, total_reserved_memory=3 * 2**30))
     lines = text.splitlines()

@@ -1,11 +1,11 @@
-"""Trainings told to Python, on the simulated accelerator: the bits of the CPU in strict mode, checkpoints that either reads, and faults of the device as
+"""Training runs in Python on the simulated accelerator: in strict mode bitwise identical to the CPU, checkpoints that either device reads, and device faults as
 exceptions of the right class."""
 import numpy as np
 import pytest
 
 from simulated import run
 
-# Convolution, batch norm, dropout; gradients collected over two steps, averaged weights, a dynamic loss scale that starts too large. Ten steps an epoch.
+# Convolution, batch norm, dropout; gradients accumulated over two steps, averaged weights, a dynamic loss scale that starts too large. Ten steps per epoch.
 TRAINING = '''
 ROWS, BATCH = 40, 4
 
@@ -108,7 +108,7 @@ np.savez(OUTPUT, losses=np.array([np.float32(loss.asnumpy()) for loss in losses]
 
 
 def training(epochs, mode, way, device, output):
-    """The script that trains so many epochs in one way and writes losses and parameters."""
+    """Returns the script that trains `epochs` epochs in one way and writes losses and parameters."""
     return f"EPOCHS, MODE, WAY, DEVICE, OUTPUT, SINK = {epochs}, {mode!r}, {way!r}, {device!r}, {output!r}, {way == 'sunk'}\n" + TRAINING
 
 
@@ -124,7 +124,7 @@ def test_the_bits_of_the_cpu(simulator, mode, way, tmp_path):
     assert len(cpu["losses"]) == 50
     assert sorted(cpu.files) == sorted(sim.files) and len(cpu.files) > 10
     for name in cpu.files:
-        value = cpu[name][9::10] if name == "losses" and way == "sunk" and mode == "graph" else cpu[name]  # scripts on a CPU hear of every step
+        value = cpu[name][9::10] if name == "losses" and way == "sunk" and mode == "graph" else cpu[name]  # on the CPU, callbacks run after every step
         np.testing.assert_array_equal(sim[name], value, err_msg=name)
     if way != "function":
         assert cpu["scale_sense"] < 2.0 ** 125, "steps overflowed"
@@ -202,8 +202,9 @@ for every in (1, 5, 0):
     assert [line.split(",")[0] for line in lines if ", loss is" in line] == [f"epoch: 1 step: {k}" for k in (1, 2, 3, 4, 5, 6, 7, 5)]
 
 
-# What a device was doing when it failed is lost, what was saved is not: the training goes on from there, on either device, with the bits of an
-# unbroken one.
+# Work in progress is lost when a device fails, but saved work is not: the run resumes from the checkpoint, on either device, with results bitwise identical to
+# an
+# uninterrupted run.
 FAULTY = '''
 ms.set_context(mode=ms.GRAPH_MODE if MODE == 'graph' else ms.PYNATIVE_MODE)
 

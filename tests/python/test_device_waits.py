@@ -1,4 +1,4 @@
-"""A training on a device: how often the host waits for it. On the simulated accelerator, in a process of its own."""
+"""A training run on a device: how often the host waits for it. On the simulated accelerator, in a separate process."""
 from simulated import run
 
 TRAINING = """
@@ -44,7 +44,7 @@ def trained(mode, sink, extra=(), **kwargs):
 
 
 def test_steps_are_waited_for_where_somebody_asks(simulator):
-    """A sunk chunk of 20 steps, and single steps: not once. A callback that prints every tenth loss: six times in 60 steps."""
+    """A sunk chunk of 20 steps, and single steps: no wait. A callback that prints every tenth loss: six waits in 60 steps."""
     out, _ = run(TRAINING + """
 ms.set_context(device_target='sim')
 for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
@@ -74,7 +74,7 @@ for target in ('CPU', 'sim'):
 
 
 def test_nothing_is_saved_that_was_trained_on_garbage(simulator, tmp_path):
-    """A loss that is not finite is found late on a device, and before the next checkpoint."""
+    """A non-finite loss is detected late on a device, but before the next checkpoint."""
     out, _ = run(TRAINING + f"""
 rows = [(np.full(8, np.nan if i // 4 == 6 else 0.5, np.float32), np.int32(i % 4)) for i in range(48)]
 for target in ('CPU', 'sim'):

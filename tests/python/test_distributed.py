@@ -14,8 +14,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 @pytest.fixture(scope='module', params=['CPU', 'GPU'])
 def found(request, tmp_path_factory):
-    """What the cases came to: rank -> {case: ''} or a traceback. All run in one job, since starting one takes longer than they do. GPU: on the CUDA backend's
-    host run, with its stand-in for NCCL (tests/cuda_host)."""
+    """Returns the cases' results: rank -> {case: '' or a traceback}. All cases run in one job, because starting a job takes longer than they do. GPU: on the
+    CUDA backend's
+    host run, with its substitute for NCCL (tests/cuda_host)."""
     folder = tmp_path_factory.mktemp('ranks')
     more = {}
     if request.param == 'GPU':
@@ -50,7 +51,7 @@ def script(tmp_path, text):
 
 
 def test_an_exception_on_one_rank_ends_all(tmp_path):
-    """The others are in a call that it never enters; they end with 7 and say whose fault it was."""
+    """The other ranks are in a call that this rank never enters; they end with exit code 7 and name the rank at fault."""
     path = script(tmp_path, '''
         import time
         import sindri as ms
@@ -99,7 +100,7 @@ def test_a_rank_that_is_missing_is_named(tmp_path):
 
 @pytest.mark.parametrize('code', [0, 3])
 def test_a_rank_that_leaves_early(tmp_path, code):
-    """By sys.exit() in the middle of a training: no exception, and no end that the others know of. Its own code stays, unless that is 0."""
+    """With sys.exit() in the middle of a run: no exception, and no end that the others can detect. The rank's exit code is kept, unless it is 0."""
     path = script(tmp_path, f"""
         import sys
         from sindri import Tensor, ops
@@ -116,7 +117,7 @@ def test_a_rank_that_leaves_early(tmp_path, code):
 
 
 def test_a_rank_tells_the_launcher_its_error(tmp_path):
-    """Which sindri run asks before it starts a job again."""
+    """sindri run reads it before it restarts a job."""
     path = script(tmp_path, """
         from sindri import Tensor, ops
         from sindri.communication import get_rank, init

@@ -1,4 +1,4 @@
-"""One training on four ranks, told to Python in three ways, and to `sindri train` on one rank with four virtual ones: the same weights, bit for bit."""
+"""The same training on four ranks, written in Python in three ways, and with `sindri train` on one rank with four virtual ranks: bitwise identical weights."""
 import json
 import os
 import shutil
@@ -27,7 +27,7 @@ dist: {{virtual_ranks: {SIZE}, bn_merge: rank0}}
 
 @pytest.fixture(scope='module')
 def by_settings(tmp_path_factory):
-    """(folder with the data and where trainings start, values by name, losses of steps)."""
+    """Returns (folder with the data and the runs' initial state, values by name, losses of steps)."""
     folder = tmp_path_factory.mktemp('training')
     write_cifar(folder)
     ms.set_seed(7)
@@ -35,7 +35,7 @@ def by_settings(tmp_path_factory):
     (folder / 'same.yaml').write_text(SETTINGS, encoding='utf-8')
     run = folder / 'run'
     monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setenv('SINDRI_NUM_THREADS', '1')  # as the ranks: sums within a kernel depend on it
+    monkeypatch.setenv('SINDRI_NUM_THREADS', '1')  # as on the ranks: sums within a kernel depend on it
     run_process([sys.executable, '-m', 'sindri', 'train', '--quiet', '--config', str(folder / 'same.yaml'), '--checkpoint', str(folder / 'start.ckpt'),
                  '--set', f'data.path={folder}', '--set', f'train.run_dir={run}'])
     monkeypatch.undo()
@@ -66,7 +66,7 @@ def test_the_same_weights_by_mpirun(by_settings, missing):
 
 
 def test_the_resnet_example_on_two_ranks(by_settings, tmp_path):
-    """Each rank reads its part, and has a folder of its own; weights are the same."""
+    """Each rank reads its part and has a separate folder; the weights are the same."""
     example = os.path.join(HERE, '..', '..', 'python', 'examples', 'resnet')
     if not os.path.isdir(example):
         pytest.skip('the examples are not beside the tests')
@@ -83,11 +83,11 @@ def test_the_resnet_example_on_two_ranks(by_settings, tmp_path):
 
 
 def check(by_settings, how, mode):
-    """What the ranks wrote is what the training by settings came to."""
+    """Checks that the ranks' results equal those of the run from settings."""
     folder, values, losses = by_settings
     own = [np.load(folder / f'{how}_{mode}_{r}.npz') for r in range(SIZE)]
     assert len(losses) == len(own[0]['losses']) == EPOCHS * ROWS // (BATCH * SIZE) == 10
-    # The mean along the tree over ranks, of the losses that each rank has of its own part.
+    # The mean along the tree over ranks of each rank's losses on its part.
     by_rank = [rank['losses'] for rank in own]
     np.testing.assert_array_equal(((by_rank[0] + by_rank[1]) + (by_rank[2] + by_rank[3])) * np.float32(1 / SIZE), losses)
     for rank in range(SIZE):
@@ -98,8 +98,9 @@ def check(by_settings, how, mode):
 
 
 def test_thor_on_ranks(tmp_path):
-    """Factors are averaged over ranks: four learn what one with the whole batch does; and it makes no difference to the bits who inverts what, or
-    in which form a step is written."""
+    """Factors are averaged over ranks: four ranks learn the same as one with the whole batch. The assignment of inverses to ranks and the form of the step do
+    not change
+    the result's bits."""
     runs = {'one': (1, 'auto', 'cell'), 'four': (4, 'replicate', 'cell'), 'shared': (4, 'shard', 'cell'), 'loop': (4, 'replicate', 'loop')}
     for name, (size, distribute, form) in runs.items():
         ended = ranks.run(os.path.join(HERE, 'distributed_thor.py'), [tmp_path, name, distribute, form], size)

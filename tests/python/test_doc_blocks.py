@@ -1,11 +1,11 @@
-"""Every command and code block of README.md, docs and the other pages of the tree does what the page says.
+"""Tests that every command and code block of README.md, docs and the other pages of the tree does what the page says.
 
-The fenced blocks of a page run in order in one folder that looks like the root of the sources; where a `text` block follows, it is the output. In it `…`
-stands for anything (alone on a line: for any lines), and numbers may be off by 5 %, as kernels differ between processors in the last bits. A first line
-`# NAME.yaml` (`# NAME.py`, `// NAME.cc`) is the name under which a block is kept for the blocks behind it. Comments before a block, unseen by readers:
+The fenced blocks of a page run in order, in one folder that looks like the root of the sources. A `text` block after a block is its expected output. In it, `…`
+matches anything (alone on a line: any lines), and numbers may differ by 5 %, because kernels differ between processors in the last bits. A first line
+`# NAME.yaml` (`# NAME.py`, `// NAME.cc`) names the file in which a block is kept for later blocks. Comments before a block, invisible to readers:
 
     <!-- given: CODE -->         what a reader has already: runs first, in the block's language (before YAML and console: in the shell)
-    <!-- not run: REASON -->     the block is for reading alone
+    <!-- not run: REASON -->     the block is only for reading
 """
 import dataclasses
 import os
@@ -17,14 +17,14 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+pytestmark = pytest.mark.slow  # omitted by scripts/test.sh --quick and --fast
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
 FOLDERS = sorted(p for p in ROOT.iterdir() if p.is_dir() and p.name not in ("build", "runs") and not p.name.startswith("."))
 PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.rglob("*.md")) if "```" in page.read_text(encoding="utf-8"))]
-TIMEOUT = 120  # seconds a block
-# How many blocks of a page are not run; a new one needs a reason and a higher number here.
+TIMEOUT = 120  # seconds per block
+# The number of blocks on a page that are not run; a new one needs a reason and a higher number here.
 MOST_NOT_RUN = {
     "README.md": 3, "docs/benchmarks.md": 5, "docs/contributing.md": 1, "docs/design/cuda.md": 2, "docs/design/python.md": 1, "docs/design/runtime.md": 2, "docs/errors.md": 1,
     "docs/guide/cpp.md": 1, "docs/guide/distributed.md": 6, "docs/guide/fine_tuning.md": 4, "docs/guide/gpu.md": 9, "docs/guide/measuring.md": 2, "docs/guide/migration.md": 6,
@@ -35,7 +35,7 @@ MOST_NOT_RUN = {
 
 @dataclasses.dataclass
 class Block:
-    """A fenced block. where: page:line; shown: the output that the page shows behind it, if any."""
+    """A fenced block. where: page:line; shown: the output that the page shows after it, if any."""
     where: str
     language: str
     code: str
@@ -45,9 +45,9 @@ class Block:
 
 
 def blocks_of(page, text):
-    """The blocks of a page's text in order; an output is put to its block."""
+    """Returns the blocks of a page's text in order; each output is attached to its block."""
     found, comments, lines, i = [], {}, text.splitlines(), 0
-    follows = False  # nothing but empty lines since the last block
+    follows = False  # only empty lines since the last block
     in_list = False
     while i < len(lines):
         line, start = lines[i], i
@@ -84,7 +84,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def same_line(shown, line):
-    """Whether the line is as shown: … for any text, numbers within 5 %."""
+    """Returns whether the line matches: … stands for any text, numbers within 5 %."""
     pattern, wanted, end = "", [], 0
     for part in re.finditer(rf"…|{NUMBER.pattern}", shown):
         pattern += re.escape(shown[end:part.start()])
@@ -96,7 +96,7 @@ def same_line(shown, line):
 
 
 def same_output(shown, output):
-    """Whether the output is as shown, line by line; a line of … alone stands for any lines, also none."""
+    """Returns whether the output matches, line by line; … alone on a line matches any lines, also none."""
     if not shown:
         return not output
     if shown[0].strip() == "…":
@@ -116,7 +116,7 @@ class Page:
                             "NO_COLOR": "1", "SINDRI_CACHE_DIR": str(folder / ".sindri-cache")}  # a reader's first commands find no cache
 
     def call(self, arguments, where):
-        """Runs a command and gives its standard output."""
+        """Runs a command and returns its standard output."""
         done = subprocess.run(arguments, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
         assert done.returncode == 0, f"{where}: exit code {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout
@@ -125,14 +125,14 @@ class Page:
         return self.call(["bash", "-euo", "pipefail", "-c", code], where)
 
     def keep(self, block, comment, ending):
-        """Writes the block to the file that its first line names, else to one of its own."""
+        """Writes the block to the file that its first line names, else to a new file."""
         named = re.match(rf"{comment} ([\w-]+\.{ending})\n", block.code)
         path = self.folder / (named[1] if named else f"block.{ending}")
         path.write_text(block.code)
         return path
 
     def run(self, block):
-        """Runs a block by its language and gives what it printed."""
+        """Runs a block according to its language and returns its output."""
         run = {"bash": self.run_bash, "console": self.run_console, "python": self.run_python, "cpp": self.run_cpp, "yaml": self.run_yaml}.get(block.language)
         assert run, f"{block.where}: a block of '{block.language}' cannot be run: name bash, console, python, cpp or yaml, put 'text' behind what prints it, or say why not"
         return run(block)
@@ -143,7 +143,7 @@ class Page:
         return self.shell(block.code, block.where)
 
     def run_console(self, block):
-        """Lines with `$ ` in front are commands, those behind them their output."""
+        """Lines that begin with `$ ` are commands, the lines after them their output."""
         if block.given:
             self.shell(block.given, f"{block.where} (given)")
         for part in re.split(r"^\$ ", block.code, flags=re.M)[1:]:
@@ -202,7 +202,7 @@ def test_blocks_run_as_shown(page, tmp_path, missing):
 
 
 def test_nothing_is_indented():
-    """Blocks of pages without a fence, too."""
+    """Rejects indented blocks, which have no fence, on every page."""
     for folder in FOLDERS:
         for page in sorted(folder.rglob("*.md")):
             blocks_of(name_of(page), page.read_text(encoding="utf-8"))
@@ -221,7 +221,7 @@ def test_what_is_not_run_says_why():
 
 
 def test_a_wrong_page_is_noticed(tmp_path):
-    """What this test is worth: exit codes, outputs, unknown languages and stray markers."""
+    """Tests this test: exit codes, outputs, unknown languages and stray markers."""
     text = "```bash\necho 1.00 a\n```\n\n```text\n1.04 …\n```\n<!-- not run: two hosts -->\n```bash\nexit 1\n```\n```bash\nexit 3\n```\n"
     good, left, bad = blocks_of("p.md", text)
     place = Page(tmp_path)

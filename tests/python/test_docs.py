@@ -1,4 +1,4 @@
-"""docs/guide/python.md and migration.md say what the code does."""
+"""docs/guide/python.md and migration.md match the code."""
 import ast
 import os
 import pathlib
@@ -28,7 +28,7 @@ def test_context_keys_are_listed(mark, table):
 
 
 def test_names_of_the_migration_tables_exist():
-    """Every `nn.X`, `ops.x`, `ds.X`, `vision.X` in the tables' Sindri columns can be looked up, and dotted ms names."""
+    """Every `nn.X`, `ops.x`, `ds.X`, `vision.X` in the tables' Sindri columns can be looked up, as can dotted ms names."""
     from sindri import dataset, nn, ops
     roots = {"nn": nn, "ops": ops, "ds": dataset, "vision": dataset.vision, "ms": ms}
     seen = 0
@@ -55,7 +55,7 @@ def test_what_is_not_there_yet_says_so(call):
 
 
 def test_what_is_not_there_yet_belongs_to_a_part():
-    """The parts that may be missing; anything else is to be there."""
+    """The parts that may be missing; everything else must exist."""
     found = []
     for folder, _, files in os.walk(os.path.dirname(ms.__file__)):
         for path in (os.path.join(folder, f) for f in files if f.endswith(".py")):
@@ -94,9 +94,9 @@ def test_settings_files_that_the_documents_name_exist():
     root = pathlib.Path(GUIDE, "..", "..")
     documents = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("configs/*.md"), *root.glob("src/cli/*.cc")]
     named = {(path, name) for path in documents for name in re.findall(r"--config[ =]+([a-z][\w./-]*\.yaml)|(configs/[a-z][\w-]*\.yaml)", path.read_text())}
-    files = {(path.name, a or b) for path, (a, b) in named if (a or b).islower()}  # NAME stands for any
+    files = {(path.name, a or b) for path, (a, b) in named if (a or b).islower()}  # NAME is a placeholder
     assert len(files) >= 5
-    shown = {(path.name, name) for path in documents for name in re.findall(r"^```yaml\n# (\S+)$", path.read_text(), re.M)}  # the page itself shows it
+    shown = {(path.name, name) for path in documents for name in re.findall(r"^```yaml\n# (\S+)$", path.read_text(), re.M)}  # shown on the page itself
     assert not [f for f in files - shown if not (root / f[1]).exists()]
 
 

@@ -1,4 +1,4 @@
-"""Every public module, class, function, method and property says what it is."""
+"""Every public module, class, function, method and property has a docstring."""
 import importlib
 import inspect
 import pkgutil
@@ -16,7 +16,7 @@ def modules():
 
 
 def text(value):
-    """The documentation without the signature that pybind11 puts in front."""
+    """Returns the documentation without the signature that pybind11 prepends."""
     return re.sub(r"\A\w*\(.*\) -> .*", "", inspect.getdoc(value) or "").strip()
 
 

@@ -1,4 +1,4 @@
-"""What an eager call goes through: the types of Tensor and Parameter, the functions of _core.ops, attributes that are kept between calls."""
+"""The path of an eager call: the types of Tensor and Parameter, the functions of _core.ops, attributes that are kept between calls."""
 import copy
 import gc
 import os
@@ -55,7 +55,7 @@ def test_subclasses_keep_their_attributes_and_operators():
 
     m = Marked([1.0, 2.0], "here")
     assert m.mark == "here" and isinstance(m, Tensor) and (m + 1).asnumpy().tolist() == [2.0, 3.0]
-    assert Tensor([1.0]) + m == "mine"  # the subclass is asked first, as for any Python class
+    assert Tensor([1.0]) + m == "mine"  # Python asks the subclass first, as with any class
 
 
 def test_parameter_without_init_says_so():
@@ -234,6 +234,6 @@ for call in [lambda: ops.clip_by_global_norm((t,), 1.0), lambda: ops.clip_by_nor
 
 @pytest.mark.parametrize("calls", [LONG_CALLS, UPDATES, MEASUREMENT], ids=["much data", "updates", "kernels that are measured"])
 def test_long_calls_let_other_threads_run(calls):
-    """In a process of its own: while a call works, a thread counts. With the lock held it counts when the call is over: once, or twice by chance."""
+    """In a separate process: a thread counts while a call works. If the lock were held, it would count only after the call: once, or twice by chance."""
     out = subprocess.run([sys.executable, "-c", COUNTING + calls], capture_output=True, text=True, check=True).stdout
     assert all(int(most) >= 3 for most in out.split()), out

@@ -1,4 +1,5 @@
-"""Code in GRAPH_MODE that looks at values: its Cell and the callers run eagerly, what they call is compiled by itself, and every bit is that of
+"""Code in GRAPH_MODE that reads values: its Cell and the callers run eagerly, the parts that they call are compiled separately, and results are bitwise
+identical to
 PYNATIVE_MODE."""
 import collections
 import dataclasses
@@ -19,7 +20,7 @@ from test_tensor_conditions import STEPS, Net, batches, bits, momentum, with_los
 
 @pytest.fixture(autouse=True)
 def _own_warnings():
-    """Only what a test expects is warned of."""
+    """Fails on warnings that a test does not expect."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".*runs eagerly")
@@ -27,14 +28,14 @@ def _own_warnings():
 
 
 def parts(of):
-    """What was compiled of a Cell or function as a part of eager calls."""
+    """Returns the parts of eager calls that were compiled for a Cell or function."""
     graphs = of.__dict__.get("_cell_graphs") or of.__dict__.get("_graphs")
     return [e for found in (graphs.entries if graphs else {}).values() for e in found if e.apart and not e.eager]
 
 
 @pytest.fixture
 def made(monkeypatch):
-    """How many signatures of each function, by name, were compiled as parts of eager calls and serve later ones."""
+    """Returns how many signatures of each function, by name, were compiled as parts of eager calls and are reused by later ones."""
     entries, new = [], _compile.Graphs._new
 
     def recorded(self, *args, apart=False, **kwargs):
@@ -51,7 +52,7 @@ def made(monkeypatch):
 
 
 def both(make, calls, also=lambda cell: ()):
-    """Calls a Cell made anew in each mode: results, Parameters and what `also` gives are equal. Returns the Cell of GRAPH_MODE and its warnings."""
+    """Calls a newly created Cell in each mode: results, Parameters and the values of `also` must be equal. Returns the Cell of GRAPH_MODE and its warnings."""
     runs = []
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         ms.set_context(mode=mode)
@@ -68,7 +69,7 @@ def both(make, calls, also=lambda cell: ()):
 
 
 class Step(nn.Cell):
-    """A training step over a network that returns its loss; random numbers before, in and behind its parts."""
+    """A training step over a network that returns its loss; random numbers before, in and after its parts."""
 
     def __init__(self, network=None, look=True):
         super().__init__()
@@ -167,7 +168,7 @@ def test_a_value_behind_a_condition(made):
 
 
 def test_the_training_cell_that_mindspore_publishes(made):
-    """The forward run is recorded, and its gradient takes it over; batch statistics move once."""
+    """The forward run is recorded, and its gradient reuses it; batch statistics are updated once."""
     class Own(nn.TrainOneStepCell):
         def construct(self, x, label):
             loss = self.network(x, label)
@@ -186,7 +187,7 @@ def test_the_training_cell_that_mindspore_publishes(made):
 
 
 def test_a_loss_scale_that_skips_updates(made):
-    """The optimizer is told beside its arguments whether to leave all as it is."""
+    """A separate argument tells the optimizer whether to skip the update."""
     class Looks(nn.TrainOneStepWithLossScaleCell):
         def construct(self, x, label):
             loss, overflow, scale = super().construct(x, label)
@@ -270,7 +271,7 @@ def test_mixed_precision(made):
 
 
 class Border(nn.Cell):
-    """Parts whose results and arguments have more to do with what is around them than values."""
+    """Parts whose results and arguments share objects, memory or kinds with the surrounding code."""
 
     def __init__(self):
         super().__init__()
@@ -283,7 +284,7 @@ class Border(nn.Cell):
 
 
 def work(x):
-    """Enough ops to be compiled."""
+    """Has enough ops to be compiled."""
     for _ in range(6):
         x = ops.sin(x) * 1.5
     return x
@@ -393,7 +394,7 @@ def tensors(v):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda f: f.__name__[1:])
 def test_what_crosses_the_border_of_a_part(case):
-    """Which objects are one, what a write to one changes, and which kind each is."""
+    """Identity of objects, effects of writes, and the kind of each object."""
     class Part(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -456,7 +457,7 @@ def test_a_part_that_keeps_its_graph_where_it_can(made):
 
 
 def test_python_numbers_that_change_every_time():
-    """A number made of a value leads to no end of graphs; other calls of that Cell still find theirs."""
+    """A number computed from a value does not lead to an unlimited number of graphs; other calls of that Cell still find theirs."""
     traced = []
 
     class Scaled(nn.Cell):
@@ -479,7 +480,7 @@ def test_python_numbers_that_change_every_time():
 
     cell, _ = both(Looks, batches())
     assert 8 <= len(traced) < 20 and traced.count(2.0) == 1
-    assert parts(cell.scaled.net)  # where the call itself is not compiled, what it calls is
+    assert parts(cell.scaled.net)  # the call itself is not compiled, but the parts that it calls are
 
 
 def test_functions_made_for_one_call(made):
@@ -564,7 +565,7 @@ def test_an_error_has_the_users_traceback():
 
 
 def test_a_loop_of_parts_that_draw():
-    """One graph of a part serves every place in the step."""
+    """One graph of a part is used at every position in the step."""
     class Looks(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -604,7 +605,7 @@ def test_pynative_mode_compiles_nothing(made):
 
 
 def test_gradients_that_a_part_takes(made):
-    """Pending recordings: a part that would take one over does so eagerly."""
+    """Pending recordings: a part that would reuse one runs eagerly."""
     class Looks(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -623,7 +624,7 @@ def test_gradients_that_a_part_takes(made):
 
 
 def test_memory_stays_flat():
-    """Steps, dropped steps, and what a first call was given."""
+    """Steps, dropped steps, and the inputs of a first call."""
     ms.set_context(mode=ms.GRAPH_MODE)
     x, label = Tensor(np.ones((64, 4), np.float32)), Tensor(np.ones((64, 2), np.float32))
 
@@ -669,7 +670,7 @@ def test_memory_stays_flat():
 
 
 def test_optimizers_of_older_gradients(made):
-    """GradOperation, and an optimizer that changes how it runs as steps go by."""
+    """GradOperation, and an optimizer whose execution changes with the steps."""
     class Looks(nn.Cell):
         def __init__(self):
             super().__init__()

@@ -1,4 +1,4 @@
-"""Encrypted checkpoints: MindSpore's form in both directions, wrong keys, damage, and ModelCheckpoint."""
+"""Encrypted checkpoints: MindSpore's format in both directions, wrong keys, damage, and ModelCheckpoint."""
 import os
 import struct
 
@@ -54,7 +54,7 @@ def test_reads_files_of_mindspore(mode):
 
 @pytest.mark.parametrize("mode", MODES[:2])
 def test_files_of_mindspore_1(tmp_path, mode):
-    """One magic number for both modes, and no tag: without one, AES-GCM would let anyone flip bits of the weights."""
+    """One magic number for both modes, and no tag: without a tag, AES-GCM would let anyone flip bits of the weights."""
     plain = tmp_path / "plain.ckpt"
     save_checkpoint(VALUES, str(plain), compat_mindspore1=True)
     block = _core.seal_block(plain.read_bytes(), KEY, mode)
@@ -88,7 +88,7 @@ def test_no_memory_follows_a_claimed_size(tmp_path):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_broken_inside_is_named_by_its_file(tmp_path, mode):
-    """Sealed with the right key, but no whole checkpoint."""
+    """Encrypted with the right key, but not a complete checkpoint."""
     save_checkpoint(VALUES, str(tmp_path / "plain.ckpt"))
     data = (tmp_path / "plain.ckpt").read_bytes()[:-3]
     path = tmp_path / "broken.ckpt"
@@ -103,7 +103,7 @@ def test_large_files_are_blocks(tmp_path, monkeypatch, mode):
     monkeypatch.setattr(serialization, "_BLOCK_BYTES", 1000)
     path = save(tmp_path / "a.ckpt", mode)
     with open(path, "rb") as f:
-        assert f.read().count(struct.pack("<I", MAGIC[mode])) == 3  # 2400 bytes of weights and what goes with them
+        assert f.read().count(struct.pack("<I", MAGIC[mode])) == 3  # 2400 bytes of weights and their metadata
     check(load_checkpoint(path, dec_key=KEY, dec_mode=mode))
 
 
@@ -133,7 +133,7 @@ def test_damage_is_found(tmp_path, mode):
         changed = bytearray(data)
         changed[at] ^= 1
         if mode == "AES-GCM" and 40 <= at < 44 or mode == "AES-CBC" and at == 0:
-            continue  # GCM uses 12 of the iv's 16 bytes; 0xD8 is the magic of 1.x, and the content is whole
+            continue  # GCM uses 12 of the iv's 16 bytes; 0xD8 is the magic of 1.x, and the content is complete
         broken.write_bytes(changed)
         with pytest.raises(ValueError):
             load_checkpoint(str(broken), dec_key=KEY, dec_mode=mode)
@@ -161,13 +161,13 @@ def test_arguments(tmp_path):
 
 @pytest.fixture
 def hide():
-    """hide(part): functions of libcrypto with this in their names are missing for the test."""
+    """Returns hide(part), which makes libcrypto functions with this text in their names unavailable for the test."""
     yield _core.hide_libcrypto
     _core.hide_libcrypto("")
 
 
 def test_without_openssl(tmp_path, hide):
-    """A clear error, and a previous file stays."""
+    """A clear error, and the previous file stays."""
     path = save(tmp_path / "a.ckpt")
     hide("EVP")
     with pytest.raises(RuntimeError, match="needs OpenSSL"):
@@ -178,7 +178,7 @@ def test_without_openssl(tmp_path, hide):
 
 
 def test_an_openssl_without_sm4(tmp_path, hide):
-    """Some systems leave SM4 out: the other modes work there."""
+    """Some systems omit SM4: the other modes work there."""
     hide("sm4")
     check(load_checkpoint(save(tmp_path / "a.ckpt"), dec_key=KEY))
     with pytest.raises(RuntimeError, match="has no SM4-CBC.*use AES-GCM"):

@@ -1,4 +1,4 @@
-"""The loss of an evaluation is that of all samples: the number of rows in a batch, and a smaller last one, change nothing."""
+"""The loss of an evaluation is that of all samples: neither the batch size nor a smaller last batch changes it."""
 import numpy as np
 import pytest
 
@@ -14,7 +14,7 @@ VALUES = RNG.normal(size=(ROWS, CLASSES)).astype(np.float32)
 
 
 def of_classes(logits, weights=None, reduction='mean', labels=CLASS):
-    """PyTorch's definition, in float64."""
+    """Computes PyTorch's definition in float64."""
     logits = logits.astype(np.float64)
     p = logits - np.log(np.exp(logits).sum(1, keepdims=True))
     counted = labels != -100
@@ -60,7 +60,7 @@ def test_the_batch_size_changes_nothing(mode, name, batch):
 
 
 def test_the_metric_alone_counts_each_call_once():
-    """As MindSpore's."""
+    """As in MindSpore."""
     metric = nn.Loss()
     metric.update(ms.Tensor(1.0))
     metric.update(ms.Tensor([2.0, 4.0]))

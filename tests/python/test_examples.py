@@ -1,4 +1,4 @@
-"""python/examples: the ResNet example on a few generated images in both modes, its parts against formulas, and the quickstart."""
+"""python/examples: the ResNet example on a few generated images in both modes, its parts compared with formulas, and the quickstart."""
 import importlib
 import math
 import os
@@ -11,7 +11,7 @@ import pytest
 import sindri as ms
 from sindri import Tensor
 
-pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+pytestmark = pytest.mark.slow  # omitted by scripts/test.sh --quick and --fast
 
 pytest.importorskip("yaml")
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,7 +22,7 @@ RESNET = os.path.join(EXAMPLES, "resnet")
 
 @pytest.fixture(scope="module")
 def example():
-    """Imports a module of the example, as `example("src.resnet")`."""
+    """Returns a function that imports a module of the example, as in `example("src.resnet")`."""
     sys.path.insert(0, RESNET)
     yield importlib.import_module
     sys.path.remove(RESNET)
@@ -30,7 +30,8 @@ def example():
 
 @pytest.fixture(scope="module")
 def cifar(tmp_path_factory):
-    """CIFAR-10's binary form in small: 40 images to train on, 10 to evaluate on, brightness by class so that there is something to learn."""
+    """Writes a small dataset in CIFAR-10's binary format: 40 training images, 10 for evaluation, with a brightness per class so that there is something to
+    learn."""
     folder = tmp_path_factory.mktemp("cifar")
     rng = np.random.default_rng(0)
 
@@ -89,7 +90,8 @@ def test_modes_give_the_same_losses(example, cifar, tmp_path):
 
 
 def test_resumes_where_it_stopped(example, cifar, tmp_path):
-    """Two epochs in one go, and one epoch, resumed for the second: same counters and learning-rate position; the moments are loaded."""
+    """Two epochs without interruption, and one epoch, resumed for the second: the same counters and position in the learning-rate schedule; the moments are
+    loaded."""
     output = str(tmp_path / "out")
     example("train").train(settings(example, cifar, output, "epoch_size=2"))
     names = sorted(n for n in os.listdir(output) if n.endswith(".ckpt"))
@@ -104,10 +106,10 @@ def test_resumes_where_it_stopped(example, cifar, tmp_path):
     assert int(np.asarray(b["step_num"].asnumpy())) == 10 and int(b["global_step"].asnumpy().reshape(-1)[0]) == 10
     with pytest.raises(SystemExit, match="no checkpoint to resume"):
         example("train").newest_checkpoint(str(tmp_path))
-    # One epoch more than the first training asked for.
+    # One epoch more than the first run.
     example("train").train(settings(example, cifar, str(tmp_path / "more"), "epoch_size=3", f"resume_ckpt={output}/{resumed}"))
     assert os.path.exists(tmp_path / "more" / "resnet-3_5.ckpt")
-    # The best weights are written last and hold no state: a training goes on from the file before.
+    # The best weights are written last and hold no state: training resumes from the file before.
     best = f"{output}/best.ckpt"
     ms.save_checkpoint([{"name": n, "data": v} for n, v in b.items() if n not in ("epoch_num", "step_num")], best)
     assert os.path.basename(example("train").newest_checkpoint(output)) == resumed
@@ -127,7 +129,7 @@ def test_only_weights_decay(example):
 @pytest.mark.parametrize("name, count", [("resnet18", 11_689_512), ("resnet34", 21_797_672), ("resnet50", 25_557_032), ("resnet101", 44_549_160),
                                          ("resnet152", 60_192_808)])
 def test_networks_have_torchvisions_parameters(example, name, count):
-    """The numbers of parameters that torchvision documents for its networks; the names are those of sindri.models."""
+    """The parameter counts that torchvision documents for its networks; the names are those of sindri.models."""
     net = example("src.resnet").NETS[name](1000, variant="torchvision")
     assert sum(int(np.prod(p.shape)) for p in net.trainable_params()) == count
     assert {p.name: tuple(p.shape) for p in net.get_parameters()} == {p.name: tuple(p.shape) for p in ms.models.create(name).get_parameters()}
@@ -161,7 +163,7 @@ def test_the_network_by_both_names_of_its_classes(example):
 
 
 def test_own_operator_and_loss(mode, example, rng):
-    """ReduceLogSumExp and both forms of the loss against NumPy in float64, gradients included."""
+    """Compares ReduceLogSumExp and both forms of the loss with NumPy in float64, including gradients."""
     x = rng.standard_normal((5, 7)).astype(np.float32) * 3
     wide = np.concatenate([x, np.full((1, 7), 1000, np.float32)])
     composite = example("src.composite")
@@ -187,7 +189,7 @@ def test_own_operator_and_loss(mode, example, rng):
 
 
 def test_learning_rates(example):
-    """The schedule of the migrated training: warm-up to the maximum, then a line times a cosine of 0.47 turns; against its formula in places."""
+    """The schedule of the migrated training run (warm-up to the maximum, then a line times a cosine of 0.47 turns), compared with its formula at some steps."""
     get_lr = example("src.lr_generator").get_lr
     lr = get_lr(0.0, 0.0, 0.256, 8, 90, 10, "cosine")
     assert lr.dtype == np.float32 and lr.shape == (900,)
@@ -198,7 +200,7 @@ def test_learning_rates(example):
     np.testing.assert_allclose(half[[0, 9, 10, 60]], [0.019, 0.1, 0.1, 0.0505], rtol=1e-6)
     with pytest.raises(ValueError, match="'line'"):
         get_lr(0, 0, 0.1, 0, 1, 1, "line")
-    # MindSpore's other modes, from their formulas: the rise starts at lr_init, then a line, a squared line, and tenths.
+    # MindSpore's other modes, from their formulas: a warm-up from lr_init, then a linear decay, a quadratic decay, and factors of ten.
     linear = get_lr(lr_init=0, lr_end=0.0, lr_max=0.8, warmup_epochs=5, total_epochs=90, steps_per_epoch=4, lr_decay_mode="linear")
     np.testing.assert_allclose(linear[[0, 1, 19, 20, 21, 359]], [0, 0.04, 0.76, 0.8, 0.8 * 339 / 340, 0.8 / 340], rtol=1e-5)
     poly = get_lr(0.01, 1e-5, 0.1, 1, 3, 10, "poly")
@@ -208,7 +210,7 @@ def test_learning_rates(example):
 
 
 def test_schedules_of_thor(example):
-    """Against values that were computed from MindSpore's published formula, at the settings of its 8 Ascend devices."""
+    """Compared with values of MindSpore's published formula, at the settings for its 8 Ascend devices."""
     lr = example("src.lr_generator")
     rates, damping = lr.get_thor_lr(0, 0.05803, 4.0839, 53, 5004, decay_epochs=39), lr.get_thor_damping(0, 0.03, 0.50036, 70, 5004)
     for step, rate, lam in ((0, 0.058029106, 0.029999585), (5003, 0.053686909, 0.027993004), (50039, 0.024706099, 0.015010800),
@@ -237,7 +239,7 @@ def test_initial_values(example):
 
 
 def test_folders_of_images(example, tmp_path):
-    """The ImageNet form: train/ and val/ with one folder per class, the folder itself or the part given."""
+    """The ImageNet format: train/ and val/ with one folder per class; the folder itself or one part as argument."""
     rng = np.random.default_rng(0)
     for part, count in (("train", 3), ("val", 2)):
         for name in ("ant", "bee"):
@@ -259,7 +261,7 @@ def test_folders_of_images(example, tmp_path):
 
 
 def png(pixels):
-    """A PNG file's bytes of an RGB image."""
+    """Returns the PNG bytes of an RGB image."""
     import struct
     import zlib
 
@@ -292,7 +294,7 @@ def test_settings(example, tmp_path):
 
 
 def test_command_lines(cifar, tmp_path):
-    """train.py and eval.py as the README calls them."""
+    """Calls train.py and eval.py as the README does."""
     def run(*args):
         return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=False, cwd=RESNET, env=ENVIRONMENT)
 

@@ -1,4 +1,4 @@
-"""experimental.optim: every optimizer against MindSpore's and PyTorch's values in both modes, and what its groups and state do."""
+"""experimental.optim: every optimizer compared with MindSpore's and PyTorch's values in both modes, and the behaviour of groups and state."""
 import copy
 import json
 import os
@@ -18,7 +18,7 @@ import experimental_cases as cases  # noqa: E402
 
 with open(os.path.join(HERE, "expectations", "experimental.json"), encoding="utf-8") as f:
     EXPECTED = json.load(f)
-# MindSpore 2.10 adds eps to the root before its bias correction, PyTorch after it; and its CPU build takes amsgrad for false in Adam.
+# MindSpore 2.10 adds eps to the root before its bias correction, PyTorch after it; and its CPU build treats amsgrad as false in Adam.
 NOT_PYTORCHS = {"adam_decay_maximize"}
 NOT_MINDSPORES = {"adam_amsgrad"}
 
@@ -32,7 +32,7 @@ def gradients(step, opt):
 
 
 def run(opt, params, first=1, last=cases.STEPS):
-    """The values after the steps that the expectations show."""
+    """Returns the values after the steps that the expectations list."""
     shown = {}
     for step in range(first, last + 1):
         opt(gradients(step, opt))
@@ -60,7 +60,7 @@ def test_values(case, mode):
         known = {n: v for n, v in want.get("state", {}).items() if n in state}
         for n, v in known.items():
             np.testing.assert_allclose(state[n], v, 2e-6, 2e-6, err_msg=f"{source}: {n}")
-        absent = set(want.get("state", {})) - set(known)  # held only where the options ask for it
+        absent = set(want.get("state", {})) - set(known)  # present only if the options need it
         assert all(n.startswith(("max_exp_avg_sq.", "mean_grad.")) and not any(want["state"][n]) for n in absent), absent
 
 
@@ -72,7 +72,7 @@ def test_every_case_is_there():
 
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda c: c["name"])
 def test_state_is_saved_and_resumes(case, tmp_path, mode):
-    """Seven steps, a checkpoint of the optimizer (its parameters included) and seven steps of a new one are fourteen steps."""
+    """Seven steps, a checkpoint of the optimizer (including its parameters), and seven steps of a new one equal fourteen steps."""
     whole = parameters()
     opt = getattr(optim, case["optimizer"])(cases.groups(whole, case), **case["options"])
     run(opt, whole, 1, 7)
@@ -107,8 +107,8 @@ def test_a_rate_that_changes_compiles_nothing_again(name, monkeypatch):
         elif step < 3:
             scheduler.step()
     assert len(runs) == 1
-    if name != "Rprop":  # whose rate is the first step's length
-        assert moved[3] < moved[0] * 0.9 and moved[5] == 0  # not moved[4]: ASGD takes a rate one step later
+    if name != "Rprop":  # Rprop's rate is the length of the first step
+        assert moved[3] < moved[0] * 0.9 and moved[5] == 0  # not moved[4]: ASGD applies a rate one step later
 
 
 def test_other_options_change_with_the_next_step(mode):
@@ -151,7 +151,7 @@ def test_state_that_an_option_needs_is_made_with_the_groups(name, option, state,
 
 
 class Own(optim.Optimizer):
-    """As MindSpore's page shows it."""
+    """As on MindSpore's page."""
 
     def __init__(self, params, lr):
         super().__init__(params, dict(lr=lr))
@@ -174,7 +174,7 @@ def test_an_optimizer_of_the_users(mode):
 
 
 def line(optimizer_of, **more):
-    """(model, data) of y = 2x + 1, an epoch being one step; not yet trained."""
+    """Returns (model, data) of y = 2x + 1, not yet trained, with one step per epoch."""
     ms.set_seed(1)
     net = nn.Dense(1, 1)
     x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(16, 1)
@@ -183,7 +183,7 @@ def line(optimizer_of, **more):
 
 
 class Losses(ms.train.Callback):
-    """The loss of every step."""
+    """Records the loss of every step."""
 
     def __init__(self):
         super().__init__()
@@ -223,7 +223,7 @@ def test_callbacks_that_set_the_rate(mode):
     model.train(4, data, callbacks=[ms.train.ReduceLROnPlateau("loss", factor=0.5, patience=1, min_delta=1e9)], dataset_sink_mode=False)
     assert model.train_network.optimizer.param_groups[0]["lr"].item() < 0.8
     two, data = line(lambda params: optim.SGD([{"params": [p]} for p in params], lr=0.8))
-    two.train(2, data, callbacks=[half], dataset_sink_mode=False)  # as of nn's optimizers: rates of groups are left alone, with a warning
+    two.train(2, data, callbacks=[half], dataset_sink_mode=False)  # as with nn's optimizers: rates of groups are not changed, with a warning
     assert [lr.item() for lr in two.train_network.optimizer.lrs] == pytest.approx([0.8, 0.8])
 
 
@@ -253,7 +253,7 @@ def test_parameters_of_other_types(name, dtype, mode):
     for _ in range(5):
         first((Tensor([0.5, -0.25], kind),))
         second((Tensor([0.5, -0.25]),))
-    held = ms.float64 if kind == ms.float64 else ms.float32  # moments of halves would underflow
+    held = ms.float64 if kind == ms.float64 else ms.float32  # moments in half types would underflow
     assert p.dtype == kind and all(s.dtype == held for s in first.get_parameters() if s.name.endswith(".p"))
     assert np.isfinite(p.asnumpy()).all()
     np.testing.assert_allclose(p.asnumpy(), same.asnumpy(), 1e-2 if dtype == "float16" else 1e-5)

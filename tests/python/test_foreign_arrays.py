@@ -1,4 +1,4 @@
-"""Arrays that are not as the engine keeps them: other byte orders, too large, unaligned, refusing; and errors whose text is no UTF-8."""
+"""Arrays that the engine cannot use as they are (other byte orders, too large, unaligned, raising errors), and errors whose text is not UTF-8."""
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +8,7 @@ import sindri as ms
 import sindri.dataset as ds
 from sindri import Tensor, nn, ops
 
-ENDLESS = np.broadcast_to(np.float32(1), (3, 2 ** 44))  # of one element's memory
+ENDLESS = np.broadcast_to(np.float32(1), (3, 2 ** 44))  # uses one element of memory
 
 
 @pytest.mark.parametrize("use", [Tensor, lambda a: Tensor([1.0]) + a, ms.numpy.array, lambda a: ms.Parameter(a, name="p"),

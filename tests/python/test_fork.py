@@ -1,4 +1,4 @@
-"""A process that was forked after use: multiprocessing's default on Linux. The child has the parent's memory and one of its threads."""
+"""A process forked after use: multiprocessing's default on Linux. The child has the parent's memory and only one of its threads."""
 import multiprocessing
 import os
 import subprocess
@@ -15,7 +15,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 def in_child(f, seconds=60):
-    """What f returns in a forked process; an error where it does not end."""
+    """Returns f's result from a forked process; fails if it does not end."""
     near, far = FORK.Pipe(False)
     p = FORK.Process(target=lambda: far.send(f()))
     p.start()
@@ -36,7 +36,7 @@ class Net(nn.Cell):
 
 
 def work(net, x):
-    """Elementwise on all threads, a convolution and its gradients, a matrix product."""
+    """Uses elementwise ops on all threads, a convolution and its gradients, and a matrix product."""
     grads = ops.grad(lambda v: net(v).sum(), None, net.trainable_params())(x)
     big = Tensor(np.linspace(-1, 1, 600 * 500, dtype=np.float32).reshape(600, 500))
     return [v.asnumpy() for v in (net(x), *grads, big * big + big, ops.matmul(big, big.T))]
@@ -53,18 +53,18 @@ def test_ops_layers_and_gradients_after_use():
 
             def child():
                 same = all(np.array_equal(a, b) for a, b in zip(work(net, x), expected))
-                fresh = work(Net(), Tensor(np.ones((3, 8, 20, 20), np.float32)))  # plans the parent never made
-                again = in_child(lambda: all(np.array_equal(a, b) for a, b in zip(work(net, x), expected)))  # forked in its turn
+                fresh = work(Net(), Tensor(np.ones((3, 8, 20, 20), np.float32)))  # plans that the parent never created
+                again = in_child(lambda: all(np.array_equal(a, b) for a, b in zip(work(net, x), expected)))  # forked again
                 return same, len(fresh), again
 
             assert in_child(child) == (True, len(expected), True)
-            assert all(np.array_equal(a, b) for a, b in zip(work(net, x), expected))  # the parent goes on
+            assert all(np.array_equal(a, b) for a, b in zip(work(net, x), expected))  # the parent continues
     finally:
         ms.set_context(mode=before)
 
 
 def test_pool_of_workers_beside_busy_threads():
-    """Forks while other threads hold what locks there are: memory, plans, kernel choices."""
+    """Forks while other threads hold all kinds of locks: memory, plans, kernel choices."""
     stop = threading.Event()
 
     def busy(seed):
@@ -94,7 +94,7 @@ def sample(i):
 
 
 def test_iterator_dropped_by_the_child():
-    """Its threads are the parent's: ending it must not wait for them."""
+    """Its threads belong to the parent: ending it must not wait for them."""
     data = GeneratorDataset([(np.full(3, i, np.float32),) for i in range(40)], ["x"], shuffle=False).batch(4)
     it = data.create_tuple_iterator(output_numpy=True, num_epochs=1)
     next(it)
@@ -109,7 +109,7 @@ def test_iterator_dropped_by_the_child():
 
 
 def test_idle_threads_rest_where_openmp_was_loaded_before():
-    """Threads that wait for work must not burn the cores of others, also where another package has loaded the runtime with its own wait."""
+    """Waiting threads must not use CPU time, also if another package loaded the OpenMP runtime with its own wait policy."""
     code = """if True:
         import ctypes, time
         ctypes.CDLL("libgomp.so.1")

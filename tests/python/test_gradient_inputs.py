@@ -1,4 +1,4 @@
-"""What a gradient belongs to: each input is one of its own, whatever else has the same value."""
+"""Attribution of gradients: each input is distinct, even if another has the same value."""
 import copy
 import pickle
 from collections import namedtuple
@@ -11,7 +11,7 @@ from sindri import Parameter, Tensor, nn, ops
 
 
 def numbers(v):
-    """The numbers in nested tuples of one-element tensors."""
+    """Returns the numbers in nested tuples of one-element tensors."""
     return tuple(numbers(x) for x in v) if isinstance(v, tuple) else v.asnumpy().item()
 
 
@@ -101,7 +101,7 @@ def test_an_input_changed_in_place_is_changed_for_the_caller():
 
 
 class Square(nn.Cell):
-    """w x x, counting its runs."""
+    """Computes w x x and counts its runs."""
 
     def __init__(self):
         super().__init__()
@@ -163,7 +163,7 @@ def test_a_hook_of_a_tensor_sees_and_changes_its_gradient(mode):
         z.register_hook(lambda g: g * 2)
         return z * y
 
-    assert numbers(ms.grad(product, (0, 1))(Tensor(1.0), Tensor(2.0))) == (8, 6)  # z's own gradient 2 became 4, y's as a factor of z·y stays 1·2
+    assert numbers(ms.grad(product, (0, 1))(Tensor(1.0), Tensor(2.0))) == (8, 6)  # z's own gradient 2 became 4; y's, as a factor of z·y, stays 1·2
 
 
 def test_a_hook_of_an_argument_ends_with_the_call_and_a_removed_one_does_nothing():
@@ -264,7 +264,7 @@ def test_what_a_hook_of_a_parameter_cannot_return(returned, error):
 
 
 def test_no_grad_with_and_without_a_tape_around(mode):
-    """Without one, what runs inside belongs to the graph as everything does."""
+    """Without a tape, the code inside belongs to the graph like all other code."""
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()

@@ -1,4 +1,4 @@
-"""What graph mode keeps, and lets go: graphs of dropped Cells, and of shapes that do not come again."""
+"""What graph mode keeps and releases: graphs of dropped Cells, and of shapes that do not recur."""
 import gc
 import random
 import weakref
@@ -38,7 +38,7 @@ def test_a_dropped_cell_is_freed():
 
 
 def test_dropped_cells_do_not_pile_up():
-    """Without a call of the collector: it counts objects, and these are few and heavy."""
+    """Without a call of the garbage collector: it counts objects, and these are few but large."""
     x = Tensor(np.ones((4, 512), np.float32))
 
     def use(n):
@@ -53,7 +53,7 @@ def test_dropped_cells_do_not_pile_up():
 
 @pytest.mark.parametrize("mode, warm_up, shapes", [(ms.GRAPH_MODE, 600, 700), (ms.PYNATIVE_MODE, 1200, 4000)])
 def test_shapes_that_do_not_come_again(mode, warm_up, shapes):
-    """The latest 64 graphs of a function stay. What stays for each shape grows in every quarter; a heap that other tests left in holes does not."""
+    """The latest 64 graphs of a function stay. Memory that stays for each shape grows in every quarter; a heap fragmented by other tests does not."""
     ms.set_context(mode=mode)
     net = nn.SequentialCell(nn.Dense(4, 4), nn.ReLU())
     dims = list(np.ndindex(9, 9, 9, 9))
@@ -73,7 +73,7 @@ def test_shapes_that_do_not_come_again(mode, warm_up, shapes):
 
 
 def test_shapes_that_grow():
-    """The graphs that stay share the memory of what lies between their ops, and keep nothing of the calls that made them."""
+    """The graphs that stay share the memory for values between their ops, and keep nothing from the calls that created them."""
     net = nn.SequentialCell(nn.Dense(16, 64), nn.ReLU(), nn.Dense(64, 64), nn.ReLU(), nn.Dense(64, 4))
 
     def use(sizes):
@@ -84,4 +84,4 @@ def test_shapes_that_grow():
     use(range(1, 101))
     before = resident_mb()
     use(range(150, 10050, 50))
-    assert resident_mb() - before < 25  # 2.5 MB between the ops and 0.6 MB of input; of 64 calls 190
+    assert resident_mb() - before < 25  # 2.5 MB between the ops and 0.6 MB of input; for 64 calls 190

@@ -1,4 +1,5 @@
-"""Compiled calls follow what traced code reads around it: globals, variables around functions, attributes of plain objects, of classes and modules."""
+"""Compiled calls follow the values that traced code reads from outside: globals, variables of enclosing functions, attributes of plain objects, classes and
+modules."""
 import argparse
 import sys
 import types
@@ -41,7 +42,7 @@ class Slotted:
 
 
 def ways(fn):
-    """A function compiled in each way that there is, as callables of a tensor that give a NumPy array."""
+    """Returns a function compiled in every available way, as callables that map a tensor to a NumPy array."""
     class Net(nn.Cell):
         def construct(self, x):
             return fn(x)
@@ -64,7 +65,7 @@ def test_globals(mode, way, monkeypatch):
 
     run = ways(fn)[way]
     np.testing.assert_allclose(run(X), X.asnumpy() * 8)
-    monkeypatch.setattr(here, 'NUMBER', 3.0)  # read by a function that is called
+    monkeypatch.setattr(here, 'NUMBER', 3.0)  # read by a called function
     np.testing.assert_allclose(run(X), X.asnumpy() * 12)
     monkeypatch.setattr(here, 'TEXT', 'thrice')
     np.testing.assert_allclose(run(X), X.asnumpy() * 18)
@@ -216,7 +217,7 @@ def test_a_value_that_changes_at_every_call_is_named():
 
 
 def test_with_a_profiler_in_force(monkeypatch):
-    """Which sees the calls itself: functions are found by the code of those that are known."""
+    """A profiler sees the calls itself, so functions are found by the code objects of known functions."""
     seen = []
     sys.setprofile(lambda *event: seen.append(event[1]))
     try:

@@ -1,4 +1,4 @@
-"""What compiled calls are kept for: everything that changes a result leads to another graph, and what changes nothing to none."""
+"""When compiled calls are reused: everything that changes a result leads to another graph, and nothing else does."""
 import gc
 
 import numpy as np
@@ -22,7 +22,7 @@ class Scale(nn.Cell):
 
 
 class Held(nn.Cell):
-    """A Cell that is held in a list, where it is no child."""
+    """A Cell in a list, which does not make it a child."""
 
     def __init__(self, net):
         super().__init__()
@@ -33,7 +33,7 @@ class Held(nn.Cell):
 
 
 def graphs_of(f):
-    """How many graphs a jit function has."""
+    """Returns the number of graphs of a jit function."""
     return sum(len(v) for v in f._graphs.entries.values())
 
 
@@ -53,7 +53,7 @@ def through_argument(net):
 
 
 def through_attributes(net):
-    """Of a Cell that is given, not called."""
+    """Of a Cell that is passed as an argument, not called."""
     f = ms.jit(lambda c, x: x * c.p * c.k * (2 if c.training else 1))
     return lambda x: f(net, x)
 
@@ -78,7 +78,7 @@ def test_the_state_of_cells_counts_however_they_are_reached(mode, way):
     assert run(x).item() == 1
     net.k = 3.0
     assert run(x).item() == 3
-    for k in range(10):  # each may come to lie where an earlier one lay
+    for k in range(10):  # each may be allocated at the address of an earlier one
         net.p = Parameter(np.array([k], np.float32), name="p")
         assert run(x).item() == 3 * k
 
@@ -306,7 +306,7 @@ def test_tensors_made_while_tracing_may_change_in_place():
 
 
 class OwnStep(nn.Cell):
-    """Forward, then the gradient of the same Cell, as published training Cells write it, without set_grad()."""
+    """Forward, then the gradient of the same Cell, in the style of published training Cells, without set_grad()."""
 
     def __init__(self, net, rate=0.0):
         super().__init__(auto_prefix=False)
@@ -322,7 +322,7 @@ class OwnStep(nn.Cell):
 
 
 def test_a_gradient_takes_the_forward_run_over_in_a_graph():
-    """Batch statistics move once and dropout draws once, with set_grad() or without it; one graph serves all steps."""
+    """Batch statistics are updated once and dropout draws once, with or without set_grad(); one graph serves all steps."""
     ms.set_context(mode=ms.GRAPH_MODE)
     x = Tensor(np.random.default_rng(0).standard_normal((6, 2, 3, 3)).astype(np.float32))
     results = []
@@ -343,7 +343,7 @@ def test_a_gradient_takes_the_forward_run_over_in_a_graph():
 
 
 def test_compile_only_compiles():
-    """Neither weights nor statistics, schedule and random numbers move; the first step then runs the graph that is there."""
+    """Weights, statistics, schedule and random numbers do not change; the first step then runs the existing graph."""
     ms.set_context(mode=ms.GRAPH_MODE)
     x, y = Tensor(np.ones((4, 3), np.float32)), Tensor(np.zeros((4, 2), np.float32))
 

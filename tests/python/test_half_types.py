@@ -1,5 +1,6 @@
-"""Functions of half types against the same functions of float64: computed in float32 inside and rounded once, so within one unit in the last place. The
-functions come from the package, so a new one is asked as well."""
+"""Functions of half types compared with the same functions in float64: computed in float32 internally and rounded once, so within one unit in the last place.
+The
+functions are collected from the package, so new ones are included."""
 import inspect
 
 import numpy as np
@@ -11,13 +12,13 @@ from sindri.common import dtype as mstype
 from sindri.nn.layer.math import CosineSimilarity
 
 HALF = {"float16": ms.float16, "bfloat16": ms.bfloat16}
-# Not functions of the values alone.
+# Functions that depend on more than the values.
 OTHERS = {
     "random": "bernoulli dropout dropout1d dropout2d dropout3d gumbel_softmax rrelu standard_normal standard_laplace rand_like randn_like rand randn normal "
               "uniform gamma laplace poisson random_poisson random_categorical multinomial choice_with_mask shuffle randperm log_uniform_candidate_sampler "
               "uniform_candidate_sampler feature_dropout alpha_dropout feature_alpha_dropout multinomial_with_replacement random_gamma".split(),
     "of the type": "nextafter nan_to_num finfo unique_consecutive zeros_like ones_like empty_like eps".split(),
-    # Sums and products of half types are those of the matrix kernels, which round once per product.
+    # Sums and products of half types use the matrix kernels, which round once per product.
     "matrices": "matmul mm bmm dot inner outer ger mv vecdot kron tensor_dot batch_dot dense addmm svd inverse pinv det cholesky matrix_power cov lstsq lu "
                 "matrix_exp eigvals qr cross orgqr cond logdet slogdet trace cumprod shape_mul".split(),
 }
@@ -50,7 +51,7 @@ def values_of(kind, low, high, count=48, seed=3):
 
 
 def table():
-    """(name, inputs' count) of the functions that map one or two float64 tensors to one floating tensor."""
+    """Returns (name, number of inputs) of the functions that map one or two float64 tensors to one floating tensor."""
     found = []
     for name in sorted(dir(ops)):
         fn = getattr(ops, name)
@@ -86,7 +87,7 @@ def test_rounded_once(name, count, kind):
         wide = [x.astype(ms.float64) for x in inputs]
         try:
             wanted = fn(*wide)
-        except Exception:  # noqa: BLE001 (probabilities, say)
+        except Exception:  # noqa: BLE001 (for example, probabilities)
             continue
         got = fn(*inputs)
         if got.dtype is ms.float64:
@@ -160,7 +161,7 @@ def test_sums_of_squares_neither_overflow_nor_vanish():
 
 
 def test_result_types_beside_half_types():
-    """MindSpore 2.10's."""
+    """As in MindSpore 2.10."""
     h, i, one = Tensor([1.0], ms.float16), Tensor([2], ms.int32), Tensor(np.full((2, 3), 1 / 3), ms.float32)
     assert {fn(h, i).dtype for fn in (ops.atan2, ops.xdivy, ops.xlogy)} == {ms.float16}
     assert nn.PReLU()(h).dtype is ms.float16
@@ -188,7 +189,7 @@ def test_float32_is_rounded_once(name, exact_, low, high, rng):
 
 @pytest.mark.parametrize("label", [0.0, 0.3, 1.0])
 def test_binary_cross_entropy_keeps_its_digits_near_its_ends(label, rng):
-    """Twice the error of PyTorch 2.15 at most, which is 1.4e-7."""
+    """At most twice the error of PyTorch 2.15, which is 1.4e-7."""
     near = (10 ** rng.uniform(-7, -0.01, 5000)).astype(np.float32)
     for p in (near, np.float32(1) - near):
         p = p[p < 1]

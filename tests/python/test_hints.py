@@ -1,4 +1,4 @@
-"""Mistakes of a new user: the message names the likely one, in Python's names."""
+"""Mistakes of new users: the message names the likely one, with Python's names."""
 import numpy as np
 import pytest
 

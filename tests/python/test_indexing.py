@@ -1,4 +1,4 @@
-"""Tensor indexing by NumPy's rules: random keys against NumPy, for reading, assignment, changes in place and gradients, eagerly and in graphs."""
+"""Tensor indexing by NumPy's rules: random keys compared with NumPy, for reading, assignment, in-place changes and gradients, eagerly and in graphs."""
 import numpy as np
 import pytest
 
@@ -6,11 +6,11 @@ import sindri as ms
 from sindri import Tensor
 
 KEYS = 2400
-IN_GRAPHS = 6  # every sixth of them: each is a graph of its own
+IN_GRAPHS = 6  # every sixth of them, because each needs a separate graph
 
 
 def index_array(rng, size, shape):
-    """Places in a dimension in one of the forms that a key may have: (as NumPy takes it, as given to the tensor)."""
+    """Returns positions in a dimension in one of the forms that a key may have: (NumPy's form, the tensor's form)."""
     a = rng.integers(-size, size, shape)
     form = rng.integers(0, 6)
     if form == 0:
@@ -27,7 +27,7 @@ def index_array(rng, size, shape):
 
 
 def mask_array(rng, shape, count):
-    """A mask with `count` (or, where it is too small, one) True: (NumPy, given)."""
+    """Returns a mask with `count` True elements (or one, if the mask is too small): (NumPy's form, the tensor's form)."""
     n = int(np.prod(shape))
     mask = np.zeros(n, bool)
     mask[rng.permutation(n)[:count if count <= n else 1]] = True
@@ -48,7 +48,7 @@ def random_slice(rng, size):
 
 
 def random_key(rng):
-    """(shape, NumPy's key, the same key for a tensor)."""
+    """Returns (shape, NumPy's key, the same key for a tensor)."""
     shape = tuple(int(n) for n in rng.integers(1, 5, rng.integers(1, 5)))
     count = int(rng.integers(1, 4))
     plain, given, d, dots = [], [], 0, False
@@ -120,7 +120,7 @@ def sum_to(a, shape):
 
 
 def expected(values, key, new):
-    """NumPy's results: part, after assignment, after +=, gradient of reading, gradients of an assignment."""
+    """Returns NumPy's results: the part, the values after assignment and after +=, the gradient of reading, the gradients of an assignment."""
     part = values[key]
     assigned, added = values.copy(), values.copy()
     assigned[key] = new
@@ -131,14 +131,14 @@ def expected(values, key, new):
     places = np.arange(values.size).reshape(values.shape)[key]
     all_weights = np.arange(values.size, dtype=np.float32).reshape(values.shape) % 5 + 1
     owner = np.full(values.size, -1)
-    owner[places.ravel()] = np.arange(places.size)  # of several writes the last one stays
+    owner[places.ravel()] = np.arange(places.size)  # of several writes to an element, the last one counts
     by_values = np.where(owner[places.ravel()] == np.arange(places.size), all_weights.ravel()[places.ravel()], 0).reshape(places.shape)
     by_x = np.where((owner < 0).reshape(values.shape), all_weights, 0)
     return part, assigned, added, weights, by_reading, all_weights, by_x, sum_to(by_values, new.shape)
 
 
 def wrong(values, plain, given, new, wrap):
-    """What differs from NumPy for this key."""
+    """Returns the differences from NumPy for this key."""
     part, assigned, added, weights, by_reading, all_weights, by_x, by_values = expected(values, plain, new)
     x, v = Tensor(values), Tensor(new)
 
@@ -154,7 +154,7 @@ def wrong(values, plain, given, new, wrap):
     def gradients(x, v):
         return grad_of_reading(x), *grad_of_writing(x, v)
 
-    own = [*wrap(forms)(x, v), *wrap(gradients)(x, v)]  # two graphs for each key: compiling them is what the test takes time for
+    own = [*wrap(forms)(x, v), *wrap(gradients)(x, v)]  # two graphs for each key: compiling them takes most of the test's time
     names = ("reading", "assignment", "+=", "gradient of reading", "gradient of assignment by x", "gradient of assignment by the value")
     return [n for n, mine, theirs in zip(names, own, (part, assigned, added, by_reading, by_x, by_values))
             if mine.shape != theirs.shape or mine.asnumpy().tolist() != theirs.tolist()]
@@ -168,7 +168,7 @@ def report(found):
 def test_random_keys():
     keys = all_keys()
     assert len(keys) >= 2000
-    # Kinds that must not be missing: a number or True next to an index array, set apart by another entry, and next to it.
+    # Kinds that must occur: a number or True next to an index array, and separated from it by another entry.
     mixed = [k for _, k, _, _ in keys if isinstance(k, tuple) and any(isinstance(e, (np.ndarray, list)) for e in k) and any(type(e) is int for e in k)]
     assert len(mixed) > 300 and sum(any(e is True for e in k) for k in mixed) > 30 and sum(Ellipsis in [e for e in k if e is Ellipsis] for k in mixed) > 30
     report([(what, v.shape, plain) for v, plain, given, new in keys for what in wrong(v, plain, given, new, lambda f: f)])

@@ -1,4 +1,4 @@
-"""Initializers: distributions by their formulas, aliases, seeds, shapes, rules of one's own."""
+"""Initializers: distributions by their formulas, aliases, seeds, shapes, user-defined rules."""
 import numpy as np
 import pytest
 
@@ -44,7 +44,7 @@ def test_distributions(init, mean, std, low, high):
     assert abs(v.mean() - mean) < 5 * std / n ** 0.5 and abs(v.std() / std - 1) < 0.03
     assert low - 1e-6 <= v.min() and v.max() <= high + 1e-6
     if low > -1 and high < 1:
-        assert v.max() > 0.95 * high  # the bound is the bound
+        assert v.max() > 0.95 * high  # the bound is reached
 
 
 def test_fans_of_a_convolution():

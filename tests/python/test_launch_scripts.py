@@ -1,4 +1,4 @@
-"""The launch scripts (scripts/run_*.sh) and the rank-table tools, with a training that is a few lines of shell; at the end with a real one."""
+"""The launch scripts (scripts/run_*.sh) and the rank-table tools, with a training program of a few lines of shell; at the end with a real one."""
 import json
 import os
 import pathlib
@@ -16,11 +16,11 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
 PROGRAM = pathlib.Path(os.environ.get("SINDRI_PROGRAM") or ROOT / "build" / "release" / "sindri")
-LIMIT = 60  # seconds for any one script
+LIMIT = 60  # seconds, for one script
 
 pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 
-# Stands for the program: what starts ranks is real, what they run is not.
+# Replaces the program: the launching is real, the command that it launches is not.
 FAKE = r"""#!/usr/bin/env bash
 case $1 in
   run)
@@ -47,7 +47,7 @@ esac
 
 
 def clean_environment(**more):
-    """The tests' own, without what says which rank this is and without settings."""
+    """Returns the tests' environment, without the variables that set this process's rank and without settings."""
     names = ("RANK_", "DEVICE_", "SERVER_ID", "MINDSPORE_HCCL", "OMPI_", "SLURM_", "CONFIG_PATH", "GTEST_")
     env = {k: v for k, v in os.environ.items() if not k.startswith(names) and "__" not in k}
     env.update({k: str(v) for k, v in more.items()})
@@ -135,7 +135,7 @@ def test_wrong_arguments_and_missing_files(place, script):
 
 @pytest.mark.parametrize("script", sorted(p.name for p in SCRIPTS.glob("run_*.sh") if p.read_text().startswith("#!")))
 def test_scripts_run_under_any_shell(place, script):
-    """`sh SCRIPT`, where sh may be dash: the same usage text and exit code as under bash, from any folder."""
+    """`sh SCRIPT`, with a sh that may be dash: the same usage text and exit code as under bash, from any folder."""
     expected = place.run(script)
     refused(expected, f"usage: bash {script} ")
     for shell in ("sh", "dash"):
@@ -187,12 +187,12 @@ def test_the_third_argument_is_a_number_or_a_file(place):
     assert f"--config {place.config} " in place.read("train_parallel0/log.txt")
     r = place.run("run_distribute_train.sh", "table.json", "data set", 2)
     refused(r, "error[E2212] RT12 -n 2 but the table has 4 devices")
-    # Eight stand in the table, four are started.
+    # The table lists eight ranks, four are started.
     place.table(8)
     refused(place.run("run_distribute_train.sh", "table.json", "data set", 4), "RT12 -n 4 but the table has 8 devices")
     refused(place.run("run_distribute_train.sh", "table.json", "data set", RANK_SIZE=4), "RT12 RANK_SIZE=4 but the table has 8 devices")
     refused(place.run("run_distribute_train.sh", "table.json", "data set", DEVICE_NUM=4), "RT12 DEVICE_NUM=4 but the table has 8 devices")
-    # Both, the number first.
+    # Both arguments, the number first.
     assert place.run("run_distribute_train.sh", "table.json", "data set", 8, "net.yaml").returncode == 0
     assert f"--config {place.config} " in place.read("train_parallel7/log.txt")
     refused(place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", "table.json", "x"), "error: x is one argument too many\n")
@@ -221,7 +221,7 @@ def test_the_default_settings_are_the_reference_models(place):
 def test_resuming_from_a_checkpoint(place):
     place.table(2)
     assert place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml").returncode == 0
-    # It lies in a folder that is moved away.
+    # The checkpoint is in a folder that is moved away.
     r = place.run("run_distribute_train.sh", "table.json", "data set", "net.yaml", "train_parallel0/net-1_2.ckpt")
     assert r.returncode == 0, r.stderr
     file = re.search(r"--checkpoint (\S+) --resume", place.read("train_parallel0/log.txt")).group(1)
@@ -240,7 +240,7 @@ def test_folders_with_checkpoints_are_moved_and_others_left(place):
         p.unlink()
     assert place.run("run_standalone_train.sh", "data set", "net.yaml").returncode == 0
     assert len([p for p in place.path.iterdir() if p.name.startswith("train.")]) == 2, "nothing worth keeping: made anew"
-    # A data set's own train/ is nobody's to delete.
+    # A dataset's own train/ must not be deleted.
     other = place.path / "elsewhere"
     (other / "train/cats").mkdir(parents=True)
     env = clean_environment(SINDRI_PROGRAM=place.fake)
@@ -264,7 +264,7 @@ def test_gpu_ranks_share_a_folder(place):
         assert (place.path / f"train_parallel/ckpt_{i}/net-1_2.ckpt").exists()
         assert "SINDRI_DEVICE_TARGET=GPU\n" in place.read(f"train_parallel/env_{i}.log")
     assert (place.path / "train_parallel/net-1_2.ckpt").exists()
-    # With no target asked for: the GPU where there is one, else the processor, and it says so.
+    # Without a target: the GPU if there is one, else the CPU, with a message.
     r = place.run("run_distribute_train_gpu.sh", "data set", 1, "net.yaml")
     assert r.returncode == 0, r.stderr
     on_gpu = "SINDRI_DEVICE_TARGET=GPU\n" in place.read("train_parallel/env_0.log")
@@ -286,7 +286,7 @@ def test_nodes_start_their_server_of_the_table(place):
 
 
 def test_eval_runs_where_it_is_called(place):
-    """With the checkpoint as typed, a link included, so that the result names it so."""
+    """With the checkpoint's path as typed, even a link, so that the result shows this name."""
     (place.path / "run/checkpoints").mkdir(parents=True)
     (place.path / "run/checkpoints/net-1_2.ckpt").write_text("weights")
     (place.path / "link.ckpt").symlink_to("run/checkpoints/net-1_2.ckpt")
@@ -312,7 +312,7 @@ def test_dry_run_starts_and_moves_nothing(place):
 
 
 def processes_of(folder):
-    """Processes that work in the folder or below."""
+    """Returns the processes whose working directory is the folder or below it."""
     found = []
     for p in pathlib.Path("/proc").iterdir():
         try:
@@ -384,7 +384,7 @@ def test_hccl_tools_and_merge(tmp_path):
 
 
 def cifar(folder, per_file=64):
-    """CIFAR-10's binary files with few pictures, whose colour is their class."""
+    """Writes CIFAR-10's binary files with few images, whose colour depends on their class."""
     rng = random.Random(3)
     for name in (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"):
         rows = bytearray()
@@ -403,7 +403,7 @@ def losses(run_dir):
 
 
 def test_eight_ranks_train_and_evaluate(place):
-    """The commands of the reference models with a real training: 8 ranks from a table on this host, then the evaluation."""
+    """The commands of the reference models with a real training run: 8 ranks from a table on this host, then the evaluation."""
     cifar(place.data)
     place.table(8)
     config = ROOT / "configs/resnet20_cifar10.yaml"
@@ -420,14 +420,14 @@ def test_eight_ranks_train_and_evaluate(place):
     assert re.search(r"^result: \{'top_5_accuracy': [0-9.e-]+, 'top_1_accuracy': [0-9.e-]+\} ckpt=train_parallel0/resnet20-1_5.ckpt$", r.stdout, re.MULTILINE), r.stdout
     for i in range(8):
         assert re.search(r"^epoch: 1 step: 5, loss is [0-9.]+\nTrain epoch time: [0-9.]+ ms, per step time: [0-9.]+ ms$", place.read(f"train_parallel{i}/log.txt"), re.MULTILINE)
-    # One rank with the eight's batches: the same bits.
+    # One rank with the batches of all eight: bitwise identical results.
     r = place.run("run_standalone_train.sh", "data set", config, program=PROGRAM, SINDRI_DIST_VIRTUAL_RANKS=8, **TRAINING)
     assert r.returncode == 0, r.stderr + r.stdout
     assert losses(place.path / "train/run") == losses(place.path / "train_parallel0/run")
 
 
 def test_four_ranks_with_thor(place):
-    """The same with THOR's settings, each rank inverting a share of the curvature: the bits of one rank that inverts all of it."""
+    """The same with THOR's settings, where each rank inverts a share of the curvature: bitwise identical to one rank that inverts all of it."""
     cifar(place.data)
     place.table(4)
     config = place.path / "thor.yaml"
@@ -444,7 +444,7 @@ def test_four_ranks_with_thor(place):
 
 
 def test_both_stages_of_dimension_reduction(place):
-    """run_stage_1.sh and run_stage_2.sh on two ranks: folders, checkpoints, what they print; the matrix of the first run serves another."""
+    """run_stage_1.sh and run_stage_2.sh on two ranks: folders, checkpoints, output; the matrix of the first run is reused by another."""
     pytest.importorskip("sindri")
     python = {"PYTHON": sys.executable, "RANK_SIZE": 2}
     few = ["--batch_size", 16, "--total_epochs", 3, "--epoch_size", 2, "--warmup_epochs", 1, "--lr_max", 0.2, "--snapshots_per_epoch", 6, "--amp_level", "O0"]
@@ -467,7 +467,7 @@ def test_both_stages_of_dimension_reduction(place):
 
 
 def test_an_unbuilt_tree_uses_the_installed_package(place):
-    """The sources' package has no extension module, only the folder of its types: the interpreter's own package trains. Without one the script says so."""
+    """The sources' package has no extension module, only the folder of its types, so the interpreter's package is used. Without one the script reports it."""
     sindri = pytest.importorskip("sindri")
     tree = place.path / "clone"
     shutil.copytree(SCRIPTS, tree / "scripts")
@@ -483,7 +483,7 @@ def test_an_unbuilt_tree_uses_the_installed_package(place):
     assert r.returncode == 0 and f"package {sindri.__file__}\n" in r.stdout, r.stderr
     env["PYTHONPATH"] = str(place.path)
     found = subprocess.run([sys.executable, "-c", "import sindri"], cwd=place.path, env=env, capture_output=True, check=False)
-    if found.returncode != 0:  # where the package is installed, it is found anyway
+    if found.returncode != 0:  # if the package is installed, it is found anyway
         refused(subprocess.run(words, cwd=place.path, env=env, capture_output=True, text=True, timeout=LIMIT, check=False), "has no package sindri: install the wheel")
 
 
@@ -495,7 +495,7 @@ def test_the_program_prints_the_folder_of_the_scripts(place):
 
 
 def test_the_program_prints_the_folder_of_the_documentation(place):
-    """`sindri docs`: what messages name, `docs/guide/python.md`, is there."""
+    """`sindri docs`: the file that messages name, `docs/guide/python.md`, exists."""
     r = subprocess.run([PROGRAM, "docs"], cwd=place.path, capture_output=True, text=True, check=True)
     folder = pathlib.Path(r.stdout.rstrip("\n"))
     assert folder.is_absolute() and (folder / "guide" / "python.md").is_file() and (folder / "errors.md").is_file()
@@ -508,7 +508,7 @@ def free_port():
 
 
 def run_two_nodes(place, config):
-    """run_node1.sh and run_node2.sh beside each other, as two hosts of two ranks with the loopback's addresses."""
+    """Runs run_node1.sh and run_node2.sh concurrently, as two hosts of two ranks with the loopback's addresses."""
     table = json.loads((place.path / place.table(4, servers=2)).read_text())
     table["server_list"][1]["server_id"] = "127.0.0.2"
     env = clean_environment(SINDRI_PROGRAM=PROGRAM, SINDRI_MASTER_PORT=free_port(), SINDRI_JOB_TOKEN="a secret of both", **TRAINING)
@@ -528,7 +528,7 @@ def run_two_nodes(place, config):
 
 
 def test_two_nodes_train_as_one(place):
-    """Two hosts have the bits of one rank with their batches."""
+    """The results of two hosts are bitwise identical to those of one rank with their batches."""
     cifar(place.data)
     config = ROOT / "configs/resnet20_cifar10.yaml"
     run_two_nodes(place, config)
@@ -538,9 +538,9 @@ def test_two_nodes_train_as_one(place):
 
 
 def test_two_nodes_with_adasum(place):
-    """Hosts put their updates together by Adasum; replicas are compared, the ratio is recorded, one host alone is refused."""
+    """Hosts combine their updates with Adasum; replicas are compared, the ratio is recorded, one host alone is rejected."""
     cifar(place.data)
-    config = place.path / "adasum.yaml"  # the two hosts of this test are one machine, so it is said how many ranks a group has
+    config = place.path / "adasum.yaml"  # the two hosts of this test are one machine, so the number of ranks per group is given
     config.write_text((ROOT / "configs/resnet20_cifar10_adasum.yaml").read_text().replace("    enabled: true\n", "    enabled: true\n    device_number: 2\n"))
     run_two_nodes(place, config)
     run = place.path / "host1/device0/run"

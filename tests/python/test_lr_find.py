@@ -1,4 +1,4 @@
-"""train.lr_find: what it suggests, and that it leaves no trace."""
+"""train.lr_find: its suggestion, and that it leaves no trace."""
 import csv
 
 import numpy as np

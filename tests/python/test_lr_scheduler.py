@@ -1,4 +1,4 @@
-"""experimental.optim.lr_scheduler: every schedule against MindSpore's and PyTorch's rates, in both modes and in compiled functions."""
+"""experimental.optim.lr_scheduler: every schedule compared with MindSpore's and PyTorch's rates, in both modes and in compiled functions."""
 import json
 import os
 import sys
@@ -17,7 +17,7 @@ import experimental_cases as cases  # noqa: E402
 
 with open(os.path.join(HERE, "expectations", "experimental.json"), encoding="utf-8") as f:
     EXPECTED = {source: kinds["schedules"] for source, kinds in json.load(f).items()}
-# Where MindSpore 2.10 raises: a closed form that reads an attribute of another class, a logarithm of two arguments.
+# Cases for which MindSpore 2.10 raises: a closed form that reads an attribute of another class, a logarithm of two arguments.
 NOT_MINDSPORES = {"multi_step_epochs", "warm_restarts_epochs"}
 
 
@@ -62,7 +62,7 @@ def test_every_schedule_has_a_case():
 
 
 def test_resuming_continues_the_sequence():
-    """As in PyTorch: the rate of now and the initial one in the groups, and the number of the last epoch."""
+    """As in PyTorch: the current and the initial rate in the groups, and the number of the last epoch."""
     whole, opt = [], two_groups()
     scheduler = lr_scheduler.CosineAnnealingLR(opt, 7)
     for _ in range(10):
@@ -103,7 +103,7 @@ def test_a_step_in_a_compiled_function(mode):
 
 
 class Own(lr_scheduler.LRScheduler):
-    """As MindSpore's page shows it."""
+    """As on MindSpore's page."""
 
     def __init__(self, optimizer, factor=0.5, total_iters=3, last_epoch=-1):
         self.factor, self.total_iters = factor, total_iters
@@ -137,7 +137,7 @@ def test_plateau_takes_a_tensor_and_knows_its_cooldown():
     scheduler.step(3.0)
     scheduler.step(3.0)
     assert not scheduler.in_cooldown and rates_of(opt) == pytest.approx([0.05, 0.25])
-    scheduler.step(float("nan"))  # no improvement
+    scheduler.step(float("nan"))  # not an improvement
     assert rates_of(opt) == pytest.approx([0.025, 0.125])
     with pytest.raises(TypeError, match="metrics must be a number"):
         scheduler.step("low")
@@ -151,7 +151,7 @@ def two_of_constant(opt, other=None):
     return [lr_scheduler.ConstantLR(opt), lr_scheduler.ConstantLR(other or opt)]
 
 
-# MindSpore 2.10 raises an exception of the same class for each, but for the last five: it divides by zero or takes them.
+# MindSpore 2.10 raises an exception of the same class for each, except for the last five: it divides by zero or accepts them.
 WRONG = [
     ("StepLR", (2.5,), {}, TypeError), ("StepLR", (2,), {"gamma": 1}, TypeError), ("StepLR", (2,), {"last_epoch": 1.5}, TypeError),
     ("StepLR", (2,), {"last_epoch": -2}, ValueError), ("StepLR", (2,), {"last_epoch": 3}, KeyError), ("LinearLR", (), {"start_factor": 0}, ValueError),

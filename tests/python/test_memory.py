@@ -1,7 +1,9 @@
-"""Memory stays flat over 10,000 steps: eager and compiled training, Model with callbacks, datasets with Python transforms.
+"""Memory stays constant over 10,000 steps: eager and compiled training, Model with callbacks, datasets with Python transforms.
 
-Each case runs in a process of its own, so that what other tests have left behind is not counted, and compares the resident set after the
-first part (caches and pools are filled) with the end."""
+Each case runs in a separate process, so that memory left by other tests does not count. It compares the resident set after the first part (with filled caches
+and
+pools) with that at the end.
+"""
 import os
 import subprocess
 import sys
@@ -10,7 +12,7 @@ import pytest
 
 import sindri as ms
 
-pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+pytestmark = pytest.mark.slow  # omitted by scripts/test.sh --quick and --fast
 
 HEAD = '''
 import ctypes, gc, os, sys
@@ -144,7 +146,7 @@ def check(script):
 
 
 def test_a_leak_is_noticed():
-    """The bound is small enough: keeping one small tensor a step is too much."""
+    """The limit is small enough: keeping one small tensor per step exceeds it."""
     kept = TRAIN.replace("MODE_NAME", "PYNATIVE_MODE").replace("def run(n)", "kept = []\n\n\ndef run(n)")
     with pytest.raises(AssertionError, match="grown by"):
         check(kept.replace("step(Tensor(X), Tensor(Y)).asnumpy()", "kept.append(step(Tensor(X), Tensor(Y)))"))

@@ -1,4 +1,4 @@
-"""Metrics beside what MindSpore 2.10.0 gave for the same inputs (expectations/metrics.json)."""
+"""Metrics compared with MindSpore 2.10.0's results for the same inputs (expectations/metrics.json)."""
 import copy
 import json
 import os
@@ -49,7 +49,7 @@ def test_rates_and_distances_that_are_refused():
     for decrease in ('mean_batch', 'sum_channel', 'none'):
         metric = train.ConfusionMatrixMetric(True, 'tpr', True, decrease)
         if decrease == 'sum_channel':
-            metric.update(masks, masks)  # one sample: one sum
+            metric.update(masks, masks)  # one sample, so one sum
             assert metric.eval() == 3
             continue
         with pytest.raises(ValueError, match=decrease):
@@ -65,7 +65,7 @@ def test_rates_and_distances_that_are_refused():
         train.HausdorffDistance(percentile=101.0)
     x = np.array([0.2, 0.4, 0.6])
     assert [a.tolist() for a in train.ROC()(x, np.array([0, 1, 1]))] == [[0, 0, 0, 1], [0, 0.5, 1, 1], [1.6, 0.6, 0.4, 0.2]]
-    one_sided = train.ROC()  # has no curve; its attributes can be asked for, and it can be copied, all the same
+    one_sided = train.ROC()  # has no curve, but its attributes can be read, and it can be copied
     one_sided.update(x, np.array([0, 0, 0]))
     assert not hasattr(copy.deepcopy(one_sided), '_nothing')
     with pytest.raises(ValueError, match='no sample is positive'):
@@ -149,7 +149,7 @@ def test_tensors_and_call():
 
 
 def test_occlusion_sensitivity():
-    # the example of MindSpore's documentation
+    # the example from MindSpore's documentation
     class Net(nn.Cell):
         def __init__(self):
             super().__init__()

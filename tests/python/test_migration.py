@@ -1,4 +1,4 @@
-"""The rows of docs/guide/migration.md, computed in Sindri and in PyTorch. Skipped where PyTorch is not installed."""
+"""The rows of docs/guide/migration.md, computed in Sindri and in PyTorch. Skipped if PyTorch is not installed."""
 import numpy as np
 import pytest
 
@@ -27,7 +27,7 @@ def agree(ours, theirs, tolerance=2e-6):
 
 
 def loaded(cell, module):
-    """The Cell with the module's weights."""
+    """Returns the Cell with the module's weights."""
     assert len(ms.load_param_into_net(cell, convert.from_torch(module))) == 0
     return cell
 
@@ -76,7 +76,7 @@ def test_conv1d_and_embedding():
 
 
 def test_batch_norm_momentum_and_running_values():
-    """0.9 here is 0.1 there."""
+    """0.9 in Sindri is 0.1 in PyTorch."""
     ours, theirs = nn.BatchNorm2d(4, momentum=0.9).set_train(), torch.nn.BatchNorm2d(4, momentum=0.1)
     for _ in range(3):
         agree(ours(X), theirs(T))
@@ -173,7 +173,7 @@ def test_optimizers(name):
 
 
 def test_decay_leaves_gamma_and_beta_out():
-    """Without groups; a group's value holds as given."""
+    """Applies without groups; a group's value holds as given."""
     for make, decays in ((lambda p: nn.Momentum(p, 0.1, 0.9, weight_decay=0.5), False), (lambda p: nn.SGD(p, 0.1, 0.9, weight_decay=0.5), False),
                          (lambda p: nn.SGD([{"params": p}], 0.1, 0.9, weight_decay=0.5), True)):
         gamma = ms.Parameter(Tensor(np.ones(3, np.float32)), "bn.gamma")

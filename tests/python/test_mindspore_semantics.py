@@ -1,4 +1,4 @@
-"""Behaviour that MindSpore 2.10 has and that values alone do not show: classes of errors, frozen Parameters in every way of training, printed texts."""
+"""Behaviour of MindSpore 2.10 that values alone do not show: error classes, frozen Parameters in every way of training, printed texts."""
 import sys
 
 import numpy as np
@@ -40,7 +40,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("kind, call", ERRORS)
 def test_classes_of_errors(kind, call):
-    """The class, and a sentence of ours: no signature of pybind11, no attribute of a missing object."""
+    """The class, and a message written by us: no signature from pybind11, no attribute of a missing object."""
     with pytest.raises(kind) as found:
         call()
     assert "incompatible function arguments" not in str(found.value) and "has no attribute" not in str(found.value)
@@ -79,7 +79,7 @@ def steps_of_model(net, optimizer):
 @pytest.mark.parametrize("how", [steps_of_cell, steps_of_function, steps_of_model])
 @pytest.mark.parametrize("make", [lambda p: nn.SGD(p, 0.1), lambda p: nn.Momentum(p, 0.1, 0.9), lambda p: nn.Adam(p, 0.1)], ids=["SGD", "Momentum", "Adam"])
 def test_a_frozen_parameter_does_not_train(mode, how, make):
-    """Frozen before and after the optimizer is made, and between two steps."""
+    """Frozen before and after the optimizer is created, and between two steps."""
     ms.set_context(mode=mode)
     try:
         for before in (True, False):
@@ -91,7 +91,7 @@ def test_a_frozen_parameter_does_not_train(mode, how, make):
             step = how(net, optimizer)
             step(), step()
             assert net.w.asnumpy().tolist() == [1, 1] and (net.v.asnumpy() != 1).all()
-        if make([Net().w]).cls_name == "SGD":  # no memory of steps before
+        if make([Net().w]).cls_name == "SGD":  # no state from earlier steps
             net = Net()
             step = how(net, make(list(net.get_parameters())))
             step()
@@ -107,7 +107,7 @@ def test_a_frozen_parameter_does_not_train(mode, how, make):
 
 
 def test_a_zero_d_tensor_widens_products_and_quotients_across_kinds_only():
-    """The value of a 0-d tensor is used in the other's type, and gradients come in each one's own."""
+    """The value of a 0-d tensor is used in the other operand's type, and each gradient has its operand's type."""
     def g(x, s):
         return (x * s + x / s).sum()
     x, s = Tensor(np.array([1, 2], np.float16)), f(4)
@@ -124,7 +124,7 @@ def test_repr_does_not_depend_on_numpys_settings():
 
 
 def test_iterators_that_jit_returns_are_lists_and_tuples():
-    """At every call, as MindSpore gives them."""
+    """At every call, as in MindSpore."""
     x = f([1, 2])
     forms = {"map": (lambda x: map(lambda a: a + 1, [x, x * 2]), list, [[2, 3], [3, 5]]), "generator": (lambda x: (a * 2 for a in (x, x)), list, [[2, 4], [2, 4]]),
              "zip": (lambda x: zip([x], [3]), tuple, [([1, 2], 3)]), "enumerate": (lambda x: enumerate([x]), tuple, [(0, [1, 2])]),
@@ -147,7 +147,7 @@ count, total = 1, Tensor([1.0])
 
 
 def test_globals_that_jit_assigns_keep_their_values():
-    """As in MindSpore, whose graphs have no globals; a traced tensor would have no values there."""
+    """As in MindSpore, whose graphs have no globals; a traced tensor would have no value there."""
     @ms.jit
     def numbers(x):
         global count
@@ -195,7 +195,7 @@ def test_scatter_add_along_a_dimension():
 
 
 def test_numpy_pad_is_numpys():
-    """Every mode, in every dimension, of floats and integers, and its gradient where the mode is linear."""
+    """Every mode, in every dimension, for floats and integers, and the gradient if the mode is linear."""
     rng = np.random.default_rng(3)
     forms = [dict(mode=m) for m in ("constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap")]
     forms += [dict(mode="constant", constant_values=v) for v in (3, (1, 2), ((1, 2), (3, 4)))] + [dict(mode="linear_ramp", end_values=v) for v in (3, (1, 2), ((-1, 2), (3, 9)))]

@@ -1,4 +1,4 @@
-"""mindspore.mint: values of MindSpore 2.10.0 where its CPU build has a kernel, else by PyTorch's rules."""
+"""mindspore.mint: MindSpore 2.10.0's values if its CPU build has a kernel, else PyTorch's rules."""
 import mindspore as ms
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ A = np.array([[[2.0, 1.0], [1.0, 3.0]], [[0.0, -4.0], [5.0, 1.0]]], np.float32)
 
 
 def test_linalg_and_special():
-    """By NumPy; MindSpore's CPU build has no kernels for these."""
+    """Compared with NumPy; MindSpore's CPU build has no kernels for these."""
     from mindspore.mint import linalg, special
     close = np.testing.assert_allclose
     close(linalg.inv(Tensor(A)).asnumpy(), np.linalg.inv(A), rtol=1e-5)
@@ -83,7 +83,7 @@ def test_python_values_and_names():
 @pytest.mark.parametrize("p", [1, 2, 3.0, "fro", float("inf")])
 @pytest.mark.parametrize("dim", [None, 0, (0, 1), (0, 2)])
 def test_norm_is_that_of_vectors_also_over_two_dimensions(p, dim):
-    """As torch.norm: never a matrix norm, which ops.norm takes over two dimensions, but for 'nuc'."""
+    """As in torch.norm: never a matrix norm (which ops.norm computes over two dimensions), except for 'nuc'."""
     x = np.random.default_rng(5).normal(size=(2, 3, 4)).astype(np.float32)
     power = 2.0 if p == "fro" else p
     want = np.abs(x).max(dim, keepdims=True) if power == np.inf else (np.abs(x) ** power).sum(dim, keepdims=True) ** (1 / power)

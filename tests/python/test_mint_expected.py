@@ -24,11 +24,11 @@ def test_every_case_is_recorded():
 
 def test_every_layer_has_a_case():
     covered = {source[len("nn."):].split("(")[0] for _, source, _, _ in mint_cases.LAYERS}
-    assert {name for name in mint.nn.layer.__all__} <= covered | {"MaxUnpool2d"}  # which takes two inputs: test_max_unpool2d
+    assert {name for name in mint.nn.layer.__all__} <= covered | {"MaxUnpool2d"}  # takes two inputs: test_max_unpool2d
 
 
 def compiled(source, names):
-    """The call as a function of its inputs."""
+    """Returns the call as a function of its inputs."""
     space = {"F": F, "m": mint, "nn": mint.nn}
     exec(f"def call({', '.join(names)}):\n    return {source}", space)
     return space["call"]
@@ -132,7 +132,7 @@ def test_dropout_layers_drop_in_training_only():
 
 
 def test_in_place_functions_write_their_input():
-    """The tensor itself, a view's base and a Parameter; also in a graph."""
+    """They write to the tensor itself, a view's base and a Parameter; also in a graph."""
     x = np.array([[-2.0, 0.5], [3.0, -0.25]], np.float32)
     want = {"relu_": [[0, 0.5], [3, 0]], "hardtanh_": [[-1, 0.5], [1, -0.25]], "threshold_": [[9, 9], [3, 9]],
             "elu_": np.where(x > 0, x, np.expm1(x)), "sigmoid_": 1 / (1 + np.exp(-x))}
@@ -151,7 +151,7 @@ def test_in_place_functions_write_their_input():
 
 @pytest.mark.parametrize("kind, graph", [(Tensor, False), (ms.Parameter, False), (ms.Parameter, True)])
 def test_batch_norm_updates_running_statistics(kind, graph):
-    """As torch: 0.75 of the old value and 0.25 of the batch's, the variance divided by n - 1."""
+    """As in torch: 0.75 of the old value and 0.25 of the batch's, with the variance divided by n - 1."""
     x = mint_cases.numbers((4, 3, 5), 3).astype(np.float32)
     mean, var = kind(np.array([1, 2, 3], np.float32)), kind(np.array([4, 5, 6], np.float32))
     call = lambda x: F.batch_norm(x, mean, var, training=True, momentum=0.25)  # noqa: E731
@@ -161,7 +161,7 @@ def test_batch_norm_updates_running_statistics(kind, graph):
 
 
 def test_batch_norm_of_half_inputs():
-    """Half inputs beside parameters of any type: statistics are taken in float32, the result has the input's type."""
+    """Half inputs with parameters of any type: statistics are computed in float32, the result has the input's type."""
     x = Tensor(mint_cases.numbers((4, 3, 5), 4).astype(np.float16))
     w, mean = Tensor(np.array([1, 2, 3], np.float16)), Tensor(np.zeros(3, np.float16))
     y = F.batch_norm(x, mean, None, w, w, True)
@@ -197,7 +197,7 @@ def test_refused(call, text):
 
 
 def test_unique_consecutive():
-    """As torch.unique_consecutive."""
+    """As in torch.unique_consecutive."""
     x = Tensor(np.array([[1, 1, 2], [1, 1, 2], [3, 1, 2]]))
     values, inverse, counts = mint.unique_consecutive(x, True, True, 0)
     assert values.tolist() == [[1, 1, 2], [3, 1, 2]] and inverse.tolist() == [0, 0, 1] and counts.tolist() == [2, 1]
@@ -207,7 +207,7 @@ def test_unique_consecutive():
 
 
 def test_batch_norm_by_its_parts():
-    """Statistics of two shares of a batch, gathered and applied, are those of the whole batch."""
+    """Statistics of two parts of a batch, gathered and applied, equal those of the whole batch."""
     x, w = mint_cases.numbers((6, 3, 2, 2), 9).astype(np.float32), Tensor(np.array([1, 2, 3], np.float32))
     parts = Tensor(x[:2]), Tensor(x[2:])
     stats = [mint.batch_norm_stats(p, 1e-3) for p in parts]

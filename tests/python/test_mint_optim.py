@@ -1,4 +1,4 @@
-"""mint.optim: Adam, AdamW and SGD against PyTorch's values in both modes."""
+"""mint.optim: Adam, AdamW and SGD compared with PyTorch's values in both modes."""
 import json
 import os
 import sys

@@ -14,12 +14,12 @@ import sindri as ms
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("SINDRI_PROGRAM") or ROOT / "build" / "release" / "sindri")
-LIMIT = 120  # seconds for any one command
+LIMIT = 120  # seconds, for one command
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(ms.__file__)))
 
 pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 
-# What MindSpore 2.10's `msrun --help` lists.
+# The options in MindSpore 2.10's `msrun --help`.
 FLAGS = ("--worker_num", "--local_worker_num", "--master_addr", "--master_port", "--node_rank", "--log_dir", "--join", "--cluster_time_out", "--bind_core",
          "--bind_numa", "--sim_level", "--sim_rank_id", "--rank_table_file", "--worker_log_name", "--tail_worker_log")
 SCRIPT = """import os, sys, time
@@ -40,7 +40,7 @@ print("rank", get_rank(), "of", get_group_size(), "sum", float(total.asnumpy()[0
 
 
 def environment(**more):
-    """The tests' own, without what says which rank this is."""
+    """Returns the tests' environment, without the variables that set this process's rank."""
     names = ("RANK_", "DEVICE_", "SERVER_ID", "OMPI_", "SLURM_", "MS_", "SINDRI_RANK", "SINDRI_WORLD", "SINDRI_MASTER", "SINDRI_DIST")
     env = {k: v for k, v in os.environ.items() if not k.startswith(names)}
     return {**env, "SINDRI_PYTHON": sys.executable, "PYTHONPATH": PACKAGE, "SINDRI_NUM_THREADS": "1", **more}
@@ -48,7 +48,7 @@ def environment(**more):
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder with train.py, and the program under the name msrun."""
+    """Returns a folder with train.py, and the program under the name msrun."""
     (tmp_path / "train.py").write_text(SCRIPT)
     (tmp_path / "msrun").symlink_to(PROGRAM)
     return tmp_path
@@ -65,7 +65,7 @@ def test_help_lists_mindspores_arguments(place):
 
 
 def test_joined_workers_are_shown_and_logged(place):
-    """Start lines, the output of both workers and the logs have MindSpore's names; arguments after the script are the script's."""
+    """Start lines, the output of both workers and the logs have MindSpore's names; arguments after the script belong to the script."""
     r = msrun(place, "--worker_num=2", "--local_worker_num", 2, "--log_dir=logs", "--join=True", "--cluster_time_out=30", "train.py", "--join=False", "x y")
     assert r.returncode == 0, r.stderr
     for i in range(2):
@@ -95,7 +95,7 @@ def wait_for(condition, seconds=30):
 
 
 def test_without_join_it_returns_at_once(place):
-    """The workers run on; their launcher ends them when it is told to, and says so in scheduler.log."""
+    """The workers keep running; their launcher ends them on request and reports it in scheduler.log."""
     r = msrun(place, "--worker_num=2", "--local_worker_num=2", "--log_dir=logs", "train.py", "--sleep")
     assert r.returncode == 0 and "\nworker " not in r.stdout
     wait_for(lambda: all((place / f"ready_{i}").exists() for i in range(2)))
@@ -122,7 +122,7 @@ def test_wrong_arguments(place, arguments, text):
 
 
 def test_two_hosts_are_one_job(place):
-    """Two launchers, as on two hosts: the ranks are numbered across both, and sum over all."""
+    """Two launchers, as on two hosts: the ranks are numbered across both, and reductions include all of them."""
     (place / "sums.py").write_text(SUMS)
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -142,7 +142,7 @@ def test_two_hosts_are_one_job(place):
 
 
 def test_the_package_has_the_command(place):
-    """What the wheel installs as `msrun`."""
+    """The command that the wheel installs as `msrun`."""
     text = (ROOT / "python/pyproject.toml").read_text()
     assert 'msrun = "sindri.__main__:msrun"' in text
     code = "import sys; sys.argv = ['msrun', *sys.argv[1:]]; from sindri.__main__ import msrun; msrun()"

@@ -1,4 +1,4 @@
-"""Layers, losses, schedules and optimizers against numbers from the real MindSpore (tests/reference/make_nn_expectations.py)."""
+"""Layers, losses, schedules and optimizers compared with values from the real MindSpore (tests/reference/make_nn_expectations.py)."""
 import json
 import os
 
@@ -14,7 +14,7 @@ STORED = {family: json.load(open(os.path.join(FOLDER, f"nn_{family}.json"))) for
 
 
 def compare(ours, theirs, path, rtol, atol):
-    """Both are what nn_cases.run_* gives; theirs went through text."""
+    """Compares two results of nn_cases.run_*; theirs was stored as text."""
     assert type(ours) is type(theirs) or {type(ours), type(theirs)} <= {int, float}, path
     if isinstance(ours, dict) and "values" in ours:
         assert list(ours["shape"]) == theirs["shape"], path
@@ -73,7 +73,7 @@ def test_training(name, mode):
     compare(nn_cases.run_training(ms, name), STORED["trainings"][name], name, 2e-4, 2e-5)
 
 
-# Cases that MindSpore's CPU build lacks or gets wrong, by formula.
+# Cases that MindSpore's CPU build lacks or computes wrongly, compared with formulas.
 
 X = np.array([[-1.5, -0.3, 0.0, 0.2, 1.0, 2.5]], np.float32)
 
@@ -118,7 +118,7 @@ def test_l1_regularizer():
     assert float(ms.nn.L1Regularizer(0.5)(ms.Tensor(X))) == pytest.approx(0.5 * np.abs(X).sum(), rel=1e-6)
 
 
-# What the cases do not show: defaults, attributes, names, errors.
+# Properties that the cases do not cover: defaults, attributes, names, errors.
 
 
 def test_defaults_that_scripts_rely_on():
@@ -132,7 +132,7 @@ def test_defaults_that_scripts_rely_on():
     assert not ms.nn.Dropout().training
 
 
-DEFAULT_DRAWS = {  # the layer, and the fan_in that MindSpore 2.10's draws are bounded by
+DEFAULT_DRAWS = {  # the layer, and the fan_in that bounds MindSpore 2.10's random values
     "dense": (lambda nn: nn.Dense(256, 120), 256),
     "conv1d": (lambda nn: nn.Conv1d(16, 32, 3, has_bias=True), 48),
     "conv2d": (lambda nn: nn.Conv2d(16, 32, 3, has_bias=True), 144),
@@ -147,7 +147,7 @@ DEFAULT_DRAWS = {  # the layer, and the fan_in that MindSpore 2.10's draws are b
 
 @pytest.mark.parametrize("name", DEFAULT_DRAWS)
 def test_default_initial_values_are_those_of_the_era(name, monkeypatch):
-    """Weight and bias from U(±1/sqrt(fan_in)) as MindSpore 2.10 draws them; in era 1 N(0, 0.01) and zeros."""
+    """Weight and bias from U(±1/sqrt(fan_in)), as in MindSpore 2.10; in era 1 from N(0, 0.01), and zeros."""
     make, fan_in = DEFAULT_DRAWS[name]
     layer, bound = make(ms.nn), fan_in ** -0.5
     for p in (layer.weight, layer.bias):
@@ -161,7 +161,7 @@ def test_default_initial_values_are_those_of_the_era(name, monkeypatch):
 
 
 def test_fixed_default_initial_values():
-    """Layers whose defaults did not change between the eras."""
+    """Layers whose defaults are the same in both eras."""
     for table in (ms.nn.Embedding(500, 40).embedding_table, ms.nn.DenseBnAct(256, 120).dense.weight, ms.nn.Conv2dBnAct(16, 32, 3).conv.weight):
         assert abs(float(table.asnumpy().std()) - 0.01) < 1e-3
     assert not ms.nn.DenseBnAct(256, 120).dense.bias.asnumpy().any() and [p.asnumpy().tolist() for p in ms.nn.PReLU().get_parameters()] == [[0.25]]
@@ -212,7 +212,7 @@ def test_embedding_padding_row_and_lookup():
 
 
 def test_batch_norm_3d_holds_a_2d_one(mode):
-    """Its parameters are named as in MindSpore's files, which load without a word."""
+    """Its parameters are named as in MindSpore's files, which load without a warning."""
     net = ms.nn.SequentialCell(ms.nn.BatchNorm3d(2, momentum=0.5))
     names = ["0.bn2d.moving_mean", "0.bn2d.moving_variance", "0.bn2d.gamma", "0.bn2d.beta"]
     assert [p.name for p in net.get_parameters()] == names
@@ -230,7 +230,7 @@ def test_batch_norm_3d_holds_a_2d_one(mode):
 
 
 def test_batch_statistics_in_use_move_the_moving_ones(mode):
-    """use_batch_statistics decides, not the training flag: True moves them in evaluation too, False leaves them in training."""
+    """use_batch_statistics decides, not the training flag: True updates the moving statistics in evaluation, too; False keeps them in training."""
     x = np.random.default_rng(0).standard_normal((4, 2, 3, 3)).astype(np.float32) + 3
     for used, training in ((True, False), (True, True), (False, True), (None, False)):
         norm = ms.nn.BatchNorm2d(2, use_batch_statistics=used).set_train(training)
@@ -321,7 +321,7 @@ def test_wrong_arguments(at):
 WRONG_INPUTS = [
     ("in_channels=3", lambda: ms.nn.Dense(3, 2), (4, 5)),
     ("flatten", lambda: ms.nn.Dense(3, 2), (4, 5, 2, 2)),
-    ("in_channels=6", lambda: ms.nn.Dense(6, 2), (4, 3)),  # divides by 6, and would fit after flattening
+    ("in_channels=6", lambda: ms.nn.Dense(6, 2), (4, 3)),  # 6 divides the 12 elements, so the input would fit after flattening
     ("4 dimensions", lambda: ms.nn.Conv2d(3, 4, 3), (3, 8, 8)),
     ("3 dimensions", lambda: ms.nn.Conv1d(3, 4, 3), (2, 3, 8, 8)),
     ("4 dimensions", lambda: ms.nn.BatchNorm2d(3), (2, 3)),
@@ -371,7 +371,7 @@ def test_layers_that_come_later_say_so(make):
         getattr(ms.nn, make)(3, 4)
 
 
-# Layers that MindSpore's CPU build lacks, by formula.
+# Layers that MindSpore's CPU build lacks, compared with formulas.
 
 
 def images(rng, *shape):
@@ -393,7 +393,7 @@ def test_instance_norm(rank, shape, mode, rng):
 
 
 def _ssim(a, b, size, sigma, max_val):
-    """SSIM and its structure part of two images [H, W], window by window."""
+    """Computes SSIM and its structure part of two images [H, W], window by window."""
     d = np.arange(size) - (size - 1) / 2
     w = np.exp(-(d[:, None] ** 2 + d[None] ** 2) / (2 * sigma ** 2))
     w /= w.sum()
@@ -437,7 +437,7 @@ def test_resize_bilinear_layer(rng):
 
 
 def test_ftrl_zeroes_small_weights():
-    """MindSpore's CPU kernel adds l1 whatever the sign; the formula of the paper holds here."""
+    """MindSpore's CPU kernel adds l1 regardless of the sign; this test uses the paper's formula."""
     p = ms.Parameter(ms.Tensor([0.5, -0.5, 0.1]), name="w")
     g = np.array([0.3, -0.2, 0.01], np.float32)
     ms.nn.FTRL([p], learning_rate=0.1, l1=1.0, l2=0.05)((ms.Tensor(g),))
@@ -454,7 +454,7 @@ def test_ftrl_zeroes_small_weights():
 
 
 def test_volume_primitives(mode, rng):
-    """Convolution and pooling of volumes by primitives, as C3D and 3-D U-Nets call them."""
+    """Convolution and pooling of volumes with primitives, as C3D and 3-D U-Nets call them."""
     a, w = ms.Tensor(images(rng, 1, 2, 4, 5, 4)), ms.Tensor(images(rng, 3, 2, 2, 3, 2))
     conv = ms.nn.Conv3d(2, 3, (2, 3, 2), pad_mode="pad", padding=1, weight_init=w)
     got = ms.ops.Conv3D(out_channel=3, kernel_size=(2, 3, 2), pad_mode="pad", pad=1)(a, w)
@@ -472,7 +472,7 @@ def test_volume_primitives(mode, rng):
 
 
 def test_a_divisor_of_mean_pooling_counts_partial_windows_whole(mode):
-    """Values of MindSpore 2.10: what hangs over the edge is zeros."""
+    """MindSpore 2.10's values: elements beyond the edge are zeros."""
     ones = ms.Tensor(np.ones((1, 1, 1, 3, 4), np.float32))
     for pooled in (ms.ops.avg_pool3d(ones, (1, 2, 3), 2, 0, True, True, 4),
                    ms.ops.AvgPool3D((1, 2, 3), 2, ceil_mode=True, divisor_override=4)(ones),
@@ -497,7 +497,7 @@ def test_a_divisor_of_mean_pooling_counts_partial_windows_whole(mode):
 
 
 def test_pooling_of_one_volume_and_places_of_maxima(mode):
-    """Places are MindSpore 2.10's."""
+    """Positions are MindSpore 2.10's."""
     x = ms.Tensor(np.arange(75, dtype=np.float32).reshape(1, 1, 3, 5, 5))
     for layer in (ms.nn.MaxPool3d(2, 2), ms.nn.AvgPool3d(2, 2), ms.nn.MaxPool3d(3, 2, "pad", 1)):
         assert np.array_equal(layer(x[0]).asnumpy(), layer(x).asnumpy()[0])
@@ -511,7 +511,7 @@ def test_pooling_of_one_volume_and_places_of_maxima(mode):
         assert where.asnumpy().reshape(-1).tolist() == values.asnumpy().reshape(-1).tolist() == places
     values, where = layer(x[0])
     assert where.shape == values.shape == (1, 2, 3, 3) and where.asnumpy().reshape(-1).tolist() == places
-    _, where = ms.ops.max_pool3d(ms.Tensor(np.zeros((1, 2, 3, 3, 3), np.float32)), 2, 1, return_indices=True)  # of equal ones the first
+    _, where = ms.ops.max_pool3d(ms.Tensor(np.zeros((1, 2, 3, 3, 3), np.float32)), 2, 1, return_indices=True)  # the first of equal values
     assert where.asnumpy().reshape(2, 8).tolist() == [[0, 1, 3, 4, 9, 10, 12, 13]] * 2
     grad = ms.grad(lambda a: ms.ops.max_pool3d(a, 2, return_indices=True)[0].sum())(x).asnumpy().reshape(-1)
     assert grad.nonzero()[0].tolist() == [31, 33, 41, 43]
@@ -609,7 +609,7 @@ def test_ctc_loss_in_its_forms(mode):
     y, targets, steps, lengths = (ms.Tensor(a) for a in case["inputs"])
     whole, log_alpha = ms.ops.ctc_loss(y, targets, steps, lengths, reduction="none")
     np.testing.assert_array_equal(ms.ops.operations.CTCLossV2()(y, targets, steps, lengths)[0].asnumpy(), whole.asnumpy())
-    joined = ms.Tensor(np.array([1, 2, 2, 3, 1, 4], np.int64))  # without what fills the rows up
+    joined = ms.Tensor(np.array([1, 2, 2, 3, 1, 4], np.int64))  # without the padding of the rows
     loss = ms.nn.CTCLoss(reduction="none")
     np.testing.assert_array_equal(loss(y, joined, (7, 5, 6), (3, 2, 1)).asnumpy(), whole.asnumpy())
     assert log_alpha.shape == (3, 7, 7) and np.isneginf(log_alpha.asnumpy()[1, 5:]).all() and np.isneginf(log_alpha.asnumpy()[2, :, 3:]).all()
@@ -628,7 +628,7 @@ def test_triplet_margin_primitive_is_the_function(mode):
 
 def test_ctc_loss_of_too_few_steps(mode):
     y = ms.ops.log_softmax(ms.Tensor(nn_cases.data((3, 2, 4), 3, -2, 2)), 2)
-    given = ms.Tensor([[1, 1], [1, 2]], ms.int32), (2, 3), (2, 2)  # a repeated label takes three steps
+    given = ms.Tensor([[1, 1], [1, 2]], ms.int32), (2, 3), (2, 2)  # a repeated label needs three steps
     assert np.isinf(ms.nn.CTCLoss(reduction="none")(y, *given).asnumpy()).tolist() == [True, False]
     loss = ms.nn.CTCLoss(reduction="none", zero_infinity=True)
     grad = ms.grad(lambda x: loss(x, *given).sum())(y).asnumpy()
@@ -650,7 +650,7 @@ def test_ctc_loss_refuses(error, match, change):
 
 def test_losses_of_ones_own_reduce_and_weigh(mode):
     class Doubled(ms.nn.HuberLoss):
-        """The terms are the library's, the reduction is one's own."""
+        """The terms are the library's, the reduction is the user's."""
 
         def get_loss(self, x, weights=1.0):
             return super().get_loss(x * 2, weights)
@@ -679,7 +679,7 @@ def test_transposed_convolution_computes_what_the_function_does(kernel, settings
     wanted = ms.ops.conv_transpose2d(x, net.weight, net.bias, settings["stride"], pad, settings["output_padding"], 1, settings.get("dilation", 1))
     got = net(x)
     np.testing.assert_array_equal(got.asnumpy(), wanted.asnumpy())
-    # The transpose is the gradient of the convolution: <conv(z), x> = <z, transpose(x)> for every z, but for what no window reaches.
+    # The transpose is the gradient of the convolution: <conv(z), x> = <z, transpose(x)> for every z, except for elements that no window reaches.
     z = ms.Tensor(rng.standard_normal(got.shape).astype(np.float32))
     forward = ms.ops.conv2d(z, net.weight, None, settings["stride"], "pad", pad, settings.get("dilation", 1))[:, :, :5, :4]
     bias = (z * net.bias.reshape(1, 3, 1, 1)).sum()

@@ -9,7 +9,7 @@ from sindri import amp, nn, ops
 
 
 class Net(nn.Cell):
-    """Notes the type of what goes into each part."""
+    """Records the type of each part's input."""
 
     def __init__(self):
         super().__init__()
@@ -19,7 +19,7 @@ class Net(nn.Cell):
         self.flatten = nn.Flatten()
         self.norm = nn.LayerNorm((64,))
         self.fc = nn.Dense(64, 3, weight_init="he_normal", has_bias=True)
-        self.__dict__["_cell_seen"] = {}  # no part of the Cell's state
+        self.__dict__["_cell_seen"] = {}  # not part of the Cell's state
 
     def construct(self, x):
         seen = self.__dict__["_cell_seen"]
@@ -101,7 +101,7 @@ def test_a_later_level_replaces_the_earlier_one(mode):
 
 
 def types(net):
-    """What ran in which type: the Cells of Net in one training pass, and the output."""
+    """Returns the types in which the Cells of Net ran in one training pass, and the type of the output."""
     out = net.set_train()(ms.Tensor(X))
     return dict(net.__dict__["_cell_seen"], out=out.dtype)
 
@@ -144,7 +144,7 @@ def test_a_level_replaces_those_of_its_parts(mode):
     np.testing.assert_array_equal(net(ms.Tensor(X)).asnumpy(), make()(ms.Tensor(X)).asnumpy())
     whole = nn.SequentialCell(net)
     amp.auto_mixed_precision(whole, "O3")
-    amp.auto_mixed_precision(net, "O0")  # the part alone, as for an evaluation of what was trained inside another Cell
+    amp.auto_mixed_precision(net, "O0")  # this Cell alone, as for an evaluation of a network trained inside another Cell
     np.testing.assert_array_equal(net(ms.Tensor(X)).asnumpy(), make()(ms.Tensor(X)).asnumpy())
 
 
@@ -158,7 +158,7 @@ def test_to_float_goes_before_every_level(level, own, mode):
         LEVELS[level](net)
         if not before:
             net.conv.to_float(own)
-            LEVELS[level](net)  # set twice: its own marks are replaced, the user's stay
+            LEVELS[level](net)  # set twice: the level's own marks are replaced, the user's stay
         got, level_alone = types(net), make()
         LEVELS[level](level_alone)
         assert got["conv"] == own and got["out"] == F32
@@ -317,7 +317,7 @@ def test_softmax_and_a_loss_inside_the_network(level, want, mode):
             return loss
 
     net = amp.auto_mixed_precision(WithLoss(), level)
-    assert net(ms.Tensor(X[:, 0, 0, :3]), ms.Tensor(LABEL)).dtype == F32  # docs/guide/mixed_precision.md, In Python
+    assert net(ms.Tensor(X[:, 0, 0, :3]), ms.Tensor(LABEL)).dtype == F32  # docs/guide/mixed_precision.md, section In Python
     assert net.__dict__["_cell_seen"] == [want] * 3
     net.softmax.to_float(F32)
     net.loss.to_float(F32)
@@ -348,7 +348,7 @@ def test_o2_scales_its_loss_dynamically(mode):
     cell = amp.build_train_network(net, opt(net), sparse_loss(), "O2", cast_model_type=F16)
     assert isinstance(cell, nn.TrainOneStepWithLossScaleCell) and cell.training
     results = [cell(ms.Tensor(X), ms.Tensor(LABEL)) for _ in range(20)]
-    assert float(results[0][2]) == 2.0 ** 24 and bool(results[0][1].asnumpy())  # the first scale overflows half, and so falls
+    assert float(results[0][2]) == 2.0 ** 24 and bool(results[0][1].asnumpy())  # the initial scale overflows half, so it decreases
     assert float(results[-1][2]) < 2.0 ** 20 and not bool(results[-1][1].asnumpy())
     assert float(results[-1][0]) < 0.5 * float(results[0][0])
 
@@ -365,7 +365,7 @@ def test_managers_decide_the_cell():
     assert amp.FixedLossScaleManager is FixedLossScaleManager
 
 
-SCALES = [  # manager, the optimizer's loss_scale, what is wrong
+SCALES = [  # manager, the optimizer's loss_scale, the error
     (lambda: amp.FixedLossScaleManager(64, False), 32.0, "FixedLossScaleManager's is 64, Momentum's 32.0"),
     (lambda: amp.FixedLossScaleManager(64), 64.0, "divided twice.* Momentum's loss_scale 64.0"),
     (lambda: amp.DynamicLossScaleManager(64), 64.0, "divided twice"),
@@ -395,7 +395,7 @@ def test_loss_scales_of_manager_and_optimizer_agree(at):
 
 
 def test_an_optimizer_that_divides_by_nothing_beside_a_scale_is_warned_of(capfd):
-    net = make()  # as an example of MindSpore's Model.train has it
+    net = make()  # as in an example for MindSpore's Model.train
     ms.Model(net, sparse_loss(), opt(net), loss_scale_manager=amp.FixedLossScaleManager(1024, False))
     assert "gradients are 1024 times too large" in capfd.readouterr().err
 
@@ -495,7 +495,7 @@ def test_functional_training_with_a_scaler(mode):
 
 
 class CastInside(nn.Cell):
-    """Writes exp in float32 for safety, then hands over to a layer that runs in half."""
+    """Computes exp in float32 for safety, then passes the result to a layer that runs in half."""
 
     def __init__(self, how):
         super().__init__()
@@ -515,7 +515,7 @@ CASTS = {"function": lambda x: ops.cast(x, ms.float32), "method": lambda x: x.as
 
 @pytest.mark.parametrize("how", CASTS)
 def test_a_cast_in_a_half_cell_holds_until_the_next_cell(how, mode):
-    """exp(12) overflows in float16; a written cast to float32 is not undone by the operators behind it."""
+    """exp(12) overflows in float16; later operators do not undo an explicit cast to float32."""
     net = CastInside(CASTS[how]).to_float(ms.float16)
     x = np.array([[11.0, 12.0, 9.0]], np.float32)
     y, out = net(ms.Tensor(x))

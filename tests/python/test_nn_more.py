@@ -17,7 +17,7 @@ def t(a):
 
 
 def pooled(x, edges):
-    """Maxima and their first flat places of [C, ...] over windows given by (from, to) per dimension."""
+    """Returns the maxima and their first flat positions of [C, ...] over windows given by (from, to) per dimension."""
     shape = tuple(len(e) for e in edges)
     y, places = np.zeros((x.shape[0],) + shape, np.float32), np.zeros((x.shape[0],) + shape, np.int64)
     for at in itertools.product(range(x.shape[0]), *map(range, shape)):
@@ -36,7 +36,7 @@ def edges(size, count):
 def test_adaptive_max_pooling(mode):
     r = np.random.default_rng(0)
     for shape, want in (((2, 7), (3,)), ((2, 7, 5), (3, 5)), ((2, 4, 5, 6), (2, 3, 4))):
-        x = r.integers(0, 4, shape).astype(np.float32)  # many equal ones: the first in row order counts
+        x = r.integers(0, 4, shape).astype(np.float32)  # many equal values: the first in row order counts
         y, places = pooled(x, [edges(s, c) for s, c in zip(shape[1:], want)])
         rank = len(want)
         layer = (nn.AdaptiveMaxPool1d, nn.AdaptiveMaxPool2d, nn.AdaptiveMaxPool3d)[rank - 1]
@@ -96,7 +96,7 @@ def test_bidense(mode):
     r = np.random.default_rng(0)
     layer = nn.BiDense(3, 4, 5)
     w, b = layer.weight.asnumpy(), layer.bias.asnumpy()
-    assert w.shape == (5, 3, 4) and 0.4 < np.abs(w).max() <= 3 ** -0.5 and b.any()  # U(±1/sqrt(in1)), as 2.10 draws it
+    assert w.shape == (5, 3, 4) and 0.4 < np.abs(w).max() <= 3 ** -0.5 and b.any()  # U(±1/sqrt(in1)), as in 2.10
     x1, x2 = r.standard_normal((2, 6, 3)).astype(np.float32), r.standard_normal((2, 6, 4)).astype(np.float32)
     np.testing.assert_allclose(layer(t(x1), t(x2)).asnumpy(), np.einsum("...i,oij,...j->...o", x1, w, x2) + b, 1e-5, 1e-5)
     with pytest.raises(ValueError, match="BiDense"):
@@ -139,7 +139,7 @@ def test_losses(mode):
     want = np.maximum(0, np.linalg.norm(a - b + 1e-6, axis=1) - np.linalg.norm(a - c + 1e-6, axis=1) + 1)
     np.testing.assert_allclose(nn.TripletMarginLoss(reduction="none")(t(a), t(b), t(c)).asnumpy(), want, 1e-4)
     certain = nn.BCELoss(reduction="none")(t([0, 1, 0.5]), t([1, 0, 1])).asnumpy()
-    np.testing.assert_allclose(certain, [27.631021, 27.631021, 0.6931472], 1e-6)  # of MindSpore 2.10; half types are not inf here
+    np.testing.assert_allclose(certain, [27.631021, 27.631021, 0.6931472], 1e-6)  # from MindSpore 2.10; half types are not inf here
     np.testing.assert_allclose(nn.BCELoss(reduction="none")(Tensor([0.0, 1.0], ms.float16), Tensor([1.0, 0.0], ms.float16)).asnumpy(), [27.63] * 2, 1e-3)
 
 
@@ -159,7 +159,7 @@ def test_helpers(capsys):
 
 def test_the_generator_of_the_random_ops():
     ms.manual_seed(7)
-    assert ms.initial_seed() == 7 and ms.get_seed() == 1  # of set_seed, which every test begins with
+    assert ms.initial_seed() == 7 and ms.get_seed() == 1  # from set_seed, which every test calls first
     state = ms.get_rng_state()
     first = ops.standard_normal((4,)).asnumpy()
     ms.set_rng_state(state)
@@ -170,20 +170,20 @@ def test_the_generator_of_the_random_ops():
             bad()
 
 
-# Test accuracies of MindSpore 2.10 on the same batches, five seeds (tests/reference/compare_training.py mindspore): the lowest and the mean.
+# Test accuracies of MindSpore 2.10 on the same batches, five seeds (tests/reference/compare_training.py mindspore): the minimum and the mean.
 TRAINED = {"LeNet": (0.8997, 0.9315), "MLP": (0.9192, 0.9526)}
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_default_initial_values_train_as_in_mindspore(name):
-    """With MindSpore 1's N(0, 0.01) LeNet stays near chance for these epochs."""
+    """With MindSpore 1's N(0, 0.01), LeNet stays near chance for these epochs."""
     ms.set_context(mode=ms.GRAPH_MODE)
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reference"))
     try:
         import compare_training
     finally:
         sys.path.pop(0)
-    found = compare_training.run(ms, seeds=range(5), names=[name])[name]  # one seed in eight is far below the others, which ones depends on the machine
+    found = compare_training.run(ms, seeds=range(5), names=[name])[name]  # about one seed in eight is far below the others; which ones depends on the machine
     lowest, mean = TRAINED[name]
     assert np.mean(found) > lowest - (mean - lowest), (found, lowest, mean)
 

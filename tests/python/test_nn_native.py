@@ -1,4 +1,4 @@
-"""A network written in Python has the bits of the same network in C++: initial values, forward, moving averages, gradients."""
+"""A network written in Python is bitwise identical to the same network in C++: initial values, forward, moving statistics, gradients."""
 import numpy as np
 import pytest
 
@@ -9,7 +9,7 @@ from sindri.ops.composite.grad import GradOperation
 
 
 class Digits(nn.Cell):
-    """The C++ library's network of that name (models/digits.cc)."""
+    """The C++ library's network digits (models/digits.cc)."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +28,7 @@ class Digits(nn.Cell):
 
 
 class LeNet(nn.Cell):
-    """The C++ library's lenet (models/lenet.cc)."""
+    """The C++ library's network lenet (models/lenet.cc)."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,6 @@
-"""Where the real MindSpore 2.10 refuses a call or gives another value, and the call works here, it gives what NumPy gives (numpy_forms.py,
-numpy_package.py): every call below the headings of tests/reference/mindspore_2_10/differences.txt that begin as HEADINGS says."""
+"""Calls that work here but that the real MindSpore 2.10 rejects or computes differently have NumPy's results (numpy_forms.py, numpy_package.py). Tests every
+call under
+the headings of tests/reference/mindspore_2_10/differences.txt that begin as HEADINGS lists."""
 import os
 import sys
 
@@ -17,7 +18,7 @@ HEADINGS = ("Works here: ", "Changed in place", "NaN stays NaN", "Mean, variance
             "A comparison of uint8", "Comparison with an array", "The method cumsum of bools")
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy, for means of nothing
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # from NumPy, for means of no elements
 def test_calls_that_work_here_give_what_numpy_gives():
     listed = [case for case, reason in compare.decided().items() if reason.startswith(HEADINGS)]
     assert len(listed) >= 900

@@ -1,4 +1,4 @@
-"""Primitives of older scripts: CTCLoss with its own form of labels, dropout masks of bits, padded permutations, the parameter server's two."""
+"""Primitives of older scripts: CTCLoss with its own label format, dropout masks of bits, padded permutations, the two primitives of the parameter server."""
 import itertools
 import os
 import subprocess
@@ -32,7 +32,7 @@ def mode(request):
 
 
 def ctc_by_paths(x, labels, collapse, merge):
-    """-log of the sum over all paths that show `labels` (float64): a path shows its classes without blanks, with merge each run of a class once."""
+    """Returns -log of the sum over all paths that map to `labels` (float64): a path's classes without blanks; with merge, each run of a class counts once."""
     x = np.asarray(x, np.float64)
     p = np.exp(x - x.max(1, keepdims=True))
     p /= p.sum(1, keepdims=True)
@@ -49,8 +49,9 @@ def ctc_by_paths(x, labels, collapse, merge):
 @pytest.mark.parametrize("collapse", [False, True])
 @pytest.mark.parametrize("merge", [False, True])
 def test_ctc_loss_sums_over_all_paths(mode, collapse, merge):
-    """Every label sequence of a small case: empty ones, repeats, impossible ones; the gradient by finite differences. (MindSpore's kernel is wrong for
-    samples without labels and leaves gradients after a sample's last step as they are in memory; it agrees otherwise: see ops_cases.py.)"""
+    """Every label sequence of a small case: empty ones, repeats, impossible ones; the gradient by finite differences. (MindSpore's kernel is wrong for samples
+    without
+    labels and leaves gradients after a sample's last step uninitialised; otherwise it agrees: see ops_cases.py.)"""
     rows = [[], [0], [1, 1], [1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1]]
     steps = [3, 1, 4, 4, 4, 2]
     x = np.random.RandomState(0).randn(4, len(rows), 3).astype(np.float32)
@@ -96,7 +97,7 @@ def test_ctc_loss_refuses_types_and_shapes():
 
 
 def test_dropout_mask_of_bits(mode):
-    """The mask has a bit for each element; DropoutDoMask keeps what has a 1 and scales it, and so does its gradient."""
+    """The mask has a bit for each element; DropoutDoMask keeps and scales elements with a 1, and so does its gradient."""
     x = np.random.RandomState(1).randn(7, 30).astype(np.float32)
     bits = np.random.RandomState(2).randint(0, 2, 256).astype(np.uint8)
     mask = Tensor(np.packbits(bits, bitorder="little"))
@@ -110,7 +111,7 @@ def test_dropout_mask_of_bits(mode):
 
 def test_dropout_masks_are_drawn_anew(mode):
     class Dropout(nn.Cell):
-        """As nn.Dropout was written up to 1.1."""
+        """nn.Dropout as written up to 1.1."""
 
         def __init__(self, keep_prob, seed):
             super().__init__()
@@ -151,7 +152,7 @@ def test_randperm_is_padded(mode):
 
 
 def test_push_and_pull_are_made_and_want_a_server():
-    """Optimizers of 1.x make both; MindSpore, too, refuses a call on CPU without a server."""
+    """Optimizers of 1.x create both; MindSpore, too, rejects a call on CPU without a server."""
     push, pull = P.Push("Adam", [0, 1, 2]), P.Pull()
     push.add_prim_attr("use_nesterov", False)
     assert push.optim_type == "Adam" and push.only_shape_indices == [0, 1, 2] and ops.Push().optim_type == "ApplyMomentum"
@@ -161,7 +162,7 @@ def test_push_and_pull_are_made_and_want_a_server():
 
 
 def test_seeds_of_primitives():
-    """Recorded with MindSpore 2.10.0, but for the numbers after the first, of which only that they differ matters."""
+    """Recorded with MindSpore 2.10.0, except for the numbers after the first, which only need to differ."""
     from sindri.common.seed import _get_graph_seed
     ms.set_seed(5)
     first = [_get_graph_seed(0, "dropout"), _get_graph_seed(0, "dropout"), _get_graph_seed(3, "dropout"), _get_graph_seed(0, "other")]
@@ -177,7 +178,7 @@ def test_seeds_of_primitives():
 
 
 def test_layers_seeded_by_graph_seeds_draw_different_masks(mode):
-    """Dropout as published GPT scripts write it: two layers must not share a mask."""
+    """Dropout in the style of published GPT scripts: two layers must not share a mask."""
     from sindri.common.seed import _get_graph_seed
 
     class Dropout(nn.Cell):

@@ -1,5 +1,6 @@
-"""The functions of sindri._core.ops, which the build makes of the declarations of the ops (scripts/op_bindings.py): one for every declaration, with the
-defaults and the documentation of the op's record."""
+"""The functions of sindri._core.ops, which the build generates from the ops' declarations (scripts/op_bindings.py): one for every declaration, with the
+defaults and
+the documentation of the op's record."""
 import ast
 import importlib.util
 import os
@@ -28,7 +29,7 @@ def functions(bindings):
 
 
 def value(text):
-    """Of a default as the record or the signature writes it; None for the text of an object."""
+    """Evaluates a default as written in the record or the signature; returns None for the text of an object."""
     try:
         return ast.literal_eval({"true": "True", "false": "False"}.get(text, text))
     except (ValueError, SyntaxError):
@@ -44,7 +45,7 @@ def test_every_declared_function_is_there(bindings):
 
 
 def test_defaults_and_documentation_are_the_records(bindings):
-    """A default stands in the record and in the declaration, for C++ callers: the two agree."""
+    """The record and the declaration both contain the default, for C++ callers; the two must agree."""
     records, compared, different = set(_core.op_names()), 0, []
     for f in functions(bindings):
         if f.name not in records:
@@ -59,7 +60,7 @@ def test_defaults_and_documentation_are_the_records(bindings):
 
 
 def test_a_header_becomes_functions(bindings, tmp_path):
-    """Names, defaults, attribute structs, kinds of results; what cannot be bound is named."""
+    """Names, defaults, attribute structs, kinds of results; an argument that cannot be bound is named."""
     folder = tmp_path / "sindri" / "ops"
     folder.mkdir(parents=True)
     (folder / "elementwise.h").write_text("SINDRI_API Tensor twice(const Tensor& x);  ///< 2x\n"

@@ -306,7 +306,7 @@ def test_batch_norm_primitive_moves_its_statistics(mode):
     np.testing.assert_allclose([net.mean.asnumpy()[0], net.var.asnumpy()[0]], [1.25, 2.0], rtol=1e-6)
 
 
-# --- printing, checking, summaries, gradients on the way --------------------------------------------------------------------------------
+# --- printing, checking, summaries, gradients inside networks ----------------------------------------------------------------------------
 
 
 class Printing(nn.Cell):
@@ -531,7 +531,7 @@ def test_collective_errors(call, error):
 
 def test_overflow_flags():
     for call in (lambda: P.NPUAllocFloatStatus()(), lambda: P.NPUGetFloatStatus()(f([0] * 8)), lambda: P.NPUClearFloatStatus()(f([0] * 8))):
-        with pytest.raises(RuntimeError, match="overflow register.*FloatStatus.*all_finite"):  # as MindSpore on CPU; a constant 0 would hide overflow
+        with pytest.raises(RuntimeError, match="overflow register.*FloatStatus.*all_finite"):  # as in MindSpore on CPU; a constant 0 would hide an overflow
             call()
     assert P.FloatStatus()(f([1, 2])).asnumpy().tolist() == [0] and P.FloatStatus()(f([1, math.inf])).asnumpy().tolist() == [1]
 
@@ -562,7 +562,7 @@ def test_thor_primitives(monkeypatch):
     want = np.block([[left[p] @ padded[2 * p:2 * p + 2, 2 * q:2 * q + 2] @ right[p, q] for q in range(2)] for p in range(2)])[:3]
     np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-6)
     x = f(np.arange(9).reshape(1, 1, 3, 3))
-    columns = P.Im2Col(kernel_size=2)(x)  # six dimensions, as 2.10's; MindSpore 1 joins the first three
+    columns = P.Im2Col(kernel_size=2)(x)  # six dimensions, as in 2.10; MindSpore 1 joins the first three
     assert columns.shape == (1, 2, 2, 1, 2, 2) and columns.asnumpy()[0, :, :, 0, 0, 0].tolist() == [[0, 1], [3, 4]]
     monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "1")
     np.testing.assert_array_equal(P.Im2Col(kernel_size=2)(x).asnumpy(), columns.asnumpy().reshape(4, 1, 2, 2))

@@ -1,5 +1,6 @@
-"""Bessel functions compared with mpmath's values (expectations/bessel.json, tests/reference/make_bessel_tables.py), their gradients with the same values
-by the recurrences, and ends of their domains with MindSpore's."""
+"""Bessel functions compared with mpmath's values (expectations/bessel.json, tests/reference/make_bessel_tables.py), their gradients by the recurrences from the
+same
+values, and the ends of their domains with MindSpore's results."""
 import json
 import os
 
@@ -15,7 +16,7 @@ X = np.array(STORED.pop("places"))
 WANT = {name: np.array([float(v) for v in values]) for name, values in STORED.items()}
 ORDER_1 = {"j1": "odd", "i1": "odd", "i1e": "odd", "j0": "even", "i0": "even", "i0e": "even"}
 FUNCTIONS = pytest.mark.parametrize("name", WANT)
-# Where a function oscillates its zeros lie as exactly as pi; the size that counts is that of the oscillation.
+# If a function oscillates, its zeros are only as exact as pi, so errors are relative to the amplitude of the oscillation.
 SCALE = {name: np.minimum(1, np.sqrt(2 / np.pi / X)) if name[0] in "jy" else 0 for name in WANT}
 
 
@@ -51,7 +52,7 @@ def test_negative_places(name):
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["eager", "graph"])
 @FUNCTIONS
 def test_gradients(name, mode):
-    """Of the recurrences of Abramowitz and Stegun (9.1.27 to 9.1.30, 9.6.26 to 9.6.29), with mpmath's values of the functions."""
+    """The recurrences of Abramowitz and Stegun (9.1.27 to 9.1.30, 9.6.26 to 9.6.29), with mpmath's values of the functions."""
     ms.set_context(mode=mode)
     take = (X > 0.005) & (X < 600)
     x, w = X[take], {k: v[take] for k, v in WANT.items()}
@@ -71,7 +72,7 @@ def test_gradients(name, mode):
 
 
 def test_ends_of_the_domains():
-    """As MindSpore 2.10 at 0 and below; at infinity the limits, where MindSpore has NaN for J, Y and I."""
+    """As MindSpore 2.10 at 0 and below; the limits at infinity, where MindSpore returns NaN for J, Y and I."""
     inf, nan = np.inf, np.nan
     ends = np.array([0.0, -0.0, -1.5, inf, -inf, nan])
     want = {"y0": [-inf, -inf, -inf, 0, -inf, nan], "y1": [-inf, -inf, -inf, 0, -inf, nan], "k0": [inf, inf, inf, 0, inf, nan], "k1": [inf, inf, inf, 0, inf, nan],

@@ -1,4 +1,4 @@
-"""Every expression of ops_cases.py gives what the real MindSpore 2.10 gave (expectations/ops.json): values, shapes, element types."""
+"""Every expression of ops_cases.py has the result of the real MindSpore 2.10 (expectations/ops.json): values, shapes, element types."""
 import json
 import os
 
@@ -11,7 +11,7 @@ import sindri as ms
 with open(os.path.join(os.path.dirname(__file__), "expectations", "ops.json")) as _f:
     EXPECTED = json.load(_f)
 
-# Where MindSpore's result is not followed, and why.
+# Cases in which MindSpore's result is not followed, with the reason.
 DIFFERENT = {
     "P.Xlogy()(f([0, 2]), f([0, 3]))": "x·log(y) is 0 for x = 0, MindSpore's own description; its CPU kernel gives NaN at y = 0",
     "ops.full((2,), 2.5)": "a fraction gives float32; MindSpore 2.10 cuts it to int64",

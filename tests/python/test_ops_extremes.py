@@ -1,4 +1,4 @@
-"""Elementwise functions and their neighbours where numbers are tiny, huge, infinite or NaN: against NumPy and closed forms."""
+"""Elementwise functions and related ones for tiny, huge, infinite and NaN values, compared with NumPy and closed forms."""
 import math
 import os
 import subprocess
@@ -14,14 +14,14 @@ from sindri.ops import operations as P
 
 INF, NAN = math.inf, math.nan
 FLOATS = (np.float32, np.float64)
-LONG = 2 ** 53 + 1  # the first integer that no float64 is
+LONG = 2 ** 53 + 1  # the first integer that float64 cannot represent
 
 
 def close(got, expected, dtype=np.float32, digits=1):
-    """Equal to about 8 roundings of the type, times digits; infinities, NaN and signs of zeros as they are."""
+    """Compares up to about 8 roundings of the type, times digits; infinities, NaN and signs of zeros must be equal."""
     got = got.asnumpy() if isinstance(got, Tensor) else got
     assert got.dtype == dtype
-    with np.errstate(over="ignore"):  # what the type does not hold is infinite
+    with np.errstate(over="ignore"):  # values beyond the type's range are infinite
         expected = np.asarray(expected, np.float64).astype(dtype)
     np.testing.assert_allclose(got, expected, rtol=8 * digits * np.finfo(dtype).eps, atol=0)
     numbers = ~np.isnan(expected)
@@ -29,7 +29,7 @@ def close(got, expected, dtype=np.float32, digits=1):
 
 
 def slopes(f, *inputs):
-    """The gradients of the sum of f's result."""
+    """Returns the gradients of the sum of f's result."""
     found = ms.grad(lambda *x: ops.sum(f(*x)), tuple(range(len(inputs))))(*[Tensor(x) for x in inputs])
     return found if isinstance(found, tuple) else (found,)
 
@@ -39,7 +39,7 @@ def slopes(f, *inputs):
 erfc = np.vectorize(math.erfc, otypes=[np.float64])
 WIDE = [0.0, -0.0, 1e-30, -1e-30, 1e-3, 0.4, 0.999, 1.0, -1.0, 1.5, -7.0, 30.0]
 HUGE = WIDE + [1e8, -1e12, 1e20, -1e30, 3e38]
-ONE = {  # the function, its reference, its derivative, where to compare (finite numbers), what the infinities give
+ONE = {  # the function, its reference, its derivative, where to compare (finite numbers), the results for the infinities
     "sinh": (ops.sinh, np.sinh, np.cosh, WIDE + [-10.0, -15.0, -20.0, 45.0, -60.0, 88.0, 89.0, -89.0], (-INF, INF)),
     "cosh": (ops.cosh, np.cosh, np.sinh, WIDE + [-20.0, 45.0, 88.0, 89.0, -89.0, 710.0], (INF, INF)),
     "asinh": (ops.asinh, np.arcsinh, lambda x: 1 / np.hypot(1, x), HUGE, (-INF, INF)),
@@ -122,7 +122,7 @@ def test_values_of_two_special_numbers(name, dtype, mode):
         expected = reference(a, b)
     got = function(Tensor(a), Tensor(b)).asnumpy()
     assert got.dtype == dtype
-    np.testing.assert_allclose(got, expected, rtol=8 * np.finfo(dtype).eps, atol=1e-43)  # a few of the smallest subnormals
+    np.testing.assert_allclose(got, expected, rtol=8 * np.finfo(dtype).eps, atol=1e-43)  # a few times the smallest subnormal
     if not name.startswith("log"):
         np.testing.assert_array_equal(np.signbit(got)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
 
@@ -219,7 +219,7 @@ def test_multinomial_in_compiled_code_never_draws_what_is_no_weight():
     np.testing.assert_array_equal(draw(Tensor([-1.0, NAN, 0.0, 1.0])).asnumpy(), 3)
 
 
-# --- integers that a float does not hold ------------------------------------------------------------------------------------------------
+# --- integers that a float cannot represent ---------------------------------------------------------------------------------------------
 
 
 def holds(got, values, dtype=ms.int64):
@@ -265,7 +265,7 @@ def test_no_long_integer_wraps_in_full():
     assert ops.full((1,), 2 ** 60, dtype=ms.float32).asnumpy() == 2.0 ** 60
 
 
-# What NumPy 1.26 and MindSpore 2.10 give on x86-64, of float16, float32 and float64 alike where the values are theirs.
+# Results of NumPy 1.26 and MindSpore 2.10 on x86-64, for float16, float32 and float64 alike if the type holds the value.
 CAST_TO_INTEGERS = {
     "int32": [(1e30, -2147483648), (-1e30, -2147483648), (3e9, -2147483648), (-3e9, -2147483648), (2147483648.0, -2147483648), (math.nan, -2147483648),
               (math.inf, -2147483648), (-math.inf, -2147483648), (300.0, 300), (-1.5, -1)],
@@ -288,7 +288,7 @@ def test_floats_out_of_range_become_the_integers_of_mindspore(target, source, mo
 @pytest.mark.parametrize("call", ["count_nonzero", "sum", "prod"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8"])
 def test_sums_of_narrow_types_make_no_wide_copy(dtype, call):
-    """Eight bytes an element would be 512 MiB: more than the limit leaves."""
+    """Eight bytes per element would be 512 MiB, which exceeds the limit."""
     program = (f"import numpy as np, resource, sindri as ms\n"
                f"from sindri import ops, Tensor\n"
                f"t = Tensor(np.ones(2**26, np.{dtype if dtype != 'bool' else 'bool_'}))\n"
@@ -300,7 +300,7 @@ def test_sums_of_narrow_types_make_no_wide_copy(dtype, call):
     assert done.returncode == 0, done.stderr
 
 
-# --- integers that no float holds ---------------------------------------------------------------------------------------------------------
+# --- integers that no float can represent -------------------------------------------------------------------------------------------------
 
 L = lambda v: Tensor(np.asarray(v, np.int64))  # noqa: E731
 I4 = lambda v: Tensor(np.asarray(v, np.int32))  # noqa: E731

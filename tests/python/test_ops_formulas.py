@@ -1,5 +1,6 @@
-"""Functions composed of operators beyond what MindSpore 2.10 is compared with (tests/reference/mindspore_2_10/cases/formulas.py): digits of float64,
-types, compiled code, refusals. Expected values are NumPy's, the C library's or identities."""
+"""Functions composed of operators, beyond the comparison with MindSpore 2.10 (tests/reference/mindspore_2_10/cases/formulas.py): digits of float64, types,
+compiled
+code, rejected inputs. Expected values come from NumPy, the C library or identities."""
 import math
 
 import numpy as np
@@ -71,14 +72,14 @@ def test_determinants_and_solutions():
     close(ops.matrix_solve(D(SQUARE), D(RIGHT)), np.linalg.solve(SQUARE, RIGHT), 1e-10)
     close(ops.matrix_solve(D(SQUARE), D(RIGHT), True), np.linalg.solve(SQUARE.swapaxes(1, 2), RIGHT), 1e-10)
     close(ops.lstsq(D(TALL), D(RIGHT[0, :1].T @ RIGHT[0, :1] @ TALL.T).T), np.linalg.lstsq(TALL, (RIGHT[0, :1].T @ RIGHT[0, :1] @ TALL.T).T, None)[0], 1e-9, 1e-9)
-    close(ops.lstsq(D(TALL.T), D(RIGHT[0, :3])), np.linalg.lstsq(TALL.T, RIGHT[0, :3], None)[0], 1e-9, 1e-9)  # the shortest of many
+    close(ops.lstsq(D(TALL.T), D(RIGHT[0, :3])), np.linalg.lstsq(TALL.T, RIGHT[0, :3], None)[0], 1e-9, 1e-9)  # the shortest of many solutions
 
 
 def test_lu_solve_takes_exchanges_in_turn():
     a = D(SQUARE)
     packed, rows, _ = ms._core.ops.lu(a)
     pivots = []
-    for order in rows.asnumpy():  # the exchanges that lead from the identity to it, counted from 1
+    for order in rows.asnumpy():  # the exchanges that turn the identity into it, counted from 1
         now, exchanges = list(range(4)), []
         for i, wanted in enumerate(order):
             j = now.index(wanted)
@@ -178,7 +179,7 @@ def test_divisors_of_floats_end():
 
 
 def test_jacobians(mode):
-    """As the real package gives them: a tensor for an output and an input, a tuple over outputs of tuples over positions."""
+    """As in the real package: a tensor for one output and one input, a tuple over outputs of tuples over positions."""
     x, y = D([1.0, 2.0]), D([3.0, 4.0])
     for jacobian in (ops.jacrev, ops.jacfwd):
         close(jacobian(lambda a: a * a)(x), [[2, 0], [0, 4]])
@@ -194,7 +195,7 @@ def test_jacobians(mode):
         close(slope, [[3, 0], [0, 12]])
         close(aux, [2, 3])
         assert len(jacobian(lambda a: (a, a + 1, a + 2), has_aux=True)(x)[1]) == 2
-        close(jacobian(lambda a, b: a * b, (0,))(x, y), [[3, 0], [0, 4]])  # a tuple of one position: a tensor, as grad has it
+        close(jacobian(lambda a, b: a * b, (0,))(x, y), [[3, 0], [0, 4]])  # a tuple of one position: a tensor, as with grad
         with pytest.raises(TypeError, match="has_aux"):
             jacobian(lambda a: a, has_aux=3)
     assert ms.jacrev is ops.jacrev and ms.jacfwd is ops.jacfwd
@@ -240,7 +241,7 @@ COMPILED = {
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_compiled_as_eager(name):
-    """Without leaving the graph: a function that looks at values would raise."""
+    """Without leaving the graph: a function that reads values would raise."""
     call = COMPILED[name]
     compiled = ms._core.CompiledFn(lambda inputs: [call(inputs[0])], name)
     for _ in range(2):
@@ -253,7 +254,7 @@ HALF = {name: call for name, call in COMPILED.items() if name not in ("matrix_so
 @pytest.mark.parametrize("name", HALF)
 @pytest.mark.parametrize("kind", [ms.float16, ms.float32])
 def test_types_stay(name, kind):
-    """The result has the argument's type and is what float64 gives, rounded."""
+    """The result has the argument's type and is float64's result, rounded."""
     x = Tensor(X).astype(kind)
     got, want = HALF[name](x), HALF[name](x.astype(ms.float64)).asnumpy()
     assert got.dtype == kind

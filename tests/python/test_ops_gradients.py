@@ -1,4 +1,4 @@
-"""Gradients of composed functions against central differences in float64."""
+"""Gradients of composed functions compared with central differences in float64."""
 import numpy as np
 import pytest
 
@@ -228,10 +228,10 @@ def test_gradient(name, mode):
             near[k][at] -= 2e-6
             numeric[at] = (high - loss(*near)) / 2e-6
         np.testing.assert_allclose(g.asnumpy(), numeric, rtol=1e-5, atol=1e-7, err_msg=f"input {k}")
-        assert np.abs(numeric).max() > 0  # a case that cannot fail is worth nothing
+        assert np.abs(numeric).max() > 0  # a case that cannot fail tests nothing
 
 
-# Functions with a second derivative that central differences cannot see.
+# Functions with a second derivative that central differences cannot measure.
 FURTHER = {
     "abs": (lambda x: x * ops.abs(x), [(S, 0.2, 2)]),
     "erfinv": (ops.erfinv, [(S, -0.8, 0.8)]),

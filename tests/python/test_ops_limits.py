@@ -1,4 +1,4 @@
-"""Where results would be silently wrong: counts that half types do not hold, indices and labels that lie outside, sums of many elements."""
+"""Cases in which results could be silently wrong: counts that half types cannot hold, indices and labels out of range, sums of many elements."""
 import numpy as np
 import pytest
 
@@ -6,7 +6,7 @@ import sindri as ms
 from sindri import Tensor, nn, ops
 from sindri.ops.function import index_func
 
-N = 70000  # more than float16 holds
+N = 70000  # more than float16 can hold
 
 
 def half(value, shape=(N,), dtype=ms.float16):
@@ -139,7 +139,7 @@ def test_an_index_outside_its_dimension_raises_in_compiled_code(mode):
 
 
 def test_int32_indices_reach_every_element_of_large_tensors():
-    """The positions alone: a tensor of more than 2^31 elements would cost the tests gigabytes."""
+    """Tests the positions only: a tensor of more than 2^31 elements would cost gigabytes."""
     last = ints([[49999, 43999], [49999, -44000]])
     assert index_func._row_numbers((50000, 44000), last).asnumpy().tolist() == [50000 * 44000 - 1, 49999 * 44000]
 

@@ -1,4 +1,4 @@
-"""sindri.numpy beside NumPy, for what ops_cases.py does not compare with mindspore.numpy."""
+"""sindri.numpy compared with NumPy, for functions that ops_cases.py does not compare with mindspore.numpy."""
 import decimal
 
 import numpy as np
@@ -12,7 +12,7 @@ V = np.array([0.5, 1.25, -3.0, 2.0, 2.0], np.float32)
 P = np.array([0.25, 0.5, 2.0], np.float32)
 N = np.array([[1, 2, 3], [4, 5, 6]], np.int32)
 
-# (function of a namespace np or mnp); arrays are handed over as they are: both take them.
+# (function of a namespace np or mnp); arrays are passed unchanged, because both accept them.
 SAME = {
     name: expression for name, expression in (line.split(": ", 1) for line in """
 absolute: m.absolute(A)

@@ -1,4 +1,4 @@
-"""Functions made of the engine's operators, beside MindSpore 2.10.0, the C library's functions and their own gradients."""
+"""Functions composed of the engine's operators, compared with MindSpore 2.10.0, the C library's functions and their own gradients."""
 import json
 import math
 import os
@@ -68,7 +68,7 @@ def test_refused():
 
 @pytest.mark.parametrize("align", ["RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"])
 def test_gradients_of_bands_are_bands(align):
-    """What one function spreads the other collects, also in a graph."""
+    """One function spreads what the other collects, also in a graph."""
     rng = np.random.default_rng(2)
     diagonals, matrices, weights = (Tensor(rng.standard_normal(s)) for s in ((2, 3, 3), (2, 3, 4), (2, 3, 4)))
     band, same = (-1, 1), np.testing.assert_array_equal

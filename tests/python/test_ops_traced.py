@@ -1,12 +1,11 @@
-"""The expressions of ops_cases.py as compiled functions of their tensors give what they give eagerly, and only those that look at values
-cannot be compiled."""
+"""The expressions of ops_cases.py, compiled as functions of their tensors, have the eager results. Only those that read values cannot be compiled."""
 import pytest
 
 import ops_cases
 import sindri as ms
 from test_ops_expected import compare
 
-# Expressions whose result's shape, or whose choice, depends on values: asking for one ends the trace, and the caller goes on eagerly.
+# Expressions whose result's shape, or whose choice, depends on values: requesting a value ends the trace, and the caller continues eagerly.
 EAGER = ("masked_select(x", "nonzero(f", "x.nonzero(", "NMSWithMask", ".item()", ".tolist()", "mnp.unique(", "mnp.histogram(")
 
 
@@ -26,7 +25,7 @@ def test_compiled_as_eager(case):
     found = {}
 
     def run(inputs):
-        # Tensors that the expression makes of numbers are constants; those of the namespace are inputs of the graph.
+        # Tensors that the expression creates from numbers are constants; those of the namespace are inputs of the graph.
         result = eval(code, {**names, **dict(zip(keys, inputs))})
         found["skeleton"] = _skeleton(result)
         flat = []

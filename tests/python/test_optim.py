@@ -1,4 +1,4 @@
-"""Optimizers: formulas MindSpore's CPU build lacks, groups, learning rates, parts that subclasses call, state, errors."""
+"""Optimizers: formulas that MindSpore's CPU build lacks, groups, learning rates, parts that subclasses call, state, errors."""
 import copy
 import gc
 import inspect
@@ -41,7 +41,7 @@ def state(opt):
 
 
 def run(make, rule, steps=4, decay=0.0, skip=("beta", "gamma")):
-    """Steps of an optimizer beside a rule(p, g, memory, t) in float64."""
+    """Compares steps of an optimizer with a rule(p, g, memory, t) in float64."""
     opt = make(params())
     want, memory = {n: v.astype(np.float64) for n, v in values(0).items()}, {n: {} for n in SHAPES}
     for t in range(1, steps + 1):
@@ -64,7 +64,7 @@ def test_momentum_nesterov(mode):
 
 
 def test_sgd_decays_as_its_era_does(mode, monkeypatch):
-    """Without groups MindSpore 2 leaves names with beta and gamma out, MindSpore 1 does not; a group's value holds for all it names."""
+    """Without groups, MindSpore 2 excludes names with beta and gamma from decay, MindSpore 1 does not; a group's value applies to all its parameters."""
     run(lambda p: nn.SGD(p, 0.1, weight_decay=0.1), lambda p, g, m, t: p - 0.1 * g, decay=0.1)
     run(lambda p: nn.SGD([{"params": p}], 0.1, weight_decay=0.1), lambda p, g, m, t: p - 0.1 * g, decay=0.1, skip=())
     monkeypatch.setenv("SINDRI_MINDSPORE_ERA", "1")
@@ -131,7 +131,7 @@ def test_adagrad_without_slots(mode):
 
 
 def test_centralized_gradients(mode):
-    """Of decayed gradients, and as in MindSpore only where 16 divides the second dimension."""
+    """For decayed gradients, and as in MindSpore only if the second dimension is a multiple of 16."""
     r = np.random.default_rng(5)
     shapes = {"a": (2, 16), "b": (3, 32, 2), "c": (2, 3), "d": (16,), "e": (2, 15)}
     start, g = ({n: r.standard_normal(s).astype(np.float32) for n, s in shapes.items()} for _ in range(2))
@@ -189,7 +189,7 @@ def test_rates_of_groups_and_order():
 
 
 def test_get_lr_only_reads():
-    """A callback may ask for the rate as often as it likes; global_step counts updates, with fixed rates too."""
+    """A callback may read the rate any number of times; global_step counts updates, with fixed rates too."""
     table = nn.Momentum(params(), [0.1, 0.2, 0.3], 0.9)
     fixed, lamb = nn.Adam(params(), 0.1), nn.Lamb(params(), nn.WarmUpLR(0.1, 2))
     lars = nn.LARS(nn.Momentum(params(), [0.1, 0.2, 0.3], 0.9))
@@ -203,7 +203,7 @@ def test_get_lr_only_reads():
 
 
 class OldStyle(nn.Optimizer):
-    """Written for MindSpore 1: get_lr is asked once per update, nothing else advances the schedule."""
+    """In the style of MindSpore 1: get_lr is called once per update, and nothing else advances the schedule."""
 
     def construct(self, gradients):
         lr = self.get_lr()
@@ -213,7 +213,7 @@ class OldStyle(nn.Optimizer):
 
 
 class Advancing(OldStyle):
-    """Written for MindSpore 2: it advances the schedule itself."""
+    """In the style of MindSpore 2: it advances the schedule itself."""
 
     def construct(self, gradients):
         super().construct(gradients)
@@ -240,7 +240,7 @@ def test_get_lr_of_era_1_advances_only_rates_that_change(monkeypatch):
     fixed = nn.Momentum(params(), 0.1, 0.9)
     assert float(fixed.get_lr()) == pytest.approx(0.1) and fixed.global_step.asnumpy() == 0 and fixed.learning_rate.name == "learning_rate"
     table = nn.Momentum(params(), (x for x in [0.1, 0.2]), 0.9)
-    assert [float(table.get_lr()) for _ in range(4)] == pytest.approx([0.1, 0.2, 0.2, 0.2])  # the last one holds
+    assert [float(table.get_lr()) for _ in range(4)] == pytest.approx([0.1, 0.2, 0.2, 0.2])  # the last one is kept
     assert table.global_step.asnumpy() == 4 and table.get_lr_parameter(table.parameters[0]).shape == (2,)
     schedule = nn.Momentum(params(), nn.WarmUpLR(0.1, 2), 0.9)
     assert [float(schedule.get_lr()) for _ in range(3)] == pytest.approx([0, 0.05, 0.1])
@@ -260,7 +260,7 @@ def test_the_rate_can_be_set_between_steps(mode):
 
 
 class Own(nn.Optimizer):
-    """As scripts write them for MindSpore 1."""
+    """In the style of scripts for MindSpore 1."""
 
     def __init__(self, params, learning_rate, **kwargs):
         super().__init__(learning_rate, params, **kwargs)
@@ -278,7 +278,7 @@ class Own(nn.Optimizer):
 
 
 class NoDecayHalfRate(nn.Adam):
-    """A built-in optimizer of which two parts are the user's."""
+    """A built-in optimizer with two parts replaced by the user."""
 
     def decay_weight(self, gradients):
         return gradients
@@ -298,7 +298,7 @@ class DoubledDecay(nn.AdamWeightDecay):
 
 
 def test_parts_that_a_subclass_overrides(mode):
-    """The rest is what the whole optimizer does."""
+    """The rest behaves as in the whole optimizer."""
     def pair(theirs, ours, scale=1, clip=None):
         for t in range(3):
             step(theirs, t, scale)
@@ -314,7 +314,7 @@ def test_parts_that_a_subclass_overrides(mode):
 
 
 def test_what_a_script_gives_anew_counts(mode):
-    """Rates, decays and flags are attributes; numbers of the rule are not."""
+    """Rates, decays and flags are attributes; the rule's numbers are not."""
     changed, made = nn.Momentum(params(), 0.1, 0.9, weight_decay=0.1), nn.Momentum(params(), 0.5, 0.9, weight_decay=0.25)
     changed.learning_rate = ms.Parameter(ms.Tensor(0.5, ms.float32), name="another")
     changed.weight_decay = 0.25
@@ -349,7 +349,7 @@ def test_attributes_of_a_subclass_are_its_own():
 
 
 class Decay(nn.Cell):
-    """A decay that knows the network, which knows the optimizer."""
+    """A decay that refers to the network, which refers to the optimizer."""
 
     def __init__(self, owner):
         super().__init__()
@@ -373,7 +373,7 @@ def test_an_optimizer_goes_with_what_its_decay_knows():
 
 
 class OwnOfLaterVersions(Own):
-    """Those for MindSpore 2 advance global_step themselves."""
+    """In the style of scripts for MindSpore 2, which advance global_step themselves."""
 
     def construct(self, gradients):
         lr = self.get_lr()
@@ -427,7 +427,7 @@ def test_float64_training_is_float64_throughout():
 
 
 def test_skipped_updates_leave_everything(mode):
-    """What a training cell with a loss scale asks for where gradients overflow."""
+    """A training cell with a loss scale requests this when gradients overflow."""
     class Guarded(nn.Cell):
         def __init__(self, opt):
             super().__init__(auto_prefix=False)
@@ -514,7 +514,7 @@ def test_the_parallel_optimizer_is_refused_where_upstream_refuses_it():
         nn.Lamb(params(), 0.1)
 
 
-# An optimizer in the manner of the BERT scripts: the rule is an overloaded function, mapped over parameters with the shared arguments bound.
+# An optimizer in the style of the BERT scripts: the rule is an overloaded function, mapped over parameters with the shared arguments bound.
 
 
 def bert_rule(decay_type):
@@ -605,7 +605,7 @@ def test_copies_train_their_own_network(kind, how):
             "groups": lambda: nn.SGD([{"params": [net.weight], "lr": 0.2}, {"params": [net.bias]}], 0.1),
             "thor": lambda: nn.thor(net, table, table, 0.9)}[kind]()
     gradients = tuple(Tensor(np.ones(p.shape, np.float32)) for p in made.parameters)
-    steps = 0 if kind == "thor" else 3  # it needs the uses of its parameters, which only a training step has
+    steps = 0 if kind == "thor" else 3  # it needs the uses of its parameters, which only a training step records
     for _ in range(steps):
         made(gradients)
 
@@ -627,7 +627,7 @@ def test_copies_train_their_own_network(kind, how):
 
 
 def _optimizers():
-    """Every optimizer of the package, made of parameters."""
+    """Yields every optimizer of the package, created from parameters."""
     net = nn.Dense(3, 2)
     out = {name: (lambda cls=getattr(nn, name): cls(net, 0.1, 0.1, 0.9) if issubclass(cls, nn.THOR) else cls(params())) for name in nn.optim.__all__
            if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), nn.Optimizer) and name not in ("Optimizer", "LARS", "Momentum")}
@@ -639,7 +639,7 @@ def _optimizers():
 
 @pytest.mark.parametrize("name", sorted(_optimizers()))
 def test_each_argument_given_later_counts_or_is_refused(name):
-    """Of every optimizer, each argument of its constructor."""
+    """For every optimizer, each argument of its constructor."""
     make = _optimizers()[name]
     arguments = [a for a in inspect.signature(type(make()).__init__).parameters if a not in ("self", "params", "net", "optimizer", "parameters")]
     assert arguments
@@ -655,7 +655,7 @@ def test_each_argument_given_later_counts_or_is_refused(name):
 
 
 def test_a_weight_decay_given_later(mode):
-    """To an optimizer that was made without one, with a loss scale beside it."""
+    """For an optimizer created without one, and with a loss scale."""
     later, made = nn.Momentum(params(), 0.1, 0.9, loss_scale=4.0), nn.Momentum(params(), 0.1, 0.9, weight_decay=0.25, loss_scale=4.0)
     later.weight_decay = 0.25
     for t in range(3):
@@ -670,13 +670,13 @@ def test_a_weight_decay_given_later(mode):
     lambda p: nn.FTRL(p, initial_accum=0.0, learning_rate=0.1), lambda p: nn.LARS(nn.Momentum(p, 0.1, 0.9), epsilon=0.0), lambda p: nn.Rprop(p, 0.1),
 ])
 def test_a_weight_without_gradient_is_not_lost(make, mode):
-    """Where nothing has moved, the denominators without an epsilon are 0 as well: no NaN."""
+    """If nothing has changed, denominators without an epsilon are 0 as well: no NaN."""
     w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
     opt = make([w])
     for _ in range(3):
         opt((ms.Tensor([0.0, 1.0]),))
     assert np.isfinite(w.asnumpy()).all()
-    if not isinstance(opt, nn.FTRL):  # which sets a weight without gradient to 0
+    if not isinstance(opt, nn.FTRL):  # FTRL sets a weight without gradient to 0
         assert w.asnumpy()[0] == 1
 
 

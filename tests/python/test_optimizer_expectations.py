@@ -1,4 +1,4 @@
-"""Every optimizer over fifty steps against what MindSpore computed: the expectations that tests/optim/expectations_test.cc reads."""
+"""Every optimizer over fifty steps, compared with MindSpore's results: the expectations that tests/optim/expectations_test.cc reads."""
 import os
 import sys
 

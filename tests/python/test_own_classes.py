@@ -1,5 +1,6 @@
-"""A user's own classes in a training: optimizer, training cells in the styles of official scripts, loss, metric, callback, learning-rate schedule.
-Each trains in both modes and gives the numbers of a float64 computation, or those of the class of the package that it stands for."""
+"""A user's own classes in a training run: optimizer, training cells in the styles of official scripts, loss, metric, callback, learning-rate schedule. Each
+trains in
+both modes; the results must equal a float64 computation, or those of the package's class that it replaces."""
 import numpy as np
 import pytest
 
@@ -11,11 +12,11 @@ from sindri.ops import composite as C
 from sindri.ops import functional as F
 from sindri.ops import operations as P
 
-STEPS = 6  # of a pass
+STEPS = 6  # per pass
 
 
 class Linear(nn.Cell):
-    """x·w + b with one output: its gradients are written down in `reference`."""
+    """x·w + b with one output; `reference` spells out its gradients."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +29,7 @@ class Linear(nn.Cell):
 
 
 def rows():
-    """Twelve rows of three features; the target is a known line, a little off."""
+    """Returns twelve rows of three features; the target is a known line with small deviations."""
     x = train_cases.arrays()[0]
     return x, (x @ np.array([[1.0], [2.0], [-1.0]], np.float32) + 0.5).astype(np.float32)
 
@@ -39,7 +40,7 @@ def data():
 
 
 def reference(update, epochs=2, gradients=lambda g: g):
-    """(w, b) in float64 after training with mean squares; update(values, gradients, step) gives the new values."""
+    """Returns (w, b) in float64 after training with mean squares; update(values, gradients, step) returns the new values."""
     x, y = (a.astype(np.float64) for a in rows())
     values = [np.array([[0.5], [-0.25], [1.0]]), np.zeros(1)]
     for step in range(epochs * STEPS):
@@ -68,7 +69,7 @@ def losses_of(model, epochs=2, **kwargs):
 # --- optimizer ---------------------------------------------------------------------------------------------------------------------
 
 class Sign(nn.Optimizer):
-    """w -= lr·sign(moment), moment = 0.5·moment + gradient: a rule the package does not have, over map and a state of its own."""
+    """w -= lr·sign(moment), moment = 0.5·moment + gradient: a rule that the package lacks, written with map and with its own state."""
 
     def __init__(self, params, learning_rate):
         super().__init__(learning_rate, params)
@@ -102,7 +103,7 @@ def test_optimizer(mode):
 # --- training cells ------------------------------------------------------------------------------------------------------------------
 
 class FromScratch(nn.Cell):
-    """As scripts of 2020: sens filled like the loss, the update hung onto the loss by depend."""
+    """In the style of scripts of 2020: sens filled like the loss, the update attached to the loss with depend."""
 
     def __init__(self, network, optimizer, sens=1.0):
         super().__init__(auto_prefix=False)
@@ -131,7 +132,7 @@ def _clip(limit, grad):
 
 
 class Clipping(nn.TrainOneStepCell):
-    """The package's cell with a step of its own: gradients through a HyperMap."""
+    """The package's cell with a custom step: gradients through a HyperMap."""
 
     def __init__(self, network, optimizer):
         super().__init__(network, optimizer)
@@ -145,7 +146,7 @@ class Clipping(nn.TrainOneStepCell):
 
 
 class Functional(nn.Cell):
-    """As scripts of 2.x: value_and_grad of the forward function."""
+    """In the style of 2.x scripts: value_and_grad of the forward function."""
 
     def __init__(self, network, optimizer):
         super().__init__(auto_prefix=False)
@@ -182,7 +183,7 @@ def test_training_cell(mode, style):
 
 
 class Accumulating(nn.TrainOneStepCell):
-    """As the gradient accumulation of the tutorials: sums in Parameters of its own, an update every second step."""
+    """Gradient accumulation in the style of the tutorials: sums in the cell's own Parameters, an update every second step."""
 
     def __init__(self, network, optimizer):
         super().__init__(network, optimizer)
@@ -220,7 +221,7 @@ def test_training_cell_that_accumulates(mode):
 
 
 class TwoNetworks(nn.Cell):
-    """As generative scripts: two networks, two optimizers, a step of each."""
+    """In the style of generative scripts: two networks, two optimizers, a step of each."""
 
     def __init__(self, first, second):
         super().__init__(auto_prefix=False)
@@ -242,7 +243,7 @@ def test_training_cell_of_two_networks(mode):
 # --- loss, metric, callback, schedule ------------------------------------------------------------------------------------------------
 
 class Huber(nn.LossBase):
-    """Quadratic near, linear far: get_loss of the base reduces."""
+    """Quadratic near 0, linear far from it: the base's get_loss reduces."""
 
     def construct(self, logits, labels):
         error = ops.abs(logits - labels)
@@ -289,7 +290,7 @@ class Within(train.Metric):
 
 
 class Watch(train.Callback):
-    """Notes what it sees and ends the training at a loss that it is content with."""
+    """Records the events and ends the run when the loss is small enough."""
 
     def __init__(self, content):
         super().__init__()
@@ -325,7 +326,7 @@ def test_metric_and_callback(mode):
 
 
 class Halving(nn.learning_rate_schedule.LearningRateSchedule):
-    """rate·0.5^(step // every), computed by ops of the step's number."""
+    """rate·0.5^(step // every), computed by ops from the step's number."""
 
     def __init__(self, rate, every):
         super().__init__()
@@ -354,7 +355,7 @@ def test_learning_rate_schedule(mode, optimizer):
 
 
 def test_all_of_them_in_one_training(mode):
-    """Own parts side by side, with a loss scale and a checkpoint on the way."""
+    """All user classes together, with a loss scale and a checkpoint during the run."""
     net = Linear()
     model = train.Model(net, Huber('mean'), Sign(net.trainable_params(), Halving(0.05, 36)), metrics={'within': Within(1.0)},
                         loss_scale_manager=train.DynamicLossScaleManager(2 ** 10, 2, 1000))

@@ -1,4 +1,4 @@
-"""A network and a kind of data of a library outside the tree, docs/examples/own_data, from a settings file and from Python."""
+"""A network and a kind of data from a library outside the tree, docs/examples/own_data, used from a settings file and from Python."""
 import os
 import subprocess
 import sys

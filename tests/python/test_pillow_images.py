@@ -1,4 +1,5 @@
-"""Image transforms beside what MindSpore 2.10.0 and Pillow gave (expectations/pillow.json): images of Pillow, batches, other channels and types."""
+"""Image transforms compared with the results of MindSpore 2.10.0 and Pillow (expectations/pillow.json): Pillow images, batches, other channel counts and types.
+"""
 import json
 import os
 
@@ -15,15 +16,17 @@ with open(os.path.join(os.path.dirname(__file__), "expectations", "pillow.json")
     EXPECTED = json.load(f)
 GOT = pillow_cases.results(vision, transforms, Image)
 
-# The engine has no element types of 16 bits and widens whole numbers to int32.
+# The engine has no 16-bit integer types and widens them to int32.
 WIDENED = {"int16": "int32", "uint16": "int32"}
-# Computed here though MindSpore refuses them: grey images of Pillow with a fill value of three numbers, crops and Normalize of any number of channels,
-# float16 and int64 where pixels only move or become float32.
+# Computed here although MindSpore rejects them: grey Pillow images with a fill value of three numbers, crops and Normalize of any number of channels, float16
+# and int64
+# if pixels are only moved or become float32.
 MORE_THAN_MINDSPORE = ("CenterCrop", "ConvertColor", "HorizontalFlip", "Normalize", "PadToSize", "RandomAffine", "RandomCrop", "RandomHorizontalFlip", "RandomInvert",
                        "RandomResizedCrop", "RandomRotation", "Rescale", "Resize", "Rotate", "Solarize", "VerticalFlip")
-# Other here. ConvertColor wants the channels that the name of its mode says. Bool images keep their type where MindSpore pads them as uint8, and are no
-# images to Rotate, which takes up to 4 channels, uint8 and floats. Pillow's filters are for uint8 and float32. int32 has room below 0, uint16 has not.
-# MindSpore takes the rows of a grey image for channels with is_hwc=False.
+# Different here. ConvertColor needs the channels that its mode's name implies. Bool images keep their type where MindSpore pads them as uint8, and Rotate
+# rejects them;
+# it accepts up to 4 channels, uint8 and floats. Pillow's filters are for uint8 and float32. int32 can hold values below 0, uint16 cannot.
+# MindSpore treats the rows of a grey image as channels with is_hwc=False.
 OTHER = [("ConvertColor", ""), ("CenterCrop((12, 5))", "bool"), ("RandomCrop", "bool"), ("Rotate", "bool"), ("Rotate", "5 channels"), ("Rotate", "int16"),
          ("PILCUBIC", "float"), ("PILCUBIC", "int"), ("PILCUBIC", "bool"), ("CUBIC", "uint16"), ("False)", "grey"), ("Resize", "bool")]
 ONE_LEVEL = ("PILCUBIC",)
@@ -71,7 +74,7 @@ def test_most_cases_are_compared():
 
 
 def test_an_added_alpha_channel_is_opaque():
-    """255 of bytes, 1 of floats, as recorded."""
+    """255 for bytes, 1 for floats, as recorded."""
     for mode in ("RGB2RGBA", "RGB2BGRA"):
         for kind in ("RGB", "RGB float32"):
             name = f"V.ConvertColor(V.ConvertMode.COLOR_{mode}) of {kind}"
@@ -91,7 +94,7 @@ def test_random_transforms_of_pillow_images_draw_from_their_ranges():
         assert len(set(turned)) > 5
         white = Image.new("RGB", (40, 30), (255, 255, 255))
         columns = set()
-        for _ in range(30):  # moved right by 0.1 to 0.3 of the width, and by nothing down
+        for _ in range(30):  # moved right by 0.1 to 0.3 of the width, and not down
             kept = np.asarray(vision.RandomAffine(0, (0.1, 0.3, 0, 0))(white))[..., 0] > 0
             assert kept.any(axis=1).all()
             columns.add(int(kept.any(axis=0).argmax()))
@@ -158,6 +161,6 @@ def test_batches_in_a_pipeline_equal_single_images():
     whole = ds.NumpySlicesDataset({"image": images}, shuffle=False).batch(3).map(chain, "image")
     np.testing.assert_allclose(read(single), read(whole), atol=1e-6)
     flips = ds.NumpySlicesDataset({"image": images}, shuffle=False).batch(2).map(vision.RandomHorizontalFlip(0.5), "image").repeat(20)
-    for batch in (row[0] for row in flips.create_tuple_iterator(num_epochs=1, output_numpy=True)):  # one draw for a batch
+    for batch in (row[0] for row in flips.create_tuple_iterator(num_epochs=1, output_numpy=True)):  # one draw per batch
         plain = [any(np.array_equal(image, whole) for whole in images) for image in batch]
         assert plain[0] == plain[1]

@@ -1,4 +1,4 @@
-"""Digits: float64 keeps its own through constants, attributes and norms; running products and sums are rounded once."""
+"""Precision: float64 keeps its digits through constants, attributes and norms; running products and sums are rounded once."""
 import math
 
 import numpy as np
@@ -34,7 +34,7 @@ def test_activations_and_their_gradients_in_float64():
 
 @pytest.mark.parametrize("half", [ms.float16, ms.bfloat16])
 def test_losses_of_two_types_are_computed_in_the_wider_one(half):
-    """Not in the half type until the other operand comes in, which would leave 3 digits of the float32 result."""
+    """The half type is not used before the other operand enters, which would leave 3 digits of the float32 result."""
     r = np.random.default_rng(3)
     x = Tensor(r.uniform(0.1, 0.9, (4, 5)), ms.float32).astype(half)
     wide, y = x.astype(ms.float32), Tensor(r.uniform(0.1, 0.9, (4, 5)), ms.float32)

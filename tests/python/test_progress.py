@@ -1,4 +1,4 @@
-"""The line that Model.train shows: on a pseudo-terminal of several widths beside what scripts print, in a notebook, in a pipe, and switched off."""
+"""The progress line of Model.train: on a pseudo-terminal of several widths together with a script's prints, in a notebook, in a pipe, and switched off."""
 import fcntl
 import io
 import os
@@ -48,7 +48,7 @@ SCRIPT = textwrap.dedent("""
 
 
 class Screen:
-    """What a terminal of so many columns shows of what is written to it; `wrapped` counts characters that did not fit into their row."""
+    """Simulates a terminal with `columns` columns. `wrapped` counts characters that did not fit into their row."""
 
     def __init__(self, columns):
         self.columns, self.rows, self.x, self.y, self.wrapped = columns, [''], 0, 0, 0
@@ -79,7 +79,7 @@ class Screen:
 
 
 def in_terminal(columns, script=SCRIPT, **variables):
-    """What the script writes to a terminal."""
+    """Returns the output of the script to a terminal."""
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.update({'TERM': 'xterm-256color', 'PYTHONPATH': os.pathsep.join(sys.path), **variables})
@@ -103,7 +103,7 @@ def in_terminal(columns, script=SCRIPT, **variables):
 
 @pytest.mark.parametrize('variables', [{'OMPI_COMM_WORLD_SIZE': '2', 'OMPI_COMM_WORLD_RANK': '0'}, {'SLURM_PROCID': '0'}, {'RANK': '0'}], ids=str)
 def test_a_rank_writes_no_escape_codes(variables):
-    """mpirun gives its ranks pseudo-terminals, and writes what they print to logs."""
+    """mpirun gives its ranks pseudo-terminals and writes their output to logs."""
     text = in_terminal(80, **variables)
     assert '\x1b' not in text and 'ETA' not in text and text.count('loss is') == 12
     shown = in_terminal(80, SINDRI_PROGRESS='on', **variables)  # plain lines
@@ -206,11 +206,11 @@ def test_in_the_list_of_callbacks_it_is_there(rng, capsys):
     model.train(2, data, callbacks=[bar, Look(), TimeMonitor()])
     err = capsys.readouterr().err.splitlines()
     assert [re.match(r'epoch \d/2: loss \d\.\d{4}, \d+ samples/s$', line) is not None for line in err] == [True, True]
-    model.train(1, data, callbacks=[Look()])  # not in a pipe, nor in the callbacks' list
+    model.train(1, data, callbacks=[Look()])  # neither in a pipe nor in the list of callbacks
     assert capsys.readouterr().err == '' and len(seen[-1]) == 1
     with pytest.raises(RuntimeError, match='mine'):
         model.train(1, data, callbacks=[bar, ms.train.LambdaCallback(on_train_step_end=lambda _: (_ for _ in ()).throw(RuntimeError('mine')))])
-    model.train(1, data, callbacks=bar)  # it serves again
+    model.train(1, data, callbacks=bar)  # it can be used again
     assert capsys.readouterr().err.count('epoch 1/1') == 1
 
 

@@ -1,4 +1,4 @@
-"""`from mindspore.X import *` brings the names of MindSpore's X and no others: those recorded with 2.10.0 (expectations/public_names.json,
+"""`from mindspore.X import *` imports the names of MindSpore's X and no others: those recorded with 2.10.0 (expectations/public_names.json,
 tests/reference/make_public_names.py), those of the contract, and a few of other releases."""
 import importlib
 import json
@@ -11,7 +11,7 @@ import contract_symbols as contract
 with open(os.path.join(os.path.dirname(__file__), "expectations", "public_names.json"), encoding="utf-8") as f:
     RECORDED = json.load(f)
 
-# Names that 2.10.0 has and does not list, and names that other releases bring.
+# Names that 2.10.0 has but does not list, and names of other releases.
 OTHERS = {
     "mindspore.ops": "control_depend load ResizeBilinear",
     "mindspore.ops.operations": "LoadIm2Col ResizeBilinear",
@@ -34,7 +34,7 @@ OTHERS = {
 
 
 def of_contract(module):
-    """The contract's names in a module."""
+    """Returns the contract's names in a module."""
     names = {line.split("(")[0] for line in contract.SIGNATURES.strip().splitlines()}
     for table in (contract.VALUES, contract.OWN, contract.NOT_YET):
         names |= {name for name, _ in contract.entries(table)}
@@ -58,6 +58,6 @@ def test_what_a_module_lists_is_there_once(module):
 
 
 def test_the_exceptions_are_needed():
-    """An entry of OTHERS that MindSpore or the contract names goes."""
+    """An entry of OTHERS that MindSpore or the contract names must be removed."""
     for module, names in OTHERS.items():
         assert not set(names.split()) & (set(RECORDED[module]) | of_contract(module))

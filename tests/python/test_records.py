@@ -1,4 +1,4 @@
-"""What Model.train and Model.fit return, and the callbacks that write a run for other tools."""
+"""The return values of Model.train and Model.fit, and the callbacks that write a run for other tools."""
 import csv
 import json
 import math
@@ -15,7 +15,7 @@ from sindri.train.callback import CSVLogger, MLflowLogger, TrainingHistory, Wand
 
 
 class Noted(train.Callback):
-    """The losses of all steps, and the results of evaluations, by epoch."""
+    """Records the losses of all steps, and the results of evaluations, by epoch."""
 
     def __init__(self):
         self.losses, self.results = {}, {}
@@ -59,7 +59,7 @@ def test_fit_returns_the_evaluations_too():
 
 
 def test_history_of_many_steps_long_losses_and_overflow():
-    """Losses are read a hundred at a time; those that are no single numbers at once; what is not finite does not count."""
+    """Losses are read a hundred at a time; those that are not single numbers, immediately; non-finite losses do not count."""
     rows = 250
     data = ds.NumpySlicesDataset((np.arange(rows, dtype=np.float32).reshape(rows, 1),), ['x'], shuffle=False).batch(1)
 
@@ -103,7 +103,7 @@ def test_csv_logger(tmp_path):
 
 
 def test_csv_logger_of_a_resumed_run(tmp_path):
-    """The file of a run that was stopped within an epoch and resumed is that of one that was not, but for times."""
+    """The file of a run that was stopped within an epoch and resumed equals that of an uninterrupted run, except for times."""
     def fit(path, model, epochs=3, callbacks=(), append=False):
         return model.fit(epochs, train_cases.dataset(ds), train_cases.dataset(ds, 4), callbacks=[CSVLogger(path, append, every_steps=2), *callbacks])
 
@@ -158,11 +158,11 @@ def fit_with(logger, epochs=3, fail_at=None):
 
 
 def values_of(path):
-    """A meta.yaml, whose values are written as JSON."""
+    """Reads a meta.yaml, whose values are written as JSON."""
     return {k: json.loads(v) for k, v in (line.split(': ', 1) for line in path.read_text(encoding='utf-8').splitlines())}
 
 
-# The keys that MLflow 3.17.2's FileStore wrote for create_experiment and create_run; run_uuid is the name of run_id in MLflow 1.
+# The keys that MLflow 3.17.2's FileStore writes for create_experiment and create_run; run_uuid is run_id's name in MLflow 1.
 EXPERIMENT_KEYS = {'artifact_location', 'creation_time', 'experiment_id', 'last_update_time', 'lifecycle_stage', 'name'}
 RUN_KEYS = {'artifact_uri', 'end_time', 'entry_point_name', 'experiment_id', 'lifecycle_stage', 'run_id', 'run_name', 'source_name', 'source_type',
             'source_version', 'start_time', 'status', 'tags', 'user_id', 'deleted_time', 'run_uuid'}
@@ -220,7 +220,7 @@ def test_mlflow_logger_refuses(tmp_path):
 
 
 class Recorded:
-    """In place of the package wandb."""
+    """Replaces the package wandb."""
 
     def __init__(self):
         self.options, self.logged, self.exit_code = None, [], None

@@ -1,4 +1,4 @@
-"""Going on with a training from a checkpoint: the bits of one that was never broken off, at every step, also when it was killed."""
+"""Resuming a run from a checkpoint: bitwise identical to an uninterrupted run, at every step, also after it was killed."""
 import os
 import signal
 import subprocess
@@ -48,7 +48,7 @@ def make_model():
 
 
 class Losses(ms.Callback):
-    """Keeps losses and stops after `most` steps."""
+    """Records losses and stops after `most` steps."""
 
     def __init__(self, most=0):
         super().__init__()
@@ -88,7 +88,7 @@ def test_any_step(mode, tmp_path, kind):
 
 
 class Break(ms.Callback):
-    """Ends the training behind a step, by Ctrl-C or by an error."""
+    """Ends the run after a step, by Ctrl-C or by an error."""
 
     def __init__(self, at, how):
         super().__init__()

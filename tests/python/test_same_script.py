@@ -1,5 +1,6 @@
-"""A MindSpore script, unchanged: scripts/lenet_digits.py under `mindspore` as Sindri provides it, against the losses that the real MindSpore
-printed in both of its modes (they were equal to the bit). Recorded with `python scripts/lenet_digits.py DIGITS graph`.
+"""A MindSpore script, unchanged: scripts/lenet_digits.py under Sindri's package `mindspore`, compared with the losses that the real MindSpore printed in both
+of its
+modes (which were bitwise identical). Recorded with `python scripts/lenet_digits.py DIGITS graph`.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""One training, told to Python with a network defined in Python and to `sindri train` by settings: the same losses and averages, bit for bit.
+"""The same training run in Python, with a network defined in Python, and by settings with `sindri train`: bitwise identical losses and moving statistics.
 tests/app/same_training_test.cc does the same for C++."""
 import json
 import math
@@ -72,7 +72,7 @@ class ResNet20(nn.Cell):
 
 
 class Clipped(nn.Momentum):
-    """An optimizer of the user's: Momentum behind a clip."""
+    """A user's optimizer: Momentum after a clip."""
 
     def construct(self, gradients):
         return super().construct(ops.clip_by_global_norm(gradients, 1.5))
@@ -87,12 +87,12 @@ def write_cifar(folder):
 
 
 def run_process(command):
-    """Kernels that are not measured: two processes might choose different ones, whose last bits differ."""
+    """Kernels are not measured: two processes might choose different ones, whose last bits differ."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, 'SINDRI_TUNE': '0'})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-# Level, half type and first loss scale. In float16 that scale is too large: gradients overflow and updates are left out.
+# Level, half type and initial loss scale. In float16 that scale is too large: gradients overflow and updates are skipped.
 CASES = {'O0': ('O0', 'bf16', 1024), 'O2': ('O2', 'bf16', 1024), 'O2 float16': ('O2', 'f16', 2 ** 22),
          'cells_O1': ('cells_O1', 'bf16', 1024), 'cells_O2': ('cells_O2', 'bf16', 1024), 'cells_O3': ('cells_O3', 'bf16', 1024)}
 
@@ -136,7 +136,7 @@ def by_script(folder, case):
     data = data.map([vision.Normalize(mean, std), vision.HWC2CHW()], 'image').map(transforms.TypeCast(ms.int32), 'label').batch(BATCH, drop_remainder=True)
     net = ResNet20()
     ms.load_param_into_net(net, ms.load_checkpoint(str(folder / 'start.ckpt')), strict_load=True)
-    level = 'ops_O2' if level == 'O2' else level  # as settings files mean it
+    level = 'ops_O2' if level == 'O2' else level  # the level's name in settings files
     amp.auto_mixed_precision(net, level, ms.float16 if half == 'f16' else ms.bfloat16)
     with_loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean'))
     optimizer = Clipped(groups(net), rates(), 0.9)

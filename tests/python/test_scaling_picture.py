@@ -11,7 +11,7 @@ PROGRAM = pathlib.Path(os.environ.get("SINDRI_PROGRAM") or ROOT / "build" / "rel
 
 
 def check(program):
-    """Of `scaling_picture.py --check`: exit code and output."""
+    """Returns the exit code and output of `scaling_picture.py --check`."""
     r = subprocess.run([sys.executable, ROOT / "scripts/scaling_picture.py", "--check", "--program", program], check=False, stdout=subprocess.PIPE,
                        stderr=subprocess.STDOUT, text=True, timeout=60)
     return r.returncode, r.stdout
@@ -20,7 +20,7 @@ def check(program):
 @pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 def test_the_picture_is_that_of_the_model(tmp_path):
     assert check(PROGRAM) == (0, "the plot is up to date\n")
-    other = tmp_path / "sindri"  # another model: its percentages are other ones
+    other = tmp_path / "sindri"  # another model with other percentages
     other.write_text(f'#!/bin/sh\n"{PROGRAM}" "$@" | sed "s/95\\.7/94.7/"\n', encoding="utf-8")
     other.chmod(0o755)
     code, said = check(other)

@@ -1,4 +1,4 @@
-"""Schedules, lists of rates and loss scales against what MindSpore computed: the file that tests/optim/schedule_expectations_test.cc reads."""
+"""Schedules, lists of rates and loss scales compared with MindSpore's results: the file that tests/optim/schedule_expectations_test.cc reads."""
 import os
 import sys
 
@@ -53,7 +53,7 @@ def test_what_a_schedule_reads_may_change():
 
 
 def adapt(who, scale, factor, window, overflows):
-    """After each step: scale, and what was counted."""
+    """Returns the scale and the counters after each step."""
     rows = []
     if who == "cell":
         cell, held = nn.DynamicLossScaleUpdateCell(scale, factor, window), ms.Parameter(ms.Tensor(scale, ms.float32), name="scale")

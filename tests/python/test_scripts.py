@@ -1,4 +1,4 @@
-"""Scripts as MindSpore's users write them, one per class of usage that a script of theirs once tripped over: run through `import mindspore`."""
+"""Scripts in the style of MindSpore's users, one for each kind of use that once broke a user's script: run through `import mindspore`."""
 import os
 import subprocess
 import sys
@@ -15,7 +15,7 @@ PACKAGES = os.path.dirname(os.path.dirname(os.path.abspath(sindri.__file__)))
 
 @pytest.fixture
 def run(tmp_path):
-    """run(text): the lines that the script printed, in a process and folder of its own. Fails unless it exits with 0."""
+    """Returns run(text), which runs the script in a separate process and folder and returns its printed lines. Fails unless the exit code is 0."""
     env = dict(os.environ, PYTHONPATH=os.pathsep.join([PACKAGES, os.environ.get("PYTHONPATH", "")]))
 
     def call(text):
@@ -28,7 +28,7 @@ def run(tmp_path):
 
 
 def test_module_paths_of_mindspore_1(run):
-    """Where scripts of 2020 to 2022 import from; the objects are those of today's paths."""
+    """Module paths that scripts of 2020 to 2022 import from; the objects are those of today's paths."""
     assert run("""
         import mindspore as ms
         from mindspore import nn
@@ -59,7 +59,7 @@ def test_module_paths_of_mindspore_1(run):
 
 
 def test_gradients_beside_other_outputs(run):
-    """The outputs that are not differentiated come as a tuple, also when there is one."""
+    """The outputs that are not differentiated are returned as a tuple, even if there is only one."""
     assert run("""
         import mindspore as ms
         from mindspore import Tensor
@@ -94,7 +94,7 @@ def test_scalars_print_as_in_mindspore(run):
 
 
 def test_sens_of_one_element_serves_any_output(mode):
-    """Training cells of MindSpore 1 hand over the loss scale with shape [1]."""
+    """Training cells of MindSpore 1 pass the loss scale with shape [1]."""
     net = ms.nn.Dense(2, 1, weight_init=ms.Tensor([[1.0, 2.0]]), has_bias=False)
     grad = ms.ops.GradOperation(get_by_list=True, sens_param=True)
     x, label = ms.Tensor([[1.0, 3.0]]), ms.Tensor([[5.0]])
@@ -107,7 +107,7 @@ def test_sens_of_one_element_serves_any_output(mode):
 
 
 def test_a_range_becomes_an_array(mode):
-    """Detection networks make grids of `range(n)` while a graph is built."""
+    """Detection networks build grids from `range(n)` while a graph is compiled."""
     got = ms.ops.tuple_to_array(range(1, 4))
     assert got.dtype == ms.int32 and got.asnumpy().tolist() == [1, 2, 3]
     with pytest.raises(TypeError, match="tuple of numbers"):
@@ -164,7 +164,7 @@ def test_keywords_of_calls(mode):
 
 
 def test_integer_gradients_through_a_cell(mode):
-    """A Cell without Parameters has the gradients of its arithmetic also for integers, as a function has."""
+    """A Cell without Parameters has the gradients of its arithmetic for integers, too, like a function."""
     class Net(ms.nn.Cell):
         def construct(self, x, y):
             return {"product": x * y}, (x, 2)

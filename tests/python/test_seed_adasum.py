@@ -1,4 +1,4 @@
-"""Every command of MindSpore's tutorial on Adasum, as docs/seeds.md lists them, on a small data set of its shape; the two hosts are one machine."""
+"""Every command of MindSpore's tutorial on Adasum, as listed in docs/seeds.md, on a small dataset in its format; both hosts are this machine."""
 import json
 import os
 import re
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sin
 
 
 def data_set(folder, evaluation="val", classes=4, train=8, test=3):
-    """folder/train and folder/<evaluation>, so many images of each class."""
+    """Creates folder/train and folder/<evaluation> with `train` and `test` images of each class."""
     for part, count in (("train", train), (evaluation, test)):
         seed_images.image_folder(folder / part, count, seed_images.CLASSES[:classes], seed=count)
     return folder
@@ -36,7 +36,7 @@ def free_port():
 
 
 def table(ranks):
-    """The tutorial's table, with so many ranks a host and the loopback's addresses in place of 10.*.*.*."""
+    """Returns the tutorial's table, with `ranks` ranks per host and the loopback's addresses in place of 10.*.*.*."""
     doc = json.loads((SCRIPTS / "rank_table_16pcs.json").read_text())
     for i, server in enumerate(doc["server_list"]):
         server["server_id"] = f"127.0.0.{i + 1}"
@@ -45,7 +45,7 @@ def table(ranks):
 
 
 def two_nodes(place, scripts, arguments, shells, ranks=2, **more):
-    """run_node1.sh and run_node2.sh at the same time, each in a folder of its own with the table; what they printed."""
+    """Runs run_node1.sh and run_node2.sh concurrently, each in a separate folder with the table. Returns their output."""
     port, nodes = free_port(), []
     try:
         for i, shell in enumerate(shells, 1):
@@ -65,7 +65,7 @@ def two_nodes(place, scripts, arguments, shells, ranks=2, **more):
 
 
 def test_the_tables_are_the_tutorials():
-    """Beside the scripts and beside the example; addresses and ranks as the tutorials list them."""
+    """Next to the scripts and next to the example; addresses and ranks as the tutorials list them."""
     for name, servers in (("rank_table_8pcs.json", 1), ("rank_table_16pcs.json", 2)):
         doc = json.loads((SCRIPTS / name).read_text())
         assert (doc["version"], doc["server_count"], doc["status"]) == ("1.0", str(servers), "completed")
@@ -79,7 +79,7 @@ def test_the_tables_are_the_tutorials():
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 @pytest.mark.parametrize("scripts", [SCRIPTS, EXAMPLE], ids=["scripts", "example"])
 def test_a_table_with_placeholders_says_what_to_write(shell, scripts, tmp_path):
-    """The commands as typed beside the table as it ships; without a table they say where one is."""
+    """The commands as typed, with the unchanged table next to them; without a table they say where to find one."""
     (tmp_path / "imagenet" / "train").mkdir(parents=True)
     r = run(shell, scripts / "run_node1.sh", "./imagenet", folder=tmp_path)
     assert r.returncode == 2 and "rank_table_16pcs.json is not a file: copy " in r.stderr and "10.*.*.*" in r.stderr
@@ -106,7 +106,7 @@ def test_sixteen_ranks_are_started_with_the_tutorials_settings(scripts, text, tm
 
 
 def test_the_example_trains_on_two_hosts(tmp_path):
-    """training.py as it is started: Adasum between groups of two ranks, the lines of the tutorial, the same weights on all ranks."""
+    """training.py as the scripts start it: Adasum between groups of two ranks, the tutorial's lines, the same weights on all ranks."""
     data_set(tmp_path / "imagenet", "validation_preprocess", classes=4, train=8, test=2)
     small = ["--net", "small", "--num_classes", 4, "--batch_size", 2, "--image_size", 32, "--num_parallel_workers", 1, "--epoch_size", 2, "--warmup_epochs", 1,
              "--lr_max", 0.05, "--device_number", 2, "--run_eval"]
@@ -118,7 +118,7 @@ def test_the_example_trains_on_two_hosts(tmp_path):
 
 
 def test_the_settings_file_trains_on_two_hosts(tmp_path):
-    """scripts/run_node*.sh with fewer images a step: Adasum is what joins the hosts' updates."""
+    """scripts/run_node*.sh with fewer images per step: Adasum combines the hosts' updates."""
     data_set(tmp_path / "imagenet", classes=4, train=8, test=2)
     small = {"SINDRI_MODEL__NAME": "resnet18", "SINDRI_MODEL__NUM_CLASSES": "4", "SINDRI_TRAIN__BATCH_SIZE": "2", "SINDRI_TRAIN__EPOCHS": "1",
              "SINDRI_DATA__IMAGE_SIZE": "32", "SINDRI_LR__WARMUP_EPOCHS": "0", "SINDRI_LR__MAX": "0.05", "SINDRI_BOOST__ADASUM__DEVICE_NUMBER": "2",
@@ -131,7 +131,7 @@ def test_the_settings_file_trains_on_two_hosts(tmp_path):
 
 
 def test_sixteen_ranks_on_one_machine_are_two_groups(tmp_path):
-    """Without device_number, as in the tutorial: MindSpore counts hosts of 8. Two ranks on one machine are one group, which is refused as before."""
+    """Without device_number, as in the tutorial: MindSpore counts hosts of 8. Two ranks on one machine are one group, which is rejected as before."""
     def train(ranks):
         words = ["train.batch_size=2", "train.max_steps=2", "boost.adasum.enabled=true", "train.run_dir=run", "checkpoint.save_every_epochs=0"]
         sets = [word for setting in words for word in ("--set", setting)]

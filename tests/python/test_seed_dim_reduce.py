@@ -1,4 +1,4 @@
-"""Every command of MindSpore's tutorial on dimension-reduction training, as docs/seeds.md lists them, on a small data set of its shape."""
+"""Every command of MindSpore's tutorial on dimension-reduction training, as listed in docs/seeds.md, on a small dataset in its format."""
 import os
 import re
 import subprocess
@@ -12,14 +12,14 @@ from seed_commands import LIMIT, PROGRAM, ROOT, environment, typed
 
 SCRIPTS = ROOT / "scripts"
 EXAMPLE = ROOT / "python" / "examples" / "dimension_reduce"
-# What makes a run of the tutorial's commands small.
+# Arguments that make the tutorial's commands small.
 SMALL = ["--net", "small", "--class_num", "4", "--batch_size", "4", "--image_size", "32", "--num_parallel_workers", "1"]
 
 pytestmark = pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason="the sindri program is not built")
 
 
 def data_set(folder, evaluation="val", classes=4, train=8, test=3):
-    """folder/train and folder/<evaluation>, so many images of each class."""
+    """Creates folder/train and folder/<evaluation> with `train` and `test` images of each class."""
     for part, count in (("train", train), (evaluation, test)):
         seed_images.image_folder(folder / part, count, seed_images.CLASSES[:classes], seed=count)
     return folder
@@ -36,7 +36,7 @@ def succeeded(result):
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with ./imagenet and what `bash run_stage_1.sh ./imagenet` leaves, on two ranks."""
+    """Returns a folder with ./imagenet and the results of `bash run_stage_1.sh ./imagenet` on two ranks."""
     folder = tmp_path_factory.mktemp("stages")
     data_set(folder / "imagenet", classes=4, train=12, test=2)
     out = succeeded(run("bash", "run_stage_1.sh", "./imagenet", *SMALL, "--epoch_size", 5, "--total_epochs", 7, "--warmup_epochs", 1, "--lr_max", 0.1,
@@ -48,7 +48,7 @@ ACCURACY = r"============== Starting Testing ==============\n============== \{'A
 
 
 def test_stage_1_prints_and_saves_what_the_tutorial_shows(place):
-    """The lines of the output; checkpoints of rank 0, snapshots of weights alone."""
+    """The lines of the output; checkpoints of rank 0, snapshots with weights only."""
     folder, out = place
     assert "============== Starting Training ==============\n" in out
     assert re.findall(r"epoch: (\d+) step: (\d+), loss is \d", out) == [(str(e), "6") for e in range(1, 6)]
@@ -63,7 +63,7 @@ def test_stage_1_prints_and_saves_what_the_tutorial_shows(place):
 
 
 def test_stage_2_under_both_shells_and_with_a_matrix(place):
-    """`run_stage_2.sh ./imagenet CKPT [PCA_MAT]`: the matrix of one run serves another, which trains the same."""
+    """`run_stage_2.sh ./imagenet CKPT [PCA_MAT]`: a run with the matrix of an earlier one trains the same."""
     folder, _ = place
     ckpt = "./device0_stage_1/checkpoint_stage_1/resnet-5_6.ckpt"
     out = succeeded(run("sh", "run_stage_2.sh", "./imagenet", ckpt, *SMALL, "--n_component", 4, folder=folder, RANK_SIZE="2"))
@@ -78,7 +78,7 @@ def test_stage_2_under_both_shells_and_with_a_matrix(place):
 
 
 def test_sindri_pca_reads_the_snapshots(place):
-    """A matrix of `sindri pca` in place of the one that a second stage computes."""
+    """A matrix from `sindri pca` in place of the one that a second stage computes."""
     folder, _ = place
     first = folder / "device0_stage_1" / "checkpoint_stage_1"
     done = subprocess.run([PROGRAM, "pca", first / "checkpoint_pca", "--components", "4", "--out", "pca_mat.npy"], cwd=folder, env=environment(),
@@ -92,7 +92,7 @@ def test_sindri_pca_reads_the_snapshots(place):
 
 
 def test_eval_py_judges_a_checkpoint(place):
-    """eval.py prints what training printed at its end."""
+    """eval.py prints the results that training printed at its end."""
     folder, out = place
     done = subprocess.run([sys.executable, EXAMPLE / "eval.py", "--data_path", "./imagenet", "--checkpoint_path",
                            "./device0_stage_1/checkpoint_stage_1/resnet-5_6.ckpt", *SMALL], cwd=folder, env=environment(), capture_output=True, text=True,
@@ -128,7 +128,7 @@ def test_defaults_are_the_tutorials(shell, tmp_path):
 
 
 def test_a_step_of_the_tutorials_network(tmp_path):
-    """ResNet-50 itself: 224x224 and O2 as typed, with fewer images; stage 2 goes on from it."""
+    """ResNet-50 with 224x224 and O2 as typed, but fewer images; stage 2 continues from it."""
     data_set(tmp_path / "imagenet", "validation_preprocess", classes=2, train=2, test=1)
     few = ["--batch_size", 2, "--num_parallel_workers", 1, "--epoch_size", 1]
     out = succeeded(run("sh", "run_stage_1.sh", "./imagenet", *few, folder=tmp_path))
@@ -138,7 +138,7 @@ def test_a_step_of_the_tutorials_network(tmp_path):
 
 
 def test_refusals_name_what_is_missing(tmp_path):
-    """A data set without images to test with; one with fewer images than a batch."""
+    """A dataset without test images; one with fewer images than a batch."""
     data_set(tmp_path / "data", "elsewhere", classes=1, train=2, test=1)
     r = run("sh", "run_stage_1.sh", "./data", folder=tmp_path)
     assert r.returncode == 2 and "has no images to test with: val/, validation_preprocess/ or test/" in r.stderr

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not os.access(PROGRAM, os.X_O
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """dataset/ with train/ (12 images of six classes) and validation_preprocess/ (6)."""
+    """Returns dataset/ with train/ (12 images of six classes) and validation_preprocess/ (6)."""
     folder = tmp_path_factory.mktemp("data") / "dataset"
     image_folder(folder / "train", 2)
     image_folder(folder / "validation_preprocess", 1, seed=1)
@@ -33,7 +33,7 @@ def data(tmp_path_factory):
 
 
 def result_of(output, checkpoint):
-    """What `print("result:", res, "ckpt=", config.checkpoint_path)` printed."""
+    """Returns the values printed by `print("result:", res, "ckpt=", config.checkpoint_path)`."""
     found = re.search(rf"^result: (\{{.*\}}) ckpt= {re.escape(checkpoint)}$", output, re.MULTILINE)
     assert found, output
     values = ast.literal_eval(found[1])
@@ -43,7 +43,7 @@ def result_of(output, checkpoint):
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_standalone_training_and_evaluation(data, tmp_path, shell):
-    """ResNet-50 by the default settings; a folder with parts, or the class folders of one part."""
+    """ResNet-50 with the default settings; a folder with parts, or the class folders of one part."""
     path, evaluated = (data, data) if shell == "sh" else (data / "train", data / "validation_preprocess")
     r = typed(tmp_path, shell, EXAMPLE / "scripts/run_standalone_train.sh", path, EXTRA=SMALL)
     assert r.returncode == 0, r.stderr + r.stdout
@@ -55,7 +55,7 @@ def test_standalone_training_and_evaluation(data, tmp_path, shell):
 
 
 def test_distributed_training(data, tmp_path):
-    """sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [CONFIG_PATH] on two ranks, with another net."""
+    """sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [CONFIG_PATH] on two ranks, with another network."""
     table = rank_table(tmp_path / "table.json", 2)
     config = EXAMPLE / "src/resnet18_imagenet2012_config.yaml"
     r = typed(tmp_path, "sh", EXAMPLE / "scripts/run_distribute_train.sh", table, data, config, EXTRA=SMALL.replace("--batch_size 4", "--batch_size 2"))
@@ -81,7 +81,7 @@ def test_the_documents_tree():
 
 
 def test_every_settings_file(monkeypatch):
-    """Each has the document's keys in its text, names a net and a schedule that exist, and makes its network, optimizer groups and rates."""
+    """Each contains the document's keys, names an existing network and schedule, and builds its network, optimizer groups and rates."""
     monkeypatch.syspath_prepend(str(EXAMPLE))
     load, nets, modes = (importlib.import_module(m) for m in ("src.config", "src.resnet", "src.lr_generator"))
     for name in CONFIGS:
@@ -99,7 +99,7 @@ def test_every_settings_file(monkeypatch):
         0.875, 256, 0.256, "cosine", 1 / 32768, 0.1, 90)
 
 
-# A reader's script: the import lines of the document, one step of training by its parts.
+# A reader's script: the document's import lines, and one training step from its parts.
 READERS = """
 import os
 import sys
@@ -157,7 +157,7 @@ print("result:", res, "ckpt=", config.checkpoint_path)
 
 
 def test_a_readers_script(data, tmp_path):
-    """The document's imports, `from resnet50_imagenet2012_config.yaml import config` included, and its steps, in a script beside the example's src/."""
+    """The document's imports, including `from resnet50_imagenet2012_config.yaml import config`, and its steps, in a script next to the example's src/."""
     script = tmp_path / "readers.py"
     script.write_text(f"import sys\nsys.path.insert(0, {str(EXAMPLE)!r})\n" + READERS)
     words = ["--data_path", str(data / "train"), "--batch_size", "4", "--epoch_size", "2", "--warmup_epochs", "0", "--lr_max", "0.01",

@@ -14,7 +14,7 @@ from seed_images import image_folder
 
 SCRIPTS = ROOT / "scripts"
 EXAMPLE = ROOT / "python" / "examples" / "resnet_thor"
-# Small images and batches; damping and rate keep so short a run finite.
+# Small images and batches; damping and rate keep such a short run finite.
 SMALL = {"SINDRI_TRAIN__BATCH_SIZE": 4, "SINDRI_DATA__IMAGE_SIZE": 32, "SINDRI_TRAIN__EPOCHS": 2, "SINDRI_OPTIMIZER__DAMPING": 1, "SINDRI_LR__MAX": 0.01,
          "SINDRI_OPTIMIZER__FREQUENCY": 2}
 SMALL_EXAMPLE = " ".join(f"--set {s}" for s in ("epoch_size=2", "batch_size=4", "image_size=32", "frequency=2", "damping_init=1.0", "lr_init=0.01"))
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not os.access(PROGRAM, os.X_O
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """ImageNet2012/ with ilsvrc/ (18 images of six classes) and ilsvrc_eval/ (12)."""
+    """Returns ImageNet2012/ with ilsvrc/ (18 images of six classes) and ilsvrc_eval/ (12)."""
     folder = tmp_path_factory.mktemp("data") / "ImageNet2012"
     image_folder(folder / "ilsvrc", 3)
     image_folder(folder / "ilsvrc_eval", 2, seed=1)
@@ -34,7 +34,7 @@ def data(tmp_path_factory):
 
 
 def losses_in(text, epochs, step):
-    """The losses that the document's lines show at the end of each epoch; there is one line an epoch."""
+    """Returns the losses in the document's lines at the end of each epoch; there is one line per epoch."""
     assert len(re.findall(r"^epoch: ", text, re.MULTILINE)) == epochs, text
     return [float(re.search(LOSS.format(e + 1, step), text, re.MULTILINE)[1]) for e in range(epochs)]
 
@@ -64,8 +64,9 @@ def test_ascend_form(data, tmp_path):
 
 
 def test_gpu_form(data, tmp_path):
-    """run_distribute_train_gpu.sh DATASET_PATH DEVICE_NUM, then run_eval_gpu.sh DATASET_PATH CHECKPOINT_PATH; the document evaluates
-    train_parallel/resnet-36_5004.ckpt, though its listing has the file in ckpt_0: both are there."""
+    """run_distribute_train_gpu.sh DATASET_PATH DEVICE_NUM, then run_eval_gpu.sh DATASET_PATH CHECKPOINT_PATH. The document evaluates
+    train_parallel/resnet-36_5004.ckpt,
+    although its listing has the file in ckpt_0: both exist."""
     r = typed(tmp_path, "bash", SCRIPTS / "run_distribute_train_gpu.sh", data / "ilsvrc", 2, **SMALL)
     assert r.returncode == 0, r.stderr + r.stdout
     losses_in((tmp_path / "train_parallel/log_1.txt").read_text(), 2, 2)
@@ -77,7 +78,7 @@ def test_gpu_form(data, tmp_path):
 
 
 def test_defaults_are_the_documents(tmp_path):
-    """One step of ResNet-50 with nothing changed: 224 pixels, 32 images a device, O2, loss scale 128, 1001 classes; saved as resnet-1_1.ckpt."""
+    """One step of ResNet-50 with the defaults: 224 pixels, 32 images per device, O2, loss scale 128, 1001 classes; saved as resnet-1_1.ckpt."""
     image_folder(tmp_path / "ilsvrc", 16, classes=("n01440764", "n01443537"))
     r = typed(tmp_path, "sh", SCRIPTS / "run_distribute_train_gpu.sh", "ilsvrc", 1, SINDRI_TRAIN__MAX_STEPS=1)
     assert r.returncode == 0, r.stderr + r.stdout
@@ -91,7 +92,7 @@ def test_defaults_are_the_documents(tmp_path):
 
 @pytest.mark.parametrize(("shell", "target"), [("sh", "Ascend"), ("bash", "GPU")])
 def test_the_example(data, tmp_path, shell, target):
-    """python/examples/resnet_thor: its own scripts, with the document's arguments."""
+    """The scripts in python/examples/resnet_thor, with the document's arguments."""
     if target == "Ascend":
         table = rank_table(tmp_path / "table.json", 2)
         r = typed(tmp_path, shell, EXAMPLE / "scripts/run_distribute_train.sh", table, data / "ilsvrc", 2, EXTRA=SMALL_EXAMPLE)
@@ -108,7 +109,7 @@ def test_the_example(data, tmp_path, shell, target):
 
 
 def test_the_examples_tree():
-    """The files of the document's listing; export.py and mindspore_hub_conf.py are left for the export of networks."""
+    """The files of the document's listing; export.py and mindspore_hub_conf.py are missing until networks can be exported."""
     for name in ("README.md", "train.py", "eval.py", *(f"scripts/{n}.sh" for n in ("run_distribute_train", "run_eval", "run_distribute_train_gpu", "run_eval_gpu")),
                  *(f"src/{n}.py" for n in ("crossentropy", "config", "dataset_helper", "grad_reducer_thor", "model_thor", "resnet_thor", "thor", "thor_layer", "dataset"))):
         assert (EXAMPLE / name).is_file(), name
@@ -184,7 +185,7 @@ print("refused")
 
 
 def test_the_classes_of_the_example():
-    """THOR with parameters and matrices, on declaring layers, trains to the bits of nn.thor on plain layers; wrong arguments are refused."""
+    """THOR with parameters and matrices, on declaring layers, trains bitwise identically to nn.thor on plain layers; wrong arguments are rejected."""
     r = subprocess.run([sys.executable, "-c", CLASSES_TEST], cwd=EXAMPLE, env=environment(), capture_output=True, text=True, timeout=300, check=False)
     assert r.returncode == 0, r.stderr
     assert r.stdout.split() == ["equal", "refused"]
@@ -192,7 +193,7 @@ def test_the_classes_of_the_example():
 
 @pytest.mark.parametrize("interval", [0, -1])
 def test_class_folders_without_parts(data, tmp_path, interval):
-    """Training images given as the data: they would be evaluated too, which is warned of; train.eval_interval -1 evaluates nothing."""
+    """Training images given as the data would be used for evaluation, too; a warning says so. train.eval_interval -1 evaluates nothing."""
     words = ["train", "--config", ROOT / "configs/resnet20_cifar10.yaml", "--set", "data.kind=imagefolder", "--set", f"data.path={data / 'ilsvrc'}"]
     sets = {"train.max_steps": 1, "train.epochs": 1, "train.batch_size": 4, "train.eval_interval": interval, "lr.warmup_epochs": 0, "train.run_dir": tmp_path / "run"}
     words += [part for k, v in sets.items() for part in ("--set", f"{k}={v}")]
@@ -205,7 +206,7 @@ def test_class_folders_without_parts(data, tmp_path, interval):
 
 
 def test_log_style_with_lines_of_single_steps(data, tmp_path):
-    """log.every lines hold the loss of one step each, which metrics.jsonl has too; the end of an epoch repeats none."""
+    """Lines of log.every show the loss of one step each, which metrics.jsonl has, too; the line at the end of an epoch does not repeat one."""
     words = ["train", "--config", ROOT / "configs/resnet20_cifar10.yaml", "--set", "data.kind=imagefolder", "--set", f"data.path={data / 'ilsvrc'}"]
     sets = {"train.epochs": 2, "train.batch_size": 6, "train.eval_interval": -1, "lr.warmup_epochs": 0, "log.style": "mindspore", "log.every": 2,
             "train.run_dir": tmp_path / "run"}

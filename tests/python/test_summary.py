@@ -33,7 +33,7 @@ def test_rows_name_shapes_and_parameters(mode):
     assert rows["body.0"].parameters == 4 * 3 * 9 and rows["body.0"].trainable == 0
     assert found.parameters == sum(p.size for p in net.get_parameters())
     assert found.trainable == sum(p.size for p in net.trainable_params())
-    # Nothing of the network has changed.
+    # The network has not changed.
     assert net.body.training and net.body[1].training and not net.training
     assert (net.body[1].moving_mean.asnumpy() == before).all()
     assert "not called" in str(found) and "body" in str(found)

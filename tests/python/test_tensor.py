@@ -94,7 +94,7 @@ def _of(results):
 
 
 def test_operators_of_integers_work_on_their_bits():
-    """As MindSpore 2.10 but for ~, which gives bool there: here it inverts the bits, as the operator's meaning is."""
+    """As in MindSpore 2.10, except for ~, which returns bool there: here it inverts the bits, as the operator is defined."""
     i, u, b = (lambda *v: Tensor(v, ms.int32)), (lambda *v: Tensor(v, ms.uint8)), (lambda *v: Tensor(v, ms.bool_))
     assert _of([i(6) & i(3), i(6) | 1, i(6) ^ i(5), ~i(5), ~u(5), i(6) & Tensor([3]), u(6) & i(3), b(True) | i(4), 1 & i(3), u(6) & -1]) == [
         ("Int32", [2]), ("Int32", [7]), ("Int32", [3]), ("Int32", [-6]), ("UInt8", [250]), ("Int64", [2]), ("Int32", [2]), ("Int32", [5]), ("Int32", [1]),
@@ -157,7 +157,7 @@ BESIDE = [(ms.bool_, ms.bool_, ms.int64, ms.float32), (ms.uint8, ms.uint8, ms.ui
 
 @pytest.mark.parametrize("dtype, beside_bool, beside_int, beside_float", BESIDE, ids=[str(b[0]) for b in BESIDE])
 def test_the_kind_of_a_number_decides_not_its_value(dtype, beside_bool, beside_int, beside_float):
-    """The types that MindSpore 2.10 gives. A whole float beside integers was an integer: a mean of `(x > 1) * 1.0` was 0."""
+    """The types of MindSpore 2.10. Before, a whole-valued float combined with integers became an integer: a mean of `(x > 1) * 1.0` was 0."""
     x = Tensor([1, 1], dtype)
     for want, numbers in ((beside_bool, (True, np.bool_(True))), (beside_int, (2, np.int32(2), np.int64(2))), (beside_float, (1.0, 2.5, np.float32(2), np.float64(2)))):
         for n in numbers:
@@ -180,7 +180,7 @@ def test_numbers_beside_integers():
 
 
 def test_integers_are_exact():
-    """Beside int64 they went through a double, which holds 53 bits."""
+    """With int64 they were once converted through a double, which holds 53 bits."""
     big = 2 ** 53 + 1
     x = Tensor([big])
     assert x.dtype == ms.int64 and (x == big).item() and (x == np.int64(big)).item() and not (x == big + 1).item()
@@ -221,7 +221,7 @@ def test_copies_of_parameters_are_parameters(duplicate):
 
 
 def test_lazy_tensors():
-    """Drawn once, also when two threads ask; what is drawn must be what was declared; a refused second __init__ changes nothing."""
+    """Drawn once, even if two threads read it; the value must have the declared shape and type; a rejected second __init__ changes nothing."""
     class Slow:
         def __init__(self, value):
             self.value, self.calls = value, 0

@@ -1,5 +1,6 @@
-"""`if`, `while`, `and`, `or` and `not` on tensors in compiled code: steps as they are published run as graphs, without a warning, and give the bits
-that they give eagerly; what is not taken leaves nothing behind."""
+"""`if`, `while`, `and`, `or` and `not` on tensors in compiled code: published steps run as graphs, without a warning, and bitwise identical to eager mode. A
+branch that
+is not taken has no effect."""
 import warnings
 
 import numpy as np
@@ -35,8 +36,9 @@ def entries(cell):
 
 
 def both(make, calls, paths=None, also=lambda cell: ()):
-    """Calls a Cell made anew in each mode; every result and, at the end, every Parameter have equal bits. In GRAPH_MODE no call is eager and
-    construct runs once per path."""
+    """Calls a newly created Cell in each mode; every result and, at the end, every Parameter must be bitwise identical. In GRAPH_MODE no call is eager and
+    construct runs
+    once per path."""
     runs = []
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         ms.set_context(mode=mode)
@@ -53,7 +55,7 @@ def both(make, calls, paths=None, also=lambda cell: ()):
 
 
 class Net(nn.Cell):
-    """Moving statistics and random numbers: state beside the weights."""
+    """Moving statistics and random numbers: state in addition to the weights."""
 
     def __init__(self):
         super().__init__()
@@ -100,7 +102,7 @@ def _reset(total):
 
 
 class LossScaleStep(nn.TrainOneStepWithLossScaleCell):
-    """As BERT's pre-training scripts write it: the optimizer runs in a branch."""
+    """In the style of BERT's pre-training scripts: the optimizer runs in a branch."""
 
     def __init__(self, network, optimizer, scale):
         super().__init__(network, optimizer, scale)
@@ -125,7 +127,7 @@ class LossScaleStep(nn.TrainOneStepWithLossScaleCell):
 
 
 class OldLossScaleStep(nn.Cell):
-    """The form of 1.1: the sum of flags, and both branches give something back."""
+    """The form of 1.1: the sum of flags, and a result from both branches."""
 
     def __init__(self, network, optimizer, scale):
         super().__init__(auto_prefix=False)
@@ -150,7 +152,7 @@ class OldLossScaleStep(nn.Cell):
 
 
 class AccumulationStep(nn.Cell):
-    """Gradients are summed; every third step they are applied, unless they overflowed, and cleared."""
+    """Gradients are summed; every third step they are applied, unless they overflowed, and reset."""
 
     def __init__(self, network, optimizer, scale, n):
         super().__init__(auto_prefix=False)
@@ -247,7 +249,7 @@ def test_counter_in_a_parameter():
 
 
 def test_bounded_loops_and_their_gradients():
-    """Newton's method until it has converged, twelve passes at most."""
+    """Newton's method until it converges, at most twelve passes."""
     class Root(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -279,7 +281,7 @@ def test_bounded_loops_and_their_gradients():
 
 def test_branches_of_other_shapes_and_kinds():
     class Pick(nn.Cell):
-        """As the tagging scripts: another static length in each branch, another structure, and Python values in the result."""
+        """In the style of tagging scripts: each branch returns another static length, another structure, and Python values."""
         def construct(self, x, flag):
             if flag == 2:
                 return x[:, :2], "two"
@@ -397,7 +399,7 @@ def test_jit_functions():
 
 
 def test_a_value_behind_a_condition_is_eager_from_there():
-    """And where many calls look, they begin eagerly."""
+    """A call that reads a value continues eagerly; if many calls do so, later ones start eagerly."""
     seen = []
 
     class Looks(nn.Cell):
@@ -452,7 +454,7 @@ def test_a_parameter_returned_by_an_eager_call_is_a_tensor():
 
 
 def test_attributes_changed_beside_conditions():
-    """A trace that changes an attribute does not stand for others; one that does so in every call is eager."""
+    """A trace that changes an attribute is not reused for other calls; a Cell that changes one in every call runs eagerly."""
     class Counts(nn.Cell):
         def __init__(self):
             super().__init__()

@@ -1,4 +1,4 @@
-"""Tensor methods that ops_cases.py does not compare: in place, conversions, forms of arguments, errors. Expectations are NumPy's or formulas."""
+"""Tensor methods that ops_cases.py does not compare: in place, conversions, forms of arguments, errors. Expected values are from NumPy or formulas."""
 import inspect
 
 import numpy as np
@@ -185,7 +185,7 @@ def test_types_of_products_and_sums():
 
 
 def test_small_regions_are_not_widened_where_their_last_pixel_counts():
-    """MindSpore 2.10.0's ROIAlign."""
+    """As MindSpore 2.10.0's ROIAlign."""
     x = Tensor(np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6))
     for args, roi, expected in (((2, 2, 0.25, 2, 1), [0, 1, 1, 1.5, 1.5], [[2.40625, 2.59375], [3.53125, 3.71875]]),
                                 ((2, 2, 0.25, 2, 0), [0, 1, 1, 1.5, 1.5], [[3.5, 4.0], [6.5, 7.0]]), ((2, 2, 1.0, 2, 1), [0, 1, 1, 4, 4], [[14, 16], [26, 28]])):
@@ -193,7 +193,7 @@ def test_small_regions_are_not_widened_where_their_last_pixel_counts():
 
 
 def test_arguments_under_both_names(mode):
-    """axis and keepdims are dim and keepdim, too, in compiled code as well; an argument is given once."""
+    """axis and keepdims may also be called dim and keepdim, in compiled code as well; an argument may be given only once."""
     data = Tensor(np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32))
     extra = {"chunk": (2,), "index_select": (), "repeat_interleave": (2,), "scatter": (), "split": (2,)}
     named = {"index_select": {"index": Tensor([1, 0])}, "scatter": {"index": Tensor([[1], [0]]), "src": data[:2, :1]}, "var": {"correction": 0}}

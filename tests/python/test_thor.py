@@ -14,7 +14,7 @@ STEPS = ROWS // BATCH
 
 
 class Net(nn.Cell):
-    """Every kind of layer that THOR knows, and some that it leaves alone."""
+    """Every kind of layer that THOR preconditions, and some that it does not."""
 
     def __init__(self):
         super().__init__()
@@ -45,7 +45,7 @@ def make(frequency=5, seed=7, **more):
 
 
 class Watch(ms.Callback):
-    """Losses, and after each step the first element of an inverse."""
+    """Records losses and, after each step, the first element of an inverse."""
 
     def __init__(self, optimizer=None, most=0):
         super().__init__()
@@ -76,7 +76,7 @@ def test_worked_numbers(mode):
 
 
 def test_every_layer_learns_alike_in_all_forms():
-    """Graph mode, op by op, with data sinking, as one chunk: the same training; the refreshes fall on steps 0, 5, 10, … across epochs of 8 steps."""
+    """Graph mode, op by op, with data sinking, as one chunk: the same result; the refreshes fall on steps 0, 5, 10, … across epochs of 8 steps."""
     runs = {}
     for name, mode, sink in (("graph", ms.GRAPH_MODE, False), ("eager", ms.PYNATIVE_MODE, False), ("sunk", ms.GRAPH_MODE, True)):
         ms.set_context(mode=mode)
@@ -131,7 +131,7 @@ def test_a_checkpoint_serves_the_plain_net_and_another_optimizer(tmp_path):
     plain.set_train(False), net.set_train(False)
     x = ms.Tensor(np.random.default_rng(0).normal(size=(3, 1, 8, 8)).astype(np.float32))
     np.testing.assert_array_equal(plain(x).asnumpy(), net(x).asnumpy())
-    # A new optimizer takes the state up before its first step.
+    # A new optimizer loads the state before its first step.
     other_net, other = make(seed=8)
     ms.load_param_into_net(Model(other_net, loss(), other).train_network, saved)
     held = {p.name: p.asnumpy() for p in other.get_parameters()}
@@ -140,10 +140,10 @@ def test_a_checkpoint_serves_the_plain_net_and_another_optimizer(tmp_path):
 
 
 def test_steps_left_out_for_overflow(mode):
-    """A first scale that overflows: the first curvature is that of the first step that counts."""
+    """An initial scale that overflows: the first curvature comes from the first step that is not skipped."""
     net, optimizer = make(frequency=100)
     before = weights(net)
-    manager = ms.DynamicLossScaleManager(2 ** 32, 8, 1000)  # float16 holds some 2^16
+    manager = ms.DynamicLossScaleManager(2 ** 32, 8, 1000)  # float16 holds values up to about 2^16
     watch = Watch()
     half = ms.amp.auto_mixed_precision(net, "O2", ms.float16)
     model = Model(half, loss(), optimizer, loss_scale_manager=manager)
@@ -152,7 +152,7 @@ def test_steps_left_out_for_overflow(mode):
     assert states["thor_ready"][0] == 1
     assert all(np.isfinite(v).all() for v in states.values())
     assert all(np.isfinite(v).all() for v in weights(net).values())
-    assert 2 * STEPS < int(states["global_step"][0]) < 4 * STEPS  # some were left out
+    assert 2 * STEPS < int(states["global_step"][0]) < 4 * STEPS  # some were skipped
     assert any((weights(net)[name] != value).any() for name, value in before.items())
     assert np.mean(watch.losses[-4:]) < np.mean(watch.losses[:4])
 
@@ -206,7 +206,7 @@ def test_conversion_utilities():
     optimizer = THOR(net, 0.1, 0.03, 0.9)
     model = Model(net, loss(), optimizer)
     converted = ConvertModelUtils().convert_to_thor_model(model, network=net, loss_fn=loss(), optimizer=optimizer, metrics={"acc"}, frequency=834)
-    assert isinstance(converted, ModelThor) and optimizer.get_frequency() == 834 and optimizer.variant(833) == 0  # nothing is there before the first step
+    assert isinstance(converted, ModelThor) and optimizer.get_frequency() == 834 and optimizer.variant(833) == 0  # no step has run yet
     plain = nn.Momentum(net.trainable_params(), 0.1, 0.9)
     assert ConvertModelUtils.convert_to_thor_model(model, net, loss(), plain) is model
     with pytest.raises(ValueError, match="the model's frequency is 5, the optimizer was given 7"):

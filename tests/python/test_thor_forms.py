@@ -1,4 +1,5 @@
-"""nn.thor in every form of training step: Model, a converted training cell, a Cell of the script, a loop around value_and_grad. They train alike to the bit."""
+"""nn.thor in every form of training step: Model, a converted training cell, a script's Cell, a loop around value_and_grad. The results are bitwise identical.
+"""
 import copy
 import os
 import subprocess
@@ -23,7 +24,7 @@ STEPS = EPOCHS * ROWS // BATCH  # 30
 
 
 class Net(nn.Cell):
-    """Layers of every kind that THOR preconditions, batch norm beside them."""
+    """Layers of every kind that THOR preconditions, with batch norm."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +71,7 @@ clip_grad = C.MultitypeFuncGraph("clip_grad")
 
 @clip_grad.register("Number", "Number", "Tensor")
 def _clip_grad(clip_type, clip_value, grad):
-    """The published BERT's: by value (0) or by norm (1)."""
+    """The clip of the published BERT: by value (0) or by norm (1)."""
     if clip_type not in (0, 1):
         return grad
     dt = F.dtype(grad)
@@ -96,7 +97,7 @@ class BertTrainOneStepCell(nn.TrainOneStepCell):
 
 
 class OwnCell(nn.Cell):
-    """A training step from nothing but nn.Cell."""
+    """A training step based only on nn.Cell."""
 
     def __init__(self, network, optimizer):
         super().__init__(auto_prefix=False)
@@ -120,7 +121,7 @@ class Losses(ms.Callback):
 
 
 def end_of(net, optimizer):
-    """Everything that the training has changed."""
+    """Returns all values that the training has changed."""
     return {p.name: p.asnumpy().copy() for p in [*net.get_parameters(), *optimizer.get_parameters()]}
 
 
@@ -147,7 +148,7 @@ def by_converted_cell(sink=False):
 
 
 def by_cell_in_model(sink=False):
-    """A Model that knows nothing of the optimizer inside the training cell."""
+    """A Model that does not know the optimizer inside the training cell."""
     net, optimizer = make()
     Model(OwnCell(nn.WithLossCell(net, loss()), optimizer)).train(EPOCHS, data(), dataset_sink_mode=sink)
     return end_of(net, optimizer)
@@ -196,7 +197,7 @@ def by_jit():
 
 
 class LookingCell(OwnCell):
-    """Reads the loss on the host, in front of its gradient or behind: what it calls is compiled, it is not."""
+    """Reads the loss on the host, before or after its gradient: the parts that it calls are compiled, the cell itself is not."""
 
     def __init__(self, network, optimizer, early):
         super().__init__(network, optimizer)
@@ -216,7 +217,7 @@ def by_looking_cell(early=True):
     net, optimizer = make()
     cell = LookingCell(nn.WithLossCell(net, loss()), optimizer, early).set_train()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it cannot be compiled
+        warnings.simplefilter("ignore")  # the warning that it cannot be compiled
         for x, y in batches():
             cell(x, y)
     return end_of(net, optimizer)
@@ -241,7 +242,7 @@ def test_all_ways_to_take_a_gradient(mode, take):
 
 
 def count_tapes(monkeypatch):
-    """Counts the runs that keep uses."""
+    """Counts the runs that record uses."""
     from sindri import _uses
     made = []
 
@@ -274,7 +275,7 @@ def test_uses_live_until_the_update(mode):
     for i, batch in enumerate(batches()):
         _, grads = step(*batch)
         assert bool(held._taken) == (i % FREQUENCY == 0)
-        step(*batch)  # the latest call counts: nothing piles up
+        step(*batch)  # the latest call counts: uses do not accumulate
         assert len(held._taken) in (0, 9)  # one of each Parameter
         optimizer(grads)
         assert not held._taken
@@ -310,7 +311,7 @@ def test_other_optimizers_have_nothing_recorded(mode, monkeypatch):
 
 
 def test_two_optimizers_have_their_own_uses(mode):
-    """Each of two nets by its own THOR in one step: as two trainings."""
+    """Each of two networks with its own THOR in one step: as in two runs."""
     def parts():
         ms.set_seed(5)
         nets = [nn.Dense(6, 4), nn.Dense(4, 3)]
@@ -392,7 +393,7 @@ def test_a_copy_continues_alike(mode):
     alike(run(False), run(True))
 
 
-# Loss scales: curvature is of the unscaled gradients.
+# Loss scales: curvature uses the unscaled gradients.
 
 
 def test_a_fixed_scale_in_the_scripts_cell(mode):
@@ -409,7 +410,7 @@ def test_a_fixed_scale_in_the_scripts_cell(mode):
         return end_of(net, optimizer)
 
     def by_hand():
-        """Only the optimizer is told the scale."""
+        """Only the optimizer knows the scale."""
         net, optimizer = make(loss_scale=1024.0)
         loss_fn = loss()
         step = ms.value_and_grad(lambda x, y: loss_fn(net(x), y) * 1024.0, None, optimizer.parameters)
@@ -486,7 +487,7 @@ def test_dynamic_scales_by_cells_and_by_hand(mode, scale):
 
 
 def test_a_skipped_step_leaves_no_trace(mode):
-    """A step that overflows and is skipped: what its gradients recorded, infinities among it, does not come into the next update."""
+    """A step that overflows is skipped: the values that its gradients recorded, including infinities, do not enter the next update."""
     def run(broken):
         net, optimizer = make(frequency=1)
         loss_fn, scaler = loss(), ms.amp.StaticLossScaler(64.0)
@@ -514,7 +515,7 @@ def test_several_scalers_are_refused():
 
 
 def test_mindspore_1s_era():
-    """Data sinks in chunks there, and a fixed learning rate does not count updates: THOR's damping and refreshes do."""
+    """In MindSpore 1 data sinks in chunks, and a fixed learning rate does not count updates; THOR's damping and refreshes do."""
     run = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "all_forms or loop_continues"],
                          env={**os.environ, "SINDRI_MINDSPORE_ERA": "1"}, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0 and "4 passed" in run.stdout, run.stdout[-3000:]
@@ -533,7 +534,7 @@ def test_names():
 
 
 def test_the_lines_for_bert(mode, tmp_path):
-    """A training cell with its clip by norm, learning rate and damping by step, and decay_filter: as the same step by hand."""
+    """A training cell with clipping by norm, learning rate and damping by step, and decay_filter: equal to the same step by hand."""
     decays = lambda x: 'layernorm' not in x.name.lower() and 'bias' not in x.name.lower()  # noqa: E731
     damping = ms.Tensor(np.linspace(0.1, 0.05, STEPS).astype(np.float32))
     settings = dict(decay_filter=decays, split_indices=None)
@@ -601,7 +602,7 @@ def test_the_lines_for_resnet50(dataset_sink_mode):
 
 
 def test_double_parameters(mode):
-    """Layers in float64 train as in float32; the factors stay float32 (as the state that a checkpoint holds)."""
+    """Layers in float64 train as in float32; the factors stay float32 (like the state in a checkpoint)."""
     def train(dtype):
         rng = np.random.default_rng(5)
         net = nn.SequentialCell([nn.Dense(6, 5, dtype=dtype), nn.ReLU(), nn.Dense(5, 3, dtype=dtype)])
@@ -636,7 +637,7 @@ def test_split_indices_may_count_parameters(mode):
 
 
 def test_overrides_that_will_not_be_called_are_told():
-    """MindSpore's Model and THOR call methods inside that scripts for old versions override."""
+    """MindSpore's Model and THOR internally call methods that scripts for old versions override."""
     with pytest.warns(RuntimeWarning, match="ModelThorOfScript: _train_dataset_sink_process will not be called"):
         class ModelThorOfScript(Model):
             def _train_dataset_sink_process(self, *arguments):
@@ -655,7 +656,7 @@ def test_overrides_that_will_not_be_called_are_told():
 
 
 def test_an_optimizer_of_the_scripts_own_is_told(capfd):
-    """convert_to_thor_model returns such a model as it is."""
+    """convert_to_thor_model returns such a model unchanged."""
     class THOR_Ascend(Momentum):  # noqa: N801  the name in the published article
         pass
     net = Net()

@@ -1,4 +1,4 @@
-"""sindri.tools: weights from and to other frameworks, one step compared value by value, their command lines."""
+"""sindri.tools: weights from and to other frameworks, one step compared value by value, command lines."""
 import json
 import os
 import re
@@ -80,7 +80,7 @@ def test_writes_what_it_reads_bit_for_bit(tmp_path):
     again, metadata_again, verified = _safetensors.read(str(tmp_path / "a.safetensors"))
     assert verified and metadata_again == metadata
     assert [w.name for w in again] == [w.name for w in weights] and all(a.same_bits(b) for a, b in zip(weights, again))
-    assert os.listdir(tmp_path) == ["a.safetensors"]  # no temporary file stays
+    assert os.listdir(tmp_path) == ["a.safetensors"]  # no temporary file remains
 
 
 def st_file(header, data=b"", pad=0):
@@ -225,7 +225,7 @@ def test_torchvision_resnet_names_both_ways():
 
 
 def test_names_of_a_whole_resnet_are_those_of_the_networks():
-    """Every name of torchvision's ResNet-18 becomes one of the C++ network's, with its shape."""
+    """Every name of torchvision's ResNet-18 maps to one of the C++ network's, with the same shape."""
     shapes = {k: tuple(s) for k, s in expectation("resnet18_logits.json")["shapes"].items()}
     ours = {p.name: tuple(p.shape) for p in ms.models.create("resnet18").get_parameters()}
     assert {r.new: shapes[r.old] for r in _names.to_mindspore(shapes) if r.new} == ours
@@ -313,7 +313,7 @@ def test_two_names_must_not_become_one():
 # --- files ----------------------------------------------------------------------------------------------------------------------
 
 def sample_entries():
-    """A training checkpoint in small: every element type .ckpt has, a scalar, state, a text."""
+    """Returns a small training checkpoint: every element type of .ckpt, a scalar, state, a text."""
     kinds = ("float32", "float16", "bfloat16", "int32", "int64", "uint8", "bool_", "float64")
     entries = [{"name": f"net.{k}", "data": Tensor(np.arange(6).reshape(2, 3) % 2, getattr(ms, k))} for k in kinds]
     entries += [{"name": "bn.gamma", "data": Tensor(f32(4))}, {"name": "moments.bn.gamma", "data": Tensor(f32(4) * 2)},
@@ -331,7 +331,7 @@ def test_ckpt_and_safetensors_round_trip_bit_for_bit(tmp_path):
 
 
 def test_every_bfloat16_number_survives(tmp_path):
-    """All 65,536 bit patterns; a signalling NaN may come back quiet (bit 6), as any arithmetic makes it."""
+    """All 65,536 bit patterns; a signalling NaN may become quiet (bit 6), as in any arithmetic."""
     bits = np.arange(65536).astype("<u2")
     a, b, c = (str(tmp_path / n) for n in ("a.safetensors", "b.ckpt", "c.safetensors"))
     _safetensors.write(a, [Weight("x.weight", "BF16", bits)])
@@ -344,7 +344,7 @@ def test_every_bfloat16_number_survives(tmp_path):
 
 
 def test_convert_loads_into_a_network(tmp_path):
-    """A state dict in PyTorch's names gives a Sindri network its values."""
+    """A state dict with PyTorch's names sets the values of a Sindri network."""
     a, b = str(tmp_path / "a.safetensors"), str(tmp_path / "b.ckpt")
     _safetensors.write(
         a,
@@ -392,11 +392,11 @@ def test_existing_targets_are_kept_unless_forced(tmp_path):
         convert.convert(a, b)
     with pytest.raises(ValueError, match="same file"):
         convert.convert(a, a, overwrite=True)
-    convert.convert(a, b, overwrite=True)  # a read-only .ckpt
+    convert.convert(a, b, overwrite=True)  # over a read-only .ckpt
 
 
 def test_logits_of_torchvision_weights(tmp_path):
-    """torchvision's ResNet-18 with weights from a formula gives the logits that PyTorch computed in float64 (make_torchvision_logits.py)."""
+    """torchvision's ResNet-18 with weights from a formula has the logits that PyTorch computed in float64 (make_torchvision_logits.py)."""
     expected = expectation("resnet18_logits.json")
     a, b = str(tmp_path / "resnet18.safetensors"), str(tmp_path / "resnet18.ckpt")
     _safetensors.write(a, [weight(k, formula.value(k, tuple(s))) for k, s in expected["shapes"].items()])
@@ -411,7 +411,7 @@ def test_logits_of_torchvision_weights(tmp_path):
 
 
 def example_resnet18():
-    """The network of python/examples/resnet in torchvision's form."""
+    """Returns the network of python/examples/resnet in torchvision's form."""
     sys.path.insert(0, os.path.join(ROOT, "python", "examples", "resnet"))
     try:
         from src.resnet import resnet18
@@ -420,7 +420,7 @@ def example_resnet18():
     return resnet18(1000, variant="torchvision")
 
 
-# --- PyTorch itself (skipped where it is not installed) ----------------------------------------------------------------------------
+# --- PyTorch itself (skipped if it is not installed) -------------------------------------------------------------------------------
 
 def test_pytorch_round_trip(tmp_path):
     torch = pytest.importorskip("torch")
@@ -510,12 +510,12 @@ def step(path=None, eps=1e-5, lr=0.1, reduction="mean", shift=0.0, **options):
 
 
 def test_record_holds_the_step_in_order(mode):
-    """Values against formulas; the mode of the context changes nothing and is put back."""
+    """Values compared with formulas; the context's mode has no effect and is restored."""
     before = ms.get_context("mode")
     rec = step()
     assert ms.get_context("mode") == before
     assert [i.name for i in rec.items if i.kind == "activation"] == ["0", "1", "2", "3", "4", "(net)"]
-    assert [i.name for i in rec.items if i.kind == "gradient"] == ["4.weight", "4.bias", "1.gamma", "1.beta", "0.weight"]  # as backward makes them
+    assert [i.name for i in rec.items if i.kind == "gradient"] == ["4.weight", "4.bias", "1.gamma", "1.beta", "0.weight"]  # in the order of the backward pass
     a = {i.name: i.array for i in rec.items if i.kind == "activation"}
     np.testing.assert_array_equal(a["2"], np.maximum(a["1"], 0))
     logits = a["4"].astype(np.float64)
@@ -620,7 +620,7 @@ def test_damaged_records_are_refused(tmp_path):
 # --- command lines ------------------------------------------------------------------------------------------------------------------
 
 def run(*args):
-    """`python -m sindri ARGS` as a process of its own."""
+    """Runs `python -m sindri ARGS` in a separate process."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(os.path.dirname(ms.__file__)), os.environ.get("PYTHONPATH", "")])}
     return subprocess.run([sys.executable, "-m", "sindri", *args], capture_output=True, text=True, check=False, env=env)
 
@@ -689,14 +689,14 @@ def test_help_is_short_and_starts_with_examples(args, capsys, monkeypatch):
 
 
 def test_parameters_of_any_kind_convert():
-    """from_tensor and to_tensor are inverse on Parameters."""
+    """from_tensor and to_tensor are inverses for Parameters."""
     p = Parameter(Tensor(f32(2, 3)), name="p")
     back = convert.to_tensor(convert.from_tensor("p", p))
     assert back.dtype == ms.float32 and np.array_equal(back.asnumpy(), f32(2, 3))
 
 
 def test_suggested_commands_are_as_the_program_was_called(tmp_path):
-    """The wheel's program is a path deep in site-packages: what a run suggests names `python -m sindri`, or `sindri` where that is in PATH."""
+    """The wheel's program has a path deep in site-packages, so a run's suggestions name `python -m sindri`, or `sindri` if it is in PATH."""
     from sindri import __main__ as entry
     try:
         entry._program()

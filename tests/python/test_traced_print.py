@@ -1,4 +1,4 @@
-"""print() and ops.Print in traced code: the graph prints at every run what the eager code prints, in program order."""
+"""print() and ops.Print in traced code: at every run the graph prints what the eager code prints, in program order."""
 import builtins
 import threading
 

@@ -1,4 +1,4 @@
-"""Model: training, evaluation, prediction, sinking, interruption; beside MindSpore 2.10.0's numbers (expectations/train.json)."""
+"""Model: training, evaluation, prediction, sinking, interruption; compared with MindSpore 2.10.0's values (expectations/train.json)."""
 import inspect
 import json
 import os
@@ -26,7 +26,7 @@ def got():
 
 
 def test_printed_lines(got):
-    """The text is equal to the byte but for the last digits of float32 numbers."""
+    """The text is equal except for the last digits of float32 numbers."""
     assert len(got['fit lines']) == len(EXPECTED['fit lines'])
     for ours, theirs in zip(got['fit lines'], EXPECTED['fit lines']):
         assert NUMBER.sub('#', ours) == NUMBER.sub('#', theirs)
@@ -68,7 +68,7 @@ def test_graph_mode_gives_the_same_losses():
 
 
 def test_sinking_on_the_cpu_target_calls_back_every_step(monkeypatch):
-    """As published scripts print and save there; MindSpore 1 sank on it too."""
+    """Published scripts print and save there; MindSpore 1 sank on it, too."""
     every, some = [(1 + i // 6, i + 1) for i in range(12)], [(1, 1), (1, 2), (2, 3), (2, 4)]
     assert [s[:2] for s in losses_of(ms.GRAPH_MODE, dataset_sink_mode=True)] == every
     assert [s[:2] for s in losses_of(ms.GRAPH_MODE, dataset_sink_mode=True, sink_size=2)] == some
@@ -88,7 +88,7 @@ def test_sink_size_cuts_the_passes():
     ms.set_context(device_target='GPU')
     steps = losses_of(ms.GRAPH_MODE)
     sunk = losses_of(ms.GRAPH_MODE, dataset_sink_mode=True, sink_size=4)
-    assert [s[:2] for s in sunk] == [(1, 4), (2, 8)]  # the second chunk goes on in the data
+    assert [s[:2] for s in sunk] == [(1, 4), (2, 8)]  # the second chunk continues in the data
     np.testing.assert_allclose([s[2] for s in sunk], [steps[3][2], steps[7][2]], rtol=1e-6)
 
 
@@ -197,7 +197,7 @@ def test_a_callback_that_turns_training_mode_off_is_heeded(mode):
     assert seen and not any(seen) and net.bn.moving_mean.asnumpy().tolist() == [0, 0]
     steps = len(seen)
     model.train(3, data, callbacks=Freeze(), dataset_sink_mode=False)
-    # Frozen in each epoch's beginning; the evaluations of the second epoch bring training mode back.
+    # Frozen at the start of each epoch; the evaluations of the second epoch restore training mode.
     assert seen[steps:] == [False] * (steps + 1) + [True] * (2 * steps - 1)
 
 

@@ -1,4 +1,4 @@
-"""Log lines, argument checks, the process group of one, parallel settings, private modules of older samples."""
+"""Log lines, argument checks, the process group with one rank, parallel settings, private modules of older samples."""
 import hashlib
 import os
 import re
@@ -116,7 +116,7 @@ def test_bad_log_settings(fresh_log, name, value):
 
 
 def test_the_checkpoint_form_that_mindspore_was_seen_to_read(tmp_path):
-    """MindSpore 2.10.0 read these very bytes back to equal values (tests/reference/check_checkpoints.py), with and without crc_check."""
+    """MindSpore 2.10.0 read exactly these bytes back to equal values (tests/reference/check_checkpoints.py), with and without crc_check."""
     append = {'epoch_num': 3, 'lr': 0.25, 'flag': True, 'note': 'héllo'}
     for compat, digest in ((False, DIGEST), (True, DIGEST_COMPAT)):
         path = tmp_path / f'{compat}.ckpt'
@@ -148,7 +148,7 @@ def test_validator_of_both_eras():
 
 
 def test_validator_of_the_first_versions():
-    """The order and the names up to 1.0: the argument's name comes first. The classes take the order from 1.1 on, too."""
+    """The order and the names up to 1.0, with the argument's name first. The classes accept the order from 1.1 on, too."""
     from sindri._checkparam import (ParamValidator, Rel, Validator, check_int_non_negative, check_int_positive, check_int_zero_one, check_padding,
                                     check_shape, check_type, check_typename)
     v, nan = Validator, float('nan')
@@ -265,7 +265,7 @@ def test_helpers_of_old_training_loops():
 
 
 def test_the_package_says_what_is_missing(tmp_path):
-    """Without sindri, `import mindspore` explains itself."""
+    """Without sindri, `import mindspore` prints how to install it."""
     code = 'import sys; sys.modules["sindri"] = None; import mindspore'
     import mindspore
     root = os.path.dirname(os.path.dirname(mindspore.__file__))

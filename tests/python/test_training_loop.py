@@ -15,7 +15,7 @@ with open(os.path.join(os.path.dirname(__file__), '..', 'train', 'data', 'loop_c
 
 @pytest.mark.parametrize('case', CASES, ids=lambda c: c['name'])
 def test_events_come_in_the_order_of_the_table(case):
-    ms.set_context(mode=ms.GRAPH_MODE if case.get('mode') == 'graph' else ms.PYNATIVE_MODE, device_target='GPU')  # where sinking runs chunks
+    ms.set_context(mode=ms.GRAPH_MODE if case.get('mode') == 'graph' else ms.PYNATIVE_MODE, device_target='GPU')  # target with sinking in chunks
     events = []
 
     def note(text, number=''):

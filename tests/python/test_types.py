@@ -1,4 +1,4 @@
-"""The package's types: the stubs are those of the running module, and scripts are checked against them. Needs mypy (scripts/python_env.sh)."""
+"""The package's types: the stubs match the running module, and scripts are checked against them. Needs mypy (scripts/python_env.sh)."""
 import os
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 import sindri
 
-pytestmark = pytest.mark.slow  # left out by scripts/test.sh --quick and --fast
+pytestmark = pytest.mark.slow  # omitted by scripts/test.sh --quick and --fast
 
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 PACKAGE = os.path.dirname(os.path.abspath(sindri.__file__))
@@ -20,7 +20,7 @@ def _mypy():
 
 
 def run(*command, **more):
-    """(exit code, output) of a Python module, in the root folder, where mypy.ini is."""
+    """Returns (exit code, output) of a Python module, run in the root folder, where mypy.ini is."""
     done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python"), **more})
     return done.returncode, done.stdout + done.stderr
@@ -43,7 +43,7 @@ def test_stubs_are_up_to_date():
 
 @in_tree
 def test_package_and_examples_are_strictly_typed():
-    """Each example by itself: several have a train.py and a folder src."""
+    """Each example separately: several have a train.py and a folder src."""
     examples = os.path.join("python", "examples")
     folders = sorted(os.path.join(examples, name) for name in os.listdir(os.path.join(ROOT, examples)) if os.path.isdir(os.path.join(ROOT, examples, name)))
     assert folders
@@ -91,7 +91,7 @@ REVEALED = ["sindri._core.Tensor", "tuple[int, ...]", "numpy.ndarray[Any, Any]",
 
 @in_tree
 def test_scripts_are_checked_against_the_types(tmp_path):
-    """What is right passes with the types one expects, and every wrong line is found: types that say Any everywhere would pass anything."""
+    """Correct code passes with the expected types, and every wrong line is found: if all types were Any, everything would pass."""
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
     output = mypy("--strict", str(path))[1]
@@ -108,7 +108,7 @@ def test_scripts_are_checked_against_the_types(tmp_path):
 
 
 def test_a_missing_extension_is_named(tmp_path):
-    """The folder of stubs beside the extension must not pass for it."""
+    """The folder of stubs next to the extension must not be taken for it."""
     package = tmp_path / "sindri"
     package.mkdir()
     for name in os.listdir(PACKAGE):

@@ -1,4 +1,5 @@
-"""What an output does not depend on does not change it: elements of weight 0, elements that no index names, gradients of elements not chosen."""
+"""Elements that an output does not depend on do not change it: elements of weight 0, elements that no index names, gradients of elements that were not
+selected."""
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ INF, NAN = math.inf, math.nan
 
 
 def dependence(fn, shape, places):
-    """For each input place whether it changes the output, [*output, *places]: from the finite function, one element moved at a time."""
+    """Returns for each input position whether it changes the output, [*output, *places]: measured with the finite function, one element changed at a time."""
     base = np.random.RandomState(0).uniform(0.5, 1, shape)
     at = fn(Tensor(base)).asnumpy()
     out = np.zeros(at.shape + (len(places),), bool)
@@ -64,7 +65,7 @@ def test_a_bad_pixel_stays_where_it_has_weight(name, bad):
     for k, place in enumerate(places):
         x = plain.copy()
         x[place] = bad
-        if name in ("prelu", "amax"):  # of which a number depends on the order
+        if name in ("prelu", "amax"):  # whether an element matters depends on its value
             break
         got = fn(Tensor(x)).asnumpy()
         np.testing.assert_array_equal(got[~touched[..., k]], wanted[~touched[..., k]], err_msg=f"element {place}")
@@ -131,7 +132,7 @@ def test_named_elements_meet_the_ends_of_the_type(kind):
 def test_quotients_of_integers_are_exact():
     i = Tensor([[0], [1], [2]], ms.int32)
     out = ops.tensor_scatter_div(Tensor([-7, 7, 2 ** 62 + 3], ms.int64), i, Tensor([2, -2, 1], ms.int64))
-    np.testing.assert_array_equal(out.asnumpy(), [-3, -3, 2 ** 62 + 3])  # towards 0, as MindSpore's
+    np.testing.assert_array_equal(out.asnumpy(), [-3, -3, 2 ** 62 + 3])  # towards 0, as in MindSpore
 
 
 @pytest.mark.parametrize("kind", ENDS)
@@ -144,7 +145,7 @@ def test_segments(kind):
     np.testing.assert_array_equal(ops.unsorted_segment_prod(x, ids, 4).asnumpy(), np.array([low, high, 1, 15], kind))
 
 
-# --- gradients that are not chosen ------------------------------------------------------------------------------------------------------
+# --- gradients that are not selected ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fn", [lambda x: ops.amax(x, 1), lambda x: ops.amin(x, 1), lambda x: ops.norm(x, INF, 1), lambda x: ops.max(x, 1)[0]])

@@ -1,4 +1,4 @@
-"""Uses of Parameters (sindri.autograd) against float64 NumPy forms, and second-order optimizers made of them."""
+"""Uses of Parameters (sindri.autograd) compared with float64 NumPy forms, and second-order optimizers built from them."""
 import numpy as np
 import pytest
 
@@ -20,7 +20,7 @@ def near(got, want):
 
 
 def fill(net, seed=3):
-    """The net with every Parameter in float64 and drawn from a generator."""
+    """Fills every Parameter of the net with float64 values from a generator and returns the net."""
     draw = np.random.default_rng(seed)
     for p in net.get_parameters():
         assert p.dtype == F64
@@ -48,7 +48,7 @@ class Weighted(nn.Cell):
 
 
 def uses_of(net, r, *x, **kwargs):
-    """The uses of the net's Parameters where its output's gradient is r; gradients have the bits that value_and_grad gives."""
+    """Returns the uses of the net's Parameters for the output gradient r; the gradients are bitwise identical to value_and_grad's."""
     loss = Weighted(net, r)
     out, grads, uses = value_and_grad_with_uses(loss)(*x, **kwargs)
     assert all(isinstance(u, ParamUse) for u in uses)
@@ -74,7 +74,7 @@ class Mlp(nn.Cell):
 
 
 def mlp_form(net, x, r, bias):
-    """(input and output gradient of the first layer, of the second)."""
+    """Returns (input and output gradient of the first layer, of the second)."""
     x, r = x.reshape(-1, x.shape[-1]), r.reshape(-1, r.shape[-1])
     w, v = value(net.first.weight), value(net.second.weight)
     h = np.tanh(x @ w.T + (value(net.first.bias) if bias else 0))
@@ -107,7 +107,7 @@ def test_dense(mode, rng, bias, leading):
 
 
 def conv_form(x, w, stride, pads, dilation, group):
-    """(output, the patches [N, group, rows·columns, C/group·kh·kw] in the weight's order) of a convolution, by loops."""
+    """Returns (output, the patches [N, group, rows·columns, C/group·kh·kw] in the weight's order) of a convolution, by loops."""
     (top, bottom, left, right), (o, c, kh, kw) = pads, w.shape
     x = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
     rows = (x.shape[2] - (kh - 1) * dilation[0] - 1) // stride[0] + 1
@@ -174,7 +174,7 @@ def test_convolution(mode, rng, case):
     near(first.output_grad, g)
     near(last.input(), h)
     near(last.output_grad, r)
-    # From input, output_grad and attrs alone: the weight's gradient by patches, as a factor of curvature needs them.
+    # From input, output_grad and attrs alone: the weight's gradient by patches, as curvature factors need them.
     a = conv_form(first.input().asnumpy(), w, first.attrs["stride"], first.attrs["pad"], first.attrs["dilation"], first.attrs["groups"])[1]
     dy = first.output_grad.asnumpy().reshape(2, group, 6 // group, -1)
     near(grads[0], np.einsum("ngos,ngsk->gok", dy, a).reshape(w.shape))
@@ -206,7 +206,7 @@ def test_embedding(mode, rng, one_hot):
 
 @pytest.mark.parametrize("norm_axis", [-1, 1])
 def test_layer_norm(mode, rng, norm_axis):
-    """gamma meets the normalised input; with statistics over more dimensions than the parameters have, too."""
+    """gamma multiplies the normalised input, also if the statistics cover more dimensions than the parameters have."""
     net = nn.LayerNorm((4,), begin_norm_axis=norm_axis, begin_params_axis=-1, epsilon=1e-3, dtype=F64)
     fill(net)
     x, r = rng.standard_normal((5, 3, 4)), rng.standard_normal((5, 3, 4))
@@ -237,7 +237,7 @@ def test_batch_norm(mode, rng):
 
 
 class Tied(nn.Cell):
-    """An embedding whose table is the output's weight, and a layer that runs twice between."""
+    """An embedding whose table is also the output's weight, and a layer that runs twice between them."""
 
     def __init__(self, recompute=False):
         super().__init__()
@@ -281,11 +281,11 @@ def test_shared_weights_and_a_layer_used_twice(mode, rng, recompute):
     assert [op for op, _ in uses[-1].path] == ["transpose"] and uses[-1].path[0][1] == {"perm": (1, 0)}
 
 
-# Nets of the user's own.
+# User-defined networks.
 
 
 class Own(nn.Cell):
-    """A weight behind a cast, a reshape and a transpose, a scale that is broadcast, one that enters twice, and a frozen one."""
+    """A weight that is cast, reshaped and transposed, a scale that is broadcast, one that is used twice, and a frozen one."""
 
     def __init__(self, rng):
         super().__init__()
@@ -385,7 +385,7 @@ def test_bad_arguments(rng):
 
 @pytest.mark.parametrize("level", ["O2", "O3"])
 def test_mixed_precision(mode, rng, level):
-    """A use holds what the op got: both factors rounded to bfloat16."""
+    """A use holds what the op received: both factors rounded to bfloat16."""
 
     class Net(nn.Cell):
         def __init__(self):
@@ -430,7 +430,7 @@ def test_loss_scale(mode, rng, scale):
 
 
 def test_gradients_without_uses_compile_to_the_same_graph(rng):
-    """What nobody reads of the uses leaves nothing behind."""
+    """Uses that nobody reads have no effect."""
     net = fill(Mlp())
     params = ms.ParameterTuple(net.trainable_params())
 
@@ -483,7 +483,7 @@ class Kfac(nn.Optimizer):
         if self.current_variant == 0:
             a, g = use.input(), use.unscaled_output_grad()
             n = a.shape[0]
-            g = ops.where(ops.isfinite(g), g, ops.zeros_like(g))  # a matrix with nan has no inverse
+            g = ops.where(ops.isfinite(g), g, ops.zeros_like(g))  # a matrix with NaN has no inverse
             ops.assign(self.a_inverse, ops.inverse(ops.matmul(a.T, a) / n + self.eyes[0]))
             ops.assign(self.g_inverse, ops.inverse(ops.matmul(g.T, g) * n + self.eyes[1]))
         return (ops.matmul(ops.matmul(self.g_inverse, gradients[0]), self.a_inverse),)
@@ -495,7 +495,7 @@ class Kfac(nn.Optimizer):
 
 
 class Step(nn.Cell):
-    """A training step that hands uses on."""
+    """A training step that passes uses on."""
 
     def __init__(self, network, optimizer, scale=None):
         super().__init__()
@@ -593,7 +593,7 @@ def test_variants_are_numbers_from_0_on(bad, error):
 
 
 def test_precondition_without_uses(mode):
-    """A hook that wants no uses sees the gradients, divided by a loss scale, before the rule of an optimizer of ours."""
+    """A hook that needs no uses gets the gradients, divided by a loss scale, before the rule of one of our optimizers."""
 
     class Halved(nn.SGD):
         def precondition(self, gradients, uses):

@@ -1,4 +1,4 @@
-"""Views: what is written to a part of a tensor is written to the tensor, as MindSpore 2.10 has it in PYNATIVE_MODE. Era 1 in a process of its own."""
+"""Views: a write to a part of a tensor changes the tensor, as in MindSpore 2.10's PYNATIVE_MODE. Era 1 is tested in a separate process."""
 import gc
 import os
 import subprocess
@@ -132,7 +132,7 @@ def test_gradients_through_writes():
 
 
 def test_in_graphs():
-    """Writes reach the tensor as they do eagerly; a part taken before keeps its value, as in MindSpore's graphs."""
+    """Writes reach the tensor as in eager mode; a part taken before keeps its value, as in MindSpore's graphs."""
     @ms.jit
     def f(x):
         y = x * 1
@@ -193,7 +193,8 @@ def test_copies_of_views_are_tensors_of_their_own():
 
 
 def test_era_1_in_a_process_of_its_own():
-    """MindSpore 1.8: what indexing gives writes to the tensor and keeps its value when that is written; nothing else is a view. Results of 1.x."""
+    """MindSpore 1.8: an indexing result writes to the tensor and keeps its value when the tensor is written; nothing else is a view. Results recorded with 1.x.
+    """
     script = """
 import numpy as np, sindri as ms
 from sindri import Tensor, ops

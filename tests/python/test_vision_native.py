@@ -84,7 +84,7 @@ def test_random_resize_draws_its_interpolation():
 
 
 def test_images_of_other_types():
-    # Floats beside float32 are computed in it; what only moves pixels takes any type.
+    # Floats other than float32 are computed in float32; transforms that only move pixels accept any type.
     double = IMAGE.astype(np.float64) / 255
     for operation in (vision.Invert(), vision.AdjustBrightness(0.5), vision.GaussianBlur(3), vision.Rotate(30, vision.Inter.BILINEAR)):
         assert operation(double).dtype == np.float64
@@ -118,7 +118,7 @@ def test_boxes_in_pipelines():
 
 
 def test_calls_let_other_threads_run():
-    """Half a second of blurring in a thread: this one goes on meanwhile."""
+    """Half a second of blurring in a thread, while this one keeps running."""
     large = np.zeros((1500, 1500, 3), np.uint8)
     blur, done = vision.GaussianBlur(31, 9.0), threading.Event()
 
@@ -212,7 +212,7 @@ def test_errors_of_worker_processes():
     notes = "\n".join(caught.value.__notes__)
     assert "in worker process" in notes and "in fails" in notes and 'raise KeyError("here it is")' in notes and "row 3" in notes
 
-    class Odd(Exception):  # cannot be pickled: it is local
+    class Odd(Exception):  # cannot be pickled, because it is local
         pass
 
     def odd(x):

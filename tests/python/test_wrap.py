@@ -1,4 +1,4 @@
-"""Training cells: what a step computes, loss scale and overflow, gradient reducers, parts of a batch, losses in mixed precision."""
+"""Training cells: the computation of a step, loss scale and overflow, gradient reducers, parts of a batch, losses in mixed precision."""
 import numpy as np
 import pytest
 
@@ -73,7 +73,7 @@ def test_a_step_runs_the_network_once(mode):
 
 
 class OwnStep(nn.TrainOneStepCell):
-    """As scripts write their own."""
+    """In the style of scripts."""
 
     def construct(self, *args):
         loss = self.network(*args)
@@ -95,7 +95,7 @@ def test_a_training_cell_of_ones_own(mode):
 
 
 class Scaled(nn.Cell):
-    """Its gradient is its input times a weight that starts at 1: inf where the input times the loss scale overflows."""
+    """Its gradient is its input times a weight that starts at 1: inf if the input times the loss scale overflows."""
 
     def __init__(self):
         super().__init__()
@@ -110,7 +110,7 @@ def test_dynamic_loss_scale(mode, optimizer):
     net = Scaled()
     opt = optimizer(net.trainable_params())
     step = nn.TrainOneStepWithLossScaleCell(net, opt, nn.DynamicLossScaleUpdateCell(2.0 ** 20, 4, 2)).set_train()
-    big = np.array([2.0 ** 109], np.float32)  # times 2^20 it is infinite
+    big = np.array([2.0 ** 109], np.float32)  # infinite when multiplied by 2^20
     one = np.array([1.0], np.float32)
     scales, overflows, weights = [], [], []
     for x in (one, big, one, one, one, one):
@@ -118,12 +118,12 @@ def test_dynamic_loss_scale(mode, optimizer):
         overflows.append(bool(overflow.asnumpy()))
         scales.append(float(scale))
         weights.append(float(net.w.asnumpy()[0]))
-    # Steps 1 and 2: the window counts from step 0, so step 2 would grow the scale, but it overflows; then two clean ones make it grow.
+    # Steps 1 and 2: the window counts from step 0, so step 2 would increase the scale, but it overflows; then two clean steps increase it.
     assert overflows == [False, True, False, False, False, False]
     assert scales == [2.0 ** 20, 2.0 ** 20, 2.0 ** 18, 2.0 ** 18, 2.0 ** 20, 2.0 ** 20]
     assert weights[1] == weights[0] and weights[2] < weights[1]
     if isinstance(opt, nn.Momentum):
-        assert weights == [0.75, 0.75, 0.25, 0.0, -0.5, -0.75]  # the table of rates does not advance in the step left out
+        assert weights == [0.75, 0.75, 0.25, 0.0, -0.5, -0.75]  # the table of rates does not advance in a skipped step
         assert opt.global_step.asnumpy() == 5
     names = {p.name for p in step.get_parameters()}
     assert {"scale_sense", "current_iterator_step", "last_overflow_iterator_step"} <= names
@@ -147,7 +147,7 @@ def test_a_step_that_is_left_out_leaves_moving_averages(mode):
     assert not step(ms.Tensor(x))[1]
     kept = {p.name: p.asnumpy().copy() for p in net.get_parameters()}
     assert kept['calls'] == 1 and kept['norm.moving_mean'].any()
-    x[0, 0] = np.inf  # the forward pass itself gives infinite activations
+    x[0, 0] = np.inf  # the forward pass itself produces infinite activations
     assert step(ms.Tensor(x))[1]
     for p in net.get_parameters():
         np.testing.assert_array_equal(p.asnumpy(), kept[p.name], err_msg=p.name)
@@ -187,7 +187,7 @@ class ScaledInDouble(nn.Cell):
 
 
 def test_loss_scales_keep_the_digits_of_float64(mode):
-    """1000.1 is no float32, nor is its reciprocal: rounded there, a gradient in float64 would be wrong in the eighth digit."""
+    """float32 can represent neither 1000.1 nor its reciprocal: if they were rounded, a float64 gradient would be wrong in the eighth digit."""
     x = ms.Tensor(np.array([0.11, 0.23, -0.31]), ms.float64)
     exact = np.array([0.3, -0.7, 1.1]) * (1 - 0.5 * 2 * x.asnumpy() ** 2)
     for make in (lambda p: nn.SGD(p, 0.5), lambda p: nn.Momentum(p, 0.5, 0.0), lambda p: nn.Adagrad(p, learning_rate=0.5)):  # the last has no
@@ -205,7 +205,7 @@ def test_loss_scales_keep_the_digits_of_float64(mode):
 
 
 class OwnScaledStep(nn.TrainOneStepWithLossScaleCell):
-    """As BERT's: the parts called by name, the optimizer behind an `if`."""
+    """In BERT's style: the parts called by name, the optimizer inside an `if`."""
 
     def construct(self, x):
         loss = self.network(x)
@@ -329,7 +329,7 @@ def test_data_parallel_on_one_rank_reduces_over_it(mode):
 
 
 def test_what_one_process_cannot_do_is_refused():
-    """Nothing trains on its own where the script means several processes."""
+    """A script that expects several processes must not train alone."""
     net = dense()
     ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, device_num=4)
     with pytest.raises(RuntimeError, match="communication.init"):
@@ -384,7 +384,7 @@ def test_wrong_arguments(at):
 
 
 def test_gradients_of_a_recorded_run_are_taken_once():
-    """The forward call just before is what the gradient call differentiates."""
+    """The gradient call differentiates the forward call just before it."""
     net = BatchNormNet().set_train().set_grad()
     with_loss = nn.WithLossCell(net, nn.MSELoss()).set_train().set_grad()
     weights = ms.ParameterTuple(net.trainable_params())

@@ -1,4 +1,4 @@
-"""Gradients where a power or a root has none of its own but the function's is finite, or 0 by convention (PyTorch's)."""
+"""Gradients at points where a power or a root has none but the whole function's gradient is finite, or 0 by convention (PyTorch's)."""
 import math
 
 import numpy as np
@@ -46,7 +46,7 @@ def test_zero(name, dtype):
         np.testing.assert_array_equal(g, np.zeros_like(g))
 
 
-FINITE = {  # beside the row or slice of zeros stands an ordinary one, which keeps its gradient
+FINITE = {  # next to the row or slice of zeros is an ordinary one, which keeps its gradient
     "norm 3": (lambda x: ops.norm(x, 3, 1), ONE, lambda x: np.sign(x) * x ** 2 / (np.abs(x) ** 3).sum(1, keepdims=True) ** (2 / 3)),
     "norm 1.5": (lambda x: ops.norm(x, 1.5, 1), ONE, lambda x: np.sign(x) * np.abs(x) ** 0.5 / (np.abs(x) ** 1.5).sum(1, keepdims=True) ** (1 / 3)),
     "std": (lambda x: ops.std(x, 1), ONE, lambda x: (x - x.mean(1, keepdims=True)) / (3 * x.std(1, keepdims=True))),

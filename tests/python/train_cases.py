@@ -1,4 +1,4 @@
-"""Trainings shared by the tests and by the run that recorded their expectations (tests/reference/make_train_expectations.py)."""
+"""Training runs shared by the tests and by the script that recorded their expectations (tests/reference/make_train_expectations.py)."""
 import contextlib
 import io
 import re
@@ -9,7 +9,7 @@ TIMES = re.compile(r'\d+\.\d{3}')
 
 
 def arrays():
-    """Twelve samples of three features, two classes."""
+    """Returns twelve samples of three features, in two classes."""
     rng = np.random.RandomState(3)
     return rng.randn(12, 3).astype(np.float32), (np.arange(12) % 2).astype(np.int32)
 
@@ -20,7 +20,7 @@ def dataset(ds, rows=12, batch=2):
 
 
 def network(ms, nn):
-    """Two Dense layers from fixed values."""
+    """Returns a network of two Dense layers with fixed values."""
     rng = np.random.RandomState(4)
     w = [ms.Tensor((rng.randn(*s) / 2).astype(np.float32)) for s in ((4, 3), (2, 4))]
 
@@ -43,7 +43,7 @@ def model(ms, nn, train, **kwargs):
 
 
 def teller(train, said):
-    """A callback that notes every hook with (mode, epoch, step, batch_num)."""
+    """Returns a callback that records every hook with (mode, epoch, step, batch_num)."""
     class Tell(train.Callback):
         pass
     for hook in [h for h in dir(train.Callback) if h.startswith('on_')]:
@@ -56,7 +56,7 @@ def teller(train, said):
 
 
 def run(ms, nn, train, ds):
-    """Losses, lines (times replaced by T), callback order, metrics and final parameters of fit and train in PyNative mode."""
+    """Returns losses, lines (times replaced by T), callback order, metrics and final parameters of fit and train in PyNative mode."""
     ms.set_context(mode=ms.PYNATIVE_MODE)
     out = {}
     said = []
@@ -80,7 +80,7 @@ def run(ms, nn, train, ds):
 
 
 def checkpoint_entries(ms):
-    """One array of every common type."""
+    """Returns one array of every common type."""
     a = np.arange(6).reshape(2, 3)
     kinds = ('float32', 'float16', 'bfloat16', 'int32', 'int64', 'uint8', 'bool_', 'float64')
     entries = [{'name': f'{k}.x', 'data': ms.Tensor(a % 2 if k == 'bool_' else a, getattr(ms, k))} for k in kinds]

@@ -1,5 +1,5 @@
-"""LeNet on the digits that come with Sindri, weights by a formula: 50 steps, the loss of each as a line of JSON. A MindSpore script that runs the
-same under both.
+"""LeNet on the bundled digits, with weights from a formula: 50 steps, the loss of each as a line of JSON. A MindSpore script that runs unchanged under both
+packages.
 
     python lenet_digits.py dataset/digits/digits.csv.gz graph|pynative
 """
@@ -35,7 +35,7 @@ class LeNet5(nn.Cell):
 
 
 class Losses(Callback):
-    """Keeps the loss of every step."""
+    """Records the loss of every step."""
 
     def __init__(self):
         super().__init__()
