@@ -1,7 +1,7 @@
-// What Python objects are behind the C++ values, and how arguments become them. Every source of the extension includes this first.
+// The Python objects that hold C++ values, and the conversion of arguments to them. Every source of the extension includes this first.
 //
-// sindri.Tensor is PyTensor, a handle that may be given another value (`t[0] = 1`, `set_data`); sindri.Parameter is PyParameter, whose
-// value is that of a Parameter at the moment it is read, in eager and in traced code.
+// sindri.Tensor is PyTensor, a handle that may be assigned another value (`t[0] = 1`, `set_data`). sindri.Parameter is PyParameter, whose
+// value is the Parameter's value at the moment of reading, in eager and in traced code.
 #pragma once
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -25,34 +25,34 @@
 namespace sindri::python {
 namespace py = pybind11;
 
-/// How a lazy tensor comes to its value: what it will be, and the Python Initializer that draws it.
+/// The source of a lazy tensor's value: its shape and type, and the Python Initializer that draws it.
 struct LazyValue {
   Shape shape;
   DType dtype = DType::kFloat32;
   py::object init;
 };
 
-/// What a tensor is a part of (common/_views.py): writes to it go to the base, and it is made anew when the base has another value.
+/// The object that a view is a part of (common/_views.py). Writes to the view go to the base, and the view is recomputed when the base changes.
 struct ViewLink {
   py::object base;  ///< the Tensor or Parameter
-  py::tuple steps;  ///< lead from the base to the part
-  uint64_t seen = 0;  ///< the value of the base that the part was made of
-  uint32_t generation = 0;  ///< of the base: another one has replaced what the part belongs to
-  bool snapshot = false;  ///< the part keeps its value when the base is written
+  py::tuple steps;  ///< lead from the base to the view
+  uint64_t seen = 0;  ///< id of the base's value that the view was computed from
+  uint32_t generation = 0;  ///< of the base; another number means that the view's base was replaced
+  bool snapshot = false;  ///< the view keeps its value when the base is written
 };
 
-/// sindri.Tensor: the Python object itself. Its type is not one of pybind11's (tensor_object.cc): making and dropping a result, and
-/// finding the value behind an argument, would otherwise cost more than a small op.
+/// sindri.Tensor: the Python object itself. Its type is not one of pybind11's (tensor_object.cc): with those, creating and destroying a result
+/// and finding an argument's value would cost more than a small op.
 struct PyTensor {
   PyObject_HEAD PyObject* dict;
   PyObject* weakrefs;
-  bool is_parameter;  ///< it is a PyParameter
+  bool is_parameter;  ///< whether this is a PyParameter
   Tensor held;
   std::unique_ptr<LazyValue> lazy;
   std::unique_ptr<ViewLink> view;
-  uint32_t generation;  ///< how often the handle was given something else to stand for (set_data), as against a write
+  uint32_t generation;  ///< how often the handle was bound to another value (set_data); writes do not count
 
-  /// The value now; a lazy tensor is filled first.
+  /// Returns the current value; materializes a lazy tensor first.
   Tensor value() {
     if (is_parameter) return read_parameter();
     if (view != nullptr) return read_view();
@@ -70,11 +70,11 @@ struct PyTensor {
 
 /// sindri.Parameter.
 struct PyParameter : PyTensor {
-  std::shared_ptr<Parameter> param;  ///< null until __init__ ran
+  std::shared_ptr<Parameter> param;  ///< null until __init__ has run
 };
 
-/// Parameters that a tape or a compiled function must keep alive: while one is being recorded on this thread, every Parameter that is
-/// read or written is added. Scopes nest; an inner one hands on what it has seen.
+/// The Parameters that a tape or a compiled function must keep alive. While one is being recorded on this thread, every Parameter that is
+/// read or written is added. Scopes nest; an inner scope passes its Parameters to the outer one.
 class ParameterKeeper {
  public:
   void add(const std::shared_ptr<Parameter>& p) {
@@ -103,62 +103,62 @@ class ParameterKeeper {
   std::vector<std::shared_ptr<Parameter>> params_;
 };
 
-/// Made by bind_tensor_types; they live as long as the process.
+/// Created by bind_tensor_types; they exist as long as the process.
 inline PyTypeObject *g_tensor_type = nullptr, *g_parameter_type = nullptr;
-/// The object as a PyTensor; null for another type.
+/// Returns the object as a PyTensor; null for another type.
 inline PyTensor* tensor_of(py::handle h) { return PyObject_TypeCheck(h.ptr(), g_tensor_type) ? reinterpret_cast<PyTensor*>(h.ptr()) : nullptr; }
-/// The object as a PyParameter whose __init__ ran; null for another.
+/// Returns the object as a PyParameter whose __init__ has run; null for another object.
 inline PyParameter* parameter_of(py::handle h) {
   if (!PyObject_TypeCheck(h.ptr(), g_parameter_type)) return nullptr;
   auto* const p = reinterpret_cast<PyParameter*>(h.ptr());
   return p->param != nullptr ? p : nullptr;
 }
-/// The slot of a Parameter. Throws DTypeError for another object.
+/// Returns the slot of a Parameter. Throws DTypeError for another object.
 const std::shared_ptr<Parameter>& slot_of(py::handle h);
-/// Tensor, Parameter, NumPy array or Python number (Python rules: bool, int64, float32); throws TypeError in Python for the rest.
+/// Converts a Tensor, Parameter, NumPy array or Python number (Python rules: bool, int64, float32); raises TypeError in Python for other objects.
 Tensor to_tensor(py::handle h);
-/// Kinds of numbers in the order in which types promote.
+/// Kinds of numbers, in the order of type promotion.
 enum class NumberKind : uint8_t { kNone, kBool, kInteger, kFraction };
-/// Whether the object is a Python or NumPy number, and of which kind.
+/// Returns the kind of a Python or NumPy number; kNone for another object.
 NumberKind number_kind(py::handle h);
-/// NumPy's scalar type.
+/// Returns NumPy's scalar type.
 py::handle numpy_generic();
-/// A number as a tensor of this type, exactly. Throws ValueError for what an integer type does not hold.
+/// Converts a number exactly to a tensor of this type. Throws ValueError if an integer type cannot hold it.
 Tensor number_of(py::handle number, DType dtype);
-/// The number in the tensor's type, or where its kind is the higher one in int64 or float32, as MindSpore has it: what the number is
-/// written as counts, not its value. Throws ValueError for an integer that does not fit.
+/// Converts a number to the tensor's type, or to int64 or float32 if the number is of a higher kind, as MindSpore does. The kind of the number
+/// counts, not its value. Throws ValueError for an integer that does not fit.
 Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind);
-/// The same for a comparison, where an integer that the tensor's type does not hold stands in int64: it is compared by its value.
+/// The same for a comparison: an integer that does not fit the tensor's type is converted to int64, so its value is compared.
 Tensor number_compared(const Tensor& t, py::handle number, NumberKind kind);
-/// Python objects by the fields' names; lists and shapes are tuples.
+/// Converts attributes to Python objects by the fields' names; lists and shapes become tuples.
 py::dict attrs_dict(const Attrs& attrs);
-/// Attributes of an op from a dict, each in its field's own type.
+/// Converts a dict to attributes of an op, each in its field's type.
 AttrFields to_fields(const OpDef& op, const py::dict& attrs);
 py::object to_python(Tensor t);
 py::object to_python(std::shared_ptr<Parameter> p);
 py::tuple to_python_tuple(const std::vector<Tensor>& ts);
-/// None for an undefined tensor.
+/// Returns None for an undefined tensor.
 inline py::object or_none(const Tensor& t) { return t.defined() ? to_python(t) : py::object(py::none()); }
-/// Results of an op with several, a tuple in Python.
+/// The results of an op with several results; a tuple in Python.
 struct TensorTuple {
   std::vector<Tensor> tensors;
 };
-/// float32 (sindri.common.dtype), numpy.float32, "float32", float, int, bool.
+/// Accepts sindri.common.dtype types, numpy.float32, "float32", float, int, bool.
 DType to_dtype(py::handle h);
 py::object dtype_object(DType t);
 Shape to_shape(py::handle h);
 py::tuple shape_tuple(const Shape& s);
-/// NumPy view of the memory.
+/// Returns a NumPy view of the memory.
 py::array to_numpy(const Tensor& t);
 /// Whether engine and array can use the same memory: contiguous, aligned, of this machine's byte order.
 bool memory_can_be_shared(const py::array& a);
 Tensor from_numpy(const py::array& a, bool share);
 
-/// Elements of the tensors that the call being dispatched has loaded; what decides whether the interpreter lock is released.
+/// Number of elements of the tensors that the dispatched call has loaded; decides whether the interpreter lock is released.
 int64_t& loaded_elements();
-/// From here on a call is long: releasing the interpreter lock for a smaller one would cost more than it gives.
+/// The number of elements from which a call is long. For a smaller call, releasing the interpreter lock would cost more than it gains.
 inline constexpr int64_t kLongCall = 1 << 15;
-/// f(), without the interpreter lock if so many elements make it a long call; f touches no Python object.
+/// Calls f(), without the interpreter lock if the number of elements makes it a long call; f touches no Python object.
 template <class F> auto without_lock(int64_t elements, F&& f) {
   std::optional<py::gil_scoped_release> released;
   if (elements > kLongCall) released.emplace();
@@ -175,15 +175,15 @@ class ReleaseForLongCall {
   std::optional<py::gil_scoped_release> released_;
 };
 
-/// Asking a traced tensor for its value: the code cannot be compiled, the caller runs it eagerly.
+/// The value of a traced tensor was requested: the code cannot be compiled, so the caller runs it eagerly.
 class TracedValue : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Asked for the value of a traced tensor: behind a condition of a compiled call, the rest of the call runs eagerly, with data in all tensors,
-/// and its `on_leave` hears what was asked for. False elsewhere.
+/// Called when the value of a traced tensor is requested. After a condition of a compiled call, the rest of the call runs eagerly, with data in
+/// all tensors, and its `on_leave` receives `what`. Returns false elsewhere.
 bool leave_traced_call(const std::string& what);
-/// The truth of a traced tensor of one element (traced_condition). Where the call goes on eagerly behind it, `on_leave` hears "".
+/// Returns the truth of a traced tensor with one element (traced_condition). If the call continues eagerly after it, `on_leave` receives "".
 std::optional<bool> traced_truth(const Tensor& t);
 
 void bind_errors(py::module_& m);
@@ -205,14 +205,14 @@ void bind_comm(py::module_& m);
 
 namespace pybind11::detail {
 
-// Methods take `PyTensor& self` or `PyParameter& self`.
+// Methods declare `PyTensor& self` or `PyParameter& self`.
 template <class T, T* (*Of)(handle)> struct tensor_object_caster {
   static constexpr auto name = const_name("sindri.Tensor");
   template <class> using cast_op_type = T&;
   bool load(handle src, bool) {
     value = Of(src);
     if constexpr (std::is_same_v<T, sindri::python::PyParameter>)
-      if (value == nullptr) sindri::python::slot_of(src);  // says that it is no Parameter, or that its __init__ did not run
+      if (value == nullptr) sindri::python::slot_of(src);  // throws: not a Parameter, or its __init__ did not run
     return value != nullptr;
   }
   explicit operator T&() { return *value; }
@@ -224,7 +224,7 @@ template <> struct type_caster<sindri::python::PyParameter> : tensor_object_cast
 template <> struct type_caster<sindri::Tensor> {
   PYBIND11_TYPE_CASTER(sindri::Tensor, const_name("sindri.Tensor"));
   bool load(handle src, bool convert) {
-    if (src.is_none()) return true;  // an undefined tensor: left out
+    if (src.is_none()) return true;  // an undefined tensor: omitted
     if (sindri::python::PyTensor* t = sindri::python::tensor_of(src)) {
       value = t->value();
       sindri::python::loaded_elements() += value.numel();

@@ -1,5 +1,5 @@
-// Ranks that train together: the world and its groups, collective calls of the host, and the ops. Every call that may wait for other ranks does so
-// without the interpreter lock.
+// Distributed ranks: the world and its groups, collective calls on the host, and the ops. Every call that may wait for other ranks releases
+// the interpreter lock.
 #include <fmt/format.h>
 
 #include "python/src/casters.h"
@@ -23,13 +23,13 @@ app::Settings environment_settings() {
   return s;
 }
 
-// What training steps of this process are told beside their own arguments; since init.
+// The options of training steps in this process besides their own arguments; set by init.
 train::DataParallelOptions& step_options() {
   static train::DataParallelOptions o;
   return o;
 }
 
-// A process of Python is one virtual rank. What its random ops draw is that rank's: the key counts samples from there on.
+// A Python process is one virtual rank, and its random ops draw that rank's numbers: the key counts samples from this offset.
 int64_t own_sample_offset() { return train::sample_offset(comm::world().rank()); }
 
 void place_random_numbers() {
@@ -37,7 +37,7 @@ void place_random_numbers() {
   ops::rng_state().store(Tensor::from_vector<int64_t>({3}, {key.at(0), key.at(1), own_sample_offset()}));
 }
 
-// Settings of `sindri train` that a script says otherwise, or that it does itself.
+// Warns about settings of `sindri train` that a script specifies in another way or implements itself.
 void warn_of_others(const app::Settings& s) {
   for (const char* name : {"dist.parallel_mode", "dist.gradients_mean", "dist.overlap", "dist.bn_merge", "dist.loss_scope", "dist.load_local", "dist.stop_file",
                            "dist.term_grace"})
@@ -67,7 +67,7 @@ train::DataParallelOptions options_of(bool mean, const std::optional<std::vector
   return o;
 }
 
-/// What ranks do together between steps. The step itself reduces in its stage `reduce`, by reduce_gradients.
+/// The joint actions of ranks between steps. The step itself reduces in its stage `reduce`, with reduce_gradients.
 class PyDataParallel {
  public:
   PyDataParallel(const py::iterable& parameters, const std::vector<std::pair<std::string, py::object>>& network_state, bool mean,
@@ -77,7 +77,7 @@ class PyDataParallel {
     for (const auto& [name, p] : network_state) context.network_state.emplace_back(name, slot(p));
     train::DataParallelOptions o = options_of(mean, fusion, bucket_mb);
     o.parameter_broadcast = o.parameter_broadcast && parameter_broadcast;
-    train::TrainStep unused;  // Python's stages do what it would
+    train::TrainStep unused;  // Python's stages replace it
     state_ = train::apply_data_parallel(unused, context, o, comm::world());
   }
   void begin(const std::vector<std::string>& lines, const py::iterable& state) {
@@ -104,7 +104,7 @@ class PyDataParallel {
   std::shared_ptr<train::DataParallel> state_;
 };
 
-// The world ranks of each host's processes, by world rank: known to all since init.
+// The host number of each rank, by world rank. All ranks call this at init.
 std::vector<int> hosts_of_world() {
   std::vector<int> out;
   comm::Communicator& w = comm::world();
@@ -162,20 +162,21 @@ void bind_ops_of_ranks(py::module_& into) {
   into.def(
       "send",
       [](const Tensor& x, int64_t to, int64_t tag, const std::string& group) { return to_python(unlocked([&] { return ops::send(x, to, tag, group); })); },
-      py::arg("x"), py::arg("to"), py::arg("tag") = 0, py::arg("group") = "world", "To rank `to` of the group; gives x back.");
+      py::arg("x"), py::arg("to"), py::arg("tag") = 0, py::arg("group") = "world", "Sends x to rank `to` of the group and returns it.");
   into.def(
       "recv",
       [](const Shape& shape, DType dtype, int64_t from, int64_t tag, const std::string& group) {
         return to_python(unlocked([&] { return ops::recv(shape, dtype, from, tag, group); }));
       },
-      py::arg("shape"), py::arg("dtype"), py::arg("source"), py::arg("tag") = 0, py::arg("group") = "world", "What rank `source` of the group sends next.");
+      py::arg("shape"), py::arg("dtype"), py::arg("source"), py::arg("tag") = 0, py::arg("group") = "world",
+      "Returns the next tensor that rank `source` of the group sends.");
   into.def(
       "send_recv",
       [](const Tensor& x, int64_t to, int64_t from, int64_t tag, const std::string& group) {
         return to_python(unlocked([&] { return ops::send_recv(x, to, from, tag, group); }));
       },
       py::arg("x"), py::arg("to"), py::arg("source"), py::arg("tag") = 0, py::arg("group") = "world",
-      "x goes to rank `to` of the group, a tensor like it comes from rank `source`, at once.");
+      "Sends x to rank `to` of the group and receives a tensor of the same shape from rank `source` at the same time.");
 }
 
 void bind_world(py::module_& m) {
@@ -183,7 +184,7 @@ void bind_world(py::module_& m) {
   m.def("finalize", &comm::finalize, py::call_guard<py::gil_scoped_release>());
   m.def("initialized", &comm::initialized);
   m.def("backend", [] { return std::string(comm::world().backend()); });
-  m.def("hosts", &hosts_of_world, py::call_guard<py::gil_scoped_release>(), "The number of each rank's host: a call of all ranks.");
+  m.def("hosts", &hosts_of_world, py::call_guard<py::gil_scoped_release>(), "Returns the number of each rank's host. All ranks must call it.");
   m.def("local_rank", [] { return comm::world().local_rank(); });
   m.def("local_size", [] { return comm::world().local_size(); });
   m.def(
@@ -195,13 +196,14 @@ void bind_world(py::module_& m) {
       py::call_guard<py::gil_scoped_release>());
   m.def("destroy_group", &comm::destroy_group, py::arg("name"), py::call_guard<py::gil_scoped_release>());
   m.def("check", [] { comm::world().check(); });
-  m.def("arm_exit_guard", &comm::arm_exit_guard, "From now on the process ends five seconds after its job has failed, whatever it is doing.");
-  m.def("fail_at_exit", &comm::fail_at_exit, "The process, which is ending, ends with 7 where it would have ended with 0.");
+  m.def("arm_exit_guard", &comm::arm_exit_guard, "From this call on the process ends five seconds after its job failed, whatever it is doing.");
+  m.def("fail_at_exit", &comm::fail_at_exit, "Makes the process, which is ending, exit with code 7 if it would have exited with 0.");
   m.def(
-      "leave_code", [](int code) { comm::leave_code(static_cast<ErrorCode>(code)); }, py::arg("code"), "Tells sindri run by which error this process ends.");
+      "leave_code", [](int code) { comm::leave_code(static_cast<ErrorCode>(code)); }, py::arg("code"),
+      "Reports to sindri run the error that ends this process.");
   m.def(
       "abort", [](const std::string& reason) { comm::abort(reason); }, py::arg("reason"), py::call_guard<py::gil_scoped_release>(),
-      "Ends the job because of this rank: the others' calls raise CommError.");
+      "Ends the job because of this rank: the other ranks' calls raise CommError.");
 }
 
 void bind_host_calls(py::module_& m) {
@@ -211,7 +213,7 @@ void bind_host_calls(py::module_& m) {
   m.def(
       "all_gather_text",
       [](const std::string& text, const std::string& what, const std::string& group) { return comm::find_group(group).all_gather_text(text, {what.c_str()}); },
-      py::arg("text"), py::arg("what"), py::arg("group") = "world", py::call_guard<py::gil_scoped_release>(), "The texts of all ranks, by rank.");
+      py::arg("text"), py::arg("what"), py::arg("group") = "world", py::call_guard<py::gil_scoped_release>(), "Returns the texts of all ranks, by rank.");
 }
 
 }  // namespace
@@ -219,7 +221,7 @@ void bind_host_calls(py::module_& m) {
 void bind_comm(py::module_& m) {
   py::module_ ops = m.attr("ops");
   bind_ops_of_ranks(ops);
-  py::module_ c = m.def_submodule("comm", "The ranks that train together (include/sindri/comm/communicator.h).");
+  py::module_ c = m.def_submodule("comm", "The ranks of a distributed run (include/sindri/comm/communicator.h).");
   bind_world(c);
   bind_host_calls(c);
   c.def(
@@ -230,21 +232,21 @@ void bind_comm(py::module_& m) {
         return to_python_tuple(unlocked([&] { return train::reduce_gradients(g, o, comm::find_group(group)); }));
       },
       py::arg("gradients"), py::arg("mean"), py::arg("fusion") = py::none(), py::arg("bucket_mb") = 0.0, py::arg("group") = "world",
-      "The ranks' gradients put together, a bucket a call. fusion: the last gradient of each bucket; None: the settings'.");
+      "Reduces the ranks' gradients, one bucket per call. fusion: the last gradient of each bucket; None: as the settings say.");
   c.def("place_random_numbers", &place_random_numbers, py::call_guard<py::gil_scoped_release>(),
-        "The random ops draw this rank's numbers, whatever rank's state they were given.");
-  py::class_<PyDataParallel>(c, "DataParallel", "What the ranks of a data-parallel training do together between steps (include/sindri/train/data_parallel.h).")
+        "Makes the random ops draw this rank's numbers, even if another rank's state was loaded.");
+  py::class_<PyDataParallel>(c, "DataParallel", "The joint actions of the ranks of a data-parallel run between steps (include/sindri/train/data_parallel.h).")
       .def(py::init<const py::iterable&, const std::vector<std::pair<std::string, py::object>>&, bool, const std::optional<std::vector<int64_t>>&, double,
                     bool>(),
            py::arg("parameters"), py::arg("network_state"), py::arg("mean"), py::arg("fusion"), py::arg("bucket_mb"), py::arg("parameter_broadcast"))
       .def("begin", &PyDataParallel::begin, py::arg("lines"), py::arg("state"),
-           "Before the first step: CommError unless all ranks were given the same; then all have rank 0's parameters and state.")
+           "Prepares the first step: raises CommError unless all ranks have equal lines, then copies rank 0's parameters and state to all.")
       .def("check_replicas", &PyDataParallel::check_replicas, py::call_guard<py::gil_scoped_release>(),
-           "CommError naming the ranks whose parameters differ from the others'.")
+           "Raises CommError that names the ranks whose parameters differ from the others'.")
       .def("after_step", &PyDataParallel::after_step, py::arg("step"), py::call_guard<py::gil_scoped_release>(),
-           "check_replicas() every dist.replica_check_steps steps.")
+           "Calls check_replicas() every dist.replica_check_steps steps.")
       .def_property_readonly("buckets", &PyDataParallel::buckets, "[(first, last, bytes)] in the order of reduction.");
-  // Ranks that are threads, for tests: their world is that of the thread that asks.
+  // Ranks that are threads, for tests: their world is that of the calling thread.
   c.def(
       "run_ranks",
       [](int size, const py::function& f) {
@@ -254,7 +256,7 @@ void bind_comm(py::module_& m) {
           f(rank);
         });
       },
-      py::arg("size"), py::arg("f"), "f(rank) on so many threads, each a rank of one world.");
+      py::arg("size"), py::arg("f"), "Calls f(rank) on `size` threads, each a rank of one world.");
 }
 
 }  // namespace sindri::python

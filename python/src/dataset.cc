@@ -1,8 +1,8 @@
 // sindri._core.dataset: the data pipeline in Python. Datasets, samplers, transforms and iterators are thin handles here; names,
-// defaults and checks are those of python/sindri/dataset.
+// defaults and checks are in python/sindri/dataset.
 //
-// The interpreter lock (GIL) is the one thing to take care of. Workers call Python functions, so every call that may wait for a worker
-// releases it, the destructor of an iterator included; and whatever Python object the pipeline holds is let go with it held.
+// The interpreter lock (GIL) needs care. Workers call Python functions, so every call that may wait for a worker releases it, including
+// the destructor of an iterator. Python objects that the pipeline holds are released with the lock held.
 #include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
@@ -61,7 +61,7 @@ bool interpreter_runs() {
 #endif
 }
 
-/// A Python object that C++ threads may hold: given up with the lock held, or not at all when the interpreter is gone.
+/// A Python object that C++ threads may hold. It is released with the lock held, or not at all after the interpreter has ended.
 using Held = std::shared_ptr<py::object>;
 Held hold(py::object o) {
   return Held(new py::object(std::move(o)), [](py::object* p) {
@@ -75,7 +75,7 @@ Held hold(py::object o) {
   });
 }
 
-// Never destroyed: exceptions may pass while the interpreter shuts down.
+// Never destroyed: exceptions may occur while the interpreter shuts down.
 struct RowErrors {
   py::object bad_sample, empty;
 };
@@ -86,13 +86,13 @@ RowErrors& row_errors() {
 
 // Exceptions of Python functions on their way through the pipeline.
 
-/// What PythonError carries.
+/// The payload of PythonError.
 struct Carried {
   explicit Carried(Held e) : exception(std::move(e)) {}
   virtual ~Carried() = default;
   Held exception;
 };
-/// A Python exception inside a C++ one; the pipeline adds file, row and operation. Only a BadSample can be replaced or skipped.
+/// A Python exception inside a C++ exception. The pipeline adds file, row and operation. Only a BadSample can be replaced or skipped.
 template <class Base> struct PythonError final : Base, Carried {
   PythonError(Held e, std::string text) : Base(std::move(text)), Carried(std::move(e)) {}
 };
@@ -125,7 +125,7 @@ template <class F> auto call_python(F&& f) {
   } catch (py::error_already_set& e) { throw_python(e); }
 }
 
-/// PEP 678: what the traceback prints below the message. Once per text.
+/// Adds a note that the traceback prints below the message (PEP 678), once per text.
 void add_note(const py::object& exception, const std::string& note) {
   try {
     py::list notes = py::getattr(exception, "__notes__", py::list());
@@ -133,7 +133,7 @@ void add_note(const py::object& exception, const std::string& note) {
     notes.append(note);
     py::setattr(exception, "__notes__", notes);
   } catch (py::error_already_set&) {
-    // An exception class without attributes stays as it is.
+    // An exception class without attributes stays unchanged.
   }
 }
 
@@ -162,10 +162,10 @@ void translate(std::exception_ptr p) {
 
 // Rows between Python and C++.
 
-// On the host, where rows are made.
+// Converts to a tensor on the host, where rows are produced.
 Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
   if (PyTensor* t = tensor_of(value)) return t->value().to({});
-  const py::array a(py::reinterpret_borrow<py::object>(value));  // raises what NumPy, or the value's own __array__, does
+  const py::array a(py::reinterpret_borrow<py::object>(value));  // raises as NumPy or the value's __array__ does
   const char kind = a.dtype().kind();
   if (kind == 'U' || kind == 'S' || kind == 'O') {
     if (kind == 'O')
@@ -177,7 +177,7 @@ Tensor value_to_tensor(py::handle value, const std::string& who, size_t k) {
   return from_numpy(a, false);
 }
 
-/// A tuple is one value per column, anything else the value of a single column.
+/// A tuple holds one value per column, anything else is the value of a single column.
 std::vector<Tensor> row_to_tensors(const py::object& row, const std::string& who) {
   std::vector<Tensor> out;
   if (py::isinstance<py::tuple>(row)) {
@@ -225,7 +225,7 @@ data::vision::RandomResizedCropOptions crop_options(std::array<double, 2> scale,
   return o;
 }
 
-/// Arrays that need not be converted are read where they are: the caller holds them meanwhile.
+/// Arrays that need no conversion are read in place: the caller holds them meanwhile.
 Tensor value_for_a_call(py::handle value, const std::string& who, size_t k) {
   if (py::isinstance<py::array>(value)) {
     const auto a = py::reinterpret_borrow<py::array>(value);
@@ -251,9 +251,9 @@ py::tuple apply_transform(const Transform& t, const py::sequence& values, uint64
 }
 
 void bind_transforms(py::module_& m) {
-  py::class_<Transform>(m, "Transform", "One operation on a row.")
+  py::class_<Transform>(m, "Transform", "An operation on a row.")
       .def("__str__", &Transform::str)
-      .def_property_readonly("columns", &Transform::columns, "How many values it takes (0: any number) and gives.")
+      .def_property_readonly("columns", &Transform::columns, "The number of values it accepts (0: any number) and returns.")
       .def(
           "__call__",
           [](const Transform& t, const py::object& input) {
@@ -265,8 +265,9 @@ void bind_transforms(py::module_& m) {
             }
             return to_numpy(out);
           },
-          py::arg("input"), "Applies it to one array.")
-      .def("apply", &apply_transform, py::arg("values"), py::arg("key"), "The results for one row's values; a random one draws from the key alone.");
+          py::arg("input"), "Applies the transform to one array.")
+      .def("apply", &apply_transform, py::arg("values"), py::arg("key"),
+           "Returns the results for one row's values; a random transform draws from the key alone.");
   namespace v = data::vision;
   using I64s = std::vector<int64_t>;
   using Pair = std::array<double, 2>;
@@ -292,14 +293,14 @@ void bind_transforms(py::module_& m) {
   m.def("type_cast", [](DType dtype) { return Transform(data::transforms::TypeCast(dtype)); });
   m.def("one_hot", [](int64_t classes, double rate) { return Transform(data::transforms::OneHot(classes, rate)); });
   m.def("function", &python_function, py::arg("name"), py::arg("callable"), py::arg("num_outputs") = 1, py::arg("keyed") = false,
-        "A Python function of the input columns' arrays; keyed: a number that depends on (seed, pass, position) comes first.");
+        "Returns a transform that calls a Python function with the input columns' arrays; keyed: preceded by a number that depends on (seed, pass, position).");
 }
 
 // Sources.
 
 using MaybeInt = std::optional<int64_t>;
 
-/// What every source takes, in the order of the Python side's `_source_options`.
+/// Options of every source, in the order of the Python side's `_source_options`.
 struct Common {
   MaybeInt num_samples;
   int workers = 0;
@@ -361,14 +362,14 @@ Dataset::Ptr generator(const py::object& row, const py::object& rows, MaybeInt s
 }
 
 void bind_sources(py::module_& m) {
-  py::class_<data::Sampler>(m, "Sampler", "Which rows of a source are read, in which order.").def("__str__", &data::Sampler::str);
+  py::class_<data::Sampler>(m, "Sampler", "The choice and order of the rows that are read from a source.").def("__str__", &data::Sampler::str);
   m.def("sequential_sampler", &data::SequentialSampler);
   m.def("random_sampler", &data::RandomSampler);
   m.def("distributed_sampler", &data::DistributedSampler);
   m.def("subset_sampler", &data::SubsetSampler);
   m.def("subset_random_sampler", &data::SubsetRandomSampler);
 
-  py::class_<Common>(m, "SourceOptions", "What every source takes.")
+  py::class_<Common>(m, "SourceOptions", "Options of every source.")
       .def(py::init([](MaybeInt num_samples, int workers, std::optional<bool> shuffle, std::optional<data::Sampler> sampler, MaybeInt shards, MaybeInt id) {
              return Common{num_samples, workers, shuffle, std::move(sampler), shards, id};
            }),
@@ -399,7 +400,7 @@ void bind_sources(py::module_& m) {
     data::NumpySlicesDataset::Options o;
     const DeviceScope host(Device{});
     for (const auto& [name, a] : columns) {
-      // Memory is shared where the element type exists; others are widened, which copies.
+      // Memory is shared if the element type exists; other types are widened, which copies.
       const py::dtype d = a.dtype();
       const bool same = d.kind() == 'b' || d.kind() == 'f' || (d.kind() == 'u' && d.itemsize() == 1) || (d.kind() == 'i' && d.itemsize() >= 4);
       o.columns.emplace_back(name, from_numpy(a, same && memory_can_be_shared(a)));
@@ -426,7 +427,7 @@ py::list column_infos(const Dataset& d) {
   return out;
 }
 
-/// Ends iterators on threads of their own.
+/// Ends iterators on separate threads.
 class Reapers {
  public:
   const pid_t process = ::getpid();
@@ -460,7 +461,7 @@ class Reapers {
   std::mutex mutex_;
   std::vector<Reaper> threads_;
 };
-// Never destroyed: what is still there when the process ends must not be waited for. A forked process has none of the threads, so it begins anew.
+// Never destroyed: threads that still run when the process ends must not be waited for. A forked process has none of the threads, so it starts with none.
 Reapers& reapers() {
   static std::atomic<Reapers*> current{new Reapers};
   Reapers* seen = current.load();
@@ -469,7 +470,7 @@ Reapers& reapers() {
   return current.compare_exchange_strong(seen, mine.get()) ? *mine.release() : *seen;
 }
 
-/// Ends an iterator; inside a callback of the pipeline on another thread, for a worker cannot join itself.
+/// Ends an iterator. Inside a callback of the pipeline another thread does it, because a worker cannot join itself.
 struct EndIterator {
   std::thread::id creator = std::this_thread::get_id();
   bool in_callback() const { return t_callback_depth > 0 && creator != std::this_thread::get_id(); }
@@ -489,11 +490,11 @@ class PyIterator {
   PyIterator(const PyIterator&) = delete;
   PyIterator& operator=(const PyIterator&) = delete;
 
-  /// One thread at a time. It holds the iterator meanwhile, for a callback may close it.
+  /// Runs f for one thread at a time. It holds the iterator meanwhile, because a callback may close it.
   template <class F> auto use(F&& f) {
-    if (elsewhere()) data::throw_read_elsewhere(reader_);  // before the locks, which are as they were when the process was forked
+    if (elsewhere()) data::throw_read_elsewhere(reader_);  // before the locks, whose state is that of the fork
     const py::gil_scoped_release release;
-    open();  // a callback must not wait for a thread that ends the iterator and so waits for it
+    open();  // a callback must not wait for a thread that is ending the iterator and waits for the callback
     const std::lock_guard one(using_);
     const std::shared_ptr<data::Iterator> it = open();
     return f(*it);
@@ -510,7 +511,7 @@ class PyIterator {
       columns.swap(pending_);
     }
     if (PyErr_CheckSignals() != 0) {
-      if (more) pending_ = std::move(columns);  // the next call gives it
+      if (more) pending_ = std::move(columns);  // the next call returns it
       throw py::error_already_set();
     }
     if (!more) return py::none();
@@ -530,7 +531,7 @@ class PyIterator {
   /// Without `wait` the workers end in the background.
   void close(bool wait) {
     if (elsewhere()) {
-      static auto* kept = new std::vector<std::shared_ptr<data::Iterator>>;  // for ever: nothing in it can be ended here
+      static auto* kept = new std::vector<std::shared_ptr<data::Iterator>>;  // kept forever: its threads do not exist in this process
       kept->push_back(std::move(it_));
       return;
     }
@@ -539,7 +540,7 @@ class PyIterator {
       const std::lock_guard lock(mutex_);
       mine.swap(it_);
     }
-    if (!mine || end_.in_callback()) return;  // the last holder ends it
+    if (!mine || end_.in_callback()) return;  // the last owner ends it
     if (!wait) {
       reapers().take(std::move(mine));
       return;
@@ -567,7 +568,7 @@ class PyIterator {
     }
   }
 
-  // Signals are handled every tenth of a second while the next batch is being made.
+  // Signals are handled every tenth of a second while the next batch is being produced.
   void wait() {
     while (!use([](data::Iterator& it) { return it.wait(0.1); })) {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -575,12 +576,12 @@ class PyIterator {
   }
 
   const EndIterator end_;
-  std::mutex using_;  // of what it_ points to; taken before mutex_
-  mutable std::mutex mutex_;  // of it_
+  std::mutex using_;  // guards the object of it_; locked before mutex_
+  mutable std::mutex mutex_;  // guards it_
   std::shared_ptr<data::Iterator> it_;
   std::vector<Tensor> pending_;
   std::atomic<bool> failed_{false};
-  std::atomic<pid_t> reader_{0};  // the process that has begun to read
+  std::atomic<pid_t> reader_{0};  // the process that started reading
 };
 
 py::dict stats_dict(const data::Stats& s) {
@@ -625,7 +626,7 @@ void bind_pipeline(py::module_& m, DatasetClass& pipeline) {
       .def("get_batch_size", &Dataset::get_batch_size, Release())
       .def("get_repeat_count", &Dataset::get_repeat_count, Release())
       .def("get_col_names", &Dataset::get_col_names, Release())
-      .def("columns", &column_infos, "(name, element type or None, shape or None) of each column.")
+      .def("columns", &column_infos, "Returns (name, element type or None, shape or None) of each column.")
       .def("get_class_indexing", &Dataset::get_class_indexing, Release())
       .def("num_classes", &Dataset::num_classes, Release());
 
@@ -644,10 +645,10 @@ void bind_pipeline(py::module_& m, DatasetClass& pipeline) {
            }),
            py::arg("dataset"), py::arg("num_epochs") = -1, py::arg("start_epoch") = 0, py::arg("seed") = py::none(), py::arg("on_corrupt") = "fail",
            py::arg("max_corrupt") = -1, py::arg("prefetch") = 2, py::arg("num_workers") = 0)
-      .def("next", &PyIterator::next, py::arg("numpy") = false, "The next row's columns, or None at the end of the epoch.")
-      .def("next_epoch", &PyIterator::next_epoch, "Moves to the next epoch; False when none is left.")
-      .def("close", &PyIterator::close, py::arg("wait") = true, "Stops the workers; wait: returns when they have ended.")
-      .def_property_readonly("failed", &PyIterator::failed, "Whether next() has raised an error of the pipeline, which is then over.")
+      .def("next", &PyIterator::next, py::arg("numpy") = false, "Returns the next row's columns, or None at the end of the epoch.")
+      .def("next_epoch", &PyIterator::next_epoch, "Moves to the next epoch; returns False if there is none.")
+      .def("close", &PyIterator::close, py::arg("wait") = true, "Stops the workers; wait: returns after they have ended.")
+      .def_property_readonly("failed", &PyIterator::failed, "Whether next() has raised an error of the pipeline, which ends it.")
       .def_property_readonly("epoch", [](PyIterator& i) { return i.use([](auto& it) { return it.epoch(); }); })
       .def_property_readonly("batch", [](PyIterator& i) { return i.use([](auto& it) { return it.batch(); }); })
       .def_property_readonly("seed", [](PyIterator& i) { return i.use([](auto& it) { return it.seed(); }); })
@@ -678,12 +679,12 @@ py::object error_class(py::module_& m, const char* name, const char* doc, const 
 void bind_dataset(py::module_& m) {
   py::module_ d = m.def_submodule("dataset", "The data pipeline; see sindri.dataset.");
   const py::object data_error = m.attr("DataError");
-  row_errors().bad_sample = error_class(d, "BadSample", "One row cannot be read, decoded or transformed. Raise it in a map function or source to say so.",
-                                        py::make_tuple(data_error));
+  row_errors().bad_sample = error_class(
+      d, "BadSample", "A row cannot be read, decoded or transformed. Raise it in a map function or source to mark a row as bad.", py::make_tuple(data_error));
   row_errors().empty =
-      error_class(d, "EmptyDatasetError", "A pipeline without rows.", py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
+      error_class(d, "EmptyDatasetError", "A pipeline has no rows.", py::make_tuple(data_error, py::reinterpret_borrow<py::object>(PyExc_ValueError)));
   py::register_exception_translator(&translate);
-  DatasetClass pipeline(d, "Dataset", "A pipeline up to some operation.");  // first, so that signatures can name it
+  DatasetClass pipeline(d, "Dataset", "A pipeline up to an operation.");  // first, so that signatures can name it
   bind_sources(d);
   bind_transforms(d);
   bind_dataset_vision(d);

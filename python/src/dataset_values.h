@@ -1,4 +1,4 @@
-// What the bindings of the data pipeline share: names of Python's as values of C++.
+// Common parts of the bindings of the data pipeline: conversion of Python's names to C++ values.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sindri::python {
 
-/// One number is an edge, two are (height, width). Throw ValueError for others.
+/// One number is an edge, two are (height, width). Throws ValueError for another count.
 dataset::vision::Size size_of(const std::vector<int64_t>& s);
 dataset::vision::Inter inter_of(const std::string& name);
 dataset::vision::Border border_of(const std::string& name);

@@ -1,4 +1,4 @@
-// sindri._core.dataset: the image transforms of augment.h. Names, defaults and checks of arguments are those of python/sindri/dataset/vision.
+// sindri._core.dataset: the image transforms of augment.h. Names, defaults and argument checks are in python/sindri/dataset/vision.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 

@@ -1,4 +1,4 @@
-// Tensors to and from DLPack capsules, without copies.
+// Conversion of tensors to and from DLPack capsules, without copies.
 #include "python/src/dlpack.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace sindri::python {
 
 namespace {
 
-// The C structures of DLPack, ABI version 0; the names are the standard's.
+// The C structures of DLPack, ABI version 0, with the standard's names.
 struct DLDevice {
   int32_t device_type, device_id;
 };
@@ -71,7 +71,7 @@ py::capsule to_dlpack(const Tensor& t) {
   c->managed.manager_ctx = c;
   c->managed.deleter = [](DLManagedTensor* m) { delete static_cast<Context*>(m->manager_ctx); };
   return py::capsule(&c->managed, "dltensor", [](PyObject* capsule) {
-    if (PyCapsule_IsValid(capsule, "dltensor") == 0) return;  // consumed: its new owner frees it
+    if (PyCapsule_IsValid(capsule, "dltensor") == 0) return;  // consumed: the new owner frees it
     auto* m = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
     m->deleter(m);
   });

@@ -1,4 +1,4 @@
-// Element types in Python: singletons that compare by identity, one per name of the MindSpore contract (section 3.2).
+// Element types in Python: singletons compared by identity, one per name of the MindSpore contract (section 3.2).
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@ namespace sindri::python {
 
 namespace {
 
-/// sindri.common.dtype.DType. Types the engine has no tensors of (int8, complex64, string …) exist as names only.
+/// sindri.common.dtype.DType. Types without tensors in the engine (int8, complex64, string …) exist as names only.
 struct PyDType {
   std::string name;  ///< "Float32"
   std::optional<DType> dtype;
@@ -42,7 +42,7 @@ DType to_dtype(py::handle h) {
     if (!d.dtype.has_value()) refuse(h);
     return *d.dtype;
   }
-  if (h.is_none()) refuse(h);  // float64 to NumPy
+  if (h.is_none()) refuse(h);  // NumPy would return float64
   if (h.ptr() == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::kFloat32;
   if (h.ptr() == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;
   if (h.ptr() == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kInt64;
@@ -61,18 +61,18 @@ DType to_dtype(py::handle h) {
 }
 
 void bind_dtype(py::module_& m) {
-  py::class_<PyDType> c(m, "DType", "An element type: sindri.float32 and its like.");
+  py::class_<PyDType> c(m, "DType", "An element type such as sindri.float32.");
   c.def("__repr__", [](const PyDType& d) { return d.name; }).def("__str__", [](const PyDType& d) { return d.name == "TypeNone" ? "None" : d.name; });
-  c.def_readonly("name", &PyDType::name, "MindSpore's name: 'Float32'.");
+  c.def_readonly("name", &PyDType::name, "MindSpore's name, such as 'Float32'.");
   c.def_property_readonly(
-      "is_tensor_type", [](const PyDType& d) { return d.dtype.has_value(); }, "Whether tensors can have such elements.");
+      "is_tensor_type", [](const PyDType& d) { return d.dtype.has_value(); }, "Whether tensors can have this element type.");
   c.def_property_readonly(
-      "is_floating", [](const PyDType& d) { return d.dtype.has_value() && is_floating(*d.dtype); }, "Whether it is a floating-point type.");
+      "is_floating", [](const PyDType& d) { return d.dtype.has_value() && is_floating(*d.dtype); }, "Whether this is a floating-point type.");
   c.def_property_readonly(
       "numpy_name", [](const PyDType& d) -> py::object { return d.dtype.has_value() ? py::object(py::str(dtype_name(*d.dtype))) : py::none(); },
-      "NumPy's name, 'float32'; None for a type that tensors cannot have.");
+      "NumPy's name, such as 'float32'; None for a type that tensors cannot have.");
   c.def("__hash__", [](py::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
-  // Comparable with NumPy's types too: x.dtype == numpy.float32.
+  // Also comparable with NumPy's types: x.dtype == numpy.float32.
   const auto equal = [](py::handle self, py::handle other) {
     if (self.is(other)) return true;
     const auto& d = *py::cast<PyDType*>(self);
@@ -95,7 +95,7 @@ void bind_dtype(py::module_& m) {
     by_name[name] = py::cast(new PyDType{name, std::nullopt}, py::return_value_policy::take_ownership);
   m.attr("dtypes") = by_name;
   m.def("_dtype_named", [by_name](const std::string& name) -> py::object { return by_name[name.c_str()]; });
-  m.def("promote_types", &promote_types, "The smallest type that holds both.");
+  m.def("promote_types", &promote_types, "Returns the smallest type that can hold both.");
 }
 
 }  // namespace sindri::python

@@ -37,7 +37,7 @@ std::vector<Parameter*> params_of(py::handle sequence) {
   return out;
 }
 
-/// A scope of the engine as a context manager. Scopes must end in the reverse order of their beginning: `with` sees to that.
+/// A scope of the engine as a context manager. Scopes must end in the reverse order of their start, which `with` ensures.
 template <class Scope, class... Args> struct PyScope {
   explicit PyScope(Args... a) : args(std::move(a)...) {}
   void enter() {
@@ -67,7 +67,7 @@ struct CellScopePy : PyScope<amp::CellScope, std::string, std::optional<DType>> 
   using PyScope::PyScope;
 };
 
-/// A Tape whose Parameters stay alive with it.
+/// A Tape that keeps its Parameters alive.
 struct PyTape {
   explicit PyTape(bool uses) : tape({.uses = uses}) {}
   Tape tape;
@@ -87,7 +87,7 @@ struct PyTape {
 
 Gradients run_backward(const PyTape& t, const py::object& outputs, const py::object& seeds, const py::object& inputs, const std::vector<Parameter*>& params) {
   const TensorList out = to_list(outputs), seed = seeds.is_none() ? TensorList() : to_list(seeds), in = to_list(inputs);
-  const py::gil_scoped_release release;  // custom gradients take it again
+  const py::gil_scoped_release release;  // custom gradients acquire it again
   return t.tape.backward(out, seed, in, params);
 }
 
@@ -96,10 +96,10 @@ py::tuple backward(const PyTape& t, const py::object& outputs, const py::object&
   return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params));
 }
 
-// The function lives as long as a graph with the call, and goes with the lock held.
+// The function lives as long as a graph with the call, and is released with the lock held.
 void call_on_host(const std::vector<Tensor>& inputs, int64_t number, py::function function) {
   const std::shared_ptr<py::function> held(new py::function(std::move(function)), [](py::function* f) {
-    if (Py_IsInitialized() == 0) return;  // the interpreter is gone, and its objects with it
+    if (Py_IsInitialized() == 0) return;  // the interpreter has ended, and its objects with it
     const py::gil_scoped_acquire acquire;
     delete f;
   });
@@ -128,7 +128,7 @@ py::tuple backward_with_uses(const PyTape& t, const py::object& outputs, const p
   return py::make_tuple(to_python_tuple(g.of_inputs), to_python_tuple(g.of_params), py::tuple(uses));
 }
 
-// A Python object that C++ may copy and drop on any thread, with or without the interpreter lock.
+// A Python object that C++ may copy and release on any thread, with or without the interpreter lock.
 std::shared_ptr<py::function> shared_function(const py::function& f) {
   return {new py::function(f), [](py::function* p) {
             if (Py_IsInitialized() == 0) return;  // the process is ending
@@ -137,15 +137,16 @@ std::shared_ptr<py::function> shared_function(const py::function& f) {
           }};
 }
 
-/// The records of a tape that was filled while a graph was traced, without that graph's tensors: what a gradient needs of each run beside data.
+/// The records of a tape that was filled while a graph was traced, without that graph's tensors: everything that a run's gradient needs except data.
 struct PyTapeForm {
   Tape tape;
   ParameterKeeper keeper;
-  std::vector<uint64_t> ids;  ///< of the tensors that a run gives
-  std::vector<std::pair<uint64_t, std::shared_ptr<Parameter>>> read;  ///< tensors that are what a Parameter holds behind the run
+  std::vector<uint64_t> ids;  ///< of the tensors that a run returns
+  std::vector<std::pair<uint64_t, std::shared_ptr<Parameter>>> read;  ///< tensors that are a Parameter's value after the run
 };
 
-// (the form, the tensors that a run has to give, `results` among them, `results` and `inputs` as the form knows them); None where a rule holds tensors.
+// Returns (the form, the tensors that a run has to return, including `results`, `results` and `inputs` as the form identifies them). Returns None if a
+// rule holds tensors.
 py::object form_of(const PyTape& t, const py::object& results, const py::object& inputs) {
   std::optional<TensorList> traced = t.tape.traced();
   if (!traced.has_value()) return py::none();
@@ -155,7 +156,7 @@ py::object form_of(const PyTape& t, const py::object& results, const py::object&
   auto form = std::make_unique<PyTapeForm>();
   TensorList given;
   for (const Tensor& v : *traced) {
-    // The key of random ops is another one for the next part of the step.
+    // The key of random ops differs in the next part of the step.
     const Parameter* const p = t.tape.parameter_of(v);
     const auto at = std::find_if(t.keeper.params().begin(), t.keeper.params().end(), [&](const auto& known) { return known.get() == p; });
     if (p != nullptr && p != &ops::rng_state() && at != t.keeper.params().end() && p->value().id() == v.id()) {
@@ -175,7 +176,7 @@ py::object form_of(const PyTape& t, const py::object& results, const py::object&
   return py::make_tuple(py::cast(std::move(form)), to_python_tuple(given), known(out), known(in));
 }
 
-// (a tape, `results` and `inputs` as it knows them) for the tensors that a run has given, in whichever interpreter is in force.
+// Returns (a tape, `results` and `inputs` as it identifies them) for the tensors that a run returned, in the interpreter in force.
 py::tuple tape_on(const PyTapeForm& form, const py::object& given, const py::object& results, const py::object& inputs) {
   std::vector<uint64_t> ids = form.ids;
   TensorList by = to_list(given);
@@ -200,7 +201,7 @@ py::tuple tape_on(const PyTapeForm& form, const py::object& given, const py::obj
 
 py::tuple recompute(const py::function& f, const py::object& inputs, const py::object& params, const std::string& name) {
   const auto shared = shared_function(f);
-  // Python's Parameters live as long as the record, which holds plain pointers.
+  // Python's Parameters live as long as the record, which holds raw pointers.
   auto keep = std::make_shared<std::vector<std::shared_ptr<Parameter>>>();
   for (const py::handle h : py::reinterpret_borrow<py::iterable>(params)) keep->push_back(slot_of(h));
   const auto run = [shared, keep](std::span<const Tensor> in) {
@@ -211,7 +212,7 @@ py::tuple recompute(const py::function& f, const py::object& inputs, const py::o
 }
 
 void bind_gradients(py::module_& m) {
-  py::class_<PyTape> tape(m, "Tape", "Records the ops inside `with tape:`; backward() differentiates what was recorded, as often as asked.");
+  py::class_<PyTape> tape(m, "Tape", "Records the ops inside `with tape:`; backward() differentiates the recorded ops and can be called several times.");
   tape.def(py::init<bool>(), py::arg("uses") = false);
   tape.def("__enter__", [](py::object self) {
     py::cast<PyTape&>(self).enter();
@@ -219,15 +220,16 @@ void bind_gradients(py::module_& m) {
   });
   tape.def("__exit__", [](PyTape& t, const py::args&) { t.exit(); });
   tape.def("backward", &backward, py::arg("outputs"), py::arg("seeds"), py::arg("inputs"), py::arg("params"),
-           "Gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros where nothing depends on one.");
+           "Returns the gradients of sum(<output, seed>) (seeds None: ones): (of inputs, of params), zeros for those that no output depends on.");
   tape.def("backward_with_uses", &backward_with_uses, py::arg("outputs"), py::arg("seeds"), py::arg("params"), py::arg("inputs") = py::tuple(),
-           "(gradients of inputs, of params, the params' uses), of a tape made with uses=True. A use: (index in params, op, attrs, operand, operands, path, "
-           "output_grad).");
+           "Returns (gradients of inputs, of params, the params' uses) of a tape created with uses=True. A use: (index in params, op, attrs, operand, "
+           "operands, path, output_grad).");
   tape.def("form", &form_of, py::arg("results"), py::arg("inputs"),
-           "Of a tape filled while a graph is traced: (its form, the tensors that each run has to give it, results and inputs as the form knows them). "
-           "None where it cannot be had on other data: it holds a rule made in Python.");
-  py::class_<PyTapeForm> form(m, "TapeForm", "What a tape holds beside data.");
-  form.def("on", &tape_on, py::arg("given"), py::arg("results"), py::arg("inputs"), "(a tape, results and inputs as it knows them), on what a run has given.");
+           "For a tape filled while a graph is traced, returns (its form, the tensors that each run has to pass to it, results and inputs as the form "
+           "identifies them). None if it cannot be applied to other data because it holds a rule made in Python.");
+  py::class_<PyTapeForm> form(m, "TapeForm", "The records of a tape without its data.");
+  form.def("on", &tape_on, py::arg("given"), py::arg("results"), py::arg("inputs"),
+           "Returns (a tape, results and inputs as it identifies them) for the tensors of a run.");
   form.def(
       "versions",
       [](const PyTapeForm& f) {
@@ -235,7 +237,7 @@ void bind_gradients(py::module_& m) {
         for (size_t i = 0; i < f.read.size(); ++i) v[i] = f.read[i].second->stored().id();
         return v;
       },
-      "Identities of the values of Parameters that it reads.");
+      "Returns the identities of the Parameters' values that it reads.");
   m.def(
       "custom_gradient",
       [](const py::function& f, const py::object& inputs, const py::function& vjp) {
@@ -254,17 +256,16 @@ void bind_gradients(py::module_& m) {
             });
         return to_python_tuple(out);
       },
-      py::arg("f"), py::arg("inputs"), py::arg("vjp"),
-      "f(inputs) -> outputs with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
+      py::arg("f"), py::arg("inputs"), py::arg("vjp"), "Returns f(inputs) with the gradient rule vjp(inputs, outputs, douts) -> dinputs (None: no gradient).");
   m.def(
       "fresh_leaf", [](PyTensor& t) { return to_python(fresh_leaf(t.value())); }, py::arg("tensor"),
-      "The tensor as a value of its own, whose gradient is not that of other uses of the tensor.");
+      "Returns the tensor as a separate value, whose gradient excludes other uses of the tensor.");
   m.def("recompute", &recompute, py::arg("f"), py::arg("inputs"), py::arg("params"), py::arg("name"),
-        "f(inputs) -> outputs, whose values are computed again for the gradient; params: what f reads.");
+        "Returns f(inputs) and recomputes its values for the gradient; params: the Parameters that f reads.");
 }
 
-/// A Python function of tensors, compiled per signature. Parameters it reads or writes live as long as it does. A `part` is called by code that runs
-/// eagerly: its random ops are part of that code's step.
+/// A Python function of tensors, compiled per signature. It keeps the Parameters that it reads or writes alive. A `part` is called by eagerly running
+/// code, and its random ops belong to that code's step.
 class PyCompiled {
  public:
   PyCompiled(py::function f, CompileOptions options, py::object on_leave, bool is_part) : f_(std::move(f)), on_leave_(std::move(on_leave)), part_(is_part) {
@@ -296,7 +297,7 @@ class PyCompiled {
             part->number = number;
             part->drawn = drawn_[number] = ops::rng_instance();
           } else if (ops::rng_instance() != 0) {
-            ops::end_rng_step();  // part of the graph: every replay draws new numbers
+            ops::end_rng_step();  // becomes part of the graph: every replay draws new numbers
           }
           return out;
         },
@@ -308,14 +309,14 @@ class PyCompiled {
     if (part_) return run_part(in);
     const PartInForce none(nullptr);
     int64_t path = -1;
-    // A step of its own for the random ops, whatever ran before it (random.h).
+    // A separate step for the random ops, whatever ran before (random.h).
     if (ops::rng_instance() != 0) ops::end_rng_step();
     ops::begin_rng_step();
     const TensorList out = run_fn(in, &path);
     ops::set_rng_instance(0);
     return py::make_tuple(path, to_python_tuple(out));
   }
-  // What the first call of this signature does, without running it.
+  // Does the work of the first call of this signature without running it.
   void compile(const py::object& inputs) {
     const TensorList in = to_list(inputs);
     {
@@ -326,13 +327,13 @@ class PyCompiled {
   }
   const CompiledFn& fn() const { return fn_; }
   const py::object& on_leave() const { return on_leave_; }
-  /// The one whose function runs on this thread.
+  /// The object whose function runs on this thread.
   static PyCompiled*& tracing() {
     thread_local PyCompiled* p = nullptr;
     return p;
   }
 
-  // The function reaches the Cell, which holds this: Python's collector must see that, or neither is ever freed.
+  // The function references the Cell, which holds this object: Python's collector must see the cycle to free it.
   static void collectable(PyHeapTypeObject* heap_type) {
     PyTypeObject* const type = &heap_type->ht_type;
     type->tp_flags |= Py_TPFLAGS_HAVE_GC;
@@ -354,7 +355,7 @@ class PyCompiled {
 
   struct Part {
     ops::RngPart numbers;
-    int64_t number = -1, drawn = 0;  ///< of the trace of this run, if there is one
+    int64_t number = -1, drawn = 0;  ///< of the trace of this run, if it was traced
   };
   /// The part that runs on this thread.
   static Part*& part_in_force() {
@@ -394,7 +395,7 @@ class PyCompiled {
     return py::make_tuple(path, to_python_tuple(out));
   }
 
-  // Null while Python is still making it.
+  // Null while Python is still constructing it.
   static PyCompiled* of(PyObject* self) {
     const auto v = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
     return v.holder_constructed() ? v.value_ptr<PyCompiled>() : nullptr;
@@ -403,13 +404,13 @@ class PyCompiled {
   py::function f_;
   py::object on_leave_;
   bool part_;
-  int64_t calls_ = 0;  // of f_
-  std::unordered_map<int64_t, int64_t> drawn_;  // random ops in a part, by the call of f_ that traced them
+  int64_t calls_ = 0;  // number of calls of f_
+  std::unordered_map<int64_t, int64_t> drawn_;  // number of random ops in a part, by the call of f_ that traced them
   ParameterKeeper keeper_;
   CompiledFn fn_;
 };
 
-// The traced call goes on eagerly; `next` is the number that its next random op gets, which are counted apart for traced and eager code.
+// Continues the traced call eagerly. `next` is the number of its next random op; traced and eager code count separately.
 void go_on_eagerly(int64_t next, const std::string& what) {
   if (PyCompiled::Part* const part = PyCompiled::part_in_force()) part->numbers.end(next);
   else ops::set_rng_instance(next);
@@ -435,18 +436,18 @@ void bind_compile(py::module_& m) {
           return std::make_unique<PyCompiled>(std::move(f), std::move(options), std::move(on_leave), part);
         }),
         py::arg("f"), py::arg("name") = "fn", py::arg("disable_passes") = std::vector<std::string>{}, py::arg("on_leave") = py::none(), py::arg("part") = false,
-        "part: code that runs eagerly calls it. Its random ops belong to that code's step, and traced tensors that something else than the result "
-        "still holds at the end get their data; that path is not kept.");
+        "part: eagerly running code calls it. Its random ops belong to that code's step, and traced tensors that are still referenced at the end besides "
+        "the result get their data; such a path is not kept.");
   c.def("run", &PyCompiled::run, py::arg("inputs"),
-        "As a call; returns (the number of the call of f that made the path taken, or -1 where that path is not kept, a tuple of tensors).");
-  m.def("traced_call_has_run", &traced_call_has_run, "Whether a part of the call that is being traced has run already: behind a condition.");
+        "Runs it like a call and returns (the number of the call of f that traced the path, or -1 if the path is not kept, a tuple of tensors).");
+  m.def("traced_call_has_run", &traced_call_has_run, "Whether a part of the call that is being traced has already run, because of a condition.");
   m.def("leave_graph", &leave, py::arg("what"),
-        "Behind a condition on a tensor in traced code: what was traced runs, and the rest of the call runs eagerly. False elsewhere.");
-  c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs it on a sequence of tensors; returns a tuple of tensors.");
-  c.def("compile", &PyCompiled::compile, py::arg("inputs"), "Traces and compiles it for tensors like these, without running it.");
+        "After a condition on a tensor in traced code: runs the traced ops, and the rest of the call eagerly. Returns False elsewhere.");
+  c.def("__call__", &PyCompiled::call, py::arg("inputs"), "Runs the function on a sequence of tensors; returns a tuple of tensors.");
+  c.def("compile", &PyCompiled::compile, py::arg("inputs"), "Traces and compiles the function for tensors like these, without running it.");
   c.def(
       "graph_text", [](const PyCompiled& p) { return p.fn().graph_text(); }, py::call_guard<py::gil_scoped_release>(),
-      "The optimized graph of the latest signature.");
+      "Returns the optimized graph of the latest signature.");
   c.def_property_readonly("num_signatures",
                           py::cpp_function([](const PyCompiled& p) { return p.fn().num_signatures(); }, py::call_guard<py::gil_scoped_release>()));
   c.def("info", [](const PyCompiled& p) {
@@ -460,11 +461,11 @@ void bind_compile(py::module_& m) {
     return d;
   });
   m.def("host_call", &call_on_host, py::arg("inputs"), py::arg("number"), py::arg("function"),
-        "function(list of tensors) with the values of the inputs, when the program gets here: at each run of a graph that is traced. Functions of one number "
-        "must do the same.");
-  m.def("is_tracing_graph", &is_tracing_graph, "True while a graph is traced on this thread.");
-  m.def("is_eager", &is_eager, "True where no tape records, no graph is traced and nothing is cast on this thread.");
-  // What an outermost eager call does around itself, so that it draws the numbers that the compiled one draws.
+        "Calls function(list of tensors) with the values of the inputs when the program gets here, in each run of a traced graph. Functions with the same "
+        "number must do the same.");
+  m.def("is_tracing_graph", &is_tracing_graph, "Whether a graph is being traced on this thread.");
+  m.def("is_eager", &is_eager, "Whether no tape records, no graph is traced and nothing is cast on this thread.");
+  // An outermost eager call is surrounded by these, so that it draws the same random numbers as the compiled call.
   m.def("begin_step", [] {
     if (ops::rng_instance() != 0) ops::end_rng_step();
     ops::begin_rng_step();
@@ -506,21 +507,22 @@ void bind_amp(py::module_& m) {
       .def("options", &NamedPolicy::options, py::arg("half"), py::arg("keep_batchnorm_fp32") = py::none());
   m.def(
       "amp_policy", [](const std::string& name, const std::string& target) { return amp::find_policy(name, amp::Casts::kCells, target); }, py::arg("name"),
-      py::arg("device_target") = "CPU", "The policy of a name, in which 'O1' to 'O3' are those of MindSpore, which mark Cells.");
-  m.def("default_half", &amp::default_half, py::arg("device_target"), "The half type where the user names none.");
-  bind_scope<AmpScopePy>(m, "AmpScope", "Casts the ops inside `with`, as the options say.").def(py::init<amp::Options>(), py::arg("options"));
+      py::arg("device_target") = "CPU", "Returns the policy of a name; 'O1' to 'O3' are those of MindSpore, which mark Cells.");
+  m.def("default_half", &amp::default_half, py::arg("device_target"), "Returns the half type that is used unless the user names one.");
+  bind_scope<AmpScopePy>(m, "AmpScope", "Casts the ops inside `with` according to the options.").def(py::init<amp::Options>(), py::arg("options"));
   bind_scope<FullPrecisionPy>(m, "FullPrecisionScope", "Nothing is cast inside `with`.").def(py::init<>());
-  bind_scope<CellScopePy>(m, "CellScope", "What a Cell adds while it is constructed.")
+  bind_scope<CellScopePy>(m, "CellScope", "The casts that a Cell adds during construct.")
       .def(py::init<std::string, std::optional<DType>>(), py::arg("cell_class"), py::arg("to_float") = py::none());
   m.def(
-      "hold_type", [](const py::object& t) { amp::hold_type(to_tensor(t)); }, py::arg("t"), "Ops of a Cell with a type read this Tensor in its own.");
-  m.def("set_casts_hold", &amp::set_casts_hold, py::arg("on"), "Whether casts that the user writes hold inside Cells with a type.");
-  m.def("is_casting", &amp::is_casting, "True while casts are inserted on this thread.");
+      "hold_type", [](const py::object& t) { amp::hold_type(to_tensor(t)); }, py::arg("t"),
+      "Makes ops of a Cell with a type read this Tensor in the Tensor's own type.");
+  m.def("set_casts_hold", &amp::set_casts_hold, py::arg("on"), "Sets whether casts written by the user hold inside Cells with a type.");
+  m.def("is_casting", &amp::is_casting, "Whether casts are being inserted on this thread.");
   m.def("cast_floating", &amp::cast_floating, py::arg("t"), py::arg("dtype"),
-        "In dtype if it is bfloat16, float16 or float32, else as it is; not subject to scopes.");
+        "Casts t to dtype if it is bfloat16, float16 or float32, otherwise returns it unchanged; scopes do not apply.");
 }
 
-// Every call of a Cell goes through it, so it is one that Python calls directly.
+// Every call of a Cell goes through this function, so Python calls it directly, without pybind11.
 PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count != 4 || !PyUnicode_Check(args[0]) || !PyTuple_Check(args[2]) || !PyDict_Check(args[3]))
@@ -533,7 +535,7 @@ PyObject* call_in_scope(PyObject*, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
-// Asked before every compiled call: a tuple (owner, name, value, …). An owner is a dict, a cell of a closure, or an object with the attribute.
+// Called before every compiled call with a tuple (owner, name, value, …). An owner is a dict, a cell of a closure, or an object with the attribute.
 PyObject* still_bound(PyObject*, PyObject* watched) {
   if (!PyTuple_Check(watched) || PyTuple_GET_SIZE(watched) % 3 != 0) {
     PyErr_SetString(PyExc_TypeError, "still_bound takes a tuple of owners, names and values");
@@ -553,26 +555,26 @@ PyObject* still_bound(PyObject*, PyObject* watched) {
       same = now == value;
       Py_XDECREF(now);
     }
-    if (PyErr_Occurred() != nullptr) PyErr_Clear();  // it is not there any more, or cannot be asked: not the same
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();  // it no longer exists, or cannot be read: not the same
     if (!same) Py_RETURN_FALSE;
   }
   Py_RETURN_TRUE;
 }
 
-// A device by its own name ("sim:0"); empty: the current one.
+// Returns a device by its name ("sim:0"); an empty name means the current device.
 Device device_of(const std::string& name) { return name.empty() ? current_device() : find_device(name); }
 
 void bind_devices(py::module_& m) {
   using Release = py::call_guard<py::gil_scoped_release>;
   m.def(
       "set_device_target", [](const std::string& target, int id) { set_device_target(target, id); }, py::arg("target"), py::arg("id") = 0,
-      "Makes that device the current one, or the CPU where GPU or Ascend are not there.");
+      "Makes that device the current one, or the CPU if GPU or Ascend are not available.");
   m.def("get_device_target", [] { return context().device_target; });
   m.def("get_device_id", [] { return context().device_id; });
-  m.def("device_targets", &device_targets, "The names that set_device_target takes.");
-  m.def("target_substitution", &target_substitution, "The line that says that the CPU computes in place of the target; empty where it does not.");
+  m.def("device_targets", &device_targets, "Returns the names that set_device_target accepts.");
+  m.def("target_substitution", &target_substitution, "Returns the message that the CPU replaces the target; empty if it does not.");
   m.def(
-      "current_device", [] { return current_device().str(); }, "Its own name: 'cpu', 'cuda:0'.");
+      "current_device", [] { return current_device().str(); }, "Returns the name of the current device, such as 'cpu' or 'cuda:0'.");
   m.def(
       "devices",
       [] {
@@ -580,7 +582,7 @@ void bind_devices(py::module_& m) {
         for (const DeviceListing& d : devices()) all.append(py::make_tuple(d.device.str(), d.target, d.info.name, d.info.memory, d.info.free));
         return all;
       },
-      "Tuples (own name, target, hardware, bytes of memory, bytes that are free), the CPU first.");
+      "Returns tuples (name, target, hardware, bytes of memory, free bytes), the CPU first.");
   m.def(
       "device_memory_stats",
       [](const std::string& device) {
@@ -593,20 +595,21 @@ void bind_devices(py::module_& m) {
         d["peak_reserved"] = s.peak_reserved;
         return d;
       },
-      py::arg("device") = "", "Bytes of a device's memory: in_use, peak, cached, limit, peak_reserved.");
+      py::arg("device") = "", "Returns the bytes of a device's memory: in_use, peak, cached, limit, peak_reserved.");
   m.def(
       "reset_device_memory_peaks",
       [](const std::string& device, bool in_use, bool reserved) { reset_device_memory_peaks(device_of(device), in_use, reserved); }, py::arg("device") = "",
-      py::arg("in_use") = true, py::arg("reserved") = true, "Peaks begin anew at what there is now.");
+      py::arg("in_use") = true, py::arg("reserved") = true, "Resets the peaks to the current values.");
   m.def(
-      "is_idle", [] { return current_device().is_cpu() || current_stream(current_device()).record()->done(); }, "Whether all work is done; does not wait.");
+      "is_idle", [] { return current_device().is_cpu() || current_stream(current_device()).record()->done(); },
+      "Returns whether all work is done, without waiting.");
   m.def(
       "set_device_memory_limit", [](int64_t bytes) { set_device_memory_limit(current_device(), bytes); }, py::arg("bytes"));
   m.def(
       "release_cached_device_memory", [] { release_cached_device_memory(current_device()); }, Release(),
-      "Gives freed blocks that are kept for reuse back to the device or the system.");
+      "Returns freed blocks that are kept for reuse to the device or the system.");
   m.def(
-      "synchronize", [] { synchronize(current_device()); }, Release(), "Waits for all work that was put on the current device.");
+      "synchronize", [] { synchronize(current_device()); }, Release(), "Waits for all work on the current device.");
 }
 
 void bind_context(py::module_& m) {
@@ -623,10 +626,10 @@ void bind_context(py::module_& m) {
   m.def("get_seed", [] { return seed_is_set() ? py::object(py::int_(get_seed())) : py::object(py::none()); });
   m.def("reset_rng", &ops::reset_rng, py::arg("seed"), py::arg("step") = 0, py::arg("sample_offset") = 0);  // a rank's: comm.place_random_numbers
   m.def(
-      "rng_state", [] { return ops::rng_state().stored(); }, "The key of the random ops: seed, step, sample offset.");
+      "rng_state", [] { return ops::rng_state().stored(); }, "Returns the key of the random ops: seed, step, sample offset.");
   m.def("set_rng_state", [](const Tensor& t) { ops::rng_state().assign(t.clone()); });
   m.def(
-      "rng_key", [] { return ops::rng_state().value(); }, "The key, as the interpreters in force see it.");
+      "rng_key", [] { return ops::rng_state().value(); }, "Returns the key as the interpreters in force see it.");
   m.def(
       "next_rng_instance",
       [] {
@@ -634,22 +637,24 @@ void bind_context(py::module_& m) {
         ops::set_rng_instance(mine + 1);
         return mine;
       },
-      "Number of the next random op of the step.");
+      "Returns the number of the next random op of the step, and counts it.");
   m.def("log_warning", [](const std::string& topic, const std::string& message) { log::warn(topic.c_str(), message); });
-  bind_scope<NameScopePy>(m, "NameScope", "A part of the path that messages and profiles show.").def(py::init<std::string>(), py::arg("name"));
-  bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the interpreter on top (a tape) sees nothing.").def(py::init<>());
+  bind_scope<NameScopePy>(m, "NameScope", "A component of the path that messages and profiles show.").def(py::init<std::string>(), py::arg("name"));
+  bind_scope<BelowPy>(m, "BelowScope", "Inside `with`, the topmost interpreter (a tape) sees no ops.").def(py::init<>());
   m.def("current_scope", &current_scope);
-  static PyMethodDef in_scope = {"call_in_scope", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_in_scope)), METH_FASTCALL,
-                                 "call_in_scope(name: str, f: object, args: tuple, kwargs: dict) -> object\n\nf(*args, **kwargs) under the name of a Cell."};
+  static PyMethodDef in_scope = {
+      "call_in_scope", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(call_in_scope)), METH_FASTCALL,
+      "call_in_scope(name: str, f: object, args: tuple, kwargs: dict) -> object\n\nReturns f(*args, **kwargs), run under the name of a Cell."};
   m.attr("call_in_scope") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&in_scope, nullptr, m.attr("__name__").ptr()));
-  static PyMethodDef bound = {"still_bound", still_bound, METH_O,
-                              "still_bound(watched: tuple) -> bool\n\nWhether each variable of (owner, name, value, ...) is bound to that very value."};
+  static PyMethodDef bound = {
+      "still_bound", still_bound, METH_O,
+      "still_bound(watched: tuple) -> bool\n\nReturns whether each variable of (owner, name, value, ...) is still bound to that value."};
   m.attr("still_bound") = py::reinterpret_steal<py::object>(PyCFunction_NewEx(&bound, nullptr, m.attr("__name__").ptr()));
 }
 
 void bind_initializers(py::module_& m) {
   using Ptr = std::shared_ptr<nn::Initializer>;
-  py::class_<nn::Initializer, Ptr>(m, "NativeInitializer", "How to fill a tensor (include/sindri/nn/initializer.h).")
+  py::class_<nn::Initializer, Ptr>(m, "NativeInitializer", "An initializer for tensors (include/sindri/nn/initializer.h).")
       .def("__repr__", &nn::Initializer::describe);
   py::module_ i = m.def_submodule("init", "Initializers of the engine.");
   i.def("Zero", &nn::Zero);
@@ -669,7 +674,7 @@ void bind_initializers(py::module_& m) {
   i.def("Sparse", &nn::Sparse, py::arg("sparsity"), py::arg("sigma") = 0.01);
   i.def(
       "draw", [](const Ptr& init, const Shape& shape, DType dtype) { return nn::initializer(init, shape, dtype); }, py::arg("init"), py::arg("shape"),
-      py::arg("dtype") = DType::kFloat32, "A tensor filled by the initializer; draws count on from set_seed.");
+      py::arg("dtype") = DType::kFloat32, "Returns a tensor filled by the initializer; random draws are counted from set_seed.");
   i.def(
       "draw_alias", [](const std::string& alias, const Shape& shape, DType dtype) { return nn::initializer(alias, shape, dtype); }, py::arg("alias"),
       py::arg("shape"), py::arg("dtype") = DType::kFloat32);
@@ -677,7 +682,7 @@ void bind_initializers(py::module_& m) {
   i.def("calculate_gain", &nn::calculate_gain, py::arg("nonlinearity"), py::arg("negative_slope") = 0.0);
 }
 
-/// A Timeline that is put in force and taken out again.
+/// A Timeline that can be started and stopped.
 struct PyTimeline {
   explicit PyTimeline(int64_t max_bytes) : timeline(max_bytes) {}
   Timeline timeline;
@@ -685,7 +690,7 @@ struct PyTimeline {
 };
 
 void bind_timeline(py::module_& m) {
-  // Seconds of time.perf_counter(), which is the same clock.
+  // Seconds of time.perf_counter(), which reads the same clock.
   const auto point = [](double seconds) {
     return std::chrono::steady_clock::time_point(std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds)));
   };
@@ -713,10 +718,10 @@ std::optional<bool> traced_truth(const Tensor& t) {
   const int64_t next = ops::rng_instance();
   const bool tracing = is_tracing_graph();
   const std::optional<bool> outcome = [&] {
-    const py::gil_scoped_release release;  // what was traced so far is compiled and runs
+    const py::gil_scoped_release release;  // the ops traced so far are compiled and run
     return traced_condition(t);
   }();
-  if (tracing && !is_tracing_graph()) go_on_eagerly(next, "");  // too many ways are known already
+  if (tracing && !is_tracing_graph()) go_on_eagerly(next, "");  // too many paths are known already
   return outcome;
 }
 

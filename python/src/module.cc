@@ -1,5 +1,5 @@
-// sindri._core: the engine as Python sees it. Only the public headers under include/sindri are used here; what gives it MindSpore's
-// manners is Python code in python/sindri.
+// sindri._core: the engine as Python sees it. Only the public headers under include/sindri are used here. The Python code in python/sindri adds
+// MindSpore's interface.
 #include "python/src/casters.h"
 #include "python/src/progress.h"
 #include "sindri/core/long_wait.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Kernels are measured: other Python threads go on.
+// Runs long waits, such as the measurement of kernels, without the interpreter lock, so that other Python threads continue.
 void without_interpreter_lock(void (*f)(void*), void* argument) {
   std::optional<pybind11::gil_scoped_release> released;
   if (Py_IsInitialized() != 0 && PyGILState_Check() != 0) released.emplace();

@@ -1,4 +1,4 @@
-// The losses and metrics of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
+// The losses and metrics of the C++ library, on which Python's classes are based. Python implements argument forms, MindSpore's attributes and hooks.
 #include <fmt/format.h>
 
 #include <bit>
@@ -11,14 +11,14 @@ namespace sindri::python {
 
 namespace {
 
-/// A metric by its name in nn::metrics(), counting what NumPy arrays and Tensors hold.
+/// A metric by its name in nn::metrics(), for NumPy arrays and Tensors.
 class PyMetric {
  public:
   PyMetric(std::string name, py::dict settings)
       : name_(std::move(name)), settings_(std::move(settings)), metric_(nn::metrics().make(name_, settings_of(settings_))) {
     metric_->allow_other_labels();
   }
-  // As pickle and copy want it: name, settings, counts.
+  // The state for pickle and copy: name, settings, counts.
   py::tuple saved() const { return py::make_tuple(name_, settings_, metric_->saved()); }
   static std::unique_ptr<PyMetric> from_saved(const py::tuple& state) {
     auto metric = std::make_unique<PyMetric>(py::cast<std::string>(state[0]), py::cast<py::dict>(state[1]));
@@ -32,11 +32,11 @@ class PyMetric {
       const py::gil_scoped_release release;
       metric_->update(in);
     } catch (const DataError& e) {
-      // What MindSpore raises for a label that is no class.
+      // MindSpore raises ValueError for a label that is not a class.
       throw ValueError(e.message(), e.where(), e.fix());
     }
   }
-  // Of the metric "loss" alone.
+  // For the metric "loss" only.
   void add_loss(py::handle loss, std::optional<double> weight) {
     auto* const metric = dynamic_cast<nn::Loss*>(metric_.get());
     if (metric == nullptr) throw ValueError("the metric '" + name_ + "' takes no losses");
@@ -57,7 +57,7 @@ class PyMetric {
   nn::MetricPtr metric_;
 };
 
-// What str() makes of the words of a sequence, whatever they are.
+// Returns str() of each word of a sequence.
 std::vector<std::string> words_of(py::handle sequence) {
   std::vector<std::string> out;
   for (const py::handle word : sequence) out.push_back(py::str(word));
@@ -75,11 +75,11 @@ void update_bleu(nn::BleuScore& score, const py::iterable& candidates, const py:
   score.update(texts, lists);
 }
 
-/// The body of a callable that computes a registered loss: f(inputs…, optional tensors…, settings…, reduction) by position; what is left out
-/// behind the inputs is undefined or at its default. Without a reduction a loss that reduces in its own way gives the mean, another its terms.
+/// The body of a callable that computes a registered loss: f(inputs…, optional tensors…, settings…, reduction) by position. Omitted arguments after
+/// the inputs are undefined or have their defaults. Without a reduction, a loss with its own reduction returns the mean, any other loss its terms.
 class LossFunction {
  public:
-  /// where: what errors name, as "ops.kl_div"; empty: nothing.
+  /// where: the name in errors, such as "ops.kl_div"; may be empty.
   LossFunction(const Registry<nn::MakeLoss>::Entry& entry, std::string where)
       : entry_(entry), where_(std::move(where)), given_(entry.settings.size()), rule_(rule_of(given_)) {}
 
@@ -112,17 +112,17 @@ class LossFunction {
       in[i] = t->value();
       elements += in[i].numel();
     }
-    // What is left out is null: the default.
+    // An omitted setting is null: the default.
     const auto setting = [&](size_t i) { return tensors + i < args.size() ? args[tensors + i] : nullptr; };
     bool same = true;
     for (size_t i = 0; i < given_.size(); ++i) same = same && alike(given_[i].ptr(), setting(i));
     if (!same) {
       std::vector<py::object> given(given_.size());
       for (size_t i = 0; i < given.size(); ++i) given[i] = py::reinterpret_borrow<py::object>(setting(i));
-      auto made = rule_of(given);  // may refuse the settings: then the last rule stays with its own
+      auto made = rule_of(given);  // may throw for the settings, in which case the previous rule stays
       given_.swap(given), rule_ = std::move(made);
     }
-    const std::shared_ptr<const nn::LossRule> rule = rule_;  // another thread may settle meanwhile
+    const std::shared_ptr<const nn::LossRule> rule = rule_;  // another thread may change rule_ meanwhile
     if (args.size() <= reduction) return op_result(without_lock(elements, [&] { return nn::compute_loss(*rule, in, ""); }));
     if (!PyUnicode_Check(args[reduction])) fail("reduction must be a str, got " + std::string(py::repr(args[reduction])));
     const std::string how = py::cast<std::string>(py::handle(args[reduction]));
@@ -132,7 +132,7 @@ class LossFunction {
 
   [[noreturn]] void fail(const std::string& message) const { throw py::type_error(entry_.name + ": " + message + (where_.empty() ? "" : " | " + where_)); }
 
-  // Whether a setting means what the last one did. Null: the default.
+  // Whether a setting has the same meaning as the previous one. Null: the default.
   static bool alike(PyObject* a, PyObject* b) {
     if (a == b) return true;
     if (a == nullptr || b == nullptr || !PyFloat_CheckExact(a) || !PyFloat_CheckExact(b)) return false;
@@ -148,7 +148,7 @@ class LossFunction {
 
   const Registry<nn::MakeLoss>::Entry& entry_;
   std::string where_;
-  std::vector<py::object> given_;  // what rule_ was made of
+  std::vector<py::object> given_;  // the settings of rule_
   std::shared_ptr<const nn::LossRule> rule_;
 };
 
@@ -157,7 +157,7 @@ py::object loss_rule(const py::module_& m, const std::string& name, std::string 
   const auto other = [](const py::args&, const py::kwargs&) -> py::object { throw py::type_error("losses are called by position"); };
   py::module_ scope = m;
   return make_op_function(scope, entry.name.c_str(), py::cpp_function(other, py::name(entry.name.c_str()), py::scope(m), entry.doc.c_str()),
-                          &LossFunction::call, new LossFunction(entry, std::move(where)));  // as functions, they stay for the life of the process
+                          &LossFunction::call, new LossFunction(entry, std::move(where)));  // like functions, they exist as long as the process
 }
 
 }  // namespace
@@ -165,13 +165,13 @@ py::object loss_rule(const py::module_& m, const std::string& name, std::string 
 void bind_nn_rules(py::module_& m) {
   m.def(
       "loss_rule", [m](const std::string& name, std::string where) { return loss_rule(m, name, std::move(where)); }, py::arg("name"), py::arg("where") = "",
-      "The function of a registered loss: its inputs, tensors that may be None, its settings and the reduction, all by position. Without a reduction: "
-      "terms to be reduced, or the mean where the loss reduces by weight. Errors name `where`.");
+      "Returns the function of a registered loss: its inputs, tensors that may be None, its settings and the reduction, all by position. Without a "
+      "reduction it returns unreduced terms, or the mean if the loss reduces by weight. Errors name `where`.");
   def_documented_op(
-      m, "reduce_loss", "weights·factor·x, reduced over all dimensions: 'mean', 'sum', 'none' or 'batchmean'; half types in float32.",
+      m, "reduce_loss", "Returns weights·factor·x, reduced over all dimensions: 'mean', 'sum', 'none' or 'batchmean'; half types in float32.",
       [](const Tensor& x, const Tensor& weights, double factor, const std::string& reduction) { return nn::reduce_loss(x, weights, factor, reduction); },
       py::arg("x"), py::arg("weights") = py::none(), py::arg("factor") = 1.0, py::arg("reduction") = "mean");
-  py::class_<nn::BleuScore>(m, "BleuScore", "BLEU over the candidates and references of updates.")
+  py::class_<nn::BleuScore>(m, "BleuScore", "The BLEU score over the candidates and references of all updates.")
       .def(py::init<int64_t, bool>(), py::arg("n_gram"), py::arg("smooth"))
       .def(py::pickle(
           [](const nn::BleuScore& score) {
@@ -197,18 +197,18 @@ void bind_nn_rules(py::module_& m) {
       [](py::handle labels, const py::object& weight, int64_t ignore_index) {
         return nn::label_weight(to_tensor(labels), weight.is_none() ? Tensor() : to_tensor(weight), ignore_index);
       },
-      py::arg("labels"), py::arg("weight"), py::arg("ignore_index"), "What the mean of a loss of class numbers divides by. Arrays.");
-  m.def("auc", &nn::auc, py::arg("x"), py::arg("y"), py::arg("reorder") = false, "The area under the points (x, y).");
-  py::class_<PyMetric>(m, "Metric", "A metric of the C++ library by its name.")
+      py::arg("labels"), py::arg("weight"), py::arg("ignore_index"), "Returns the divisor of the mean of a loss with class labels, for arrays.");
+  m.def("auc", &nn::auc, py::arg("x"), py::arg("y"), py::arg("reorder") = false, "Returns the area under the points (x, y).");
+  py::class_<PyMetric>(m, "Metric", "A metric of the C++ library, by name.")
       .def(py::init([](const std::string& name, const py::kwargs& settings) { return std::make_unique<PyMetric>(name, settings); }), py::arg("name"))
       .def(py::pickle([](const PyMetric& metric) { return metric.saved(); }, &PyMetric::from_saved))
       .def("update", &PyMetric::update, "Adds a batch of Tensors or arrays.")
       .def("add_loss", &PyMetric::add_loss, py::arg("loss"), py::arg("weight") = py::none(),
-           "Of 'loss': adds the loss of a batch, which counts `weight` times; without weight, a loss that is a sum.")
+           "For the metric 'loss': adds the loss of a batch with the given weight; without weight, adds a loss that is a sum.")
       .def("clear", &PyMetric::clear)
-      .def("eval", &PyMetric::eval, "All numbers of the result.")
-      .def("value", &PyMetric::value, "The result as one number.")
-      .def("counts", &PyMetric::counts, "What the result is made of, by MindSpore's names.")
+      .def("eval", &PyMetric::eval, "Returns all values of the result.")
+      .def("value", &PyMetric::value, "Returns the result as one number.")
+      .def("counts", &PyMetric::counts, "Returns the counts from which the result is computed, by MindSpore's names.")
       .def_property_readonly("empty", &PyMetric::empty, "Whether nothing was counted since clear().");
 }
 

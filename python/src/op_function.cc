@@ -1,4 +1,4 @@
-// The type of the functions of _core.ops; their calls are in op_function.h.
+// The type of the functions of _core.ops; the calls are in op_function.h.
 #include "python/src/op_function.h"
 
 #include <structmember.h>
@@ -29,11 +29,11 @@ PyObject* get_name(PyObject* self, void*) {
 PyObject* get_doc(PyObject* self, void*) { return PyObject_GetAttrString(function(self)->converting, "__doc__"); }
 PyObject* get_module(PyObject* self, void*) { return PyObject_GetAttrString(function(self)->converting, "__module__"); }
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<function %U of sindri._core.ops>", function(self)->name); }
-PyObject* get(PyObject* self, PyObject*, PyObject*) {  // as an attribute of a class it takes no self; it counts as a function for inspect
+PyObject* get(PyObject* self, PyObject*, PyObject*) {  // as an attribute of a class it receives no self; inspect treats it as a function
   Py_INCREF(self);
   return self;
 }
-PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }  // pickled by its name, as builtin functions are
+PyObject* reduce(PyObject* self, PyObject*) { return get_name(self, nullptr); }  // pickled by name, like builtin functions
 
 }  // namespace
 
@@ -100,7 +100,7 @@ void bind_op_function_type(py::module_& m) {
   PyObject* const type = PyType_FromSpec(&spec);
   if (type == nullptr) throw py::error_already_set();
   g_type = reinterpret_cast<PyTypeObject*>(type);
-  g_type->tp_new = nullptr;  // made here only: an empty one would have no function
+  g_type->tp_new = nullptr;  // created here only: an object created by Python would have no function
   m.attr("OpFunction") = py::handle(type);
 }
 

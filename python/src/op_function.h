@@ -1,8 +1,8 @@
-// Functions of _core.ops. def_op(m, name, f, py::arg…) gives what m.def does, at less cost per call: one signature, arguments that are
-// nearly always of the expected types, and tensors that need no conversion.
+// Functions of _core.ops. def_op(m, name, f, py::arg…) does what m.def does, at less cost per call: one signature, arguments that nearly
+// always have the expected types, and tensors that need no conversion.
 //
-// A call whose arguments are not all of these types, or are not given as the signature says, goes on to pybind11's function of the same
-// name, which knows every conversion and raises the TypeErrors.
+// A call with arguments of other types, or with arguments that do not follow the signature, is passed to pybind11's function of the same name,
+// which supports all conversions and raises the TypeErrors.
 #pragma once
 #include <array>
 #include <numeric>
@@ -20,19 +20,19 @@ struct OpFunction {
   PyObject_HEAD vectorcallfunc call;
   PyObject* name;
   PyObject* converting;  ///< pybind11's function
-  void* body;  ///< an OpBody; lives as long as the process
+  void* body;  ///< an OpBody; exists as long as the process
 };
-/// A new reference, as an attribute of the module. Throws error_already_set.
+/// Returns a new reference, as an attribute of the module. Throws error_already_set.
 py::object make_op_function(py::module_& m, const char* name, const py::object& converting, vectorcallfunc call, void* body);
 void bind_op_function_type(py::module_& m);
 
-/// Which of the names a keyword means: itself, or the name that MindSpore's releases write differently (x for input, y or exponent for other).
-/// Borrowed.
+/// Returns the name that a keyword means: itself, or the name that MindSpore's releases write differently (x for input, y or exponent for other).
+/// Returns a borrowed reference.
 PyObject* argument_name(PyObject* keyword, PyObject* const* names, size_t count);
-/// pybind11's function with the keywords as it knows them.
+/// Calls pybind11's function with the keywords by the names that it knows.
 PyObject* call_converting(const OpFunction* f, PyObject* const* args, size_t nargs, PyObject* keywords, PyObject* const* names, size_t count);
 
-/// Reads one argument; load() is false for what it does not know.
+/// Reads one argument; load() returns false for an unknown type.
 template <class T> struct Argument {
   py::detail::make_caster<T> caster;
   bool load(PyObject* o) { return caster.load(o, true); }
@@ -41,7 +41,7 @@ template <class T> struct Argument {
 template <> struct Argument<Tensor> {
   Tensor value;
   bool load(PyObject* o) {
-    if (o == Py_None) return true;  // an undefined tensor: left out
+    if (o == Py_None) return true;  // an undefined tensor: omitted
     PyTensor* const t = tensor_of(o);
     if (t == nullptr) return false;
     value = t->value();
@@ -85,7 +85,7 @@ template <> struct Argument<double> {
   }
   double get() const { return value; }
 };
-/// Calls add(integer) for the members of a tuple or list; false for what is not a tuple or list of ints.
+/// Calls add(integer) for the members of a tuple or list; returns false for anything else than a tuple or list of ints.
 template <class F> bool load_integers(PyObject* o, F&& add) {
   if (!PyTuple_CheckExact(o) && !PyList_CheckExact(o)) return false;
   Argument<int64_t> item;
@@ -135,14 +135,14 @@ template <class R, class... A> struct OpBody {
   std::function<R(A...)> f;
   std::array<PyObject*, kCount> names{}, defaults{};  // a null default: the argument must be given
 
-  // The arguments in the order of the signature, borrowed; false where the call does not fit it.
+  // Collects the arguments in the order of the signature, borrowed; returns false if the call does not match it.
   bool collect(PyObject* const* args, size_t given, PyObject* keywords, std::array<PyObject*, kCount>& out) const {
     if (given > kCount) return false;
     std::copy_n(args, given, out.begin());
     std::copy(defaults.begin() + given, defaults.end(), out.begin() + given);
     std::array<bool, kCount> named{};
     for (Py_ssize_t k = 0, n = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0; k < n; ++k) {
-      // Keywords at a place of call are interned, as the names here: one that is not is left to the other function.
+      // Keywords at a call site are interned, like the names here; one that is not is passed to the other function.
       PyObject* const keyword = argument_name(PyTuple_GET_ITEM(keywords, k), names.data(), kCount);
       const size_t at = static_cast<size_t>(std::find(names.begin(), names.end(), keyword) - names.begin());
       if (at >= kCount || at < given || named[at]) return false;
@@ -179,7 +179,7 @@ template <class R, class... A> struct OpBody {
     if constexpr (std::is_same_v<T, Tensor>) *sum += v.value.defined() ? v.value.numel() : 0;
     if constexpr (std::is_same_v<T, std::vector<Tensor>>)
       for (const Tensor& t : v.value) *sum += t.numel();
-    if constexpr (std::is_same_v<T, Shape>)  // of the result, where no large input leads to it
+    if constexpr (std::is_same_v<T, Shape>)  // the shape of the result, for ops without a large input
       *sum += std::accumulate(v.value.begin(), v.value.end(), int64_t{1}, [](int64_t n, int64_t d) {
         return d <= 0 ? 0 : n > kLongCall / d ? kLongCall + 1 : n * d;
       });
@@ -198,14 +198,14 @@ inline void fill(const py::arg_v& a, PyObject** name, PyObject** value) {
 }
 }  // namespace detail
 
-/// The documentation of the op of that name in the registry.
+/// Returns the documentation of the op with this name in the registry.
 inline std::string op_doc(std::string_view name) {
   for (const OpDef* op : all_ops())
     if (op->name == name) return op->doc;
   return "";
 }
 
-/// Every argument has a name; the function and what it returns are pure C++ unless an argument or the result is a Python object.
+/// Every argument has a name. The function and its result are pure C++ unless an argument or the result is a Python object.
 template <class F, class... Args> void def_documented_op(py::module_& m, const char* name, const std::string& doc, F f, const Args&... args) {
   using Body = typename detail::Signature<F>::Body;
   static_assert(sizeof...(Args) == Body::kCount, "each argument needs a py::arg");
@@ -217,13 +217,13 @@ template <class F, class... Args> void def_documented_op(py::module_& m, const c
   else converting = py::cpp_function(f, py::name(name), py::scope(m), args..., doc.c_str());
   m.attr(name) = make_op_function(m, name, converting, &Body::call, body);
 }
-/// With the documentation of the op of that name.
+/// Defines a function with the documentation of the op of the same name.
 template <class F, class... Args> void def_op(py::module_& m, const char* name, F f, const Args&... args) {
   def_documented_op(m, name, op_doc(name), f, args...);
 }
 
 using BinaryOp = Tensor (*)(const Tensor&, const Tensor&);
-/// Both as tensors; one of them may be a number, which keeps its value beside a type that does not hold it where `compared`.
+/// Returns both as tensors. One of them may be a number; with `compared` its value is preserved even if the other's type cannot hold it.
 inline std::pair<Tensor, Tensor> binary_operands(py::handle a, py::handle b, bool compared = false) {
   const auto beside = compared ? &number_compared : &number_beside;
   const NumberKind kind_a = number_kind(a), kind_b = number_kind(b);
@@ -234,16 +234,16 @@ inline std::pair<Tensor, Tensor> binary_operands(py::handle a, py::handle b, boo
   const Tensor x = to_tensor(a);
   return {x, kind_b != NumberKind::kNone ? beside(x, b, kind_b) : to_tensor(b)};
 }
-/// An elementwise op of two operands, of which one may be a number.
+/// An elementwise op of two operands, one of which may be a number.
 template <BinaryOp F, bool compared> Tensor binary_op(py::handle a, py::handle b) {
   const auto [x, y] = binary_operands(a, b, compared);
   return without_lock(x.numel() + y.numel(), [&, &x = x, &y = y] { return F(x, y); });
 }
-/// a * b and a / b in the type that MindSpore's Mul and Div give: a 0-d tensor beside one with dimensions widens it to another kind only (bool, integer,
+/// a * b and a / b in the type that MindSpore's Mul and Div return: a 0-d tensor widens a tensor with dimensions to another kind only (bool, integer,
 /// floating), never within its kind.
 Tensor product_of(const Tensor& a, const Tensor& b);
 Tensor quotient_of(const Tensor& a, const Tensor& b);
-/// All functions of include/sindri/ops without a special form; made at build time by scripts/op_bindings.py.
+/// All functions of include/sindri/ops without a special form; generated at build time by scripts/op_bindings.py.
 void bind_declared_ops(py::module_& m);
 void bind_clip(py::module_& m);
 

@@ -1,4 +1,4 @@
-// _core.ops: the functions with a special form; the others are made of their declarations (scripts/op_bindings.py). Running ops by name.
+// _core.ops: the functions with a special form; the others are generated from their declarations (scripts/op_bindings.py). Running ops by name.
 #include "python/src/op_function.h"
 #include "sindri/autograd/grad.h"
 #include "sindri/op/bind.h"
@@ -52,15 +52,15 @@ void bind_written(py::module_& m) {
   def_op(m, "where", &where, py::arg("cond"), py::arg("a"), py::arg("b"));
   def_op(
       m, "cast", [](const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : ops::cast(x, dtype); }, py::arg("x"), py::arg("dtype"));
-  def_documented_op(m, "product", "input * other in MindSpore's result type: a 0-d tensor widens one with dimensions to another kind only.",
+  def_documented_op(m, "product", "Returns input * other in MindSpore's result type: a 0-d tensor widens one with dimensions to another kind only.",
                     &binary_op<product_of, false>, py::arg("input"), py::arg("other"));
   def_documented_op(m, "quotient",
-                    "input / other in MindSpore's result type, integers giving float32: a 0-d tensor widens one with dimensions to another kind only.",
+                    "Returns input / other in MindSpore's result type, float32 for integers: a 0-d tensor widens one with dimensions to another kind only.",
                     &binary_op<quotient_of, true>, py::arg("input"), py::arg("other"));
   def_documented_op(
       m, "scalar_like",
-      "The number as it stands beside x: in x's type, but int64 or float32 where it is of a higher kind (bool, integer, fraction). ValueError: an integer "
-      "that x's type does not hold.",
+      "Returns the number as a tensor for an op with x: in x's type, or in int64 or float32 if the number is of a higher kind (bool, integer, fraction). "
+      "Raises ValueError for an integer that x's type cannot hold.",
       [](const Tensor& x, py::handle value) {
         const NumberKind kind = number_kind(value);
         if (kind == NumberKind::kNone) throw py::type_error("scalar_like: expected a number");
@@ -71,7 +71,7 @@ void bind_written(py::module_& m) {
 
 }  // namespace
 
-// A field's own type decides: a tuple may be a Shape or a list, an int a double.
+// The field's type decides: a tuple may be a Shape or a list, an int a double.
 AttrFields to_fields(const OpDef& op, const py::dict& attrs) {
   AttrFields fields;
   const Attrs defaults = op.attrs.make({});
@@ -103,7 +103,7 @@ py::dict attrs_dict(const Attrs& attrs) {
 }
 
 void bind_ops(py::module_& m) {
-  py::module_ o = m.def_submodule("ops", "The functions of include/sindri/ops: eager, recorded by a tape, or traced, as the scopes in force say.");
+  py::module_ o = m.def_submodule("ops", "The functions of include/sindri/ops: eager, recorded by a tape, or traced, depending on the active scopes.");
   bind_op_function_type(m);
   bind_declared_ops(o);
   bind_written(o);
@@ -114,9 +114,9 @@ void bind_ops(py::module_& m) {
         const OpDef& op = find_op(name);
         return to_python_tuple(sindri::bind(op, op.attrs.make(to_fields(op, attrs)), inputs));
       },
-      py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs by the names describe_op gives.");
+      py::arg("name"), py::arg("inputs"), py::arg("attrs") = py::dict(), "Runs any op of the registry; attrs have the names that describe_op returns.");
   m.def("param_use_input", &param_use_input, py::arg("op"), py::arg("attrs"), py::arg("operands"), py::arg("operand"),
-        "What meets a Parameter that is this operand of an op (ParamUse::input); None where nothing does.");
+        "Returns the input that a Parameter is combined with if it is this operand of an op (ParamUse::input); None if there is none.");
   m.def("describe_op", [](const std::string& name) { return describe(find_op(name)); });
   m.def("op_names", [] {
     std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// The optimizers of the C++ library: what Python's classes stand on. Python holds argument forms, MindSpore's attributes and hooks.
+// The optimizers of the C++ library, on which Python's classes are based. Python implements argument forms, MindSpore's attributes and hooks.
 #include "python/src/casters.h"
 #include "python/src/settings.h"
 #include "sindri/comm/communicator.h"
@@ -17,7 +17,7 @@ using optim::Optimizer;
 using optim::ParamGroup;
 using optim::WeightDecay;
 
-/// A Cell of the step as the C++ side calls it; it gets the optimizer's Parameter global_step, as MindSpore hands it.
+/// A Python Cell that computes a value from the step, called by the C++ side. As in MindSpore, it receives the optimizer's Parameter global_step.
 class PyStepFunction final : public optim::LearningRateSchedule {
  public:
   explicit PyStepFunction(py::object cell) : cell_(std::move(cell)) {}
@@ -39,10 +39,10 @@ class PyStepFunction final : public optim::LearningRateSchedule {
 
  private:
   py::object cell_;
-  PyObject* step_ = nullptr;  // owned by the PyOptimizer, whose Optimizer calls this
+  PyObject* step_ = nullptr;  // owned by the PyOptimizer, whose Optimizer calls this object
 };
 
-/// Groups, rates and state for a rule that Python code computes.
+/// Groups, learning rates and state for a rule that Python code computes.
 class WithoutRule final : public Optimizer {
  public:
   WithoutRule(std::string name, optim::Params params, const optim::OptimizerOptions& o) : Optimizer(std::move(name), std::move(params), o) { init_state(); }
@@ -56,8 +56,8 @@ class WithoutRule final : public Optimizer {
 
 class PyOptimizer {
  public:
-  /// rule: a name of optim::optimizers(), empty for none. groups: (parameters, rate, decay, centralise), rate and decay None where the
-  /// optimizer's own hold. A rate is a number, a list or a Cell of the step, a decay a number or a Cell.
+  /// rule: a name of optim::optimizers(), empty for none. groups: (parameters, rate, decay, centralise), with rate and decay None if the
+  /// optimizer's apply. A rate is a number, a list or a Cell of the step, a decay a number or a Cell.
   PyOptimizer(const std::string& rule, const std::string& name, const py::list& groups, bool grouped, const py::object& order, const py::object& rate,
               const py::object& decay, double loss_scale, const py::dict& settings) {
     optim::OptimizerOptions options{.learning_rate = rate_of(rate), .weight_decay = decay_of(decay)};
@@ -94,8 +94,8 @@ class PyOptimizer {
     keep();
     without_lock(elements(grads), [&] { optimizer_->apply_rule(grads, lr, decay, skip, advance); });
   }
-  /// What precondition makes of gradients and their uses (tuples of sindri.autograd.ParamUse), in the form `variant`; a skipped step keeps its state.
-  /// group: of the ranks whose means are taken; empty: there is one rank.
+  /// Returns the preconditioned gradients for gradients and their uses (tuples of sindri.autograd.ParamUse), in the form `variant`. A skipped step keeps
+  /// its state. group: the ranks over which means are computed; empty: a single rank.
   py::tuple precondition(const py::iterable& gradients, const py::iterable& uses, int variant, const Tensor& skip, const std::string& group) {
     Gradients g;
     g.of_params = tensors(gradients), g.skip = skip, g.variant = variant;
@@ -115,7 +115,7 @@ class PyOptimizer {
     const py::gil_scoped_release release;
     return optimizer_->variant(step);
   }
-  /// State that was made since this was asked last: of optimizers whose state begins with their first step.
+  /// Returns the state created since the previous call, for optimizers whose state is created by their first step.
   py::list new_states() {
     py::list out;
     for (Parameter* p : optimizer_->state()) {
@@ -146,7 +146,7 @@ class PyOptimizer {
     const auto* const thor = dynamic_cast<const optim::Thor*>(optimizer_.get());
     return thor != nullptr && thor->knows_layers();
   }
-  /// (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.
+  /// Returns (parameter, kind, width of A, width of G, bytes of the inverses) of the preconditioned parameters.
   py::list curvature() const {
     const auto* const thor = dynamic_cast<const optim::Thor*>(optimizer_.get());
     py::list out;
@@ -154,7 +154,7 @@ class PyOptimizer {
       for (const auto& c : thor->curvature()) out.append(py::make_tuple(c.param, c.kind, c.a_dim, c.g_dim, c.bytes));
     return out;
   }
-  /// Of the parameters in update order: which of those given, in the order given.
+  /// Returns, for the parameters in update order, their positions in the given order.
   std::vector<size_t> order() const {
     std::vector<size_t> out;
     for (const Parameter* p : optimizer_->parameters())
@@ -171,7 +171,7 @@ class PyOptimizer {
     for (Parameter* p : optimizer_->shared_states()) out.append(hand_out(p));
     return out;
   }
-  /// What holds the rate of each parameter, one object for those that share it; None for a Cell of the step.
+  /// Returns the Parameter with the learning rate of each parameter, one object for those that share it; None for a Cell of the step.
   py::list rates() {
     py::list out;
     std::vector<std::pair<Parameter*, py::object>> known;
@@ -186,7 +186,7 @@ class PyOptimizer {
   py::object global_step() const { return global_step_; }
   Optimizer& get() { return *optimizer_; }
 
-  // A Cell of the step may reach what holds this: Python's collector must see that, or neither is ever freed.
+  // A Cell of the step may reference this object: Python's collector must see the cycle to free it.
   static void collectable(PyHeapTypeObject* heap_type) {
     PyTypeObject* const type = &heap_type->ht_type;
     type->tp_flags |= Py_TPFLAGS_HAVE_GC;
@@ -205,7 +205,7 @@ class PyOptimizer {
   }
 
  private:
-  // Null while Python is still making it.
+  // Null while Python is still constructing it.
   static PyOptimizer* of(PyObject* self) {
     const auto v = reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
     return v.holder_constructed() ? v.value_ptr<PyOptimizer>() : nullptr;
@@ -243,7 +243,7 @@ class PyOptimizer {
     }
     return out;
   }
-  // A sindri.autograd.ParamUse.
+  // Converts a sindri.autograd.ParamUse.
   static ParamUse param_use(const py::tuple& use) {
     ParamUse out{.param = slot_of(use[0]).get()};
     if (const auto op = py::cast<std::string>(use[1]); !op.empty()) {
@@ -261,12 +261,12 @@ class PyOptimizer {
     if (!use[7].is_none()) out.loss_scale = to_tensor(use[7]);
     return out;
   }
-  // State as a Parameter of Python's, which keeps the optimizer alive.
+  // Returns state as a Python Parameter that keeps the optimizer alive.
   py::object hand_out(Parameter* p) {
-    p->requires_grad = true;  // as MindSpore's clones of parameters have it
+    p->requires_grad = true;  // as in MindSpore's clones of parameters
     return to_python(std::shared_ptr<Parameter>(optimizer_, p));
   }
-  // A compiled function keeps what it reads and writes alive.
+  // A compiled function keeps alive what it reads and writes.
   void keep() const {
     ParameterKeeper* keeper = ParameterKeeper::current();
     if (keeper == nullptr) return;
@@ -289,18 +289,20 @@ void bind_optim(py::module_& m) {
            py::arg("rule"), py::arg("name"), py::arg("groups"), py::arg("grouped"), py::arg("order"), py::arg("rate"), py::arg("decay"), py::arg("loss_scale"),
            py::arg("settings"))
       .def("apply", &PyOptimizer::apply, py::arg("gradients"), py::arg("inv_scale") = py::none(), py::arg("skip") = py::none(),
-           "Updates every parameter; where the bool `skip` is true all stays as it is.")
+           "Updates every parameter; if the bool `skip` is true, everything stays unchanged.")
       .def("apply_rule", &PyOptimizer::apply_rule, py::arg("gradients"), py::arg("rates"), py::arg("decays") = py::tuple(), py::arg("skip") = py::none(),
-           py::arg("advance") = true, "The rule alone, for gradients that are decayed, centralised and unscaled already.")
+           py::arg("advance") = true, "Applies the rule alone, to gradients that are already decayed, centralised and unscaled.")
       .def("precondition", &PyOptimizer::precondition, py::arg("gradients"), py::arg("uses"), py::arg("variant"), py::arg("skip") = py::none(),
-           py::arg("group") = "", "The gradients that apply gets, of those of a step and its uses (tuples of ParamUse).")
-      .def("variant", &PyOptimizer::variant, py::arg("step"), "Which form that step takes.")
-      .def("new_states", &PyOptimizer::new_states, "State that was made since this was asked last.")
-      .def("expect_state", &PyOptimizer::expect_state, py::arg("stored"), "What a file holds, (shape, type) by name, before state is read from it.")
-      .def("set_damping", &PyOptimizer::set_damping, py::arg("damping"), "THOR's: a number, a list or a Cell of the step.")
-      .def("set_frequency", &PyOptimizer::set_frequency, py::arg("frequency"), "THOR's updates from one refresh to the next.")
-      .def("knows_layers", &PyOptimizer::knows_layers, "THOR's: whether steps between refreshes need no uses.")
-      .def("curvature", &PyOptimizer::curvature, "THOR's: (parameter, kind, width of A, width of G, bytes of the inverses) of what is preconditioned.")
+           py::arg("group") = "", "Returns the gradients for apply(), from the gradients and uses (tuples of ParamUse) of a step.")
+      .def("variant", &PyOptimizer::variant, py::arg("step"), "Returns the form of that step.")
+      .def("new_states", &PyOptimizer::new_states, "Returns the state created since the previous call.")
+      .def("expect_state", &PyOptimizer::expect_state, py::arg("stored"),
+           "Announces the contents of a file, (shape, type) by name, before state is read from it.")
+      .def("set_damping", &PyOptimizer::set_damping, py::arg("damping"), "Sets THOR's damping: a number, a list or a Cell of the step.")
+      .def("set_frequency", &PyOptimizer::set_frequency, py::arg("frequency"), "Sets the number of THOR's updates from one refresh to the next.")
+      .def("knows_layers", &PyOptimizer::knows_layers, "Whether THOR's steps between refreshes need no uses.")
+      .def("curvature", &PyOptimizer::curvature,
+           "Returns (parameter, kind, width of A, width of G, bytes of the inverses) of the parameters that THOR preconditions.")
       .def("order", &PyOptimizer::order)
       .def("states", &PyOptimizer::states, py::arg("slot"))
       .def("shared", &PyOptimizer::shared)
@@ -316,18 +318,18 @@ void bind_optim(py::module_& m) {
              given.erase("learning_rate");
              return optim::schedules().make(rule, given, optim::Course{.learning_rate = py::cast<double>(settings["learning_rate"])});
            }),
-           py::arg("rule"), "By its name, from its learning_rate (a float) and settings.")
-      .def("__call__", &optim::LearningRateSchedule::construct, py::arg("global_step"), "The rate of a step, a float32 scalar.")
+           py::arg("rule"), "Creates a schedule by name from its learning_rate (a float) and settings.")
+      .def("__call__", &optim::LearningRateSchedule::construct, py::arg("global_step"), "Returns the learning rate of a step, a float32 scalar.")
       .def(
           "rates",
           [](const optim::LearningRateSchedule& s, int64_t total_step, int64_t step_per_epoch, const std::string& who) {
             return optim::rates_of(s, total_step, step_per_epoch, who.c_str());
           },
-          py::arg("total_step"), py::arg("step_per_epoch"), py::arg("who"), "One rate per step, an epoch being one step of the schedule.");
+          py::arg("total_step"), py::arg("step_per_epoch"), py::arg("who"), "Returns one learning rate per step, where an epoch is one step of the schedule.");
   m.def("piecewise_constant_rates", &optim::piecewise_constant_rates, py::arg("milestone"), py::arg("learning_rates"));
   m.def("lars_gradient", &optim::lars_gradient, py::arg("param"), py::arg("grad"), py::arg("weight_decay") = py::none(), py::arg("lr") = py::none(),
         py::arg("coefficient") = 0.001, py::arg("epsilon") = 1e-5, py::call_guard<ReleaseForLongCall>(),
-        "The gradient that LARS gives the optimizer it wraps; weight_decay and lr are scalars or None.");
+        "Returns the gradient that LARS passes to the optimizer it wraps; weight_decay and lr are scalars or None.");
 }
 
 }  // namespace sindri::python

@@ -1,4 +1,4 @@
-// Parameter: the named state slot, as a Tensor that reads its current value.
+// Parameter: a named state slot, as a Tensor that reads its current value.
 #include <fmt/format.h>
 
 #include "python/src/tensor_object.h"
@@ -23,7 +23,7 @@ namespace {
 
 void initialize_parameter(py::handle self, const py::object& data, const py::object& name, bool requires_grad, bool, bool) {
   if (!PyObject_TypeCheck(self.ptr(), g_parameter_type)) throw DTypeError("self is not a Parameter", "Parameter.__init__");
-  // Compiled functions hold the slot of the first time.
+  // Compiled functions hold the slot of the first initialisation.
   if (parameter_of(self) != nullptr) throw ValueError("a Parameter is made once", "Parameter.__init__", "give it another value with set_data()");
   if (PyBool_Check(data.ptr())) throw ValueError("a Parameter cannot be made of a bool", "Parameter", "give a number, a NumPy array, a list or a Tensor");
   if (py::isinstance<py::str>(data) || data.is_none())
@@ -43,16 +43,16 @@ void initialize_parameter(py::handle self, const py::object& data, const py::obj
     if (overflow != 0 || v != static_cast<int32_t>(v))
       throw ValueError(fmt::format("an int makes an int32 Parameter, which {} does not fit", py::cast<std::string>(py::str(data))), "Parameter",
                        "give a Tensor of int64, or a float");
-    t = Tensor::from_vector<int32_t>({}, {static_cast<int32_t>(v)});  // a value, not an op: Parameters of a summary are made while a graph is traced
+    t = Tensor::from_vector<int32_t>({}, {static_cast<int32_t>(v)});  // a value, not an op: Parameters of a summary are created while a graph is traced
   } else {
     t = to_tensor(data);
   }
   if (t.is_symbolic()) throw ValueError("a Parameter cannot be made inside code that is being compiled", "Parameter", "make it in __init__");
-  // A value of its own: what the tensor it came from is given later must not show here.
+  // A separate value: later writes to the source tensor must not show here.
   reinterpret_cast<PyParameter*>(self.ptr())->param = std::make_shared<Parameter>(t.contiguous().clone(), text, requires_grad);
 }
 
-// Writing a value of another type: floats may lose width, nothing may gain it (contract 3.1, set_data).
+// Converts a value of another type for a write: floats may be narrowed, no other conversion may lose range (contract 3.1, set_data).
 Tensor fit(const Parameter& p, const Tensor& v, bool* narrowed) {
   *narrowed = false;
   if (v.dtype() == p.dtype()) return v;
@@ -83,7 +83,7 @@ void set_data(py::handle self, const py::object& data) {
   ++tensor_of(self)->generation;
 }
 
-// A write in program order, as the ops Assign and the training wrappers do it; numbers become tensors of the Parameter's type.
+// Writes in program order, as the ops Assign and the training wrappers do; numbers become tensors of the Parameter's type.
 void assign(py::handle self, const py::object& value) {
   const Parameter& p = *slot_of(self);
   Tensor v;
@@ -119,7 +119,7 @@ void bind_parameter() {
   c.def_property(
       "_requires_grad", [](PyParameter& p) { return p.param->requires_grad; }, [](PyParameter& p, bool on) { p.param->requires_grad = on; });
   c.def(
-      "value", [](PyParameter& p) { return p.value(); }, "The value now, in eager code; in traced code the value the program has reached.");
+      "value", [](PyParameter& p) { return p.value(); }, "Returns the current value in eager code; in traced code, the value that the program has reached.");
   c.def(
       "set_data",
       [](py::object self, const py::object& data, bool) {
@@ -127,14 +127,14 @@ void bind_parameter() {
         return self;
       },
       py::arg("data"), py::arg("slice_shape") = false,
-      "Gives the Parameter another value of its shape; floats may lose width, nothing may gain it. Returns the Parameter. Raises ValueError, TypeError.");
+      "Assigns another value of the same shape; floats may be narrowed, other types may not. Returns the Parameter. Raises ValueError, TypeError.");
   c.def(
       "assign",
       [](py::object self, const py::object& value) {
         assign(self, value);
         return self;
       },
-      py::arg("value"), "Writes a value, in program order; returns the Parameter.");
+      py::arg("value"), "Writes a value in program order; returns the Parameter.");
   c.def_property_readonly("_same_as", [](PyParameter& p) { return reinterpret_cast<intptr_t>(p.param.get()); });
 }
 

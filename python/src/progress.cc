@@ -1,4 +1,4 @@
-// sindri._core.Progress: the line that a training shows, which is the program's (sindri/app/progress.h).
+// sindri._core.Progress: the progress line of a training run, which is that of the program (sindri/app/progress.h).
 #include "python/src/progress.h"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ class Bar {
   Bar(std::optional<int> fd, app::ProgressOptions options) {
     options.out = nullptr;
     if (fd) {
-      const int own = dup(*fd);  // the script may close its own
+      const int own = dup(*fd);  // the script may close its descriptor
       if (own >= 0) file_.reset(fdopen(own, "w"));
       if (own >= 0 && !file_) close(own);
       if (!file_) throw py::value_error("Progress: 'fd' is not a writable file");
@@ -59,8 +59,9 @@ void bind_progress(py::module_& m) {
                                 .metrics = std::move(metrics),
                                 .samples_per_second = samples_per_second});
       },
-      py::arg("epoch"), py::arg("epochs"), py::arg("loss"), py::arg("metrics"), py::arg("samples_per_second"), "What an epoch came to, in a line.");
-  py::class_<Bar>(m, "Progress", "The line that a training shows, written to a file descriptor; with None nothing is written, and line() is shown elsewhere.")
+      py::arg("epoch"), py::arg("epochs"), py::arg("loss"), py::arg("metrics"), py::arg("samples_per_second"), "Returns the line that summarises an epoch.");
+  py::class_<Bar>(m, "Progress",
+                  "The progress line of a training run, written to a file descriptor; with None nothing is written, and line() is shown elsewhere.")
       .def(py::init([](std::optional<int> fd, int64_t epochs, int64_t steps_per_epoch, int64_t eval_every, int64_t eval_steps, int64_t save_every_steps,
                        bool quiet) { return std::make_unique<Bar>(fd, options_of(epochs, steps_per_epoch, eval_every, eval_steps, save_every_steps, quiet)); }),
            py::arg("fd"), py::arg("epochs"), py::arg("steps_per_epoch"), py::arg("eval_every") = 0, py::arg("eval_steps") = 0, py::arg("save_every_steps") = 0,
@@ -76,27 +77,30 @@ void bind_progress(py::module_& m) {
             b->step(s);
           },
           py::arg("epoch"), py::arg("step"), py::arg("steps"), py::arg("samples"), py::arg("seconds"), py::arg("loss") = py::none(), py::arg("lr") = py::none(),
-          py::arg("metric") = py::none(), "Tells of steps that were done.")
+          py::arg("metric") = py::none(), "Reports completed steps.")
       .def(
-          "due", [](const Bar& b, int64_t steps) { return b->due(steps); }, py::arg("steps"), "Whether step() with so many steps would draw.")
+          "due", [](const Bar& b, int64_t steps) { return b->due(steps); }, py::arg("steps"), "Whether step() with this number of steps would draw.")
       .def(
-          "print", [](Bar& b, const std::string& line) { b->print(line); }, py::arg("line"), "A line that stays.")
+          "print", [](Bar& b, const std::string& line) { b->print(line); }, py::arg("line"), "Prints a line that stays on the screen.")
       .def(
-          "phase", [](Bar& b, const std::string& what) { b->phase(what); }, py::arg("what"), "Names what takes long outside of steps.")
+          "phase", [](Bar& b, const std::string& what) { b->phase(what); }, py::arg("what"), "Names a long phase outside of steps.")
       .def(
-          "hide", [](Bar& b) { b->hide(); }, "Takes the line away until the next step.")
+          "hide", [](Bar& b) { b->hide(); }, "Removes the line until the next step.")
       .def(
-          "hold", [](Bar& b, bool held) { b->hold(held); }, py::arg("held"), "While held nothing is drawn.")
+          "hold", [](Bar& b, bool held) { b->hold(held); }, py::arg("held"), "Suspends drawing while held.")
       .def(
-          "finish", [](Bar& b) { b->finish(); }, "The training is over.")
+          "finish", [](Bar& b) { b->finish(); }, "Ends the progress of the training run.")
       .def(
-          "eval_took", [](Bar& b, double seconds) { b->eval_took(seconds); }, py::arg("seconds"), "Counts towards the remaining time.")
+          "eval_took", [](Bar& b, double seconds) { b->eval_took(seconds); }, py::arg("seconds"),
+          "Adds the duration of an evaluation to the estimate of the remaining time.")
       .def(
-          "save_took", [](Bar& b, double seconds) { b->save_took(seconds); }, py::arg("seconds"), "Counts towards the remaining time.")
+          "save_took", [](Bar& b, double seconds) { b->save_took(seconds); }, py::arg("seconds"),
+          "Adds the duration of a save to the estimate of the remaining time.")
       .def(
-          "remaining", [](const Bar& b) { return b->remaining(); }, "Seconds to the end, negative while unknown.")
+          "remaining", [](const Bar& b) { return b->remaining(); }, "Returns the seconds to the end, negative while unknown.")
       .def(
-          "line", [](const Bar& b, size_t columns) { return b->line(columns); }, py::arg("columns"), "The line for a window of so many columns; 0: all of it.")
+          "line", [](const Bar& b, size_t columns) { return b->line(columns); }, py::arg("columns"),
+          "Returns the line for a window with this number of columns; 0: the whole line.")
       .def_property_readonly("redraws", [](const Bar& b) { return b->redraws(); });
 }
 

@@ -1,4 +1,4 @@
-// The binding of the line that a training shows. Apart from casters.h, which every file includes.
+// The binding of the progress line. It is separate from casters.h, which every file includes.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// Values of settings that registered things declare, from Python.
+// Conversion of Python values to settings that registered objects declare.
 #pragma once
 #include <map>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace sindri::python {
 
-/// bool, int, float (NumPy's too), str, or a list or tuple of numbers. Throws TypeError for anything else; `name` is that of the setting.
+/// Accepts bool, int, float (NumPy's too), str, and a list or tuple of numbers. Throws TypeError for anything else; `name` is the setting's name.
 inline SettingValue setting_of(py::handle h, const std::string& name) {
   if (PyBool_Check(h.ptr())) return py::cast<bool>(h);
   if (PyLong_Check(h.ptr())) return py::cast<int64_t>(h);
   if (PyFloat_Check(h.ptr())) return py::cast<double>(h);
   if (PyUnicode_Check(h.ptr())) return py::cast<std::string>(h);
   if (PyList_Check(h.ptr()) || PyTuple_Check(h.ptr())) return py::cast<std::vector<double>>(h);
-  if (py::hasattr(h, "item")) {  // a number of NumPy's
+  if (py::hasattr(h, "item")) {  // a NumPy number
     const py::object plain = h.attr("item")();
     if (!py::type::of(plain).is(py::type::of(h))) return setting_of(plain, name);
   }

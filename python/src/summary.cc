@@ -1,4 +1,4 @@
-// Event files and the messages in them.
+// Event files and their messages.
 #include "sindri/train/summary.h"
 
 #include "python/src/casters.h"
@@ -22,7 +22,7 @@ std::string tensor_value(const std::string& tag, const py::array& a) {
   return a.dtype().kind() == 'c' || a.dtype().kind() == 'O' ? summary::tensor_value(tag, type, {}, std::span<const int64_t>()) : encode(converted<int64_t>(a));
 }
 
-// The Summary.Value of a plugin.
+// Returns the Summary.Value of a plugin.
 py::bytes value_of(const std::string& plugin, const std::string& tag, const py::object& value) {
   if (plugin == "landscape") return summary::landscape_value(tag, py::cast<std::string>(value));
   const py::array a = py::array::ensure(value);
@@ -55,13 +55,13 @@ void bind_summary(py::module_& m) {
   events.def(
       "crc32c", [](const py::bytes& data) { return summary::crc32c(std::string(data)); }, py::arg("data"));
   events.def("value", &value_of, py::arg("plugin"), py::arg("tag"), py::arg("value"),
-             "The Summary.Value of an array under the plugin 'scalar', 'tensor', 'image' or 'histogram', or of the bytes of a 'landscape'.");
+             "Returns the Summary.Value of an array for the plugin 'scalar', 'tensor', 'image' or 'histogram', or of the bytes of a 'landscape'.");
   events.def(
       "summary",
       [](const std::vector<py::bytes>& values) {
         return py::bytes(summary::summary({values.begin(), values.end()}));
       },
-      py::arg("values"), "A Summary message of such values.");
+      py::arg("values"), "Returns a Summary message of such values.");
   events.def(
       "graph",
       [](const std::vector<std::pair<std::string, std::string>>& cells,
@@ -70,11 +70,12 @@ void bind_summary(py::module_& m) {
         for (const auto& [name, type, shape] : parameters) list.push_back({name, type, shape});
         return py::bytes(summary::graph(cells, list));
       },
-      py::arg("cells"), py::arg("parameters"), "A GraphProto of [(dotted name, class)] and [(name, type, shape)].");
+      py::arg("cells"), py::arg("parameters"), "Returns a GraphProto of [(dotted name, class)] and [(name, type, shape)].");
   events.def(
       "lineage", [](const std::string& plugin, const py::dict& facts) { return py::bytes(summary::lineage(plugin, facts_of(facts))); }, py::arg("plugin"),
-      py::arg("facts"), "The message of a plugin of lineage; facts that are None are left out.");
-  py::class_<summary::EventFile>(events, "EventFile", "One event file, created with its first event; readable by its owner only, and read-only once closed.")
+      py::arg("facts"), "Returns the message of a lineage plugin; facts that are None are omitted.");
+  py::class_<summary::EventFile>(events, "EventFile",
+                                 "An event file, created with its first event; readable by its owner only, and read-only after it is closed.")
       .def(py::init<std::string, std::string, std::string, bool, std::optional<int64_t>>(), py::arg("folder"), py::arg("prefix"), py::arg("suffix"),
            py::arg("version"), py::arg("max_bytes"))
       .def(
@@ -83,8 +84,8 @@ void bind_summary(py::module_& m) {
             return f.write(plugin, std::string(message), step);
           },
           py::arg("plugin"), py::arg("message"), py::arg("step") = py::none(),
-          "Appends an event of the plugin; False, and nothing written, when the file would exceed its size.")
-      .def("close", &summary::EventFile::close, "Ends the file.")
+          "Appends an event of the plugin; returns False and writes nothing if the file would exceed its size.")
+      .def("close", &summary::EventFile::close, "Closes the file.")
       .def_property_readonly("path", &summary::EventFile::path);
 }
 

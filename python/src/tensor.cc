@@ -37,7 +37,7 @@ py::dtype numpy_dtype(DType t) {
   }
 }
 
-// The element type for a NumPy array; integer types the engine lacks are widened.
+// Returns the element type for a NumPy array; integer types that the engine lacks are widened.
 std::optional<DType> dtype_of_numpy(const py::dtype& d, py::object* widen_to) {
   const char kind = d.kind();
   const auto size = d.itemsize();
@@ -62,7 +62,7 @@ Tensor with_dtype(const Tensor& t, const py::object& dtype) {
   return t.dtype() == want ? t : without_lock(t.numel(), [&] { return ops::cast(t, want); });
 }
 
-// NumPy reads nested sequences; floats among them mean float32 here, as in MindSpore, unless `exact` asks for all their digits.
+// NumPy reads nested sequences. Floats in them become float32, as in MindSpore, unless `exact` keeps all their digits.
 Tensor from_sequence(py::handle data, bool exact = false) {
   if (py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data)) {
     const py::sequence items = py::reinterpret_borrow<py::sequence>(data);
@@ -84,8 +84,8 @@ Tensor from_sequence(py::handle data, bool exact = false) {
   return from_numpy(a, false);
 }
 
-/// The value of a Tensor made of anything but a Tensor, before it is converted to dtype. A NumPy scalar keeps its type; a Python float, which
-/// numpy.float64 derives from, is float32 on the way unless dtype holds more of its digits.
+/// Returns the value of a Tensor made from anything but a Tensor, before it is converted to dtype. A NumPy scalar keeps its type. A Python float, from
+/// which numpy.float64 derives, is float32 at this stage unless dtype can hold more of its digits.
 Tensor from_data(const py::object& data, const py::object& dtype) {
   if (py::isinstance(data, numpy_generic())) return from_numpy(py::array(data), false);
   const DType want = dtype.is_none() ? DType::kFloat32 : to_dtype(dtype);
@@ -94,7 +94,7 @@ Tensor from_data(const py::object& data, const py::object& dtype) {
   return py::isinstance<py::list>(data) || py::isinstance<py::tuple>(data) ? from_sequence(data, true) : to_tensor(data);
 }
 
-// const_arg changes nothing: a graph that asks for an argument's value gets it where it is run eagerly from there on.
+// const_arg has no effect: a graph that reads an argument's value gets it because it runs eagerly from there.
 void initialize(PyTensor& t, const py::object& data, const py::object& dtype, const py::object& shape, const py::object& init, bool) {
   Tensor value;
   std::unique_ptr<LazyValue> lazy;
@@ -118,7 +118,7 @@ void initialize(PyTensor& t, const py::object& data, const py::object& dtype, co
   t.lazy = std::move(lazy);
 }
 
-// Behind a condition of traced code the call goes on eagerly, and t has its data then.
+// After a condition of traced code the call continues eagerly, in which case t has its data.
 void need_value(const Tensor& t, const char* what) {
   if (!t.is_symbolic()) return;
   const std::string asked = fmt::format("{} of a tensor that is being traced", what);
@@ -168,7 +168,7 @@ void PyTensor::materialize() {
   const DType dtype = lazy->dtype;
   const py::object init = lazy->init;
   const Tensor drawn = to_tensor(init.attr("_draw")(shape_tuple(shape), dtype_object(dtype)));
-  if (held.defined()) return;  // another thread ran meanwhile, and was asked for the value, too
+  if (held.defined()) return;  // another thread has materialized the value meanwhile
   if (!(drawn.shape() == shape) || drawn.dtype() != dtype) {
     throw ValueError(
         fmt::format("init gave {} {}, the tensor was declared {} {}", dtype_name(drawn.dtype()), drawn.shape().str(), dtype_name(dtype), shape.str()),
@@ -179,7 +179,7 @@ void PyTensor::materialize() {
 }
 namespace {
 
-// The function of common/_views.py that makes the part which steps lead to of a value; lives as long as the process.
+// The function of common/_views.py that computes the part of a value that the steps lead to; exists as long as the process.
 py::object& part_maker() {
   static auto* const maker = new py::object();
   return *maker;
@@ -189,7 +189,7 @@ py::object& part_maker() {
 
 Tensor PyTensor::read_view() {
   PyTensor* const base = tensor_of(view->base);
-  if (base->generation != view->generation) {  // the base stands for another tensor now
+  if (base->generation != view->generation) {  // the base refers to another tensor now
     const std::unique_ptr<ViewLink> dropped = std::move(view);
     return held;
   }
@@ -198,7 +198,7 @@ Tensor PyTensor::read_view() {
   const Tensor now = base->value();
   if (view == nullptr || now.id() == view->seen) return held;
   const Tensor made = to_tensor(part_maker()(to_python(now), steps));
-  // Made of a Parameter that has a traced value for the moment: nothing to keep.
+  // Computed from a Parameter that temporarily has a traced value: not kept.
   if (view == nullptr || (made.is_symbolic() && !held.is_symbolic())) return made;
   held = made;
   view->seen = now.id();
@@ -207,7 +207,7 @@ Tensor PyTensor::read_view() {
 
 namespace {
 
-// Makes self the part of base that the step leads to; of a view of another tensor, a part of that one. Gives the number of steps there.
+// Makes self the part of base that the step leads to. If base is itself a view, self becomes a view of base's base. Returns the number of steps from there.
 size_t link(PyTensor& self, py::object base, py::tuple step, bool snapshot) {
   PyTensor* of = tensor_of(base);
   if (of == nullptr || of == &self || self.is_parameter) throw ValueError("a view needs another tensor as its base", "Tensor._link");
@@ -224,15 +224,15 @@ size_t link(PyTensor& self, py::object base, py::tuple step, bool snapshot) {
   return steps.size();
 }
 
-// (base, steps, snapshot), or None for a tensor that is no view, or no longer.
+// Returns (base, steps, snapshot), or None for a tensor that is not, or no longer, a view.
 py::object link_of(PyTensor& self) {
   if (self.view == nullptr) return py::none();
-  self.value();  // drops a link to what the base no longer stands for
+  self.value();  // drops a link to a base that refers to another tensor now
   if (self.view == nullptr) return py::none();
   return py::make_tuple(self.view->base, self.view->steps, self.view->snapshot);
 }
 
-// Makes the tensor stand for something else: it is a view no longer, and what were views of it keep their values.
+// Detaches the tensor before it refers to another value: it is no longer a view, and its views keep their values.
 void leave(PyTensor& self) {
   if (self.view != nullptr) self.value();
   const std::unique_ptr<ViewLink> dropped = std::move(self.view);
@@ -272,7 +272,7 @@ Tensor to_tensor(py::handle h) {
 }
 
 py::handle numpy_generic() {
-  // Never destroyed: the interpreter is gone by then. An import may give up the interpreter lock, so another thread may have come first.
+  // Never destroyed: the interpreter has ended by then. An import may release the interpreter lock, so another thread may have set it first.
   static PyObject* generic = nullptr;
   if (generic == nullptr) {
     py::object found = py::module_::import("numpy").attr("generic");
@@ -283,7 +283,7 @@ py::handle numpy_generic() {
 
 Tensor number_of(py::handle number, DType dtype) {
   if (PyLong_Check(number.ptr()) && !PyBool_Check(number.ptr()) && is_integral(dtype)) {
-    constexpr int64_t kExact = int64_t{1} << 53;  // what full holds as a double
+    constexpr int64_t kExact = int64_t{1} << 53;  // largest integers that full represents exactly as a double
     if (const int64_t v = to_int64(number); dtype == DType::kInt64 && (v > kExact || v < -kExact)) return Tensor::from_vector<int64_t>({}, {v});
   }
   return ops::full({}, py::cast<double>(py::float_(py::reinterpret_borrow<py::object>(number))), dtype);
@@ -310,7 +310,7 @@ Tensor number_beside(const Tensor& t, py::handle number, NumberKind kind) {
   if (kind == NumberKind::kBool) return number_of(number, type);
   const py::object integer =
       PyLong_Check(number.ptr()) ? py::reinterpret_borrow<py::object>(number) : py::object(py::int_(py::reinterpret_borrow<py::object>(number)));
-  // -1 beside uint8 is 255, as in MindSpore: the arithmetic wraps around in any case.
+  // -1 combined with uint8 is 255, as in MindSpore: the arithmetic wraps around in any case.
   if (type == DType::kUInt8) {
     if (const int64_t v = to_int64(integer); v < 0 && v >= -255) return number_of(py::int_(v + 256), type);
   }
@@ -385,7 +385,7 @@ Tensor from_numpy(const py::array& a, bool share) {
   if (a.dtype().kind() == 'u' && a.itemsize() == 8 && a.size() > 0 && a.attr("max")().cast<uint64_t>() > kMost)
     throw ValueError("an element of the uint64 array does not fit into int64", "Tensor", "tensors hold no uint64; scale or convert the array first");
   py::array c = widen ? py::array(a.attr("astype")(widen)) : a;
-  if ((c.flags() & py::array::c_style) == 0) c = py::array(c.attr("copy")("C"));  // raises MemoryError where there is none
+  if ((c.flags() & py::array::c_style) == 0) c = py::array(c.attr("copy")("C"));  // raises MemoryError if there is too little memory
   if (!a.dtype().attr("isnative").cast<bool>()) c = py::array(c.attr("astype")(c.dtype().attr("newbyteorder")("=")));
   return Tensor::from_data(to_shape(py::cast(std::vector<py::ssize_t>(c.shape(), c.shape() + c.ndim()))), *dtype, c.data());
 }
@@ -395,33 +395,33 @@ void bind_tensor(py::module_& m) {
   c.def_init(&initialize, py::arg("input_data") = py::none(), py::arg("dtype") = py::none(), py::arg("shape") = py::none(), py::arg("init") = py::none(),
              py::arg("const_arg") = false);
   c.def_property_readonly(
-      "ndim", [](PyTensor& t) { return t.value().rank(); }, "Number of dimensions.");
+      "ndim", [](PyTensor& t) { return t.value().rank(); }, "The number of dimensions.");
   c.def_property_readonly(
-      "size", [](PyTensor& t) { return t.value().numel(); }, "Number of elements.");
+      "size", [](PyTensor& t) { return t.value().numel(); }, "The number of elements.");
   c.def_property_readonly(
-      "itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); }, "Bytes of an element.");
+      "itemsize", [](PyTensor& t) { return dtype_size(t.value().dtype()); }, "The size of an element in bytes.");
   c.def_property_readonly(
-      "nbytes", [](PyTensor& t) { return t.value().nbytes(); }, "Bytes of all elements.");
+      "nbytes", [](PyTensor& t) { return t.value().nbytes(); }, "The size of all elements in bytes.");
   c.def_property_readonly(
-      "strides", [](PyTensor& t) { return byte_strides(t.value()); }, "Bytes from one element to the next along each dimension.");
+      "strides", [](PyTensor& t) { return byte_strides(t.value()); }, "The number of bytes from one element to the next along each dimension.");
   c.def_property_readonly(
-      "has_init", [](PyTensor& t) { return t.lazy != nullptr; }, "Whether the values are still to be drawn by an initializer (init_data).");
+      "has_init", [](PyTensor& t) { return t.lazy != nullptr; }, "Whether an initializer still has to draw the values (init_data).");
   c.def_property_readonly(
-      "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "True for a value of a graph that is being traced.");
+      "is_symbolic", [](PyTensor& t) { return t.value().is_symbolic(); }, "Whether this is a value of a graph that is being traced.");
   c.def_property_readonly("_id", [](PyTensor& t) { return t.value().id(); });
   c.def(
-      "_detached", [](PyTensor& t) { return t.value(); }, "The value now, as a Tensor that is no Parameter.");
+      "_detached", [](PyTensor& t) { return t.value(); }, "Returns the current value as a Tensor that is not a Parameter.");
   c.def(
-      "_replace", [](PyTensor& t, const Tensor& v) { t.set_value(v); }, "Gives this handle another value.");
+      "_replace", [](PyTensor& t, const Tensor& v) { t.set_value(v); }, "Assigns another value to this handle.");
   c.def("_link", &link, py::arg("base"), py::arg("step"), py::arg("snapshot"), "Makes the tensor a view of base; see common/_views.py.");
-  c.def("_link_of", &link_of, "(base, steps, snapshot) of a view, else None.");
+  c.def("_link_of", &link_of, "Returns (base, steps, snapshot) of a view, None for another tensor.");
   m.def(
-      "set_part_maker", [](py::object f) { part_maker() = std::move(f); }, "The function that makes a view of a value of its base.");
-  c.def("_leave", &leave, "Ends the relation to the tensor this is a view of, and of views to this tensor.");
+      "set_part_maker", [](py::object f) { part_maker() = std::move(f); }, "Sets the function that computes a view from a value of its base.");
+  c.def("_leave", &leave, "Detaches the tensor from its base, and its views from it.");
   c.def(
       "asnumpy", [](PyTensor& t) { return to_numpy(t.value()); },
-      "NumPy view of the values, without a copy; writes to it change the tensor. Of a tensor on another device than the CPU: a copy, once all work is "
-      "done that the values depend on.");
+      "Returns a NumPy view of the values without a copy; writes to it change the tensor. For a tensor on another device than the CPU, returns a copy after "
+      "all work that the values depend on is done.");
   c.def(
       "__array__",
       [](PyTensor& t, const py::object& dtype, const py::object& copy) -> py::object {
@@ -442,7 +442,7 @@ void bind_tensor(py::module_& m) {
         for (const Tensor& t : host) out.append(to_numpy(t));
         return out;
       },
-      py::arg("tensors"), "What asnumpy() gives of each. Where several are on a device, it is waited for once.");
+      py::arg("tensors"), "Returns asnumpy() of each tensor. If several are on a device, waits for it only once.");
   c.def_static(
       "from_numpy",
       [](const py::object& a) {
@@ -450,8 +450,9 @@ void bind_tensor(py::module_& m) {
           throw DTypeError(fmt::format("expected a NumPy array, got {}", py::cast<std::string>(py::str(py::type::of(a)))), "Tensor.from_numpy");
         return from_numpy(py::reinterpret_borrow<py::array>(a), true).to(current_device());
       },
-      "A Tensor over the memory of a contiguous array: writes to the array are visible in the Tensor. A copy where another device than the CPU is the current "
-      "one.");
+      "Returns a Tensor that shares the memory of a contiguous array: writes to the array are visible in the Tensor. It is a copy if another device than the "
+      "CPU "
+      "is the current one.");
   c.def("item", [](PyTensor& t) { return item_of(t); });
   c.def(
       "astype",
@@ -467,7 +468,8 @@ void bind_tensor(py::module_& m) {
         return to_python(out);
       },
       py::arg("dtype"), py::arg("copy") = true,
-      "The values in another element type (also a NumPy type or its name); the tensor itself where it has that type, whatever copy says, as in MindSpore.");
+      "Returns the values in another element type (also a NumPy type or its name). A tensor that has the type is returned itself, whatever copy is, as in "
+      "MindSpore.");
   c.def("__bool__", truth);
   c.def("__int__", [](PyTensor& t) { return py::int_(item_of(t)); });
   c.def("__float__", [](PyTensor& t) { return py::float_(item_of(t)); });
@@ -493,9 +495,9 @@ void bind_tensor(py::module_& m) {
         tensor_of(self)->value();
         return self;
       },
-      "Draws the values of a lazy tensor.");
+      "Draws the values of a lazy tensor and returns it.");
   m.def(
-      "from_dlpack", [](const py::object& o) { return from_dlpack(o); }, "A Tensor over the memory of an object with __dlpack__ (CPU).");
+      "from_dlpack", [](const py::object& o) { return from_dlpack(o); }, "Returns a Tensor that shares the memory of an object with __dlpack__ (CPU).");
 }
 
 }  // namespace sindri::python

@@ -1,8 +1,8 @@
 // The types of sindri.Tensor and sindri.Parameter: memory, construction, shape and dtype. Operators are in tensor_operators.cc, methods in
 // tensor.cc and parameter.cc.
 //
-// They are written against Python's own type machinery: an object holds its Tensor inside, is known by its type, and is dropped without a
-// look into tables. What is not on the path of a small op is bound with pybind11 onto these types.
+// They use Python's type machinery directly: an object contains its Tensor, is identified by its type, and is destroyed without table look-ups.
+// Functions that small ops do not use are bound to these types with pybind11.
 #include "python/src/tensor_object.h"
 
 #include <structmember.h>
@@ -14,7 +14,7 @@ namespace sindri::python {
 
 namespace {
 
-// tp_alloc leaves zeroed memory behind the head of an object; the C++ members begin their lives here.
+// tp_alloc leaves zeroed memory after the head of an object; the C++ members are constructed here.
 template <class T> PyObject* allocate(PyTypeObject* type) {
   PyObject* const self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
@@ -61,11 +61,11 @@ int clear(PyObject* self) {
   auto* t = reinterpret_cast<PyTensor*>(self);
   Py_CLEAR(t->dict);
   t->lazy.reset();
-  const std::unique_ptr<ViewLink> view = std::move(t->view);  // letting go of the base may run Python code, which may come back here
+  const std::unique_ptr<ViewLink> view = std::move(t->view);  // releasing the base may run Python code, which may call this again
   return 0;
 }
 
-// Shape and type of a Parameter are those of its slot, whatever is being recorded or traced.
+// Shape and type of a Parameter are those of its slot, regardless of recording and tracing.
 template <class F> auto of_meta(PyObject* self, F&& f) {
   auto* t = reinterpret_cast<PyTensor*>(self);
   if (t->is_parameter) return f(slot_of(self)->shape(), slot_of(self)->dtype());
@@ -126,7 +126,7 @@ void bind_tensor_types(py::module_& m) {
   };
   static PyGetSetDef properties[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-      {"shape", get_shape, nullptr, "The dimensions, a tuple.", nullptr},
+      {"shape", get_shape, nullptr, "The shape, a tuple.", nullptr},
       {"dtype", get_dtype, nullptr, "The element type.", nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr},
   };
@@ -137,7 +137,7 @@ void bind_tensor_types(py::module_& m) {
   slots.push_back({Py_tp_getset, properties});
   g_tensor_type = make_type("sindri._core.Tensor", "An n-dimensional array; see sindri.Tensor.", sizeof(PyTensor), std::move(slots), nullptr);
   g_parameter_type =
-      make_type("sindri._core.Parameter", "A named tensor that training changes; see sindri.Parameter.", sizeof(PyParameter),
+      make_type("sindri._core.Parameter", "A named tensor that training updates; see sindri.Parameter.", sizeof(PyParameter),
                 {{Py_tp_new, reinterpret_cast<void*>(make<PyParameter>)}, {Py_tp_dealloc, reinterpret_cast<void*>(deallocate<PyParameter>)}}, g_tensor_type);
   m.attr("Tensor") = py::handle(reinterpret_cast<PyObject*>(g_tensor_type));
   m.attr("Parameter") = py::handle(reinterpret_cast<PyObject*>(g_parameter_type));

@@ -1,4 +1,4 @@
-// What the sources of sindri.Tensor and sindri.Parameter share: guards around functions that Python calls directly, and def() for types
+// Common parts of the sources of sindri.Tensor and sindri.Parameter: guards for functions that Python calls directly, and def() for types
 // that are not pybind11's.
 #pragma once
 #include "python/src/casters.h"
@@ -9,7 +9,7 @@
 
 namespace sindri::python {
 
-/// f(), a new reference; null with the Python exception set where it throws.
+/// Returns f(), a new reference; null with the Python exception set if f throws.
 template <class F> PyObject* guarded(F&& f) {
   try {
     return f();
@@ -23,7 +23,7 @@ template <class F> PyObject* guarded(F&& f) {
   return nullptr;
 }
 
-/// Methods and properties written as for py::class_.
+/// Defines methods and properties in the form of py::class_.
 class TypeBinder {
  public:
   explicit TypeBinder(PyTypeObject* type) : type_(reinterpret_cast<PyObject*>(type)) {}
@@ -31,7 +31,7 @@ class TypeBinder {
     py::setattr(type_, name, py::cpp_function(std::forward<F>(f), py::name(name), py::is_method(type_), extra...));
     return *this;
   }
-  /// __init__; not under that name, which pybind11 keeps for the constructors of its own types.
+  /// Defines __init__, under another name for pybind11, which reserves it for the constructors of pybind11 types.
   template <class F, class... Extra> TypeBinder& def_init(F&& f, const Extra&... extra) {
     py::setattr(type_, "__init__", py::cpp_function(std::forward<F>(f), py::name("init"), py::is_method(type_), extra...));
     return *this;
@@ -57,7 +57,7 @@ class TypeBinder {
   py::handle type_;
 };
 
-/// The slots of Tensor's operators and comparisons, for its type.
+/// Returns the slots of Tensor's operators and comparisons, for its type.
 std::vector<PyType_Slot> operator_slots();
 
 }  // namespace sindri::python

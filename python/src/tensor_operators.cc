@@ -1,4 +1,4 @@
-// Operators and comparisons of Tensor, as slots of its type: Python calls them without a look-up of `__add__` or a dispatcher between.
+// Operators and comparisons of Tensor, as slots of its type: Python calls them without looking up `__add__` and without a dispatcher.
 #include "python/src/op_function.h"
 #include "python/src/tensor_object.h"
 #include "sindri/ops/elementwise.h"
@@ -12,7 +12,7 @@ namespace {
 using Unary = Tensor (*)(const Tensor&);
 using Binary = Tensor (*)(const Tensor&, const Tensor&);
 
-// Neither a tensor nor something that becomes one: leave it to Python, which asks the other operand.
+// Converts an operand. Returns false if it cannot become a tensor: Python then tries the other operand.
 bool operand(py::handle h, const Tensor& other, Tensor* out, bool compared) {
   if (PyTensor* t = tensor_of(h)) {
     *out = t->value();
@@ -31,7 +31,7 @@ bool operand(py::handle h, const Tensor& other, Tensor* out, bool compared) {
 
 int type_kind(DType t) { return is_floating(t) ? 2 : t == DType::kBool ? 0 : 1; }
 
-// f(a, b), of which a 0-d one is brought to the other's type where that is of no lower kind.
+// Returns f(a, b), with a 0-d operand cast to the other's type unless the other's kind is lower.
 template <class F> Tensor with_kept_type(const Tensor& a, const Tensor& b, F&& f) {
   if (a.dtype() == b.dtype() || (a.rank() == 0) == (b.rank() == 0)) return f(a, b);
   if (a.rank() == 0) return type_kind(a.dtype()) > type_kind(b.dtype()) ? f(a, b) : f(ops::cast(a, b.dtype()), b);
@@ -68,10 +68,10 @@ template <Unary F> PyObject* unary(PyObject* self) {
   });
 }
 
-// bool - bool is true where they differ, as in MindSpore; the op knows numbers only.
+// bool - bool is true if they differ, as in MindSpore; the op supports numbers only.
 Tensor difference(const Tensor& a, const Tensor& b) { return a.dtype() == DType::kBool && b.dtype() == DType::kBool ? ops::not_equal(a, b) : ops::sub(a, b); }
 
-// ~x: bools are negated, integers bit by bit.
+// ~x: negates bools, and the bits of integers.
 Tensor invert(const Tensor& x) {
   if (x.dtype() == DType::kBool) return ops::logical_not(x);
   return ops::bitwise_xor(x, is_floating(x.dtype()) ? x : ops::full({}, x.dtype() == DType::kUInt8 ? 255 : -1, x.dtype()));
@@ -93,7 +93,7 @@ Tensor matrix_product(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-// A number has no matrix: Python's TypeError names both types.
+// A number is not a matrix: Python's TypeError names both types.
 PyObject* matrix_multiply(PyObject* left, PyObject* right) {
   if (number_kind(left) != NumberKind::kNone || number_kind(right) != NumberKind::kNone) return not_implemented();
   return binary<matrix_product>(left, right);
@@ -110,7 +110,7 @@ PyObject* compare(PyObject* self, PyObject* other, int op) {
   }
 }
 
-// Comparisons give tensors; as a key a Tensor is itself, as contract 3.1 says.
+// Comparisons return tensors, so a Tensor used as a key is hashed by identity (contract 3.1).
 Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<intptr_t>(self) >> 4); }
 
 template <class F> void* slot(F f) { return reinterpret_cast<void*>(f); }
@@ -121,7 +121,7 @@ Tensor product_of(const Tensor& a, const Tensor& b) {
   return with_kept_type(a, b, [](const Tensor& x, const Tensor& y) { return ops::mul(x, y); });
 }
 Tensor quotient_of(const Tensor& a, const Tensor& b) {
-  // Integers give float32 in any case, and a number next to them may be one that their type does not hold.
+  // Integers give float32 in any case, and a number combined with them may be one that their type cannot hold.
   if (!is_floating(a.dtype()) && !is_floating(b.dtype())) return ops::div(a, b);
   return with_kept_type(a, b, [](const Tensor& x, const Tensor& y) { return ops::div(x, y); });
 }

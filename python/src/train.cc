@@ -1,4 +1,4 @@
-// Checkpoints, the networks that come with the library, and the C++ training step, for comparison.
+// Checkpoints, the networks of the C++ library, and its training step, for comparison.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ py::list load(const std::string& path, const std::optional<py::bytes>& key, cons
   return out;
 }
 
-// Python's ValueError also where a key or a mode is of another type, as MindSpore has it.
+// Raises Python's ValueError also if a key or a mode has another type, as MindSpore does.
 void check_key(const py::object& key, const py::object& mode, const std::string& who, const std::string& key_name, const std::string& mode_name) {
   const auto type = [](const py::object& o) { return py::cast<std::string>(py::str(py::type::of(o).attr("__name__"))); };
   try {
@@ -92,7 +92,7 @@ py::dict values_of(const std::vector<std::pair<std::string, Tensor>>& values) {
   return out;
 }
 
-// (values by name, names that do not fit, the prefix that was taken off).
+// Returns (values by name, names that do not match, the prefix that was removed).
 py::tuple fit(const WantedParams& params, const py::dict& values, bool strict) {
   std::vector<CheckpointEntry> entries;
   for (const auto& [name, value] : values) entries.push_back(entry_of(py::cast<std::string>(name), value));
@@ -102,7 +102,7 @@ py::tuple fit(const WantedParams& params, const py::dict& values, bool strict) {
   return py::make_tuple(values_of(f.values), misfits, f.report.stripped_prefix);
 }
 
-/// A network of the C++ library. Its Parameters are handed out as Python ones that keep the network alive.
+/// A network of the C++ library. Its Parameters are exposed as Python Parameters that keep the network alive.
 class PyNativeCell {
  public:
   explicit PyNativeCell(nn::CellPtr cell) : cell_(std::move(cell)) { cell_->trainable_params(); }
@@ -122,12 +122,12 @@ class PyNativeCell {
     for (const auto& [name, p] : cell_->parameters_and_names()) out.append(py::make_tuple(name, to_python(std::shared_ptr<Parameter>(cell_, p))));
     return out;
   }
-  // What an algorithm does to a network before its parameters are asked for; they are to be asked for again.
+  // Applies an algorithm's changes to the network before its parameters are read; they must be read again afterwards.
   void prepare(const std::string& algorithm, const py::dict& settings) {
     train::boosts().make(algorithm, settings_of(settings))->prepare(*cell_);
     cell_->trainable_params();
   }
-  /// Names of the weights of convolutions that have several groups.
+  /// Returns the names of the weights of grouped convolutions.
   std::vector<std::string> grouped_weights() {
     const std::vector<const Parameter*> grouped = train::grouped_weights(*cell_);
     std::vector<std::string> out;
@@ -145,9 +145,9 @@ class PyNativeCell {
 
 void bind_train(py::module_& m) {
   py::class_<train::TrainPosition>(m, "TrainPosition",
-                                   "epoch: epochs completed; step_in_epoch: steps of the one after; step: in all; dataset_state: of "
-                                   "the data iterator, '' where it has none; callbacks: their states, '' where there are none; epoch_open: the end of the "
-                                   "last of those epochs is still to come.")
+                                   "A position in a training run. epoch: completed epochs; step_in_epoch: steps of the following epoch; step: steps in total; "
+                                   "dataset_state: state of the data iterator, '' if it has none; callbacks: their states, '' if there are none; epoch_open: "
+                                   "whether the end of the last completed epoch has not been processed yet.")
       .def(
           py::init([](int64_t epoch, int64_t step_in_epoch, int64_t step, const std::string& dataset_state, const std::string& callbacks, bool epoch_open) {
             return train::TrainPosition{
@@ -165,22 +165,22 @@ void bind_train(py::module_& m) {
            [](const train::TrainPosition& p) { return fmt::format("Position(epoch={}, step_in_epoch={}, step={})", p.epoch, p.step_in_epoch, p.step); });
   m.def("save_checkpoint", &save, py::arg("entries"), py::arg("path"), py::arg("compat_mindspore1") = false, py::arg("key") = py::none(),
         py::arg("mode") = "AES-GCM", py::arg("block_bytes") = train::kSealedBlockBytes,
-        "Writes [(name, Tensor | str | bytes)] in MindSpore's form, with checksums, all or nothing; returns the path. A third member names the "
-        "narrower type of the file ('Int8') of an integer Tensor. With a key what goes to the file is encrypted, in blocks of block_bytes.");
+        "Writes [(name, Tensor | str | bytes)] in MindSpore's format with checksums, atomically; returns the path. A third member names the file's narrower "
+        "type ('Int8') of an integer Tensor. With a key the file is encrypted, in blocks of block_bytes.");
   m.def("load_checkpoint", &load, py::arg("path"), py::arg("key") = py::none(), py::arg("mode") = "AES-GCM",
-        "[(name, Tensor | str | bytes)] in file order, with the file's type ('Int8') as a third member where Tensors have none such; checksums are verified "
-        "where the file has them.");
+        "Returns [(name, Tensor | str | bytes)] in file order, with the file's type ('Int8') as a third member if Tensors lack it; verifies the checksums if "
+        "the file has them.");
   m.def(
       "seal_block",
       [](const py::bytes& block, const py::bytes& key, const std::string& mode) {
         return py::bytes(train::seal_block(std::string(block), std::string(key), mode));
       },
-      py::arg("block"), py::arg("key"), py::arg("mode"), "One encrypted block of a file.");
+      py::arg("block"), py::arg("key"), py::arg("mode"), "Returns one encrypted block of a file.");
   m.def("check_key", &check_key, py::arg("key"), py::arg("mode"), py::arg("who"), py::arg("key_name"), py::arg("mode_name"),
-        "ValueError unless the mode is known and the key None or bytes of a size that fits it.");
-  m.def("hide_libcrypto", &train::hide_libcrypto, py::arg("part"), "For tests: functions of libcrypto with this in their names count as missing.");
+        "Raises ValueError unless the mode is known and the key is None or bytes of a size that it supports.");
+  m.def("hide_libcrypto", &train::hide_libcrypto, py::arg("part"), "For tests: treats functions of libcrypto whose names contain this as missing.");
   m.def("fit_checkpoint", &fit, py::arg("params"), py::arg("values"), py::arg("strict"),
-        "Matches values with [(name, dtype, shape)]: ({name: fitting value}, names that do not fit, prefix that was taken off the values' names).");
+        "Matches values with [(name, dtype, shape)] and returns ({name: matching value}, names that do not match, prefix removed from the values' names).");
   m.def(
       "training_state_entries",
       [](const train::TrainPosition& position) {
@@ -188,7 +188,7 @@ void bind_train(py::module_& m) {
         for (const CheckpointEntry& e : train::training_state_entries(position)) out.append(py::make_tuple(e.name, value_of(e)));
         return out;
       },
-      py::arg("position"), "What a checkpoint of a training holds beside Parameters.");
+      py::arg("position"), "Returns the entries of a training checkpoint besides Parameters.");
   m.def(
       "load_training_state",
       [](const std::string& path, const WantedParams& params, const std::optional<py::bytes>& key, const std::string& mode, const py::object& more) {
@@ -210,12 +210,12 @@ void bind_train(py::module_& m) {
         return py::make_tuple(s.position, values_of(s.values));
       },
       py::arg("path"), py::arg("params"), py::arg("key") = py::none(), py::arg("mode") = "AES-GCM", py::arg("more") = py::none(),
-      "(position, {name: value}) of a training's checkpoint; of a folder the newest good one. more({name: (shape, type)} of what the file holds) gives "
-      "further params.");
-  m.def("loss_line", &train::loss_line, py::arg("epoch"), py::arg("step"), py::arg("loss"), "What LossMonitor prints.");
+      "Returns (position, {name: value}) of a training checkpoint; for a folder, of the newest valid one. more({name: (shape, type)} of the file's contents) "
+      "returns further params.");
+  m.def("loss_line", &train::loss_line, py::arg("epoch"), py::arg("step"), py::arg("loss"), "Returns the line that LossMonitor prints.");
   m.def("epoch_time_line", &train::epoch_time_line, py::arg("mode"), py::arg("milliseconds"), py::arg("steps"), py::arg("outside_steps") = py::none(),
-        "What TimeMonitor prints.");
-  py::class_<train::Patience>(m, "Patience", "When a watched number counts as no longer getting better (include/sindri/train/patience.h).")
+        "Returns the line that TimeMonitor prints.");
+  py::class_<train::Patience>(m, "Patience", "Decides when a monitored value has stopped improving (include/sindri/train/patience.h).")
       .def(py::init([](bool larger_is_better, double min_delta, int64_t patience, std::optional<double> baseline) {
              return train::Patience{.larger_is_better = larger_is_better, .min_delta = min_delta, .patience = patience, .baseline = baseline};
            }),
@@ -234,17 +234,17 @@ void bind_train(py::module_& m) {
                                    .cooldown = py::cast<int64_t>(t[5]),
                                    .best = py::cast<double>(t[6])};
           }))
-      .def("see", &train::Patience::see, py::arg("value"), "True when the number is better than all before it.")
+      .def("see", &train::Patience::see, py::arg("value"), "Adds a value; returns whether it is better than all values before it.")
       .def("exhausted", &train::Patience::exhausted);
-  py::class_<train::LrRange>(m, "LrRange", "The rates and losses of a learning-rate range test (include/sindri/train/lr_range.h).")
+  py::class_<train::LrRange>(m, "LrRange", "The learning rates and losses of a learning-rate range test (include/sindri/train/lr_range.h).")
       .def(py::init<double, double, int64_t, double>(), py::arg("first"), py::arg("last"), py::arg("steps"), py::arg("stop_factor"))
-      .def("rate", &train::LrRange::rate, py::arg("step"), "Of a step, from 0.")
-      .def("add", &train::LrRange::add, py::arg("loss"), "False when the test is over.")
+      .def("rate", &train::LrRange::rate, py::arg("step"), "Returns the learning rate of a step, counted from 0.")
+      .def("add", &train::LrRange::add, py::arg("loss"), "Adds the loss of a step; returns False when the test is over.")
       .def_property_readonly("losses", &train::LrRange::losses)
       .def("smoothed", &train::LrRange::smoothed)
       .def("suggestion", &train::LrRange::suggestion)
       .def("csv", &train::LrRange::csv);
-  m.def("checkpoint_files", &train::checkpoint_files, py::arg("folder"), py::arg("prefix"), "Paths of a prefix's checkpoints, oldest first.");
+  m.def("checkpoint_files", &train::checkpoint_files, py::arg("folder"), py::arg("prefix"), "Returns the paths of a prefix's checkpoints, oldest first.");
   m.def("checkpoint_due", &train::checkpoint_due, py::arg("every_steps"), py::arg("every_seconds"), py::arg("steps_since"), py::arg("seconds_since"));
   m.def("free_checkpoint_prefix", &train::free_checkpoint_prefix, py::arg("folder"), py::arg("prefix"));
   m.def("remove_checkpoint", &train::remove_checkpoint, py::arg("path"));
@@ -259,10 +259,10 @@ void bind_train(py::module_& m) {
       py::arg("folder"), py::arg("prefix") = "");
   py::class_<PyNativeCell>(m, "NativeCell", "A network of the C++ library.")
       .def("__call__", &PyNativeCell::call)
-      .def("parameters", &PyNativeCell::parameters, "[(name, Parameter)] in definition order.")
-      .def("grouped_weights", &PyNativeCell::grouped_weights, "Names of the weights of convolutions that have several groups.")
+      .def("parameters", &PyNativeCell::parameters, "Returns [(name, Parameter)] in definition order.")
+      .def("grouped_weights", &PyNativeCell::grouped_weights, "Returns the names of the weights of grouped convolutions.")
       .def("prepare", &PyNativeCell::prepare, py::arg("algorithm"), py::arg("settings"),
-           "What a training algorithm changes of a network (BoostAlgorithm::prepare); parameters() are others behind it.")
+           "Applies a training algorithm's changes to the network (BoostAlgorithm::prepare); parameters() returns others afterwards.")
       .def(
           "set_train", [](PyNativeCell& c, bool on) { c.cell().set_train(on); }, py::arg("on") = true)
       .def("describe", [](PyNativeCell& c) { return c.cell().tree(); });

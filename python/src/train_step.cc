@@ -1,4 +1,4 @@
-// The stages of a training step around a network and an optimizer that are Python's, and the training algorithms on them.
+// The stages of a training step around a network and an optimizer in Python, and the training algorithms on them.
 #include <fmt/format.h>
 
 #include "python/src/casters.h"
@@ -24,7 +24,7 @@ TensorList tensors_of(py::handle sequence) {
   return out;
 }
 
-// Non-tensors among the inputs are the network's business.
+// The network handles non-tensors among the inputs.
 TensorList tensors_among(py::handle sequence) {
   TensorList out;
   for (const py::handle h : py::reinterpret_borrow<py::iterable>(sequence)) {
@@ -35,9 +35,9 @@ TensorList tensors_among(py::handle sequence) {
 
 Tensor or_undefined(const py::object& o) { return o.is_none() ? Tensor() : to_tensor(o); }
 
-/// A TrainStep whose stages are methods of the object that run() is given: gradients(numbers of the trained parameters, None: all) -> (loss, gradients,
+/// A TrainStep whose stages are methods of the object passed to run(): gradients(numbers of the trained parameters, None: all) -> (loss, gradients,
 /// inverse scale or None), reduce(gradients, inverse) -> the two, guard(gradients, decides) -> skip, written() -> Parameters that forward may write to,
-/// update(gradients, inverse, skip). Nothing of Python is kept.
+/// update(gradients, inverse, skip). It keeps no Python object.
 class PyTrainStep {
  public:
   explicit PyTrainStep(bool guarded) {
@@ -96,7 +96,7 @@ class PyTrainStep {
     return py::make_tuple(to_python(r.loss), or_none(r.finite));
   }
 
-  // What of TrainState there is in Python; open_data() gives an iterator of batches.
+  // Passes the parts of TrainState that exist in Python; open_data() returns an iterator of batches.
   void event(const std::string& name, int64_t step, int64_t steps_per_epoch, bool epoch_complete, const py::object& open_data, const py::object& stages) {
     static const std::map<std::string, train::Event> events = {{"begin", train::Event::kBegin},          {"epoch_begin", train::Event::kEpochBegin},
                                                                {"step_begin", train::Event::kStepBegin}, {"step_end", train::Event::kStepEnd},
@@ -169,7 +169,7 @@ class PyTrainStep {
   }
 
  private:
-  // Whose methods the stages are, on this thread, while run() or event() is under way.
+  // The object whose methods are the stages, on this thread, during run() or event().
   static const py::object*& current() {
     thread_local const py::object* stages = nullptr;
     return stages;
@@ -186,7 +186,7 @@ class PyTrainStep {
     return current()->attr(name);
   }
 
-  // Of the parameters that the step trains; Python's reduction over ranks sees zeros for the others.
+  // Returns the gradients of the parameters that the step trains; Python's reduction over ranks sees zeros for the others.
   static std::pair<Tensor, Gradients> gradients(const train::TrainStep& self) {
     std::vector<size_t> trained;
     for (size_t i = 0; i < self.left_out.size(); ++i)
@@ -227,7 +227,7 @@ py::dict registered() {
   return out;
 }
 
-// (the gradients of the update, whether it must be left out or None), or None where none is due.
+// Returns (the gradients of the update, whether it must be skipped or None), or None if no update is due.
 py::object collect_gradients(const py::iterable& sums, const py::handle& count, int64_t steps, const py::iterable& gradients) {
   std::vector<Parameter*> slots;
   for (const py::handle p : sums) slots.push_back(slot_of(p).get());
@@ -243,8 +243,8 @@ py::object collect_gradients(const py::iterable& sums, const py::handle& count, 
 }  // namespace
 
 void bind_train_step(py::module_& m) {
-  // Before what gives one out: signatures name it.
-  py::class_<PyOtherWeights>(m, "OtherWeights", "The network with the other weights of an algorithm, inside `with`.")
+  // Defined before the functions that return one: signatures name it.
+  py::class_<PyOtherWeights>(m, "OtherWeights", "Inside `with`, the network has the other weights of an algorithm.")
       .def("__enter__",
            [](PyOtherWeights& w) {
              if (w.scope != nullptr) throw ValueError("the weights are in force already", "OtherWeights");
@@ -256,24 +256,23 @@ void bind_train_step(py::module_& m) {
       .def("apply", &PyTrainStep::apply, py::arg("algorithms"), py::arg("parameters"), py::arg("network_state"), py::arg("moving_averages"),
            py::arg("loss_scale") = 1.0, py::arg("states") = std::vector<std::vector<py::object>>(), py::arg("wants_uses") = false,
            py::arg("gradient_sum") = 1.0, py::arg("grouped_weights") = std::vector<py::object>(),
-           "Makes the algorithms, [(name, {setting: value})], and lets them wrap the stages.")
+           "Creates the algorithms, [(name, {setting: value})], which wrap the stages.")
       .def("run", &PyTrainStep::run, py::arg("inputs"), py::arg("stages"),
-           "One step: calls gradients(numbers of the trained parameters), reduce(), guard() and update() of `stages`. Returns (loss, finite: False where the "
-           "step was left out, None "
-           "where steps are not guarded).")
+           "Runs one step: calls gradients(numbers of the trained parameters), reduce(), guard() and update() of `stages`. Returns (loss, finite: False if the "
+           "step was skipped, None if steps are not guarded).")
       .def("event", &PyTrainStep::event, py::arg("name"), py::arg("step"), py::arg("steps_per_epoch"), py::arg("epoch_complete"), py::arg("open_data"),
-           py::arg("stages"), "Tells the algorithms of an event of the training loop.")
+           py::arg("stages"), "Passes an event of the training loop to the algorithms.")
       .def(
           "variant_at", [](PyTrainStep& s, int64_t step) { return s.step().variant_at(step); }, py::arg("step"),
-          "The number of the graph that the step of this number uses, counted from 0.")
+          "Returns the number of the graph that the step with this number uses, counted from 0.")
       .def(
           "set_variant", [](PyTrainStep& s, int variant) { s.step().set_variant(variant); }, py::arg("variant"))
       .def(
-          "updates", [](PyTrainStep& s, int64_t step) { return s.step().updates(step); }, py::arg("step"), "Whether that step ends with an update.")
+          "updates", [](PyTrainStep& s, int64_t step) { return s.step().updates(step); }, py::arg("step"), "Returns whether that step ends with an update.")
       .def_property_readonly("algorithms", &PyTrainStep::names)
       .def_property_readonly("ranks_per_group", [](PyTrainStep& s) { return s.step().ranks_per_group; })
       .def("set_needs_whole", &PyTrainStep::set_needs_whole, py::arg("of"),
-           "of(number of an update): whether it needs the gradients of all parameters, so that none is left out.")
+           "Sets of(number of an update), which returns whether the update needs the gradients of all parameters, so that none is skipped.")
       .def_property_readonly("steps_per_update", [](PyTrainStep& s) { return s.step().steps_per_update; })
       .def(
           "plan",
@@ -281,9 +280,9 @@ void bind_train_step(py::module_& m) {
             s.step().last_step = end - 1;
             train::warn_without_updates(s.step(), first, end);
           },
-          py::arg("first"), py::arg("end"), "Tells the algorithms which steps a training will have; warns where none of them ends with an update.")
-      .def("state", &PyTrainStep::state, "The Parameters that a checkpoint must keep.")
-      .def("own_state", &PyTrainStep::own_state, "Names of Parameters, of state() and of the optimizer, that each rank has for itself.")
+          py::arg("first"), py::arg("end"), "Announces the steps of a training run to the algorithms; warns if none of them ends with an update.")
+      .def("state", &PyTrainStep::state, "Returns the Parameters that a checkpoint must contain.")
+      .def("own_state", &PyTrainStep::own_state, "Returns the names of the Parameters of state() and of the optimizer that differ between ranks.")
       .def("columns", &PyTrainStep::columns, py::arg("step"))
       .def(
           "other_weights",
@@ -291,12 +290,12 @@ void bind_train_step(py::module_& m) {
             train::check_keeps_weights(name);
             return PyOtherWeights{s.algorithm(name), nullptr};
           },
-          py::arg("algorithm"), py::keep_alive<0, 1>(), "While entered, the network has the other weights of that algorithm.");
+          py::arg("algorithm"), py::keep_alive<0, 1>(), "Returns a context manager within which the network has the other weights of that algorithm.");
   m.def("collect_gradients", &collect_gradients, py::arg("sums"), py::arg("count"), py::arg("steps"), py::arg("gradients"),
-        "One step of gradient accumulation: (sums, skip or None) where an update is due, else None.");
+        "Runs one step of gradient accumulation; returns (sums, skip or None) if an update is due, otherwise None.");
   m.def(
       "inverse_scale", [](const Tensor& scale, const py::iterable& gradients) { return train::inverse_scale(scale, tensors_of(gradients)); }, py::arg("scale"),
-      py::arg("gradients"), "1/scale: float32, float64 where one of the gradients is.");
+      py::arg("gradients"), "Returns 1/scale as float32, or as float64 if one of the gradients is.");
   m.def(
       "next_loss_scale",
       [](const Tensor& scale, const Tensor& current, const Tensor& last, const Tensor& overflow, double factor, int64_t window) {
@@ -304,7 +303,7 @@ void bind_train_step(py::module_& m) {
         return std::tuple(s.scale, s.current, s.last);
       },
       py::arg("scale"), py::arg("current"), py::arg("last"), py::arg("overflow"), py::arg("factor"), py::arg("window"),
-      "(scale, current, last) after a step, by the rule of DynamicLossScaleUpdateCell.");
+      "Returns (scale, current, last) after a step, by the rule of DynamicLossScaleUpdateCell.");
   m.def(
       "next_loss_scaler",
       [](const Tensor& scale, const Tensor& counter, const Tensor& finite, double factor, int64_t window) {
@@ -312,7 +311,7 @@ void bind_train_step(py::module_& m) {
         return std::tuple(s.scale, s.counter);
       },
       py::arg("scale"), py::arg("counter"), py::arg("finite"), py::arg("factor"), py::arg("window"),
-      "(scale, counter) after a step, by the rule of amp.DynamicLossScaler.");
+      "Returns (scale, counter) after a step, by the rule of amp.DynamicLossScaler.");
   m.def(
       "next_loss_scale_count",
       [](double scale, int64_t current, int64_t last_overflow, int64_t overflows, bool overflow, double increase, double decrease, int64_t window) {
@@ -321,21 +320,22 @@ void bind_train_step(py::module_& m) {
         return std::tuple(c.scale, c.current, c.last_overflow, c.overflows);
       },
       py::arg("scale"), py::arg("current"), py::arg("last_overflow"), py::arg("overflows"), py::arg("overflow"), py::arg("increase"), py::arg("decrease"),
-      py::arg("window"), "The four after a step, by the rule of DynamicLossScaleManager.");
+      py::arg("window"), "Returns the four values after a step, by the rule of DynamicLossScaleManager.");
   m.def(
       "check_loss_scales",
       [](const std::string& manager, double scale, bool drops, const std::string& optimizer, double own) {
         train::check_loss_scales(manager, scale, drops, optimizer, own, true);
       },
       py::arg("manager"), py::arg("scale"), py::arg("drops"), py::arg("optimizer"), py::arg("own"),
-      "That gradients are divided once by what the loss is multiplied by; ValueError otherwise.");
-  m.def("freeze_starts", &boost::freeze_starts, py::arg("names"), py::arg("groups"), "The first parameter that each variant of gradient freezing trains.");
+      "Raises ValueError unless gradients are divided exactly once by the factor that the loss is multiplied by.");
+  m.def("freeze_starts", &boost::freeze_starts, py::arg("names"), py::arg("groups"),
+        "Returns the first parameter that each variant of gradient freezing trains.");
   m.def("freeze_sequence", &boost::freeze_sequence, py::arg("groups"), py::arg("type"), py::arg("p"), py::arg("steps"), py::arg("seed"),
-        "The variant of each step.");
+        "Returns the variant of each step.");
   m.def(
       "check_boost_settings", [](const std::string& name, const py::dict& settings) { (void)train::boosts().make(name, settings_of(settings)); },
-      py::arg("name"), py::arg("settings"), "Raises ValueError where a registered training algorithm does not take these settings.");
-  m.def("boost_algorithms", &registered, "{name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
+      py::arg("name"), py::arg("settings"), "Raises ValueError if a registered training algorithm does not accept these settings.");
+  m.def("boost_algorithms", &registered, "Returns {name: (doc, {setting: (default, doc)})} of the registered training algorithms.");
 }
 
 }  // namespace sindri::python
