@@ -14,8 +14,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # ignored when a shell st
 
 def pytest_addoption(parser):
     """--in-tree: tests that need this tree's library, sources or a compiler fail instead of being skipped if they are missing."""
-    parser.addoption("--passed-before", metavar="XML", help="leave out the tests that passed in an earlier run, by its JUnit results")
-    parser.addoption("--in-tree", action="store_true", help="fail where the library of this tree, its sources or a compiler are missing; scripts/test.sh says so")
+    parser.addoption("--passed-before", metavar="XML", help="omit tests that passed in an earlier run, according to its JUnit results")
+    parser.addoption("--in-tree", action="store_true", help="fail if this tree's library, its sources or a compiler are missing; scripts/test.sh sets this option")
 
 
 def _passed(path):
@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_configure(config):
     """Registers the marker; pytest warns about unknown ones."""
-    config.addinivalue_line("markers", "slow: left out by scripts/test.sh --quick and --fast")
+    config.addinivalue_line("markers", "slow: omitted by scripts/test.sh --quick and --fast")
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ def build(example, folder, missing):
     with open('/proc/self/maps', encoding='utf-8') as f:
         sindri = re.findall(r'(/\S*/libsindri\.so\S*)', f.read())
     if 'site-packages' in ''.join(sindri):
-        missing('the wheel bundles its own C++ runtime, so an exception of a library from outside would end the process: libraries are tried in the build tree')
+        missing('the wheel includes a C++ runtime, so an exception from an outside library would end the process: libraries are tested in the build tree')
     if compiler is None or not sindri or not os.path.exists(source):
         missing(f'compiler: {compiler}, shared library: {sindri}, example: {source}')
     path = os.path.join(folder, f'lib{os.path.splitext(os.path.basename(example))[0]}.so')

@@ -15,7 +15,7 @@ simulator.sindri_sim_set.restype = ctypes.c_char_p
 
 
 def sim(text):
-    """Faults and pauses from here on: tests/preload/simulator.cc lists them."""
+    """Sets faults and pauses from here on: tests/preload/simulator.cc lists them."""
     error = simulator.sindri_sim_set(text.encode())
     assert error is None, error
 '''

@@ -20,7 +20,7 @@ SCRIPT = textwrap.dedent("""
             if os.path.exists(f"/proc/self/fd/{fd}") and not os.readlink(f"/proc/self/fd/{fd}").startswith(("pipe:", "/dev/null")):
                 taken.append(f"{where}: {fd} is {os.readlink(f'/proc/self/fd/{fd}')}")
 
-    def log_much():  # lines of compiling, on descriptor 2
+    def log_much():  # log lines from compiling, on descriptor 2
         scale = float(len(taken) + np.random.rand())
         nn.SequentialCell(nn.Dense(3, 3), nn.ReLU())(Tensor(np.full((2, 3), scale, np.float32)))
 

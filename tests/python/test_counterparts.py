@@ -28,7 +28,7 @@ def test_the_page_shows_the_data():
         heading, *lines = [line for line in part.splitlines() if line]
         shown = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
         assert [line for line in lines if line not in shown.splitlines()] == [], heading
-        assert len([line for line in shown.splitlines() if line.startswith("|")]) == len(lines) + 1, f"{heading}: a row that the data lacks"
+        assert len([line for line in shown.splitlines() if line.startswith("|")]) == len(lines) + 1, f"{heading}: a row that the data does not have"
         rows += len(lines)
     assert rows > 70
 
@@ -118,7 +118,7 @@ class Net(nn.Module):
 opt = Best(Net().parameters())
 other = Adam(Net().parameters())
 rows = DataLoader([])
-text = "torch.nn.Bilinear"  # a string is no use
+text = "torch.nn.Bilinear"  # a string does not count as a use
 '''
 
 

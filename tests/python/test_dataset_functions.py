@@ -362,7 +362,7 @@ def test_a_function_closes_the_iterator_that_is_waited_for():
             if x == 5:
                 time.sleep(0.02)
                 iterator.close()
-                time.sleep(0.05)  # it is being ended in the background while the main thread waits
+                time.sleep(0.05)  # the iterator ends in the background while the main thread waits
             return x
         for _ in range(5):
             data = ds.NumpySlicesDataset(np.arange(20), ["x"], shuffle=False).map(stop_early, "x", num_parallel_workers=2)
@@ -528,7 +528,7 @@ FORKED = """
     assert next(reading)[0].tolist() == [5, 6, 7, 8]
     if os.fork() == 0:
         signal.alarm(20)
-        raise SystemExit(0)  # the end of a process that has iterators of its parent's
+        raise SystemExit(0)  # ends a process that holds its parent's iterators
     assert os.wait()[1] == 0
     print("fine")
 """

@@ -94,7 +94,7 @@ def test_rows_of_a_running_generator_are_kept_as_they_were():
 
 def test_sources_that_run_dry_are_no_silent_end():
     data = ds.GeneratorDataset(Once(), ["a"])
-    assert data.output_shapes() == [[]] and values(data) == [0, 1, 2, 3, 4], "looking at the first row does not use it up"
+    assert data.output_shapes() == [[]] and values(data) == [0, 1, 2, 3, 4], "reading the first row does not consume it"
     data = ds.GeneratorDataset(Once(), ["a"])
     assert data.get_dataset_size() == 5
     with pytest.raises(RuntimeError, match="the source gave no rows, in an earlier pass 5"):

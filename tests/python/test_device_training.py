@@ -44,7 +44,7 @@ def make_model():
 
 
 class Losses(ms.Callback):
-    """Handles of the losses, read when all is over."""
+    """Keeps the losses unread until training has ended."""
 
     def __init__(self):
         super().__init__()
@@ -120,7 +120,7 @@ def test_the_bits_of_the_cpu(simulator, mode, way, tmp_path):
         out, _ = run(training(5, mode, way, device, output) + "print(simulator.sindri_sim_work())\n", simulator, SINDRI_STRICT="1")
         results[device], work[device] = np.load(output), int(out)
     cpu, sim = results["CPU"], results["sim"]
-    assert work["CPU"] == 0 and work["sim"] > 500, "it computed where it was told to"
+    assert work["CPU"] == 0 and work["sim"] > 500, "it computed on the requested device"
     assert len(cpu["losses"]) == 50
     assert sorted(cpu.files) == sorted(sim.files) and len(cpu.files) > 10
     for name in cpu.files:
@@ -144,7 +144,7 @@ def tell(call):
 
 
 x = ms.Tensor(np.arange(6, dtype=np.float32))
-# An index of a device's tensor is looked at where the work is done: whoever reads a result hears of it, and what comes later is well again.
+# The device checks an index when it runs the op: reading the result raises the error, and later ops work again.
 tell(lambda: ops.gather(x, ms.Tensor([7]), 0).asnumpy())
 print(x.asnumpy()[5])
 _core.set_device_memory_limit(_core.device_memory_stats()['in_use'] + 2 ** 20)

@@ -55,7 +55,7 @@ def test_the_same_weights_as_by_settings(by_settings, how, mode):
 def test_the_same_weights_by_mpirun(by_settings, missing):
     mpirun = shutil.which('mpirun')
     if mpirun is None:
-        missing('there is no mpirun')
+        missing('mpirun is not installed')
     folder = by_settings[0]
     for f in folder.glob('*.npz'):
         f.unlink()
@@ -69,7 +69,7 @@ def test_the_resnet_example_on_two_ranks(by_settings, tmp_path):
     """Each rank reads its part and has a separate folder; the weights are the same."""
     example = os.path.join(HERE, '..', '..', 'python', 'examples', 'resnet')
     if not os.path.isdir(example):
-        pytest.skip('the examples are not beside the tests')
+        pytest.skip('the examples are not next to the tests')
     sets = {'run_distribute': True, 'epoch_size': 1, 'batch_size': 4, 'save_checkpoint_epochs': 1, 'checkpoint_path': tmp_path, 'data_path': by_settings[0]}
     command = [sys.executable, '-m', 'sindri', 'run', '-n', 2, '--log-dir', tmp_path / 'logs', '--', sys.executable, os.path.join(example, 'train.py'),
                '--config_path', os.path.join(example, 'src', 'resnet18_cifar10_config.yaml')]

@@ -63,7 +63,7 @@ def blocks_of(page, text):
             while i < len(lines) and not re.match(r" *```+ *$", lines[i]):
                 body.append(lines[i][min(indent, len(lines[i]) - len(lines[i].lstrip())):])
                 i += 1
-            assert i < len(lines), f"{page}:{start + 1}: this block does not end"
+            assert i < len(lines), f"{page}:{start + 1}: this block is not closed"
             code = "\n".join(body) + "\n"
             if language == "text" and follows and not comments and found[-1].shown is None and found[-1].language != "text":
                 found[-1].shown = code
@@ -71,10 +71,10 @@ def blocks_of(page, text):
                 found.append(Block(f"{page}:{start + 1}", language, code, comments.get("given", ""), comments.get("not run")))
             follows, comments = True, {}
         elif re.match(r" {4}\S", line) and (i == 0 or not lines[i - 1].strip()) and not in_list:
-            raise AssertionError(f"{page}:{start + 1}: an indented block, which nothing runs: write it between ``` with its language")
+            raise AssertionError(f"{page}:{start + 1}: an indented block, which is not run: use ``` with its language")
         elif line.strip():
             in_list = bool(re.match(r"\s*([*+-]|\d+\.) ", line)) or (in_list and line.startswith(" "))
-            assert not comments, f"{page}:{start + 1}: {comments} is not right before a block"
+            assert not comments, f"{page}:{start + 1}: {comments} is not directly before a block"
             follows = False
         i += 1
     return found
@@ -134,7 +134,8 @@ class Page:
     def run(self, block):
         """Runs a block according to its language and returns its output."""
         run = {"bash": self.run_bash, "console": self.run_console, "python": self.run_python, "cpp": self.run_cpp, "yaml": self.run_yaml}.get(block.language)
-        assert run, f"{block.where}: a block of '{block.language}' cannot be run: name bash, console, python, cpp or yaml, put 'text' behind what prints it, or say why not"
+        assert run, (f"{block.where}: a block of '{block.language}' cannot be run: use bash, console, python, cpp or yaml, "
+                     "or put 'text' after the block that prints it, or give a reason")
         return run(block)
 
     def run_bash(self, block):
@@ -193,7 +194,7 @@ def test_blocks_run_as_shown(page, tmp_path, missing):
     if compiles and not (BUILD / "sindri").exists():
         missing("this page compiles C++ with the build tree: scripts/build.sh release sindri_program")
     if compiles and shutil.which(os.environ.get("CXX", "c++")) is None:
-        missing("there is no C++ compiler")
+        missing("no C++ compiler was found")
     for block in blocks:
         if block.not_run is None:
             output = place.run(block)
@@ -213,7 +214,7 @@ def test_what_is_not_run_says_why():
     for page in PAGES:
         for block in blocks_of(name_of(page), page.read_text(encoding="utf-8")):
             if block.not_run is not None:
-                assert len(block.not_run.split()) >= 2, f"{block.where}: why is this block not run?"
+                assert len(block.not_run.split()) >= 2, f"{block.where}: give the reason why this block is not run"
                 left_out.setdefault(name_of(page), []).append(f"{block.where}: {block.not_run}")
     for found in left_out.values():
         print(*found, sep="\n")
@@ -235,9 +236,9 @@ def test_a_wrong_page_is_noticed(tmp_path):
         place.run(bad)
     with pytest.raises(AssertionError, match="cannot be run"):
         place.run(blocks_of("p.md", "```\nx\n```\n")[0])
-    with pytest.raises(AssertionError, match="is not right before a block"):
+    with pytest.raises(AssertionError, match="is not directly before a block"):
         blocks_of("p.md", "<!-- not run: a b -->\nprose\n")
-    with pytest.raises(AssertionError, match="does not end"):
+    with pytest.raises(AssertionError, match="is not closed"):
         blocks_of("p.md", "```bash\n")
     with pytest.raises(AssertionError, match="p.md:3: an indented block"):
         blocks_of("p.md", "prose\n\n    sindri train\n")

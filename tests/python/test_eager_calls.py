@@ -155,7 +155,7 @@ def test_threads_spin_for_a_short_time_unless_told(given, spins):
     env.update(given, OMP_DISPLAY_ENV="verbose")
     shown = subprocess.run([sys.executable, "-c", "import sindri"], env=env, capture_output=True, text=True, check=True).stderr
     if "GOMP_SPINCOUNT" not in shown:
-        pytest.skip("another OpenMP runtime than GCC's")
+        pytest.skip("the OpenMP runtime is not GCC's")
     assert f"GOMP_SPINCOUNT = '{spins}'" in shown
 
 

@@ -202,7 +202,7 @@ def test_what_is_not_read_leads_to_no_other_graph(monkeypatch):
     net(X)
     net.settings.k = 1.0
     net(X)
-    assert len(traced) == 2, 'an earlier value finds its earlier graph'
+    assert len(traced) == 2, 'an earlier value finds its graph again'
 
 
 def test_a_value_that_changes_at_every_call_is_named():

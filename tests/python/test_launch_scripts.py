@@ -164,7 +164,7 @@ def test_standalone(place):
     assert place.read("train/log.txt") == line
     assert "SINDRI_RANK=0\n" in place.read("train/env.log")
     assert "SINDRI_JOB_TOKEN" not in place.read("train/env.log")
-    assert (place.path / "train/net-1_2.ckpt").read_text() == "weights\n", "the reference models' place of checkpoints"
+    assert (place.path / "train/net-1_2.ckpt").read_text() == "weights\n", "the reference models' location for checkpoints"
     assert r.stderr.startswith("+ "), "the command is printed"
 
 
@@ -215,7 +215,7 @@ def test_the_default_settings_are_the_reference_models(place):
     assert "SINDRI_LOG__STYLE=mindspore\n" in place.read("train_parallel1/env.log")
     assert place.run("run_distribute_train_gpu.sh", "data set", 2, SINDRI_LOG__STYLE="sindri").returncode == 0
     assert f"--config {ROOT}/configs/resnet50_imagenet2012_Thor_GPU.yaml " in place.read("train_parallel/log_1.txt")
-    assert "SINDRI_LOG__STYLE=sindri\n" in place.read("train_parallel/env_1.log"), "a setting of the caller holds"
+    assert "SINDRI_LOG__STYLE=sindri\n" in place.read("train_parallel/env_1.log"), "a setting of the caller takes precedence"
 
 
 def test_resuming_from_a_checkpoint(place):
@@ -239,7 +239,7 @@ def test_folders_with_checkpoints_are_moved_and_others_left(place):
     for p in (place.path / "train").rglob("*.ckpt"):
         p.unlink()
     assert place.run("run_standalone_train.sh", "data set", "net.yaml").returncode == 0
-    assert len([p for p in place.path.iterdir() if p.name.startswith("train.")]) == 2, "nothing worth keeping: made anew"
+    assert len([p for p in place.path.iterdir() if p.name.startswith("train.")]) == 2, "without checkpoints the folder is replaced"
     # A dataset's own train/ must not be deleted.
     other = place.path / "elsewhere"
     (other / "train/cats").mkdir(parents=True)

@@ -18,7 +18,7 @@ HEAD = '''
 import ctypes, gc, os, sys
 
 PR_SET_THP_DISABLE = 41
-ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)  # else the kernel may join pages at any moment: steps of 2 MiB
+ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)  # otherwise the kernel may merge pages at any moment, in steps of 2 MiB
 
 import numpy as np
 import sindri as ms
@@ -36,7 +36,7 @@ def resident():
 
 
 def flat(run, warm=1000, steps=10000, allowed=600):
-    """run(n) does n steps; the resident set may grow by `allowed` KiB between `warm` and `steps`: 1/15 KiB a step."""
+    """run(n) runs n steps. The resident set may grow by `allowed` KiB between `warm` and `steps`: 1/15 KiB per step."""
     run(warm)
     before = resident()
     run(steps - warm)

@@ -14,9 +14,9 @@ with open(os.path.join(os.path.dirname(__file__), "expectations", "ops.json")) a
 # Cases in which MindSpore's result is not followed, with the reason.
 DIFFERENT = {
     "P.Xlogy()(f([0, 2]), f([0, 3]))": "x·log(y) is 0 for x = 0, MindSpore's own description; its CPU kernel gives NaN at y = 0",
-    "ops.full((2,), 2.5)": "a fraction gives float32; MindSpore 2.10 cuts it to int64",
+    "ops.full((2,), 2.5)": "a fraction gives float32; MindSpore 2.10 truncates it to int64",
     "after(P.ApplyMomentum(use_nesterov=True), Parameter(x, 'a'), Parameter(y, 'b'), 0.1, g, 0.9)":
-        "Nesterov's step as described; MindSpore's eager kernel leaves it out",
+        "Nesterov's step as documented; MindSpore's eager kernel omits it",
 }
 
 

@@ -21,7 +21,7 @@ def test_compiled_as_eager(case):
     code = compile(case, "case", "eval")
     eager = ops_cases.plain(ms, eval(code, dict(names)))
     if "Parameter(" in case:
-        pytest.skip("makes a Parameter, which compiled code may not")
+        pytest.skip("creates a Parameter, which compiled code must not do")
     found = {}
 
     def run(inputs):

@@ -93,7 +93,7 @@ def test_csv_logger(tmp_path):
     rows = rows_of(path)
     assert [(r['step'], r['epoch']) for r in rows] == [('6', '1'), ('12', '2'), ('18', '3'), ('24', '4')]
     assert [float(r['loss']) for r in rows] == history['loss'], 'all digits'
-    assert [r['acc'] for r in rows] == ['', repr(history['acc'][1]), '', repr(history['acc'][3])], 'a column that came later'
+    assert [r['acc'] for r in rows] == ['', repr(history['acc'][1]), '', repr(history['acc'][3])], 'a column that was added later'
     assert all(float(r['lr']) == pytest.approx(0.1) and float(r['epoch_seconds']) > 0 for r in rows)
     model, _ = train_cases.model(ms, nn, train)
     model.train(2, train_cases.dataset(ds), callbacks=[CSVLogger(str(path), every_steps=4)])

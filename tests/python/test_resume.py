@@ -114,9 +114,9 @@ def test_broken_off(mode, tmp_path, kind, how):
             make_model().train(EPOCHS, data(kind), [seen, saving, Break(at, how)], dataset_sink_mode=False)
         assert len(seen.losses) == at
         rest, after = run(resume=saving.latest_ckpt_file_name, kind=kind)
-        assert seen.losses + rest == whole, f'broken off behind step {at}'
+        assert seen.losses + rest == whole, f'interrupted after step {at}'
         for name, value in weights.items():
-            np.testing.assert_array_equal(after[name], value, err_msg=f'{name}, broken off behind step {at}')
+            np.testing.assert_array_equal(after[name], value, err_msg=f'{name}, interrupted after step {at}')
 
 
 def test_ctrl_c_while_a_batch_is_awaited(mode, tmp_path, monkeypatch):

@@ -102,7 +102,7 @@ def test_sixteen_ranks_are_started_with_the_tutorials_settings(scripts, text, tm
         assert "resnet50_imagenet2012_Adasum.yaml: algorithms adasum, amp_level cells_O2\n" in first.stdout
         assert "resnet50_imagenet2012_Adasum.yaml" in first.stderr
     else:
-        assert re.search(r"training\.py --data_path \S*/imagenet\n", first.stdout), "the program's defaults hold"
+        assert re.search(r"training\.py --data_path \S*/imagenet\n", first.stdout), "the program's defaults apply"
 
 
 def test_the_example_trains_on_two_hosts(tmp_path):

@@ -109,7 +109,7 @@ def test_defaults_are_the_tutorials(shell, tmp_path):
     data_set(tmp_path / "imagenet", "validation_preprocess", classes=1, train=1, test=1)
     out = succeeded(run(shell, "run_stage_1.sh", "./imagenet", folder=tmp_path, RANK_SIZE="8", DRY_RUN="1"))
     assert out.count("SINDRI_WORLD_SIZE=8 ") == 8
-    assert re.search(r"train_stage_1\.py --data_path \S*/imagenet\n", out), "no setting is given, so the program's defaults hold"
+    assert re.search(r"train_stage_1\.py --data_path \S*/imagenet\n", out), "no setting is given, so the program's defaults apply"
     sys.path.insert(0, str(EXAMPLE))
     try:
         import train_stage_1

@@ -165,5 +165,5 @@ def test_a_readers_script(data, tmp_path):
     r = subprocess.run([sys.executable, str(script), *words], env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert r.returncode == 0, r.stderr
     lines = [line.partition(",")[0] for line in r.stdout.splitlines() if line.startswith("epoch: ")]
-    assert lines == [f"epoch: {e} step: {s}" for e in (1, 2) for s in (1, 2, 3)], "device_target CPU: each step is seen, as in MindSpore"
+    assert lines == [f"epoch: {e} step: {s}" for e in (1, 2) for s in (1, 2, 3)], "device_target CPU: callbacks see each step, as in MindSpore"
     result_of(r.stdout, str(tmp_path / "out"))

@@ -54,7 +54,7 @@ def test_ascend_form(data, tmp_path):
     assert r.returncode == 0, r.stderr + r.stdout
     by_rank = [losses_in((tmp_path / f"train_parallel{i}/log.txt").read_text(), 2, 2) for i in range(2)]
     assert by_rank[0] == by_rank[1], "the mean over ranks"
-    assert "curvature of 54 parameters" in r.stdout, "it is THOR that trains"
+    assert "curvature of 54 parameters" in r.stdout, "the optimizer is THOR"
     for i in range(2):
         assert sorted(p.name for p in (tmp_path / f"train_parallel{i}").glob("*.ckpt")) == ["resnet-1_2.ckpt", "resnet-2_2.ckpt"]
     r = typed(tmp_path, "sh", SCRIPTS / "run_eval.sh", data / "ilsvrc_eval", "train_parallel0/resnet-2_2.ckpt")

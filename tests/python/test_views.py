@@ -45,7 +45,7 @@ def test_a_write_to_a_part_changes_the_tensor(part, of_numpy, parameter):
     if parameter:
         x = Parameter(x, name="x")
         if part in (VIEWS["same type"][0], VIEWS["float"][0], VIEWS["to"][0]):
-            pytest.skip("a Parameter's value by another name is a tensor of its own")
+            pytest.skip("a second name of a Parameter's value is a separate tensor")
     y, b = part(x), of_numpy(a)
     if b is None:  # NumPy copies in the middle of this chain
         y[0] = 70.0

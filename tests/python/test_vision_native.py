@@ -183,7 +183,7 @@ def test_functions_run_in_other_processes():
     assert [int(i[0, 0, 0]) for i in images] == list(range(6)) and images[0].shape == (50, 60, 3)
     kept = []
     rows = read(mapped(lambda x: kept.append(x) or np.array([len(kept), int(kept[-1])]), rows=6, workers=1))
-    assert [r.tolist() for r in rows] == [[i + 1, i] for i in range(6)], "what a function keeps is not written again"
+    assert [r.tolist() for r in rows] == [[i + 1, i] for i in range(6)], "a row that a function keeps is not overwritten"
     assert not kept, "it is the worker's"
     two = mapped(lambda x: (x, x * 2), output_columns=["a", "b"])
     assert [int(r[1]) for r in two.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [2 * i for i in range(8)]

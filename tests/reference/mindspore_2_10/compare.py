@@ -63,7 +63,7 @@ def decided(path=os.path.join(HERE, "differences.txt")):
                 reason = line[3:].strip()
             elif line.strip() and not line.startswith("# "):
                 assert reason, f"{path}: no reason above {line!r}"
-                assert line not in found, f"{path}: {line!r} stands there twice"
+                assert line not in found, f"{path}: {line!r} is listed twice"
                 found[line] = reason
     return found
 
