@@ -148,7 +148,7 @@ TEST_F(FineTune, WhatDoesNotFitIsToldWithNames) {
   expect_error(run(tune("a", {"train.frozen_bn=batch"}), kStrict), 2, "E2010", {"train.freeze is empty"});
   std::vector<std::string> two = tune("a", {from});
   two.insert(two.end(), {"--checkpoint", weights_});
-  expect_error(run(two, kStrict), 2, "E2010", {"two files of weights"});
+  expect_error(run(two, kStrict), 2, "E2010", {"two files of initial weights"});
   EXPECT_FALSE(fs::exists(temp_.file("a/metrics.csv")));
   const Result any = ok(tune("any", {from, "model.name=resnet32", "train.init_match=any", "train.epochs=1"}));
   EXPECT_THAT(any.out, HasSubstr("missing"));

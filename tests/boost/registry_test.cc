@@ -77,7 +77,7 @@ TEST(Boost, OrderKeepsWhatWasGivenButForWhatMustPrecede) {
 
 TEST(Boost, RegistryRefusesWhatCannotBeNamed) {
   EXPECT_THAT(message_of([] { enter("test_a", {}, {}); }), HasSubstr("training algorithm are named 'test_a'"));
-  EXPECT_THAT(message_of([] { enter("Test A", {}, {}); }), HasSubstr("'Test A' is no name"));
+  EXPECT_THAT(message_of([] { enter("Test A", {}, {}); }), HasSubstr("'Test A' is not a valid name"));
   EXPECT_THAT(message_of([] { train::boosts().add({.name = "test_none", .doc = ""}); }), HasSubstr("cannot be made"));
   EXPECT_THAT(message_of([] { train::boosts().make("grad_acumulation", {}); }), HasSubstr("did you mean 'grad_accumulation'?"));
   EXPECT_THAT(message_of([] { train::boosts().make("grad_accumulation", {{"stepp", 2}}); }), HasSubstr("grad_accumulation has no setting 'stepp'"));

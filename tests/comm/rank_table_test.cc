@@ -237,7 +237,7 @@ void refuses(ErrorCode code, const std::string& message, const std::function<voi
 
 TEST(RankTableErrors, FilesThatCannotBeRead) {
   refuses(ErrorCode::kSettings, "No such file", [] { read_rank_table("/no/such/table.json"); });
-  refuses(ErrorCode::kSettings, "no regular file", [] { read_rank_table("/tmp"); });
+  refuses(ErrorCode::kSettings, "not a regular file", [] { read_rank_table("/tmp"); });
 }
 
 TEST(RankTableErrors, RT12LaunchedWithAnotherNumber) {

@@ -68,7 +68,7 @@ TEST(Registry, Refusals) {
               HasSubstr("factor: expected 3 to"));
   EXPECT_FALSE(things().has("wrong"));
   EXPECT_THAT(message_of([] { things().add({.name = "wrong", .doc = ""}); }), HasSubstr("thing 'wrong' cannot be made"));
-  EXPECT_THAT(message_of([] { things().add({.name = "two words", .doc = ""}); }), HasSubstr("'two words' is no name"));
+  EXPECT_THAT(message_of([] { things().add({.name = "two words", .doc = ""}); }), HasSubstr("'two words' is not a valid name"));
   for (const char* key : {"", "Factor", "enabled"}) {
     EXPECT_THAT(message_of([&] {
                   things().add({.name = "wrong",
