@@ -414,7 +414,7 @@ def test_eight_ranks_train_and_evaluate(place):
         assert f"RANK_ID={i}\n" in place.read(f"train_parallel{i}/env.log")
     checkpoint = place.path / "train_parallel0/resnet20-1_5.ckpt"
     assert checkpoint.is_file(), sorted(os.listdir(place.path / "train_parallel0"))
-    assert len(losses(place.path / "train_parallel0/run")) == 5, "320 pictures in global batches of 64"
+    assert len(losses(place.path / "train_parallel0/run")) == 5, "320 images in global batches of 64"
     r = place.run("run_eval.sh", "data set", "train_parallel0/resnet20-1_5.ckpt", program=PROGRAM, SINDRI_TUNE=0)
     assert r.returncode == 0, r.stderr + r.stdout
     assert re.search(r"^result: \{'top_5_accuracy': [0-9.e-]+, 'top_1_accuracy': [0-9.e-]+\} ckpt=train_parallel0/resnet20-1_5.ckpt$", r.stdout, re.MULTILINE), r.stdout

@@ -94,7 +94,7 @@ def _of(results):
 
 
 def test_operators_of_integers_work_on_their_bits():
-    """As in MindSpore 2.10, except for ~, which returns bool there: here it inverts the bits, as the operator is defined."""
+    """As in MindSpore 2.10, except for ~, which returns bool there: here it inverts every bit, as the operator is defined."""
     i, u, b = (lambda *v: Tensor(v, ms.int32)), (lambda *v: Tensor(v, ms.uint8)), (lambda *v: Tensor(v, ms.bool_))
     assert _of([i(6) & i(3), i(6) | 1, i(6) ^ i(5), ~i(5), ~u(5), i(6) & Tensor([3]), u(6) & i(3), b(True) | i(4), 1 & i(3), u(6) & -1]) == [
         ("Int32", [2]), ("Int32", [7]), ("Int32", [3]), ("Int32", [-6]), ("UInt8", [250]), ("Int64", [2]), ("Int32", [2]), ("Int32", [5]), ("Int32", [1]),
