@@ -112,7 +112,7 @@ class Partial {
 };
 
 // The file that symbolic links lead to, even if it does not exist yet.
-std::string behind_links(const std::string& path, const std::string& who) {
+std::string follow_links(const std::string& path, const std::string& who) {
   std::filesystem::path at = path;
   std::error_code error;
   for (int i = 0; std::filesystem::is_symlink(at, error); ++i) {
@@ -151,7 +151,7 @@ void write_plain_file(const std::string& path, const uint8_t* data, int64_t byte
   const bool there = ::stat(path.c_str(), &old) == 0;
   if (there && !S_ISREG(old.st_mode)) throw IoError(fmt::format("{} is not a regular file", path), who, "name a file");
   if (there && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) throw_file_error("write", path, errno, who, "check the disk");
-  Partial partial(behind_links(path, who), who);
+  Partial partial(follow_links(path, who), who);
   partial.write(data, bytes);
   if (there) partial.set_mode(old.st_mode & 07777);
   partial.finish();

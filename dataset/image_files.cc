@@ -18,38 +18,38 @@ namespace sindri::dataset::vision {
 
 namespace {
 
-struct Picture {
+struct Pixels {
   ImageSize size;
   PixelForm form;
   std::vector<uint8_t> pixels;  // rows of width * channels samples
   int64_t count() const { return size.height * size.width; }
 };
 
-Picture blank(ImageSize size, PixelForm form) {
+Pixels blank(ImageSize size, PixelForm form) {
   return {size, form, std::vector<uint8_t>(static_cast<size_t>(size.height * size.width * form.channels * form.bytes))};
 }
 
 // OpenCV's 14-bit weights, rounded.
 uint8_t grey_of(int r, int g, int b) { return static_cast<uint8_t>((4899 * r + 9617 * g + 1868 * b + (1 << 13)) >> 14); }
 
-Picture to_grey(const Picture& rgb) {
-  Picture out = blank(rgb.size, {1, 1});
+Pixels to_grey(const Pixels& rgb) {
+  Pixels out = blank(rgb.size, {1, 1});
   for (size_t i = 0; i < out.pixels.size(); ++i) out.pixels[i] = grey_of(rgb.pixels[3 * i], rgb.pixels[3 * i + 1], rgb.pixels[3 * i + 2]);
   return out;
 }
 
 // For images whose three channels are equal.
-Picture one_of_three(const Picture& rgb) {
-  Picture out = blank(rgb.size, {1, 1});
+Pixels one_of_three(const Pixels& rgb) {
+  Pixels out = blank(rgb.size, {1, 1});
   for (size_t i = 0; i < out.pixels.size(); ++i) out.pixels[i] = rgb.pixels[3 * i];
   return out;
 }
 
-Picture read_jpeg(const std::vector<uint8_t>& file, ImageReadMode mode) {
+Pixels read_jpeg(const std::vector<uint8_t>& file, ImageReadMode mode) {
   JpegDecoder decoder;
   const ImageSize size = decoder.open(file.data(), static_cast<int64_t>(file.size()));
   const bool cmyk = decoder.components() == 4, grey = mode == ImageReadMode::kGrayscale || (mode == ImageReadMode::kUnchanged && decoder.components() == 1);
-  Picture out = blank(size, {grey && !cmyk ? 1 : 3, 1});
+  Pixels out = blank(size, {grey && !cmyk ? 1 : 3, 1});
   if (!cmyk) {
     decoder.decode_channels(out.form.channels, out.pixels.data());
     return out;
@@ -64,37 +64,37 @@ Picture read_jpeg(const std::vector<uint8_t>& file, ImageReadMode mode) {
   return grey ? to_grey(out) : out;
 }
 
-Picture read_png(const std::vector<uint8_t>& file, ImageSize size, ImageReadMode mode) {
+Pixels read_png(const std::vector<uint8_t>& file, ImageSize size, ImageReadMode mode) {
   const int64_t bytes = static_cast<int64_t>(file.size());
   const PixelForm form = mode == ImageReadMode::kUnchanged ? png_form(file.data(), bytes) : PixelForm{mode == ImageReadMode::kColor ? 3 : 1, 1};
-  Picture out = blank(size, form);
+  Pixels out = blank(size, form);
   decode_png(file.data(), bytes, size, form, out.pixels.data());
   return out;
 }
 
-Picture read_tiff(const std::vector<uint8_t>& file, ImageSize size, ImageReadMode mode) {
+Pixels read_tiff(const std::vector<uint8_t>& file, ImageSize size, ImageReadMode mode) {
   const int64_t bytes = static_cast<int64_t>(file.size());
   const PixelForm form = tiff_form(file.data(), bytes);
   if (form.bytes > 1 && mode == ImageReadMode::kUnchanged) {
-    Picture out = blank(size, form);
+    Pixels out = blank(size, form);
     decode_tiff_samples(file.data(), bytes, size, form, out.pixels.data());
     return out;
   }
   if (form.bytes == 4) throw_unsupported("TIFF", "samples that are floats, which mode UNCHANGED reads");
-  Picture out = blank(size, {3, 1});
+  Pixels out = blank(size, {3, 1});
   decode_tiff(file.data(), bytes, size, out.pixels.data());
   if (mode == ImageReadMode::kColor || (mode == ImageReadMode::kUnchanged && form.channels == 3)) return out;
   return form.channels == 1 ? one_of_three(out) : to_grey(out);
 }
 
-Picture read_picture(const std::vector<uint8_t>& file, ImageReadMode mode) {
+Pixels read_image(const std::vector<uint8_t>& file, ImageReadMode mode) {
   const int64_t bytes = static_cast<int64_t>(file.size());
   if (JpegDecoder::is_jpeg(file.data(), bytes)) return read_jpeg(file, mode);
   const ImageHeader header = check_image_header(file.data(), bytes);
   const std::string_view format = header.format;
   if (format == "PNG") return read_png(file, header.size, mode);
   if (format == "TIFF") return read_tiff(file, header.size, mode);
-  Picture out = blank(header.size, {3, 1});
+  Pixels out = blank(header.size, {3, 1});
   decode_rgb(file.data(), bytes, header, out.pixels.data());
   const bool grey = format == "BMP" && bmp_is_grey(file.data(), bytes);
   if (mode == ImageReadMode::kColor || (mode == ImageReadMode::kUnchanged && !grey)) return out;
@@ -102,10 +102,10 @@ Picture read_picture(const std::vector<uint8_t>& file, ImageReadMode mode) {
 }
 
 // Applies the EXIF orientation: 2 to 4 mirror or rotate, 5 to 8 do the same with rows and columns exchanged.
-Picture turned(Picture in, int orientation) {
+Pixels turned(Pixels in, int orientation) {
   if (orientation == 1) return in;
   const bool swaps = orientation >= 5;
-  Picture out = blank(swaps ? ImageSize{in.size.width, in.size.height} : in.size, in.form);
+  Pixels out = blank(swaps ? ImageSize{in.size.width, in.size.height} : in.size, in.form);
   const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool from_below = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const size_t pixel = static_cast<size_t>(in.form.channels * in.form.bytes);
@@ -121,7 +121,7 @@ Picture turned(Picture in, int orientation) {
   return out;
 }
 
-Tensor to_tensor(const Picture& p) {
+Tensor to_tensor(const Pixels& p) {
   const Shape shape{p.size.height, p.size.width, p.form.channels};
   if (p.form.bytes == 4) return Tensor::from_data(shape, DType::kFloat32, p.pixels.data());
   if (p.form.bytes == 1) return Tensor::from_data(shape, DType::kUInt8, p.pixels.data());
@@ -189,7 +189,7 @@ void write_file(const std::string& path, const Tensor& data) {
 Tensor read_image(const std::string& path, ImageReadMode mode) {
   const std::vector<uint8_t> file = read_plain_file(path, "read_image");
   try {
-    Picture p = read_picture(file, mode);
+    Pixels p = read_image(file, mode);
     return to_tensor(mode == ImageReadMode::kUnchanged ? p : turned(std::move(p), orientation(file.data(), static_cast<int64_t>(file.size()))));
   } catch (const BadSample& e) {
     const std::string& fix = e.fix();

@@ -76,7 +76,7 @@ LARS::LARS(std::shared_ptr<Optimizer> optimizer, const Options& o)
     const std::string& name = p->name();
     filtered_.push_back(o.lars_filter ? o.lars_filter(*p) : name.find("LayerNorm") == std::string::npos && name.find("bias") == std::string::npos);
   }
-  inner_->impl_->handed_over = true;
+  inner_->impl_->prepared = true;
 }
 
 Tensor lars_gradient(const Tensor& param, const Tensor& grad, const Tensor& weight_decay, const Tensor& lr, double coefficient, double epsilon) {

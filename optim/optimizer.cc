@@ -364,7 +364,7 @@ void Updates::set_delta(size_t i, const Tensor& delta) {
 // Leaves scaling and decay to the rule's single pass, unless another operation has to come between.
 std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, const Tensor& inv_scale, const Tensor& skip) {
   const GradClip& clip = impl_->options.grad_clip;
-  const bool clips = !impl_->handed_over && (clip.global_norm != 0 || clip.value != 0), is_unscaled = impl_->handed_over || clips;
+  const bool clips = !impl_->prepared && (clip.global_norm != 0 || clip.value != 0), is_unscaled = impl_->prepared || clips;
   TensorList given = grads;
   if (clips) {
     for (Tensor& g : given) g = unscaled(g, 1 / impl_->options.loss_scale, inv_scale);
@@ -378,7 +378,7 @@ std::vector<Optimizer::Prepared> Optimizer::prepare(const TensorList& grads, con
     const Impl::Group& group = impl_->groups[index];
     Prepared p{.grad = given[i], .control = {.skip = skip}};
     if (!is_unscaled) p.control = {.grad_scale = 1 / impl_->options.loss_scale, .inv_scale = inv_scale, .skip = skip};
-    const bool decayed = !impl_->handed_over && decays(i);
+    const bool decayed = !impl_->prepared && decays(i);
     Tensor decay = decayed ? dynamic[index] : Tensor();
     if (decayed && !decay.defined()) p.weight_decay = group.weight_decay.constant();
     const bool decays_here = decays_gradient() && (decay.defined() || (group.centralize && p.weight_decay != 0));

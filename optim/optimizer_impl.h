@@ -59,7 +59,7 @@ struct Optimizer::Impl {
   DType scalar = DType::kFloat32;
   bool grouped = false, group_lr = false;
   bool counts_every_update = true;
-  bool handed_over = false;  // unscaling, clipping and decay were applied before gradients arrive here
+  bool prepared = false;  // unscaling, clipping and decay were applied before gradients arrive here
   std::vector<Rate> rates;  // rates[0] is the optimizer's own
   std::vector<Group> groups;
   std::vector<size_t> group_of;  // per parameter, in update order

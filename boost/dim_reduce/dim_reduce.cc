@@ -139,7 +139,7 @@ class DimReduce final : public train::BoostAlgorithm {
   void on_event(train::Event event, train::TrainState& s) override {
     if (event == train::Event::kBegin) {
       measured_at_ = -1;
-      begin_anew_elsewhere();
+      restart_in_other_subspace();
     }
     const bool last = event == train::Event::kStepEnd && (s.epoch_complete || s.stop);
     if (!last && event != train::Event::kEnd) return;
@@ -187,7 +187,7 @@ class DimReduce final : public train::BoostAlgorithm {
     return {static_cast<double>(static_cast<int32_t>(hash & 0x7fffffff)), static_cast<double>(static_cast<int32_t>((hash >> 32) & 0x7fffffff))};
   }
   // State from a run with another P is expressed in that subspace's coordinates, so it is reset.
-  void begin_anew_elsewhere() {
+  void restart_in_other_subspace() {
     const std::vector<double> held = fingerprint_->stored().to_vector<double>();
     const bool other = held[0] != 0 && held != own_fingerprint_;
     fingerprint_->store(Tensor::from_values({2}, own_fingerprint_, DType::kInt32));

@@ -57,7 +57,7 @@ struct Thor::Impl {
   std::unique_ptr<Parameter> ready;  ///< [2] float32: whether every factor has been inverted once, and the number of failed inversions
   bool is_ready = false;  ///< ready[0] as last read by the host
   double failed = 0;  ///< inversion failures already reported
-  bool told_nothing = false;
+  bool warned_nothing = false;
   std::vector<thor::Layer> known;  ///< layers of the last refresh without their uses, for steps that record no uses
   std::map<int, std::unique_ptr<Parameter>> mine;  ///< by variant: the blocks that this rank inverts; not state
   double balance = 0;  ///< of that distribution: mean work over the most that a rank has; 0: every rank inverts all

@@ -252,7 +252,7 @@ Gradients Thor::precondition(Gradients g) {
   }
   const bool any = std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.kind != Kind::kPlain; });
   if (g.variant != kReuse) t.number_buckets(layers);
-  if (!any && !std::exchange(t.told_nothing, true))
+  if (!any && !std::exchange(t.warned_nothing, true))
     log::write(log::Level::kWarn, "optim", "THOR: no parameter belongs to a matrix product, convolution, embedding or layer norm: this is Momentum");
   if (!any) return g;
   const double samples = static_cast<double>(t.o.batch_size > 0 ? t.o.batch_size * static_cast<int64_t>(parts.size()) : g.samples);

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sindri/app/picture.h"
+#include "sindri/app/plot.h"
 #include "sindri/app/settings.h"
 #include "sindri/core/error.h"
 #include "src/core/replaceable.h"
@@ -175,16 +175,16 @@ std::string comparison_json(const RunComparison& c) {
   return json{{"loss", or_null(c.loss)}, {"accuracy", or_null(c.accuracy)}, {"runs", runs}}.dump(2) + "\n";
 }
 
-void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against) {
+void write_comparison_plot(const RunComparison& c, const std::string& path, const std::string& against) {
   check_replaceable(path, FileKind::kPng, "plot");
   if (against != "epochs" && against != "steps" && against != "seconds")
     throw ValueError(fmt::format("curves cannot be drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
-  RunPicture picture{.title = "training loss and accuracy",
-                     .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
-                     .loss = {},
-                     .accuracy = {},
-                     .confusion = {},
-                     .class_names = {}};
+  RunPlot picture{.title = "training loss and accuracy",
+                  .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
+                  .loss = {},
+                  .accuracy = {},
+                  .confusion = {},
+                  .class_names = {}};
   for (const RunHistory& run : c.runs) {
     const std::vector<double> epochs(run.epochs.begin(), run.epochs.end());
     const std::string name = fmt::format("{} ({})", std::filesystem::path(run.folder).filename().string(), run.optimizer);
@@ -192,7 +192,7 @@ void write_comparison_picture(const RunComparison& c, const std::string& path, c
     picture.loss.push_back({name, run.train_loss, at});
     if (std::isfinite(best(run.accuracy))) picture.accuracy.push_back({name, run.accuracy, at});
   }
-  write_picture(picture, path);
+  write_plot(picture, path);
 }
 
 }  // namespace sindri::app

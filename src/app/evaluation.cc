@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "sindri/app/picture.h"
+#include "sindri/app/plot.h"
 #include "sindri/core/error.h"
 #include "src/core/replaceable.h"
 
@@ -138,13 +138,13 @@ std::string evaluation_json(const Evaluation& e) {
   return j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-void write_evaluation_picture(const Evaluation& e, const std::string& title, const std::string& path) {
+void write_evaluation_plot(const Evaluation& e, const std::string& title, const std::string& path) {
   check_replaceable(path, FileKind::kPng, "plot");
-  RunPicture p;
+  RunPlot p;
   p.title = title;
   p.confusion = e.confusion;
   for (const ClassScore& c : e.classes) p.class_names.push_back(c.name);
-  write_picture(p, path);
+  write_plot(p, path);
 }
 
 std::string predictions_json(const std::vector<Prediction>& predictions) {

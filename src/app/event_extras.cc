@@ -16,7 +16,7 @@ namespace sindri::app {
 namespace {
 
 constexpr int64_t kMostSamples = 16, kMostPixels = 256;  // images side by side, and the longer edge of one
-constexpr int64_t kMaxPicture = int64_t{16} << 20;
+constexpr int64_t kMaxPlot = int64_t{16} << 20;
 
 // Reads a big-endian number of a PNG's header.
 int64_t png_number(const std::string& png, size_t at) {
@@ -78,7 +78,7 @@ void record_texts(Session* s) {
     code += "    " + yaml.substr(start, end - start) + "\n";
     start = end + 1;
   }
-  const std::string run = fmt::format("{}\n\n{} parameters\n\n    {}\n", s->picture.title, s->network->num_parameters(), s->request.command_line);
+  const std::string run = fmt::format("{}\n\n{} parameters\n\n    {}\n", s->plot.title, s->network->num_parameters(), s->request.command_line);
   // A process that was killed early may have written one of them, or none.
   if (!s->folder->holds_events("settings")) s->folder->text("settings", 0, code);
   if (!s->folder->holds_events("run")) s->folder->text("run", 0, run);
@@ -100,8 +100,8 @@ void record_histograms(Session* s) {
     s->folder->histogram("weights/" + name, s->steps_done, parameter->stored().to_vector<double>());
 }
 
-void record_picture(Session* s) {
-  const std::string png = train::read_small_file(s->report.picture, kMaxPicture, "plot");
+void record_plot(Session* s) {
+  const std::string png = train::read_small_file(s->report.plot, kMaxPlot, "plot");
   if (png.size() > 24) s->folder->image("report", s->steps_done, png_number(png, 20), png_number(png, 16), png);
 }
 

@@ -15,6 +15,6 @@ void record_samples(Session* s);
 /// Writes the distribution of every parameter, tags "weights/NAME", at the last completed step.
 void record_histograms(Session* s);
 /// Writes the run's plot, tag "report".
-void record_picture(Session* s);
+void record_plot(Session* s);
 
 }  // namespace sindri::app

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "sindri/app/picture.h"
+#include "sindri/app/plot.h"
 #include "src/core/clock.h"
 #include "src/train/atomic_file.h"
 
@@ -77,7 +77,7 @@ std::shared_ptr<train::Callback> make_step_forms(Session* s) {
 
 std::shared_ptr<train::Callback> make_measures(Session* s) { return std::make_shared<Measures>(s); }
 
-std::string write_measures_picture(const Session& s) {
+std::string write_measures_plot(const Session& s) {
   const std::string path = s.folder->file("metrics.jsonl");
   if (!train::file_exists(path, "metrics.jsonl")) return "";
   std::istringstream lines(train::read_small_file(path, int64_t{1} << 30, "metrics.jsonl"));

@@ -18,7 +18,7 @@ namespace {
 class RankTimes final : public train::Callback {
  public:
   explicit RankTimes(Session* s)
-      : s_(s), comm_(*s->group.world()), every_(s->settings.get_int("dist.log_steps")), slow_(static_cast<size_t>(comm_.size())), told_(slow_.size()) {}
+      : s_(s), comm_(*s->group.world()), every_(s->settings.get_int("dist.log_steps")), slow_(static_cast<size_t>(comm_.size())), warned_at_(slow_.size()) {}
 
   void step_begin(train::TrainState& state) override {
     comm_.session()->step = state.cur_step_num;
@@ -64,13 +64,13 @@ class RankTimes final : public train::Callback {
       s_->folder->log(fmt::format("up to step {}: own time per step {:.1f} to {:.1f} ms, median {:.1f} ms; longest on rank {}, mostly {}", step,
                                   sorted.front() * 1e3, sorted.back() * 1e3, median * 1e3, slowest, part));
     for (size_t r = 0; r < own.size(); ++r) {
-      if (own[r] <= 1.25 * median) told_[r] = 0;
+      if (own[r] <= 1.25 * median) warned_at_[r] = 0;
       // A rank is reported again only if it takes twice as long as at its last warning. Small changes are not reported and must not hide a rank that becomes
       // very slow.
-      slow_[r] = own[r] > std::max(1.25 * median, 2 * told_[r]) ? slow_[r] + 1 : 0;
+      slow_[r] = own[r] > std::max(1.25 * median, 2 * warned_at_[r]) ? slow_[r] + 1 : 0;
       if (slow_[r] < 3) continue;
       slow_[r] = 0;
-      told_[r] = own[r];
+      warned_at_[r] = own[r];
       if (s_->group.first())
         log::warn("comm",
                   fmt::format("rank {} is slower than the others: its own time per step is {:.1f} ms, the median {:.1f} ms; mostly {}", r, own[r] * 1e3,
@@ -83,7 +83,7 @@ class RankTimes final : public train::Callback {
   bool first_ = true;
   double steps_ = 0, seconds_ = 0, waited_ = 0, at_begin_ = 0, for_ranks_ = 0;
   std::vector<int> slow_;  // consecutive reports that exceed the threshold
-  std::vector<double> told_;  // seconds of its last warning; 0 while it is not slow
+  std::vector<double> warned_at_;  // seconds of its last warning; 0 while it is not slow
 };
 
 }  // namespace

@@ -39,8 +39,8 @@ void write_repro(Session* s) {
 void tell_of_measured_kernels(Session* s) {
   const std::map<std::string, std::string> origins = kernel_choice_origins();
   const auto measured = std::count_if(origins.begin(), origins.end(), [](const auto& o) { return o.second == "measured"; });
-  if (measured <= s->measured_told) return;
-  s->measured_told = measured;
+  if (measured <= s->measured_reported) return;
+  s->measured_reported = measured;
   const std::string pin = "SINDRI_KERNEL_CHOICES=" + shell_word(s->folder->file("repro.json"));
   const std::string line = fmt::format(
       "{} of {} kernel choices were measured in this run (kernel_choices_from in repro.json); another measurement may choose others and change the "
@@ -76,9 +76,9 @@ void start_folder(Session* s) {
   for (const EventValues& values : s->folder->epoch_rows()) {
     const std::map<std::string, double> row(values.begin(), values.end());
     const auto value = [&](const char* name) { return row.contains(name) ? row.at(name) : NAN; };
-    s->picture.loss[0].values.push_back(value("train_loss"));
-    s->picture.loss[1].values.push_back(value("eval_loss"));
-    s->picture.accuracy[0].values.push_back(value("eval_accuracy"));
+    s->plot.loss[0].values.push_back(value("train_loss"));
+    s->plot.loss[1].values.push_back(value("eval_loss"));
+    s->plot.accuracy[0].values.push_back(value("eval_accuracy"));
     if (!point || point->within_epoch || value("epoch") != static_cast<double>(point->epochs)) continue;
     s->last_row.assign(values.begin() + 1, values.end());
     if (row.contains("eval_loss")) s->recorded_at = point->step;
@@ -262,9 +262,9 @@ class Recorder final : public train::Callback {
     if (lines_ == nullptr) show(line);
     else
       for (const std::string& monitored : lines_->epoch_end()) show(monitored);
-    s_->picture.loss[0].values.push_back(mean_loss);
-    s_->picture.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
-    s_->picture.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
+    s_->plot.loss[0].values.push_back(mean_loss);
+    s_->plot.loss[1].values.push_back(evaluated ? state.metrics.at("loss") : NAN);
+    s_->plot.accuracy[0].values.push_back(evaluated ? state.metrics.at("accuracy") : NAN);
     epoch_seconds_ = 0;
     timed_samples_ = 0;
   }

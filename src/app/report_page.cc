@@ -88,11 +88,11 @@ std::string plain_table(const std::vector<std::vector<std::string>>& rows) {
 // The optimizer's state besides its moments, and its measures.
 std::string optimizer_part(const Session& s) {
   const std::vector<std::vector<std::string>> table = s.optimizer->holdings();
-  if (table.empty() && s.measures_picture.empty()) return "";
+  if (table.empty() && s.measures_plot.empty()) return "";
   std::string out = "<h2>Optimizer and algorithms</h2>\n";
-  if (!s.measures_picture.empty())
+  if (!s.measures_plot.empty())
     out += fmt::format("<img alt=\"what the optimizer and the algorithms measured over the steps\" src=\"data:image/png;base64,{}\">\n",
-                       base64(train::read_small_file(s.measures_picture, kMaxFile, "plot")));
+                       base64(train::read_small_file(s.measures_plot, kMaxFile, "plot")));
   for (const std::string& line : s.optimizer->report()) out += "<p>" + escaped(line) + "</p>\n";
   if (!table.empty()) out += "<div class=\"wide\">" + plain_table(table) + "</div>\n";
   return out;
@@ -117,7 +117,7 @@ void write_report_page(const Session& s) {
   std::string page = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<title>{0}</title>\n"
       "<style>{1}</style></head>\n<body>\n<h1>{0}</h1>\n<div class=\"big\">\n",
-      escaped(s.picture.title), kStyle);
+      escaped(s.plot.title), kStyle);
   for (const auto& [name, value] : r.metrics) page += fmt::format("<div>{}<b>{:.4f}</b></div>\n", escaped(name), value);
   page += fmt::format("<div>samples/s<b>{:.0f}</b></div>\n<div>steps<b>{}</b></div>\n<div>trained<b>{}</b></div>\n", r.samples_per_second, s.steps_done,
                       duration_text(r.train_seconds));
@@ -126,7 +126,7 @@ void write_report_page(const Session& s) {
   page += "</div>\n";
   page += fmt::format("<p>{} parameters, checkpoint <code>{}</code></p>\n", s.network->num_parameters(), escaped(r.checkpoint));
   page += fmt::format("<h2>Curves</h2>\n<img alt=\"loss, accuracy and confusion matrix\" src=\"data:image/png;base64,{}\">\n",
-                      base64(train::read_small_file(r.picture, kMaxFile, "plot")));
+                      base64(train::read_small_file(r.plot, kMaxFile, "plot")));
   page += "<h2>Epochs</h2>\n<div class=\"wide\">" + epoch_table(s.folder->epoch_rows()) + "</div>\n" + optimizer_part(s) + "<h2>Made with</h2>\n";
   std::string log = file_text(s, "log.txt");
   if (log.size() > kMostLog) log = "…\n" + log.substr(log.find('\n', log.size() - kMostLog) + 1);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sindri/app/app.h"
-#include "sindri/app/picture.h"
+#include "sindri/app/plot.h"
 #include "sindri/app/progress.h"
 #include "sindri/app/run_folder.h"
 #include "sindri/nn/metric.h"
@@ -53,15 +53,15 @@ struct Session {
   std::string resumed_from;  // checkpoint file
   bool same_settings = true;  // as in the run that is resumed
   LossHash loss_hash;
-  RunPicture picture;
+  RunPlot picture;
   TrainReport report;
-  std::string measures_picture;  // file with the plot of the optimizer's measures; empty: none
+  std::string measures_plot;  // file with the plot of the optimizer's measures; empty: none
   train::MetricValues metrics;  // of the last evaluation
   int64_t evaluations = 0, epoch = 0;
   int64_t steps_done = 0, evaluated_at = -1;  // in total; and at the last evaluation
   int64_t recorded_at = -1;  // steps_done at an evaluation that the run folder holds from an earlier process
   int64_t samples_trained = 0;
-  int64_t measured_told = 0;  // measured kernels that the log reports
+  int64_t measured_reported = 0;  // measured kernels that the log reports
   bool diverged = false;
   double step_seconds = 0;
   EventValues last_row;  // of metrics.csv

@@ -239,26 +239,26 @@ void finish_stopped(Session* s) {
 }
 
 // The parts of the plot that are known only at the end of a run.
-void finish_picture(Session* s) {
+void finish_plot(Session* s) {
   const int64_t n = s->confusion != nullptr ? s->confusion->num_classes() : 0;
   for (int64_t i = 0; i < n; ++i) {
-    std::vector<int64_t>& row = s->picture.confusion.emplace_back();
+    std::vector<int64_t>& row = s->plot.confusion.emplace_back();
     for (int64_t j = 0; j < n; ++j) row.push_back(s->confusion->count(i, j));
   }
-  if (n > 0) s->picture.class_names = s->data.class_names;
-  for (auto i = static_cast<int64_t>(s->picture.class_names.size()); i < n; ++i) s->picture.class_names.push_back(std::to_string(i));
-  if (s->picture.loss[0].values.size() == 1 && s->step_losses.size() > 1) {
-    s->picture.unit = "step";
-    for (Curve* curve : {&s->picture.loss[1], &s->picture.accuracy[0]}) {  // measured after the last step
+  if (n > 0) s->plot.class_names = s->data.class_names;
+  for (auto i = static_cast<int64_t>(s->plot.class_names.size()); i < n; ++i) s->plot.class_names.push_back(std::to_string(i));
+  if (s->plot.loss[0].values.size() == 1 && s->step_losses.size() > 1) {
+    s->plot.unit = "step";
+    for (Curve* curve : {&s->plot.loss[1], &s->plot.accuracy[0]}) {  // measured after the last step
       curve->values.insert(curve->values.begin(), s->step_losses.size() - 1, NAN);
     }
-    s->picture.loss[0].values = s->step_losses;
+    s->plot.loss[0].values = s->step_losses;
   }
   if (!s->folder->started()) return;
-  write_picture(s->picture, s->report.picture);
-  record_picture(s);
+  write_plot(s->plot, s->report.plot);
+  record_plot(s);
   try {
-    s->measures_picture = write_measures_picture(*s);
+    s->measures_plot = write_measures_plot(*s);
     write_report_page(*s);
     s->report.page = s->run_dir + "/report.html";
   } catch (const IoError& e) {  // a missing page must not change how the run ends
@@ -280,8 +280,8 @@ void finish(Session* s) {
   r.metrics_file = s->run_dir + "/metrics.csv";
   r.samples_per_second = s->step_seconds > 0 ? static_cast<double>(s->samples_trained) / s->step_seconds : 0;
   if (r.stopped_by_signal != 0) return finish_stopped(s);
-  r.picture = s->run_dir + "/report.png";
-  if (first) finish_picture(s);
+  r.plot = s->run_dir + "/report.png";
+  if (first) finish_plot(s);
   check_saved(*s);
   if (const std::string best = best_text(*s); !best.empty()) {
     s->say(best);
@@ -296,7 +296,7 @@ void finish(Session* s) {
   s->say("checkpoint: " + r.checkpoint);
   if (!r.best_checkpoint.empty()) s->say("best:       " + r.best_checkpoint);
   s->say("metrics:    " + r.metrics_file);
-  s->say("plot:       " + r.picture);
+  s->say("plot:       " + r.plot);
   if (!r.page.empty()) s->say("report:     " + r.page);
   if (first)
     s->progress->print_command(
@@ -317,8 +317,8 @@ void final_eval(Session* s) {
   for (const auto& [name, value] : s->metrics) s->last_row.emplace_back("eval_" + name, value);
   s->folder->epoch_row(s->epoch, s->last_row);
   track_epoch(s);
-  s->picture.loss[1].values.back() = s->metrics.at("loss");
-  s->picture.accuracy[0].values.back() = s->metrics.at("accuracy");
+  s->plot.loss[1].values.back() = s->metrics.at("loss");
+  s->plot.accuracy[0].values.back() = s->metrics.at("accuracy");
 }
 
 TrainReport dry_run(Session* s) {
@@ -456,9 +456,9 @@ void introduce(Session* s) {
     s->say(fmt::format("{}, {} virtual ranks of {} samples: global batch {}", s->group.text(), s->parts.virtual_ranks, settings.get_int("train.batch_size"),
                        s->global_batch()));
   s->say("run folder: " + s->run_dir);
-  s->picture.title = fmt::format("{} on {}", net_name(settings), s->data.description);
-  s->picture.loss = {{"training", {}}, {"evaluation", {}}};
-  s->picture.accuracy = {{"evaluation", {}}};
+  s->plot.title = fmt::format("{} on {}", net_name(settings), s->data.description);
+  s->plot.loss = {{"training", {}}, {"evaluation", {}}};
+  s->plot.accuracy = {{"evaluation", {}}};
 }
 
 TrainReport train_in(const Settings& settings, const TrainRequest& request, Group& group) {

@@ -301,8 +301,8 @@ TensorList CustomFunction::run(const TensorFn& f, Span<const Tensor> in) const {
   }
   // An input that is returned unchanged is a new value to the tape: the rule lies between the two.
   for (Tensor& o : out) {
-    const bool handed_through = o.defined() && std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return t.defined() && t.id() == o.id(); });
-    if (handed_through) o = make_alias(o);
+    const bool passed_through = o.defined() && std::any_of(in.begin(), in.end(), [&](const Tensor& t) { return t.defined() && t.id() == o.id(); });
+    if (passed_through) o = make_alias(o);
   }
   UseKeeper* const uses = tape->state_->uses.get();
   const bool uses_parameter = uses != nullptr && kind == Kind::kOpaque && uses->knows_any(in);

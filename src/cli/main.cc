@@ -22,7 +22,7 @@
 #include "sindri/train/boost.h"
 #include "sindri/train/training_state.h"
 #include "src/cli/comm_verbs.h"
-#include "src/cli/judge_verbs.h"
+#include "src/cli/evaluation_verbs.h"
 #include "src/cli/launch_verbs.h"
 #include "src/cli/manual_verbs.h"
 #include "src/cli/measure_verbs.h"
@@ -104,7 +104,7 @@ struct Program {
   std::string checkpoint, net, op, settings_name;
   std::string program_name = "sindri";  // as it was called
   bool all_cells = false, settings_doc = false, ops_doc = false;
-  JudgeVerbs judge;
+  EvaluationVerbs judge;
   ReportVerbs report;
   MeasureVerbs measure;
   LaunchVerbs launch;

@@ -17,5 +17,5 @@ class ReportVerbs {
   CLI::App *report_ = nullptr, *compare_ = nullptr;
   std::vector<std::string> runs_;
   std::optional<double> loss_, accuracy_;
-  std::string picture_, against_ = "epochs", json_;
+  std::string plot_, against_ = "epochs", json_;
 };

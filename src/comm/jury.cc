@@ -52,7 +52,7 @@ void Jury::pulse(int rank, const Pulse& pulse, double now) {
 
 void Jury::bye(int rank, double now) {
   at(rank).bye = true;
-  at(rank).said_bye = now;
+  at(rank).left_at = now;
 }
 
 std::string Jury::name(int rank) const {
@@ -97,7 +97,7 @@ void Jury::lost(int rank, int problem, double now) {
 }
 
 void Jury::reported(int rank, const CommError& error, double now) {
-  Strength strength = kSaid;
+  Strength strength = kReported;
   const bool own = error.message().starts_with(fmt::format("rank {} ends the job", rank));  // comm::abort()
   if (!own && (error.code() == ErrorCode::kPeerLost || error.code() == ErrorCode::kCommLibrary)) strength = kBroken;
   if (error.code() == ErrorCode::kCommTimeout) strength = kWaitedThere;
@@ -125,7 +125,7 @@ void Jury::slept(int rank, double seconds, double now) {
   // The others gave it up lost_after seconds after its last sign of life, which was before the stop.
   if (seconds < config_.options.lost_after - 2 * config_.options.heartbeat) return;
   const std::string who = rank < 0 ? config_.keeper : name(rank);
-  add(now, kSaid, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
+  add(now, kReported, rank, ErrorCode::kPeerLost, fmt::format("{} did not run for {:.0f} s: it was stopped", who, seconds), rank < 0 ? "" : last_seen(rank),
       kResume);
 }
 
@@ -209,7 +209,7 @@ void Jury::tick_calls(double now) {
     for (size_t i = 0; i < absent.size() && i < 4; ++i) doing.push_back(last_seen(absent[i]));
     if (someone_left && !any_evidence()) {
       for (const int b : absent) {
-        if (!at(b).bye || now - at(b).said_bye < kEndedEarly) continue;
+        if (!at(b).bye || now - at(b).left_at < kEndedEarly) continue;
         add(now, kBroken, b, ErrorCode::kPeerLost, fmt::format("{} ended, while {} waits for it in {}", name(b), name(r), call), last_seen(b),
             "all ranks must make the same calls: find out why it made fewer");
       }

@@ -52,12 +52,12 @@ class Jury {
   struct Member {
     bool there = false, gone = false, beats = false, bye = false;
     Peer peer;
-    double heard = 0, said_bye = 0, ended = 0;
+    double heard = 0, left_at = 0, ended = 0;
     Pulse pulse;
     std::string how;  // as reported by the launcher
   };
   // In increasing order of strength.
-  enum Strength { kWaitedThere, kWaited, kBroken, kLost, kDied, kSaid };
+  enum Strength { kWaitedThere, kWaited, kBroken, kLost, kDied, kReported };
   struct Evidence {
     double time;
     Strength strength;

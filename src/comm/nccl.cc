@@ -410,7 +410,7 @@ void NcclCommunicator::compare(Communicator& host, Device device, int version, c
   }
 }
 
-bool wants_nccl(const Options& options, int size) {
+bool needs_nccl(const Options& options, int size) {
   return options.backend == "nccl" || (options.backend == "auto" && size > 1 && current_device().kind == Device::kCuda);
 }
 

@@ -11,7 +11,7 @@ namespace sindri::comm {
 struct Identity;
 
 /// Returns whether a world should use NCCL: requested by name, or "auto" with a GPU as the current device and more than one rank.
-bool wants_nccl(const Options& options, int size);
+bool needs_nccl(const Options& options, int size);
 
 /// Returns this process's GPU: the current one. If that is the host's first only by default, selects the one of DEVICE_ID,
 /// else of the local rank, and makes it the current device. Throws CommError (kLayout) if there is no such GPU.

@@ -130,7 +130,7 @@ std::shared_ptr<Communicator> open_world(const Options& options) {
   std::shared_ptr<Communicator> world;
   if (by_mpi) world = open_by_mpi(session);
   else world = session->identity.size == 1 ? open_single(options) : open_by_store(session);
-  if (!wants_nccl(options, world->size())) return world;
+  if (!needs_nccl(options, world->size())) return world;
   return opened(world->session(), [&] { return make_nccl(world, choose_gpu(session->identity)); });
 }
 

@@ -9,7 +9,7 @@
 namespace sindri::comm {
 
 void* open_plugin(const char* file, const char* symbol, bool global, const std::string& fix) {
-  const Plugin plugin = open_library_beside(file, global);
+  const Plugin plugin = open_library_next_to(file, global);
   if (void* const found = plugin.symbol(symbol)) return found;
   const std::string problem = plugin.library != nullptr ? fmt::format("{} has no {}", plugin.path, symbol) : plugin.problem;
   throw CommError(ErrorCode::kCommLibrary, problem, "comm::init", fix);

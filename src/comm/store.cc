@@ -45,7 +45,7 @@ struct StoreClient::State {
   bool leaving = false, stopped = false;
   std::function<Pulse()> pulse;
   std::function<void(const CommError&)> on_verdict;
-  bool verdict_told = false;
+  bool verdict_sent = false;
 
   // Used by the thread only.
   double heard = 0, beat = 0;
@@ -92,8 +92,8 @@ void StoreClient::State::tell_verdict() {
   std::function<void(const CommError&)> f;
   {
     const std::lock_guard lock(mutex);
-    if (verdict == nullptr || verdict_told || !on_verdict) return;
-    verdict_told = true;
+    if (verdict == nullptr || verdict_sent || !on_verdict) return;
+    verdict_sent = true;
     f = on_verdict;
   }
   f(*verdict);

@@ -15,7 +15,7 @@ namespace {
 // Returns the folders in which `file` (libX.so) is searched.
 std::vector<std::string> folders(const std::string& file_name) {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&open_library_beside), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<const void*>(&open_library_next_to), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code error;
   std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
   if (error) file = std::filesystem::canonical("/proc/self/exe", error);  // a program that was started by its bare name
@@ -33,7 +33,7 @@ std::vector<std::string> folders(const std::string& file_name) {
 
 void* Plugin::symbol(const char* name) const { return library != nullptr ? dlsym(library, name) : nullptr; }
 
-Plugin open_library_beside(const std::string& file, bool global) {
+Plugin open_library_next_to(const std::string& file, bool global) {
   Plugin p;
   const bool is_path = file.find('/') != std::string::npos;
   const std::vector<std::string> places = is_path ? std::vector<std::string>{} : folders(file);

@@ -16,6 +16,6 @@ struct Plugin {
 /// Opens `file` ("libsindri_gloo.so"), searched next to libsindri (or the program it is linked into), in the folder
 /// `sindri` there, one folder above, and for a wheel in the folder of the plugin's own wheel (site-packages/sindri_cuda).
 /// A path is used as it is. `global`: the library's own dependencies resolve symbols in each other.
-Plugin open_library_beside(const std::string& file, bool global);
+Plugin open_library_next_to(const std::string& file, bool global);
 
 }  // namespace sindri

@@ -72,7 +72,7 @@ std::optional<MissingPart> open_plugin(std::string* loaded) {
   if (!is_shared_library())
     return MissingPart{"GPU", fmt::format("this program contains a copy of libsindri, so it cannot load the CUDA backend ({})", file),
                        "link the program to libsindri.so"};
-  const Plugin plugin = open_library_beside(file, false);
+  const Plugin plugin = open_library_next_to(file, false);
   if (!plugin.found) return MissingPart{"GPU", fmt::format("the CUDA backend ({}) is not installed", file), kInstall};
   if (plugin.library == nullptr) {
     const std::string version = cuda_plugin_version(plugin.path);

@@ -65,17 +65,17 @@ class Explainer {
     std::vector<std::vector<ValueId>> dies(program_.size());
     for (size_t i = 0; i < program_.size(); ++i) {
       const Graph::Node& n = g_.node(program_[i]);
-      int64_t handed_over = 0;
+      int64_t reused = 0;
       for (ValueId v : n.out) {
         if (at(v).place != Place::kArena) continue;
         live += slice_bytes(g_.value(v).meta);
         dies[static_cast<size_t>(last_use_[static_cast<size_t>(v)])].push_back(v);
       }
       for (ValueId v : dies[i]) {
-        if (taken_over(v, n)) handed_over += slice_bytes(g_.value(v).meta);
+        if (taken_over(v, n)) reused += slice_bytes(g_.value(v).meta);
       }
-      if (live - handed_over > r_.live_bytes) {
-        r_.live_bytes = live - handed_over;
+      if (live - reused > r_.live_bytes) {
+        r_.live_bytes = live - reused;
         r_.peak_instruction = static_cast<int64_t>(i);
       }
       for (ValueId v : dies[i]) live -= slice_bytes(g_.value(v).meta);

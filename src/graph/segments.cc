@@ -79,7 +79,7 @@ class PathTrace {
     if (trace_.left()) return out;
     if (cuts_ < done_.size()) throw_changed();
     symbols.clear();
-    if (path != nullptr && held_beside(out)) {
+    if (path != nullptr && held_elsewhere(out)) {
       give_values();
       return out;
     }
@@ -164,10 +164,10 @@ class PathTrace {
     tracing_.reset();
   }
 
-  bool held_beside(Span<const Tensor> results) const {
-    if (!tree_->drop_garbage_ || !trace_.held_beside(results)) return false;
+  bool held_elsewhere(Span<const Tensor> results) const {
+    if (!tree_->drop_garbage_ || !trace_.held_elsewhere(results)) return false;
     tree_->drop_garbage_();
-    return trace_.held_beside(results);
+    return trace_.held_elsewhere(results);
   }
 
   bool replay(const Tensor& t) {

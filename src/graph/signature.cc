@@ -96,7 +96,7 @@ Signature make_signature(Span<const Tensor> in, int variant) {
 }
 
 std::string SignatureHistory::add(const std::string& function, const Signature& s) {
-  if (said_) return "";
+  if (warned_) return "";
   // Variants do not count: each is a graph that the caller selected by its number.
   const bool known = std::any_of(seen_.begin(), seen_.end(), [&](const Signature& k) {
     Signature same = k;
@@ -107,7 +107,7 @@ std::string SignatureHistory::add(const std::string& function, const Signature& 
   seen_.push_back(s);
   if (seen_.size() != kManySignatures) return "";
   const std::string what = changes(seen_);
-  said_ = true;
+  warned_ = true;
   seen_ = {};
   return fmt::format(
       "'{}' has been compiled for {} signatures ({}); each costs a trace and memory | pad to a fixed size, or drop the incomplete last batch (drop_remainder)",

@@ -39,7 +39,7 @@ class SignatureHistory {
 
  private:
   std::vector<Signature> seen_;
-  bool said_ = false;
+  bool warned_ = false;
 };
 
 }  // namespace sindri

@@ -164,7 +164,7 @@ void GraphTrace::leave(Span<const Crossing> crossings, Span<const Tensor> values
   left_ = true;
 }
 
-bool GraphTrace::held_beside(Span<const Tensor> own) const {
+bool GraphTrace::held_elsewhere(Span<const Tensor> own) const {
   std::unordered_map<const TensorImpl*, long> owners;
   for (const Tensor& t : own) ++owners[t.impl().get()];
   for (const State& s : states_) ++owners[s.current.impl().get()];

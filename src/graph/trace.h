@@ -44,7 +44,7 @@ class GraphTrace final : public Trace, private SymbolKeeper {
   bool left() const { return left_; }
   /// Returns whether anything but `own` and the states holds a traced tensor. `own` are all existing handles of what
   /// the function returns.
-  bool held_beside(Span<const Tensor> own) const;
+  bool held_elsewhere(Span<const Tensor> own) const;
   /// Returns the value of a tensor in the graph; a tensor from outside becomes a constant.
   ValueId value(const Tensor& t) { return value_of(t); }
 

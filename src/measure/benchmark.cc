@@ -39,7 +39,7 @@ class Benchmark {
     for (Contestant& c : contestants_) {
       if (c.process != nullptr && !c.run.blocks_ms.empty()) out.runs.push_back(finished(std::move(c.run)));
     }
-    out.left_out = std::move(left_out_);
+    out.skipped = std::move(skipped_);
     out.rounds = rounds_done_;
     out.block_seconds = block_seconds_;
     return out;
@@ -94,7 +94,7 @@ class Benchmark {
                   ContestantFactory::fix(r.framework));
     if (is_own(r)) throw Error(e.code(), fmt::format("sindri {}: {}", label(r), e.message()), e.where(), e.fix());
     if (request_.progress) request_.progress(fmt::format("skipped: {} {}: {}", r.framework, label(r), e.message()));
-    left_out_.push_back({r.framework, r.mode, e.message()});
+    skipped_.push_back({r.framework, r.mode, e.message()});
   }
 
   // A different number of parameters means a different net.
@@ -149,7 +149,7 @@ class Benchmark {
   int rounds_done_ = 0;
   int64_t parameters_ = 0;
   std::vector<Contestant> contestants_;
-  std::vector<LeftOut> left_out_;
+  std::vector<Skipped> skipped_;
 };
 
 void check_request(const BenchmarkRequest& r) {

@@ -120,7 +120,7 @@ std::string table_text(const BenchmarkRequest& q, const BenchmarkOutcome& o, con
     t += fmt::format("{:<10} {:<36} {:>10.3f} {:>12.1f} {:>6.1f}% {:>9.2f} {:>9.0f}\n", r.framework, mode, r.ms_per_step, r.samples_per_second, r.spread * 100,
                      r.first_step_s, r.peak_memory_mb);
   }
-  for (const LeftOut& l : o.left_out) t += fmt::format("skipped: {} {}: {}\n", l.framework, l.mode, one_line(l.reason));
+  for (const Skipped& l : o.skipped) t += fmt::format("skipped: {} {}: {}\n", l.framework, l.mode, one_line(l.reason));
   if (!ratios.empty()) t += "\n";
   const char* const meaning[][2] = {{"best_pytorch", "our samples per second over PyTorch's in its fastest mode"},
                                     {"best_mindspore", "over MindSpore's in its fastest mode"},
@@ -174,8 +174,8 @@ BenchmarkReport make_report(const BenchmarkRequest& q, const BenchmarkOutcome& o
   j["ratio_ranges"] = ranges;
   if (const ordered_json g = growth(o); !g.is_null()) j["growth"] = g;
   if (const ordered_json s = scaling(o); !s.empty()) j["scaling"] = s;
-  j["left_out"] = ordered_json::array();
-  for (const LeftOut& l : o.left_out) j["left_out"].push_back({{"framework", l.framework}, {"mode", l.mode}, {"reason", l.reason}});
+  j["skipped"] = ordered_json::array();
+  for (const Skipped& l : o.skipped) j["skipped"].push_back({{"framework", l.framework}, {"mode", l.mode}, {"reason", l.reason}});
   report.json = j.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
   report.table = table_text(q, o, report.ratios);
   return report;

@@ -12,7 +12,7 @@ namespace sindri::measure {
 
 struct BenchmarkOutcome {
   std::vector<BenchmarkRun> runs;
-  std::vector<LeftOut> left_out;
+  std::vector<Skipped> skipped;
   int rounds = 0;
   double block_seconds = 0;
 };

@@ -11,7 +11,7 @@
 namespace sindri::measure {
 
 /// A run that failed or for which no time was left, and why.
-struct LeftOut {
+struct Skipped {
   std::string framework, mode, reason;
 };
 

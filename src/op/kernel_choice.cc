@@ -142,7 +142,7 @@ struct State {
   std::mutex mutex;  // guards everything below, and each runtime's Choices
   const AtFork at_fork{mutex, AtFork::kKernelChoices};
   Measurements cached;
-  bool told_of_missing = false;
+  bool warned_of_missing = false;
   std::string cache_file;  // the file that was read
   size_t added = 0;  // number of choices added to it
 
@@ -159,7 +159,7 @@ State& state() {
 
 // Call with the mutex held.
 void tell_of_missing(State* s, const std::string& key) {
-  if (!std::exchange(s->told_of_missing, true))
+  if (!std::exchange(s->warned_of_missing, true))
     log::warn("dispatch", fmt::format("SINDRI_KERNEL_CHOICES has no choice for {}; results may not be bitwise identical to the recorded run", key));
 }
 

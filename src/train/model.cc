@@ -490,9 +490,9 @@ TensorList Model::run_eval(const TensorList& batch) {
 namespace {
 
 // Passes outputs, losses and labels to the metrics. Values on a device are copied to the host together, for as many batches as the limits below allow.
-class Judged {
+class EvaluatedRun {
  public:
-  Judged(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, const nn::Cell* loss)
+  EvaluatedRun(const std::map<std::string, std::shared_ptr<nn::Metric>>& metrics, const nn::Cell* loss)
       : metrics_(metrics), loss_(dynamic_cast<const nn::LossBase*>(loss)) {
     for (const auto& [name, metric] : metrics) (metric->uses_loss() ? losses_ : outputs_) = true;
   }
@@ -580,7 +580,7 @@ MetricValues Model::eval(const std::shared_ptr<dataset::Dataset>& data, dataset:
   for (auto& [name, metric] : options_.metrics) metric->clear();
   const auto it = data->create_iterator({.num_epochs = 1, .on_corrupt = on_corrupt, .max_corrupt = max_corrupt});
   std::vector<Tensor> batch;
-  Judged judged(options_.metrics, loss_.get());
+  EvaluatedRun judged(options_.metrics, loss_.get());
   while (it->next(&batch)) {
     if (batch.size() < 2) throw ValueError(fmt::format("evaluation needs two columns (data, label), the dataset has {}", batch.size()));
     judged.add(run_eval(on_device(batch, options_.prepare)), batch[1]);

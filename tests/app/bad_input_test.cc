@@ -205,8 +205,7 @@ TEST(BadData, MoreClassesThanOutputs) {
   EXPECT_EQ(many.code, 0) << many.err;
   EXPECT_NE(many.err.find("model.num_classes is 20000, the data has 10 classes"), std::string::npos) << many.err;
   // A million classes would train for minutes and save gigabytes.
-  expect_error(run(digits(temp.file("most"), {"model.num_classes=1000000"})), 2, "E2010",
-               {"model.num_classes is 1000000, the data has 10 classes", "omit it"});
+  expect_error(run(digits(temp.file("most"), {"model.num_classes=1000000"})), 2, "E2010", {"model.num_classes is 1000000, the data has 10 classes", "omit it"});
   EXPECT_FALSE(fs::exists(temp.file("most")));
 }
 
@@ -215,8 +214,7 @@ TEST(BadData, SizesThatDoNotFit) {
   const TempFolder temp;
   expect_error(run(digits(temp.file("run"), {"train.epochs=1000000", "train.batch_size=1"})), 2, "E2010",
                {"1438000000 updates", "5.8 GB", "lr.schedule: constant"});
-  expect_error(run(digits(temp.file("run"), {"data.image_size=64"})), 2, "E2010",
-               {"data.image_size 64 does not fit digits", "in_channels=256", "remove it"});
+  expect_error(run(digits(temp.file("run"), {"data.image_size=64"})), 2, "E2010", {"data.image_size 64 does not fit digits", "in_channels=256", "remove it"});
   EXPECT_FALSE(fs::exists(temp.file("run/checkpoints/digits-1_1.ckpt")));
 }
 

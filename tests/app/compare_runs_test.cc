@@ -64,13 +64,13 @@ TEST_F(CompareRuns, EpochsAndSecondsToWhatAllReach) {
   std::set<std::string> pictures;  // a separate one for each axis
   for (const char* against : {"epochs", "steps", "seconds"}) {
     const std::string path = folder_.path() + "/" + against + ".png";
-    write_comparison_picture(c, path, against);
+    write_comparison_plot(c, path, against);
     EXPECT_GT(std::filesystem::file_size(path), 1000u);
     std::ifstream in(path, std::ios::binary);
     pictures.emplace(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   }
   EXPECT_EQ(pictures.size(), 3u);
-  EXPECT_THROW(write_comparison_picture(c, folder_.path() + "/c.png", "hours"), ValueError);
+  EXPECT_THROW(write_comparison_plot(c, folder_.path() + "/c.png", "hours"), ValueError);
 }
 
 TEST_F(CompareRuns, GoalsMayBeGivenAndMissed) {

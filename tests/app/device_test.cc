@@ -51,9 +51,11 @@ TEST(Devices, WhatIsNotThereIsAnErrorThatSaysWhatWasFound) {
   const Result variable = run(small_training(run_dir), {.environment = {{"SINDRI_DEVICE_TARGET", "Ascend"}}});
   expect_error(variable, 2, "E2004", {"there is no device Ascend 0", "device_target from SINDRI_DEVICE_TARGET", "there is no backend for Ascend"});
   const Result number = run(small_training(run_dir, {"--device", "sim", "--device-id", "2"}), simulated());
-  expect_error(number, 2, "E2004", {"there is no device sim 2", "sim:0 (simulated accelerator 0, device_target SIM); sim:1", "name one of the devices that were found"});
+  expect_error(number, 2, "E2004",
+               {"there is no device sim 2", "sim:0 (simulated accelerator 0, device_target SIM); sim:1", "name one of the devices that were found"});
   expect_error(run(small_training(run_dir, {"--device-id", "1"})), 2, "E2010", {"device_id: it needs a device_target", "--device-id"});
-  expect_error(run(small_training(run_dir, {"--device", "sim:1", "--device-id", "1"}), simulated()), 2, "E2010", {"device_target (sim:1) already contains the number"});
+  expect_error(run(small_training(run_dir, {"--device", "sim:1", "--device-id", "1"}), simulated()), 2, "E2010",
+               {"device_target (sim:1) already contains the number"});
   expect_error(run(small_training(run_dir, {"--device", "cpu", "--device-id", "x"})), 2, "E2010", {"device_id", "--device-id x"});
   EXPECT_FALSE(std::filesystem::exists(run_dir));
 }

@@ -506,7 +506,7 @@ TEST_F(Nccl, WhoGetsIt) {
   Options options;
   const auto wants = [&](const char* backend, int size) {
     options.backend = backend;
-    return comm::wants_nccl(options, size);
+    return comm::needs_nccl(options, size);
   };
   EXPECT_FALSE(wants("auto", 2)) << "the CPU is the current device";
   EXPECT_TRUE(wants("nccl", 1));

@@ -169,7 +169,7 @@ void* find(const char* symbol) {
   const auto at = all.find(symbol);
   return at == all.end() ? nullptr : at->second;
 }
-const bool kBrought = (cuda::bring_library(cuda::Library::kCublasLt, "stand-in of the host run", find), true);
+const bool kBrought = (cuda::load_library(cuda::Library::kCublasLt, "stand-in of the host run", find), true);
 
 }  // namespace
 

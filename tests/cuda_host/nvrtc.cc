@@ -107,7 +107,7 @@ void* find(const char* symbol) {
   const auto at = all.find(symbol);
   return at == all.end() ? nullptr : at->second;
 }
-const bool kBrought = (cuda::bring_library(cuda::Library::kNvrtc, "stand-in of the host run", find), true);
+const bool kBrought = (cuda::load_library(cuda::Library::kNvrtc, "stand-in of the host run", find), true);
 bool asked_for() {
   const char* const v = std::getenv("SINDRI_CUDA_CODEGEN");
   return v != nullptr && std::string_view(v) == "1";

@@ -133,22 +133,22 @@ TEST_F(FakePeers, AModeThatFailsIsLeftOutAndNamed) {
   const json j = ok({"--compare", "pytorch", "--quick", "--rounds", "1"},
                     fake("case $mode in channels_last) echo '{\"error\": \"no such layout\", \"kind\": \"run\"}'; exit 1 ;; esac"));
   EXPECT_THAT(modes(j, "pytorch"), ElementsAre("eager"));
-  ASSERT_EQ(j.at("left_out").size(), 1u);
-  EXPECT_EQ(j.at("left_out")[0].at("mode"), "channels_last");
-  EXPECT_THAT(j.at("left_out")[0].at("reason").get<std::string>(), HasSubstr("no such layout"));
+  ASSERT_EQ(j.at("skipped").size(), 1u);
+  EXPECT_EQ(j.at("skipped")[0].at("mode"), "channels_last");
+  EXPECT_THAT(j.at("skipped")[0].at("reason").get<std::string>(), HasSubstr("no such layout"));
   EXPECT_THAT(table_, HasSubstr("skipped: pytorch channels_last: no such layout"));
 }
 
 TEST_F(FakePeers, APeerThatDiesIsLeftOutWithWhatItSaid) {
   const json j = ok({"--compare", "pytorch", "--quick", "--rounds", "1"}, fake("[[ $mode == eager ]] && { echo 'killed by a test' >&2; exit 3; }"));
   EXPECT_THAT(modes(j, "pytorch"), ElementsAre("channels_last"));
-  EXPECT_THAT(j.at("left_out")[0].at("reason").get<std::string>(), testing::AllOf(HasSubstr("ended early"), HasSubstr("killed by a test")));
+  EXPECT_THAT(j.at("skipped")[0].at("reason").get<std::string>(), testing::AllOf(HasSubstr("ended early"), HasSubstr("killed by a test")));
 }
 
 TEST_F(FakePeers, AnotherNetIsNotComparedWith) {
   const json j = ok({"--compare", "pytorch", "--quick", "--rounds", "1"}, fake("[[ $mode == eager ]] && parameters=7"));
   EXPECT_THAT(modes(j, "pytorch"), ElementsAre("channels_last"));
-  EXPECT_THAT(j.at("left_out")[0].at("reason").get<std::string>(), HasSubstr("7 there"));
+  EXPECT_THAT(j.at("skipped")[0].at("reason").get<std::string>(), HasSubstr("7 there"));
 }
 
 TEST_F(FakePeers, AFrameworkThatIsNotInstalledIsAnError) {
@@ -201,7 +201,7 @@ TEST(BenchmarkReport, FiguresAreDerivedFromTheRunsOfTheWorkload) {
   const BenchmarkOutcome outcome{.runs = {made("sindri", "graph", 10, 2, 50), made("sindri", "convolutions", 10, 2, 40), made("pytorch", "eager", 10, 2, 100),
                                           made("pytorch", "compile", 10, 2, 80), made("sindri", "graph", 10, 1, 90), made("sindri", "convolutions", 10, 1, 60),
                                           made("sindri", "graph", 20, 2, 90), made("sindri", "graph", 40, 2, 170)},
-                                 .left_out = {{"mindspore", "graph", "why"}},
+                                 .skipped = {{"mindspore", "graph", "why"}},
                                  .rounds = 2,
                                  .block_seconds = 1};
   const BenchmarkReport report = make_report({.workload = {.net = "digits", .batch = 10}}, outcome);
@@ -215,7 +215,7 @@ TEST(BenchmarkReport, FiguresAreDerivedFromTheRunsOfTheWorkload) {
   EXPECT_NEAR(j.at("growth").at("worst_relative_error").get<double>(), 0, 1e-4);
   EXPECT_NEAR(j.at("scaling")[0].at("speed_ratio").get<double>(), 1.8, 1e-4);
   EXPECT_NEAR(j.at("scaling")[1].at("speed_ratio").get<double>(), 1.5, 1e-4);
-  EXPECT_EQ(j.at("left_out")[0].at("reason"), "why");
+  EXPECT_EQ(j.at("skipped")[0].at("reason"), "why");
 }
 
 // The programs embedded in Sindri against the real frameworks, if available.
@@ -225,7 +225,7 @@ TEST(BenchmarkPeers, RealPeersBuildTheSameNets) {
   const Result r = run({"benchmark", "digits", "--batch", "4", "--quick", "--rounds", "1", "--compare", "pytorch", "--json", temp.file("out.json")});
   ASSERT_EQ(r.code, 0) << r.command << "\n" << r.err;
   const json j = read_json(temp.file("out.json"));
-  EXPECT_TRUE(j.at("left_out").empty()) << j.at("left_out").dump();
+  EXPECT_TRUE(j.at("skipped").empty()) << j.at("skipped").dump();
   EXPECT_GT(j.at("ratios").at("best_pytorch").get<double>(), 0);
 }
 

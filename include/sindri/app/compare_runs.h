@@ -46,6 +46,6 @@ SINDRI_API std::string comparison_text(const RunComparison& c);
 SINDRI_API std::string comparison_json(const RunComparison& c);
 /// Plots training loss and accuracy against epochs, steps or seconds, as a PNG. Throws ValueError for another value of `against`,
 /// and IoError.
-SINDRI_API void write_comparison_picture(const RunComparison& c, const std::string& path, const std::string& against = "epochs");
+SINDRI_API void write_comparison_plot(const RunComparison& c, const std::string& path, const std::string& against = "epochs");
 
 }  // namespace sindri::app

@@ -47,7 +47,7 @@ SINDRI_API std::string confusion_table(const Evaluation& evaluation, int width =
 /// The evaluation as a JSON object: checkpoint, samples, metrics, classes, macro_average, weighted_average, confusion.
 SINDRI_API std::string evaluation_json(const Evaluation& evaluation);
 /// Plots the confusion matrix and the classes' scores as a PNG. Throws IoError.
-SINDRI_API void write_evaluation_picture(const Evaluation& evaluation, const std::string& title, const std::string& path);
+SINDRI_API void write_evaluation_plot(const Evaluation& evaluation, const std::string& title, const std::string& path);
 
 /// Predictions as a JSON array of {"file", "classes": [{"name", "probability"}]}, in order.
 SINDRI_API std::string predictions_json(const std::vector<Prediction>& predictions);

@@ -244,7 +244,7 @@ void require(Library library) {
   if (!s.usable()) throw DeviceError(s.error, fmt::format("without it {}", s.lost), s.fix);
 }
 
-void bring_library(Library library, std::string path, void* (*find)(const char* symbol)) {
+void load_library(Library library, std::string path, void* (*find)(const char* symbol)) {
   Slot& slot = slots()[static_cast<size_t>(library)];
   slot.brought = find;
   slot.brought_path = std::move(path);

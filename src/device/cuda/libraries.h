@@ -43,6 +43,6 @@ void require(Library library);
 
 /// For programs that contain a library's functions, as the host run does: `find` returns the address of a function by
 /// its symbol, and no file is searched. Call it before the library's first use. `path` is shown in LibraryState.
-void bring_library(Library library, std::string path, void* (*find)(const char* symbol));
+void load_library(Library library, std::string path, void* (*find)(const char* symbol));
 
 }  // namespace sindri::cuda

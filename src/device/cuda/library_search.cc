@@ -105,19 +105,19 @@ class Search {
     if (std::string(text).find("cannot open shared object file: No such file or directory") != std::string::npos &&
         std::string(text).starts_with(files_.back() + ":"))
       return;
-    said_ += fmt::format("; the loader said: {}", text);
+    loader_messages_ += fmt::format("; the loader said: {}", text);
   }
   FoundLibrary failure(const std::vector<std::string>& packages) const {
     const std::vector<std::string> asked = asked_folders();
     return {nullptr, "",
             fmt::format("{} was not found in SINDRI_CUDA_LIBRARY_PATH ({}), in the linker's folders, or in NVIDIA's Python packages ({}){}",
                         fmt::join(files_, " or "), asked.empty() ? "not set" : fmt::format("{}", fmt::join(asked, ":")),
-                        packages.empty() ? "none next to Sindri" : fmt::format("{}", fmt::join(packages, ", ")), said_)};
+                        packages.empty() ? "none next to Sindri" : fmt::format("{}", fmt::join(packages, ", ")), loader_messages_)};
   }
 
   const std::vector<std::string>& files_;
   FoundLibrary found_;
-  std::string said_;
+  std::string loader_messages_;
 };
 
 }  // namespace

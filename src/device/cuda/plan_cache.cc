@@ -48,7 +48,7 @@ struct Cache {
   std::string file;  // the file that was read
   Owners owners;
   std::set<std::string> told;  // owners whose absence from the file was reported
-  bool told_of_writing = false;
+  bool warned_of_writing = false;
 };
 Cache& cache() {
   static Cache* const c = new Cache;
@@ -124,8 +124,8 @@ void keep_choice(const std::string& owner, const std::string& key, CachedChoice 
   bound(&c.owners[owner], kMostChoices, [](const CachedChoice& one_of) { return one_of.at; });
   bound(&c.owners, kMostOwners, latest);
   const std::string text = nlohmann::json{{"form", kForm}, {"owners", c.owners}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
-  if (const std::string why = replace_cache_file(file, text + "\n"); !why.empty() && !c.told_of_writing) {
-    c.told_of_writing = true;
+  if (const std::string why = replace_cache_file(file, text + "\n"); !why.empty() && !c.warned_of_writing) {
+    c.warned_of_writing = true;
     log::warn("dispatch", fmt::format("the plan cache {} cannot be written ({}): plans are measured again next time", file, why));
   }
 }

@@ -1,5 +1,5 @@
 // The plot of a run: size, colours in the right places, unusual inputs.
-#include "sindri/app/picture.h"
+#include "sindri/app/plot.h"
 
 #include <cairo.h>
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ struct Pixels {
   cairo_surface_t* surface;
 };
 
-RunPicture sample(size_t classes) {
-  RunPicture p;
+RunPlot sample(size_t classes) {
+  RunPlot p;
   p.title = "digits";
   p.loss = {{"training", {2, 1, 0.5}}, {"test", {2.1, std::nan(""), 0.7}}};
   p.accuracy = {{"test", {0.5, 0.75, 0.9}}};
@@ -47,28 +47,28 @@ RunPicture sample(size_t classes) {
 
 TEST(Picture, AValueAloneIsSeenAmongManySteps) {
   const TempFolder folder;
-  RunPicture p;
+  RunPlot p;
   p.unit = "step";
   p.loss = {{"training", std::vector<double>(200, 1.0)}, {"evaluation", std::vector<double>(200, std::nan(""))}};
   p.loss[0].values[0] = 3;
-  write_picture(p, folder.file("without.png"));
+  write_plot(p, folder.file("without.png"));
   p.loss[1].values.back() = 2;
-  write_picture(p, folder.file("with.png"));
+  write_plot(p, folder.file("with.png"));
   EXPECT_NE(train::read_all(folder.file("with.png")), train::read_all(folder.file("without.png")));
 }
 
 TEST(Picture, RightIsBlueAndWrongIsRed) {
   const TempFolder folder;
   const std::string path = folder.file("p.png");
-  RunPicture p = sample(10);
-  write_picture(p, path);
+  RunPlot p = sample(10);
+  write_plot(p, path);
   const Pixels all_right(path);
   EXPECT_EQ(all_right.width(), 1360);
   EXPECT_EQ(all_right.height(), 760);
   EXPECT_GT(all_right.blue_and_red().first, 20000);
   EXPECT_EQ(all_right.blue_and_red().second, 0);
   for (auto& row : p.confusion) std::rotate(row.begin(), row.begin() + 1, row.end());
-  write_picture(p, path);
+  write_plot(p, path);
   const Pixels all_wrong(path);
   EXPECT_LT(all_wrong.blue_and_red().first, 100);
   EXPECT_GT(all_wrong.blue_and_red().second, 20000);
@@ -77,36 +77,36 @@ TEST(Picture, RightIsBlueAndWrongIsRed) {
 TEST(Picture, OddInputsAreDrawn) {
   const TempFolder folder;
   const double inf = std::numeric_limits<double>::infinity();
-  RunPicture p = sample(0);
-  write_picture(p, folder.file("no matrix.png"));
-  write_picture({}, folder.file("empty.png"));
+  RunPlot p = sample(0);
+  write_plot(p, folder.file("no matrix.png"));
+  write_plot({}, folder.file("empty.png"));
   p.loss = {{"a", {inf, std::nan("")}}, {"b", {}}, {"c", {5}}, {"d", {-1e30, 1e30}}, {"e", {1e-30, 2e-30}}};
   p.accuracy = {{"x", {1, 1}}};
-  write_picture(p, folder.file("values.png"));
+  write_plot(p, folder.file("values.png"));
   p = sample(100);
   p.class_names.assign(100, "ein sehr langer Name für eine Klasse");
-  write_picture(p, folder.file("hundred.png"));
+  write_plot(p, folder.file("hundred.png"));
   for (const char* name : {"no matrix.png", "empty.png", "values.png", "hundred.png"}) EXPECT_EQ(Pixels(folder.file(name)).width(), 1360) << name;
 }
 
 TEST(Picture, AMatrixAloneHasThePageToItself) {
   const TempFolder folder;
-  RunPicture p = sample(10);
+  RunPlot p = sample(10);
   p.loss.clear();
   p.accuracy.clear();
-  write_picture(p, folder.file("matrix.png"));
+  write_plot(p, folder.file("matrix.png"));
   EXPECT_EQ(Pixels(folder.file("matrix.png")).width(), 820);
 }
 
 TEST(Picture, RefusesWhatDoesNotFit) {
   const TempFolder folder;
-  RunPicture p = sample(3);
+  RunPlot p = sample(3);
   p.class_names = {"a", "b"};
-  EXPECT_THROW(write_picture(p, folder.file("p.png")), ValueError);
+  EXPECT_THROW(write_plot(p, folder.file("p.png")), ValueError);
   p = sample(3);
   p.confusion[1].pop_back();
-  EXPECT_THROW(write_picture(p, folder.file("p.png")), ValueError);
-  EXPECT_THROW(write_picture(sample(3), folder.file("no/p.png")), IoError);
+  EXPECT_THROW(write_plot(p, folder.file("p.png")), ValueError);
+  EXPECT_THROW(write_plot(sample(3), folder.file("no/p.png")), IoError);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

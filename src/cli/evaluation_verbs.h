@@ -8,7 +8,7 @@
 
 #include "sindri/app/settings.h"
 
-class JudgeVerbs {
+class EvaluationVerbs {
  public:
   /// `add_common` adds the flags of settings and devices.
   void add_to(CLI::App* app, const std::function<void(CLI::App* verb)>& add_common);
@@ -23,7 +23,7 @@ class JudgeVerbs {
   int run_predict(const sindri::app::Settings& settings);
 
   CLI::App *eval_ = nullptr, *predict_ = nullptr;
-  std::string checkpoint_, json_file_, picture_, files_from_;
+  std::string checkpoint_, json_file_, plot_, files_from_;
   std::vector<std::string> images_;
   int top_ = 5;
   bool per_class_ = false;

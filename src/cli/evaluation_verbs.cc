@@ -1,5 +1,5 @@
-// See judge_verbs.h.
-#include "src/cli/judge_verbs.h"
+// See evaluation_verbs.h.
+#include "src/cli/evaluation_verbs.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -82,10 +82,10 @@ std::vector<std::string> names_of(const std::string& list) {
 
 }  // namespace
 
-void JudgeVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* verb)>& add_common) {
+void EvaluationVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* verb)>& add_common) {
   eval_ = app->add_subcommand("eval",
                               "Evaluate a checkpoint\n\nExamples:\n  sindri eval --checkpoint runs/digits-001/checkpoints/digits-20_44.ckpt\n  sindri "
-                              "eval --checkpoint FILE --per-class --picture confusion.png --json report.json\n");
+                              "eval --checkpoint FILE --per-class --plot confusion.png --json report.json\n");
   eval_->add_option("--checkpoint", checkpoint_, "checkpoint to evaluate; settings come from its run folder unless --config is given")
       ->type_name("FILE")
       ->required();
@@ -93,7 +93,7 @@ void JudgeVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* verb)>
   eval_->add_option("--json", json_file_, "write metrics, classes and confusion matrix as JSON; -: to standard output instead of the text")
       ->type_name("FILE")
       ->group("Output");
-  eval_->add_option("--picture", picture_, "plot the confusion matrix as a PNG")->type_name("FILE")->group("Output");
+  eval_->add_option("--plot,--picture", plot_, "plot the confusion matrix as a PNG (formerly --picture)")->type_name("FILE")->group("Output");
   add_common(eval_);
 
   predict_ = app->add_subcommand("predict",
@@ -112,9 +112,9 @@ void JudgeVerbs::add_to(CLI::App* app, const std::function<void(CLI::App* verb)>
   add_common(predict_);
 }
 
-std::string JudgeVerbs::settings_file() const { return sindri::app::settings_file_of(checkpoint_); }
+std::string EvaluationVerbs::settings_file() const { return sindri::app::settings_file_of(checkpoint_); }
 
-int JudgeVerbs::run(const Settings& settings) { return eval_->parsed() ? run_eval(settings) : run_predict(settings); }
+int EvaluationVerbs::run(const Settings& settings) { return eval_->parsed() ? run_eval(settings) : run_predict(settings); }
 
 namespace {
 
@@ -137,8 +137,8 @@ std::string metrics_text(const Settings& settings, const sindri::train::MetricVa
 
 }  // namespace
 
-int JudgeVerbs::run_eval(const Settings& settings) {
-  if (!per_class_ && json_file_.empty() && picture_.empty()) {
+int EvaluationVerbs::run_eval(const Settings& settings) {
+  if (!per_class_ && json_file_.empty() && plot_.empty()) {
     const sindri::train::MetricValues values = sindri::app::evaluate(settings, checkpoint_);
     if (sindri::comm::world().rank() != 0) return 0;  // one printout is enough
     print_out(metrics_text(settings, values, checkpoint_));
@@ -147,17 +147,17 @@ int JudgeVerbs::run_eval(const Settings& settings) {
   const sindri::app::Evaluation e = sindri::app::evaluate_classes(settings, checkpoint_);
   if (sindri::comm::world().rank() != 0) return 0;
   JsonOutput json(json_file_);
-  if (!picture_.empty()) sindri::check_replaceable(picture_, sindri::FileKind::kPng, "plot");
+  if (!plot_.empty()) sindri::check_replaceable(plot_, sindri::FileKind::kPng, "plot");
   if (!json.to_stdout()) {
     print_out(metrics_text(settings, e.metrics, checkpoint_));
     if (per_class_) print_out("\n" + sindri::app::class_table(e, columns()) + "\n" + sindri::app::confusion_table(e, columns()));
   }
-  if (!picture_.empty()) sindri::app::write_evaluation_picture(e, fmt::format("{}: accuracy {:.4f}", checkpoint_, e.metrics.at("accuracy")), picture_);
+  if (!plot_.empty()) sindri::app::write_evaluation_plot(e, fmt::format("{}: accuracy {:.4f}", checkpoint_, e.metrics.at("accuracy")), plot_);
   json.write(sindri::app::evaluation_json(e));
   return 0;
 }
 
-int JudgeVerbs::run_predict(const Settings& settings) {
+int EvaluationVerbs::run_predict(const Settings& settings) {
   std::vector<std::string> images = images_;
   if (!files_from_.empty()) {
     const std::vector<std::string> named = names_of(files_from_);

@@ -18,7 +18,7 @@ struct Curve {
 };
 
 /// Content of the plot report.png: curves and a confusion matrix.
-struct RunPicture {
+struct RunPlot {
   std::string title;
   std::string unit = "epoch";  ///< unit of the horizontal axis
   std::vector<Curve> loss;  ///< if accuracy is empty, too, the matrix fills the page
@@ -29,7 +29,7 @@ struct RunPicture {
 
 /// Writes the plot atomically: a previous file stays intact on failure. Throws ValueError for a matrix that is not square or does
 /// not match the names, IoError if the file cannot be written.
-SINDRI_API void write_picture(const RunPicture& picture, const std::string& path);
+SINDRI_API void write_plot(const RunPlot& picture, const std::string& path);
 
 /// A value at some steps.
 struct MeasureCurve {

@@ -1,5 +1,5 @@
-// See `sindri/app/picture.h`. Draws with cairo: two charts on the left, the matrix on the right.
-#include "sindri/app/picture.h"
+// See `sindri/app/plot.h`. Draws with cairo: two charts on the left, the matrix on the right.
+#include "sindri/app/plot.h"
 
 #include <cairo.h>
 #include <fmt/format.h>
@@ -205,7 +205,7 @@ void draw_chart(Canvas& c, const Box& box, const std::string& title, const std::
   draw_legend(c, box, curves);
 }
 
-std::string class_name(const RunPicture& p, size_t i) { return p.class_names.empty() ? std::to_string(i) : p.class_names[i]; }
+std::string class_name(const RunPlot& p, size_t i) { return p.class_names.empty() ? std::to_string(i) : p.class_names[i]; }
 
 // Shortens a text to fit `width`, at a UTF-8 character boundary.
 std::string fitted(Canvas& c, std::string s, double size, double width) {
@@ -218,7 +218,7 @@ std::string fitted(Canvas& c, std::string s, double size, double width) {
   return s + "…";
 }
 
-void draw_confusion(Canvas& c, const Box& box, const RunPicture& p) {
+void draw_confusion(Canvas& c, const Box& box, const RunPlot& p) {
   const size_t n = p.confusion.size();
   int64_t right = 0, all = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -325,14 +325,14 @@ void draw_measures(Canvas& c, const Box& box, const MeasureChart& chart, const s
 
 }  // namespace
 
-void write_picture(const RunPicture& p, const std::string& path) {
+void write_plot(const RunPlot& p, const std::string& path) {
   const size_t n = p.confusion.size();
   for (const auto& row : p.confusion) {
     if (row.size() != n)
-      throw ValueError(fmt::format("write_picture: the confusion matrix has {} rows, one of them with {} columns; it must be square", n, row.size()));
+      throw ValueError(fmt::format("write_plot: the confusion matrix has {} rows, one of them with {} columns; it must be square", n, row.size()));
   }
   if (n > 0 && !p.class_names.empty() && p.class_names.size() != n)
-    throw ValueError(fmt::format("write_picture: {} class names for {} classes", p.class_names.size(), n));
+    throw ValueError(fmt::format("write_plot: {} class names for {} classes", p.class_names.size(), n));
   constexpr double kHeight = 760;
   const bool has_curves = n == 0 || !p.loss.empty() || !p.accuracy.empty();  // an evaluation has a matrix only
   const double width = has_curves ? 1360 : 820;

@@ -71,7 +71,7 @@ TEST(ClassScores, TablesKeepToTheirWidth) {
   }
 }
 
-class JudgeVerbs : public testing::Test {
+class EvaluationVerbs : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     shared_ = new TempFolder;
@@ -105,11 +105,11 @@ class JudgeVerbs : public testing::Test {
   static std::string checkpoint_;
   TempFolder temp_;
 };
-TempFolder* JudgeVerbs::shared_ = nullptr;
-std::string JudgeVerbs::checkpoint_;
+TempFolder* EvaluationVerbs::shared_ = nullptr;
+std::string EvaluationVerbs::checkpoint_;
 
-TEST_F(JudgeVerbs, EvalByClassAgreesWithPredict) {
-  const std::string text = ok({"eval", "--checkpoint", checkpoint_, "--per-class", "--json", temp_.file("e.json"), "--picture", temp_.file("e.png")});
+TEST_F(EvaluationVerbs, EvalByClassAgreesWithPredict) {
+  const std::string text = ok({"eval", "--checkpoint", checkpoint_, "--per-class", "--json", temp_.file("e.json"), "--plot", temp_.file("e.png")});
   EXPECT_THAT(text, HasSubstr("accuracy: "));
   EXPECT_THAT(text, HasSubstr("class_1 "));
   EXPECT_THAT(text, HasSubstr("weighted mean"));
@@ -129,7 +129,7 @@ TEST_F(JudgeVerbs, EvalByClassAgreesWithPredict) {
   EXPECT_EQ(json(row), j["confusion"][0]);
 }
 
-TEST_F(JudgeVerbs, PredictTakesPatternsListsAndTheStandardInput) {
+TEST_F(EvaluationVerbs, PredictTakesPatternsListsAndTheStandardInput) {
   const std::string folder = shared_->file("data/test/class_1"), whole = ok(predict({folder}));
   EXPECT_EQ(ok(predict({folder + "/*.jpg"})), whole) << "the shell did not expand it";
   EXPECT_EQ(ok(predict({shared_->file("data/test/class_[1]")})), whole) << "a pattern for folders";
@@ -142,7 +142,7 @@ TEST_F(JudgeVerbs, PredictTakesPatternsListsAndTheStandardInput) {
   EXPECT_EQ(ok(predict({"--files-from", "-"}), reading(temp_.file("list"))), one + whole);
 }
 
-TEST_F(JudgeVerbs, WhatIsNoImageIsNamed) {
+TEST_F(EvaluationVerbs, WhatIsNoImageIsNamed) {
   const std::string text = temp_.file("text.jpg"), good = shared_->file("data/test/class_0");
   std::ofstream(text) << "no image at all";
   std::ofstream(temp_.file("empty.jpg"));
