@@ -269,7 +269,7 @@ def test_gpu_ranks_share_a_folder(place):
     assert r.returncode == 0, r.stderr
     on_gpu = "SINDRI_DEVICE_TARGET=GPU\n" in place.read("train_parallel/env_0.log")
     assert on_gpu or "SINDRI_DEVICE_TARGET=CPU\n" in place.read("train_parallel/env_0.log")
-    assert on_gpu == ("running on the processor" not in r.stderr)
+    assert on_gpu == ("running on the CPU" not in r.stderr)
     refused(place.run("run_distribute_train_gpu.sh", "data set", 0), "error: DEVICE_NUM=0 is not a number from 1")
 
 
