@@ -79,7 +79,7 @@ def test_a_header_becomes_functions(bindings, tmp_path):
     assert 'py::arg("stride") = std::vector<int64_t>{1, 1}' in code and "ops::FooAttrs{.stride = stride, .wide = wide}" in code
     assert "What it does in two lines." in code and '"2x"' not in code and "(2x)" in code
     (folder / "other.h").write_text("SINDRI_API Tensor bar(const std::map<int, int>& m);\n")
-    with pytest.raises(ValueError, match="no argument that can be bound"):
+    with pytest.raises(ValueError, match="is not an argument that can be bound"):
         run(bindings, tmp_path)
 
 
