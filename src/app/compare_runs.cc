@@ -179,7 +179,7 @@ void write_comparison_plot(const RunComparison& c, const std::string& path, cons
   check_replaceable(path, FileKind::kPng, "plot");
   if (against != "epochs" && against != "steps" && against != "seconds")
     throw ValueError(fmt::format("curves cannot be drawn against '{}'", against), "sindri report compare", "epochs, steps or seconds");
-  RunPlot picture{.title = "training loss and accuracy",
+  RunPlot plot{.title = "training loss and accuracy",
                   .unit = against == "seconds" ? "seconds of training" : against.substr(0, against.size() - 1),
                   .loss = {},
                   .accuracy = {},
@@ -189,10 +189,10 @@ void write_comparison_plot(const RunComparison& c, const std::string& path, cons
     const std::vector<double> epochs(run.epochs.begin(), run.epochs.end());
     const std::string name = fmt::format("{} ({})", std::filesystem::path(run.folder).filename().string(), run.optimizer);
     const std::vector<double>& at = against == "epochs" ? epochs : against == "steps" ? run.steps : run.seconds;
-    picture.loss.push_back({name, run.train_loss, at});
-    if (std::isfinite(best(run.accuracy))) picture.accuracy.push_back({name, run.accuracy, at});
+    plot.loss.push_back({name, run.train_loss, at});
+    if (std::isfinite(best(run.accuracy))) plot.accuracy.push_back({name, run.accuracy, at});
   }
-  write_plot(picture, path);
+  write_plot(plot, path);
 }
 
 }  // namespace sindri::app

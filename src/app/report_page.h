@@ -1,4 +1,4 @@
-// report.html: a run on one page that opens without network. `picture.cc` draws its plot.
+// report.html: a run on one page that opens without network. `plot.cc` draws its plot.
 #pragma once
 
 namespace sindri::app {

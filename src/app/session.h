@@ -53,7 +53,7 @@ struct Session {
   std::string resumed_from;  // checkpoint file
   bool same_settings = true;  // as in the run that is resumed
   LossHash loss_hash;
-  RunPlot picture;
+  RunPlot plot;
   TrainReport report;
   std::string measures_plot;  // file with the plot of the optimizer's measures; empty: none
   train::MetricValues metrics;  // of the last evaluation

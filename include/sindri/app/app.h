@@ -28,7 +28,7 @@ struct TrainRequest {
 
 /// Results of a training run.
 struct TrainReport {
-  std::string run_dir, checkpoint, metrics_file, picture;  ///< paths of the run folder, checkpoint, metrics file and plot (report.png)
+  std::string run_dir, checkpoint, metrics_file, plot;  ///< paths of the run folder, checkpoint, metrics file and plot (report.png)
   std::string best_checkpoint;  ///< of the best evaluation, if it is kept (train.early_stop, checkpoint.keep_best)
   std::string page;  ///< report.html; empty on ranks other than 0 and if nothing was trained
   train::MetricValues metrics;  ///< of the last evaluation

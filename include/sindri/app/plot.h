@@ -29,7 +29,7 @@ struct RunPlot {
 
 /// Writes the plot atomically: a previous file stays intact on failure. Throws ValueError for a matrix that is not square or does
 /// not match the names, IoError if the file cannot be written.
-SINDRI_API void write_plot(const RunPlot& picture, const std::string& path);
+SINDRI_API void write_plot(const RunPlot& plot, const std::string& path);
 
 /// A value at some steps.
 struct MeasureCurve {
