@@ -1,4 +1,4 @@
-"""Checks of numbers, texts, types and relations."""
+"""Checks of numbers, strings, types and relations."""
 import enum
 import functools
 import inspect
@@ -29,12 +29,12 @@ class Rel(enum.Enum):
 
     @staticmethod
     def get_strs(rel: 'Rel') -> str:
-        """Text of the relation with {} where the bounds go."""
+        """Returns the relation as text, with {} in place of the bounds."""
         return _RELATIONS[rel][0]
 
     @staticmethod
     def get_fns(rel: 'Rel') -> Callable[..., bool]:
-        """The test itself: f(value, bound), f(value, lower, upper) or f(value, values)."""
+        """Returns the test: f(value, bound), f(value, lower, upper) or f(value, values)."""
         return _RELATIONS[rel][1]
 
 
@@ -51,7 +51,7 @@ _RELATIONS: dict[Rel, tuple[str, Callable[..., bool]]] = {
 
 
 def _subject(arg_name: Optional[str], prim_name: Optional[str]) -> str:
-    """MindSpore's way to say where and what."""
+    """Returns the place and the argument in MindSpore's wording."""
     return (f"For '{prim_name}', " if prim_name else '') + (f"'{arg_name}'" if arg_name else 'the value')
 
 
@@ -61,7 +61,7 @@ def _types(types: Any) -> tuple:
 
 def check(arg_name: str, arg_value: Any, value_name: str, value: Any, rel: Rel = Rel.EQ, prim_name: Optional[str] = None,
           excp_cls: type = ValueError) -> Any:
-    """Checks `arg_value` against `value`, which is itself called `value_name` in the message."""
+    """Checks `arg_value` against `value`, which the message calls `value_name`."""
     if not Rel.get_fns(rel)(arg_value, value):
         fail(excp_cls, f"{_subject(arg_name, prim_name)} must be {Rel.get_strs(rel).format(value_name)}: {value}, got {arg_value}")
     return arg_value
@@ -82,7 +82,7 @@ def _against(arg_value: Any, value: Any, rel: Rel, arg_type: type, arg_name: Opt
 
 
 def check_number(arg_name: Optional[str], arg_value: Any, value: Any, rel: Rel, prim_name: Optional[str] = None) -> Any:
-    """Checks a number of any type against one bound. The name comes first here."""
+    """Checks a number of any type against one bound. The name is the first argument here."""
     if not Rel.get_fns(rel)(arg_value, value):
         fail(ValueError, f"{_subject(arg_name, prim_name)} must be {Rel.get_strs(rel).format(value)}, got {arg_value}")
     return arg_value
@@ -96,37 +96,37 @@ def check_number_range(arg_value: Any, lower_limit: Any, upper_limit: Any, rel: 
 
 
 def check_int(arg_value: Any, value: int, rel: Rel, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
-    """An int that stands in relation `rel` to `value`."""
+    """Checks that an int satisfies the relation `rel` to `value`."""
     return _against(arg_value, value, rel, int, arg_name, prim_name)
 
 
 def check_float(arg_value: Any, value: float, rel: Rel, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> float:
-    """A float that stands in relation `rel` to `value`."""
+    """Checks that a float satisfies the relation `rel` to `value`."""
     return _against(arg_value, value, rel, float, arg_name, prim_name)
 
 
 def check_equal_int(arg_value: Any, value: int, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
-    """An int equal to `value`."""
+    """Checks that an int equals `value`."""
     return _against(arg_value, value, Rel.EQ, int, arg_name, prim_name)
 
 
 def check_int_range(arg_value: Any, lower_limit: int, upper_limit: int, rel: Rel, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
-    """An int in a range whose ends `rel` includes or not."""
+    """Checks that an int is in a range, whose ends `rel` includes or excludes."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, int, arg_name, prim_name)
 
 
 def check_float_range(arg_value: Any, lower_limit: float, upper_limit: float, rel: Rel, arg_name: Optional[str] = None,
                       prim_name: Optional[str] = None) -> float:
-    """A float in a range whose ends `rel` includes or not."""
+    """Checks that a float is in a range, whose ends `rel` includes or excludes."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, float, arg_name, prim_name)
 
 
 def _against_0(name: str, kind: type, rel: Rel) -> Callable[..., Any]:
-    """check_<name>_<kind>(value, arg_name, prim_name)."""
+    """Returns check_<name>_<kind>(value, arg_name, prim_name)."""
     def checked(arg_value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
         return _against(arg_value, 0, rel, kind, arg_name, prim_name)
     checked.__name__ = checked.__qualname__ = f'check_{name}_{kind.__name__}'
-    checked.__doc__ = f'{"An" if kind is int else "A"} {kind.__name__} {Rel.get_strs(rel).format(0)}.'
+    checked.__doc__ = f'Checks that the value is {"an" if kind is int else "a"} {kind.__name__} {Rel.get_strs(rel).format(0)}.'
     return checked
 
 
@@ -137,7 +137,7 @@ check_non_positive_float, check_non_negative_float = _against_0('non_positive', 
 
 
 def check_is_number(arg_value: Any, arg_type: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-    """A finite number of type `arg_type`; a bool is not one."""
+    """Checks that the value is a finite number of type `arg_type`; bools are rejected."""
     if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
         fail(TypeError, f"{_subject(arg_name, prim_name)} must be {arg_type.__name__}, {got(arg_value)}")
     if not math.isfinite(arg_value):
@@ -146,26 +146,26 @@ def check_is_number(arg_value: Any, arg_type: Any, arg_name: Optional[str] = Non
 
 
 def check_is_int(arg_value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> int:
-    """Any int (bool is none)."""
+    """Checks that the value is an int; bools are rejected."""
     if not is_int(arg_value):
         fail(TypeError, f"{_subject(arg_name, prim_name)} must be int, {got(arg_value)}")
     return arg_value
 
 
 def check_is_float(arg_value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-    """Any float (an int is none)."""
+    """Checks that the value is a float; ints are rejected."""
     if not isinstance(arg_value, (float, np.floating)):
         fail(TypeError, f"{_subject(arg_name, prim_name)} must be float, {got(arg_value)}")
     return arg_value
 
 
 def check_bool(arg_value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> bool:
-    """True or False."""
+    """Checks that the value is a bool."""
     return _bool('', _subject(arg_name, prim_name), arg_value)
 
 
 def check_string(arg_value: Any, valid_values: Sequence[str], arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> str:
-    """One of `valid_values`. Another type is a ValueError here, too."""
+    """Checks that the value is one of `valid_values`. Another type raises ValueError here too."""
     if not isinstance(arg_value, str) or arg_value not in valid_values:
         fail(ValueError, f"{_subject(arg_name, prim_name)} must be str and one of {list(valid_values)}, got {arg_value!r}")
     return arg_value
@@ -178,25 +178,27 @@ def _matches(target: str, pattern: str, flag: int, prim_name: Optional[str]) -> 
 
 
 def check_str_by_regular(target: str, reg: Optional[str] = None, flag: int = re.ASCII, prim_name: Optional[str] = None) -> bool:
-    """A text that matches a regular expression; letters, digits, `_` and `.` when none is given. Returns True."""
+    """Checks that a string matches a regular expression; by default letters, digits, `_` and `.`. Returns True."""
     return _matches(target, r'^\w+[\w.]*$' if reg is None else reg, flag, prim_name)
 
 
 def check_str_and_none_by_regular(target: str, reg: Optional[str] = None, flag: int = re.ASCII, prim_name: Optional[str] = None) -> bool:
-    """check_str_by_regular, where the text may be empty and hold `-`."""
+    """Works as check_str_by_regular; by default the string may also be empty and contain `-`."""
     return _matches(target, r'^[\w.-]*$' if reg is None else reg, flag, prim_name)
 
 
 def check_file_name_by_regular(target: str, reg: Optional[str] = None, prim_name: Optional[str] = None) -> bool:
-    """A file name without characters that shells or file systems treat as their own. Returns True."""
+    """Checks that a file name has no characters that are special to shells or file systems. Returns True."""
     check_value_type('file_name', target, str, prim_name)
     if target.endswith(('\\', '/')) or re.match(reg if reg is not None else r'^[0-9a-zA-Z@_\-.:/\\]+$', target) is None:
-        fail(ValueError, f"{_subject('file_name', prim_name)} {target!r} is no legal file name", '', "use letters, digits and @ _ - . : /")
+        fail(ValueError, f"{_subject('file_name', prim_name)} {target!r} is not a legal file name", '', "use letters, digits and @ _ - . : /")
     return True
 
 
 def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name: Optional[str] = None) -> Any:
-    """An object of one of `valid_types`. The name comes first here. A bool passes as int only when bool is listed."""
+    """Checks that the value has one of `valid_types`. The name is the first argument here. A bool passes as int only if
+    bool is listed.
+    """
     allowed = _types(valid_types)
     if not isinstance(arg_value, allowed) or isinstance(arg_value, bool) and bool not in allowed and object not in allowed:
         fail(TypeError, f"{_subject(arg_name, prim_name)} must be {type_names(allowed)}, {got(arg_value)}")
@@ -204,14 +206,14 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name:
 
 
 def check_isinstance(arg_name: str, arg_value: Any, classes: Any) -> Any:
-    """An object of `classes`; raises ValueError, unlike check_value_type."""
+    """Checks that the value is an instance of `classes`; raises ValueError, unlike check_value_type."""
     if not isinstance(arg_value, classes):
         fail(ValueError, f"'{arg_name}' must be {type_names(_types(classes))}, got {type(arg_value).__name__}")
     return arg_value
 
 
 def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: Optional[str] = None) -> Any:
-    """A dtype out of `valid_types`."""
+    """Checks that the dtype is one of `valid_types`."""
     if not any(arg_type == t for t in _types(valid_types)):
         fail(TypeError, f"{_subject(arg_name, prim_name)} must be one of {', '.join(str(t) for t in _types(valid_types))}, got {arg_type}")
     return arg_type
@@ -221,7 +223,7 @@ check_type_names = check_tensor_dtype_valid = check_type_name
 
 
 def check_subclass(arg_name: str, type_: Any, template_types: Any, prim_name: Optional[str] = None, addition_error_info: Optional[str] = None) -> Any:
-    """A class derived from one of `template_types`, or a dtype equal to one of them."""
+    """Checks that a class derives from one of `template_types`, or that a dtype equals one of them."""
     templates = _types(template_types)
     if not any(issubclass(type_, t) if isinstance(t, type) and isinstance(type_, type) else type_ == t for t in templates):
         fail(TypeError, f"{_subject(arg_name, prim_name)} must be a kind of {type_names(templates)}, got {type_}", '', addition_error_info or '')
@@ -229,14 +231,17 @@ def check_subclass(arg_name: str, type_: Any, template_types: Any, prim_name: Op
 
 
 def check_equal_shape(arg_name1: str, arg_shape1: Sequence[int], arg_name2: str, arg_shape2: Sequence[int], prim_name: Optional[str] = None) -> None:
-    """Two equal shapes."""
+    """Checks that two shapes are equal."""
     if tuple(arg_shape1) != tuple(arg_shape2):
         fail(ValueError, f"{_subject(arg_name1, prim_name)} and '{arg_name2}' must have equal shapes, got {tuple(arg_shape1)} and {tuple(arg_shape2)}")
 
 
 def args_type_check(*types: Any, **named: Any) -> Callable:
-    """Decorator that checks the types of a function's arguments, by place or by name: `@args_type_check(mode=int, path=(str, None))`.
-    None passes every check."""
+    """Decorates a function to check the types of its arguments, by position or by name: `@args_type_check(mode=int,
+    path=(str, None))`.
+
+    None passes every check.
+    """
     def wrap(fn: Callable) -> Callable:
         signature = inspect.signature(fn)
         wanted = signature.bind_partial(*types, **named).arguments

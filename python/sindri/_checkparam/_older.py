@@ -1,7 +1,8 @@
-"""The checks as 1.x scripts call them: the classes `Validator` and `ParamValidator`, and the functions that later versions dropped.
+"""The checks as 1.x scripts call them: the classes `Validator` and `ParamValidator`, and the functions that later
+versions dropped.
 
-Up to 1.0 the argument's name came first (`check_int_range('depth', 3, 1, 5, Rel.INC_BOTH, 'Net')`), from 1.1 on the value did. The classes take both
-orders: a name is a text where the other order has none.
+Up to 1.0 the argument's name came first (`check_int_range('depth', 3, 1, 5, Rel.INC_BOTH, 'Net')`), from 1.1 on the
+value did. The classes accept both orders: they recognise the first by a string in the position of the value.
 """
 from __future__ import annotations
 
@@ -15,68 +16,68 @@ from sindri._checkparam._numbers import Rel, _subject
 
 
 def check_integer(arg_name: str, arg_value: Any, value: int, rel: Rel, prim_name: Optional[str] = None) -> int:
-    """An int that stands in relation `rel` to `value`."""
+    """Checks that an int satisfies the relation `rel` to `value`."""
     return now.check_int(arg_value, value, rel, arg_name, prim_name)
 
 
 def check_float_positive(arg_name: str, arg_value: Any, prim_name: Optional[str] = None) -> float:
-    """A float above 0."""
+    """Checks that the value is a float above 0."""
     return now.check_positive_float(arg_value, arg_name, prim_name)
 
 
 def check_float_legal_value(arg_name: str, arg_value: Any, prim_name: Optional[str] = None) -> float:
-    """A finite float."""
+    """Checks that the value is a finite float."""
     if not math.isfinite(now.check_is_float(arg_value, arg_name, prim_name)):
         fail(ValueError, f"{_subject(arg_name, prim_name)} must be finite, got {arg_value}")
     return arg_value
 
 
 def check_value_on_integer(arg_name: str, arg_value: Any, value: int, rel: Rel, prim_name: Optional[str] = None) -> Any:
-    """check_integer where `arg_value` is an int; other values pass."""
+    """Applies check_integer if `arg_value` is an int; other values pass."""
     return check_integer(arg_name, arg_value, value, rel, prim_name) if is_int(arg_value) else arg_value
 
 
 def check_param_equal(param1_name: str, param1_value: Any, param2_name: str, param2_value: Any) -> Any:
-    """Two equal values."""
+    """Checks that two values are equal."""
     if param1_value != param2_value:
         fail(ValueError, f"'{param1_name}' and '{param2_name}' must be equal, got {param1_value} and {param2_value}")
     return param1_value
 
 
 def check_const_input(arg_name: str, arg_value: Any, prim_name: Optional[str] = None) -> Any:
-    """Any value but None."""
+    """Checks that the value is not None."""
     return shapes.check_valid_input(arg_name, arg_value, prim_name)
 
 
 def check_type(arg_name: str, arg_value: Any, valid_types: Any) -> Any:
-    """An object of one of `valid_types`."""
+    """Checks that the value has one of `valid_types`."""
     return now.check_value_type(arg_name, arg_value, valid_types)
 
 
 def check_typename(arg_name: str, arg_type: Any, valid_types: Any) -> Any:
-    """A dtype out of `valid_types`."""
+    """Checks that the dtype is one of `valid_types`."""
     return now.check_type_name(arg_name, arg_type, valid_types)
 
 
 def check_shape(arg_name: str, arg_value: Any) -> Any:
-    """A list or tuple of ints."""
+    """Checks that the value is a list or tuple of ints."""
     for index, item in enumerate(now.check_value_type(arg_name, arg_value, (tuple, list))):
         now.check_is_int(item, f'{arg_name}[{index}]')
     return arg_value
 
 
 def check_int_positive(input_param: Any) -> int:
-    """An int above 0."""
+    """Checks that the value is an int above 0."""
     return now.check_positive_int(input_param)
 
 
 def check_int_non_negative(input_param: Any) -> int:
-    """An int of at least 0."""
+    """Checks that the value is an int of at least 0."""
     return now.check_non_negative_int(input_param)
 
 
 def check_int_zero_one(input_param: Any) -> int:
-    """0 or 1."""
+    """Checks that the value is 0 or 1."""
     if not is_int(input_param) or input_param not in (0, 1):
         fail(ValueError, f"expected 0 or 1, {got(input_param)}")
     return input_param
@@ -91,7 +92,9 @@ _TYPES: Dict[str, Callable] = {
 
 
 def _in_both_orders(check: Callable, bounds: int) -> Callable:
-    """check(value, <bounds of them>, relation …, name, prim_name), also as check(name, value, …, prim_name)."""
+    """Returns check(value, <bounds of them>, relation …, name, prim_name), which also accepts check(name, value, …,
+    prim_name).
+    """
     def either(*args: Any, **kwargs: Any) -> Any:
         if len(args) > bounds + 1 and isinstance(args[0], str) and not isinstance(args[1], str):
             name, value, *rest = args
@@ -103,12 +106,12 @@ def _in_both_orders(check: Callable, bounds: int) -> Callable:
 
 def _check_int(arg_value: Any, value: Optional[int] = None, rel: Optional[Rel] = None, arg_name: Optional[str] = None,
                prim_name: Optional[str] = None) -> int:
-    """An int, in relation `rel` to `value` where they are given."""
+    """Checks that the value is an int, in relation `rel` to `value` if they are given."""
     return now.check_is_int(arg_value, arg_name, prim_name) if rel is None or value is None else now.check_int(arg_value, value, rel, arg_name, prim_name)
 
 
 def _check_string(*args: Any, **kwargs: Any) -> str:
-    """One of several texts: (value, texts, name, prim_name) or (name, value, texts, prim_name)."""
+    """Checks that a string is one of several: (value, strings, name, prim_name) or (name, value, strings, prim_name)."""
     if len(args) > 2 and isinstance(args[1], str):
         return now.check_string(args[1], args[2], args[0], *args[3:], **kwargs)
     return now.check_string(*args, **kwargs)
@@ -122,7 +125,9 @@ _BOTH_ORDERS: Dict[str, Callable] = {
 
 
 def _check_number_range(arg_name: Any, arg_value: Any, lower_limit: Any, upper_limit: Any, rel: Any, *rest: Any) -> Any:
-    """A number in a range: (name, value, lower, upper, relation, prim_name), or from 1.1 on (value, lower, upper, relation, type, name, prim_name)."""
+    """Checks that a number is in a range: (name, value, lower, upper, relation, prim_name), or from 1.1 on (value,
+    lower, upper, relation, type, name, prim_name).
+    """
     if not isinstance(arg_name, str):
         return now.check_number_range(arg_name, arg_value, lower_limit, upper_limit, rel, *rest)
     if not Rel.get_fns(rel)(arg_value, lower_limit, upper_limit):
@@ -136,7 +141,7 @@ _STARTS = ('check', 'prepare_', 'expanded_', 'infer_', 'tuple_', 'max_', 'min_')
 
 
 class _Functions(type):
-    """Gives a class the checks of this package as its own."""
+    """Gives a class the checks of this package as attributes."""
 
     def __getattr__(cls, name: str) -> Any:
         if name == 'check_number_range':
@@ -148,22 +153,24 @@ class _Functions(type):
 
 
 class Validator(metaclass=_Functions):
-    """The checks above, as 1.x scripts call them: `Validator.check_positive_int(3, 'a', 'P')`, `Validator.check_integer('a', 3, 0, Rel.GT, 'P')`."""
+    """The checks of this package as 1.x scripts call them: `Validator.check_positive_int(3, 'a', 'P')`,
+    `Validator.check_integer('a', 3, 0, Rel.GT, 'P')`.
+    """
 
 
 class ParamValidator(Validator):
-    """The checks as the first versions had them, without the name of a primitive."""
+    """The checks as in the first versions, without the name of a primitive."""
 
     @staticmethod
     def equal(arg_name: str, arg_value: Any, cond_str: str, cond: bool) -> Any:
-        """Any value where `cond` holds; `cond_str` says what it is."""
+        """Checks that `cond` is True; `cond_str` describes it."""
         if not cond:
             fail(ValueError, f"'{arg_name}' must be {cond_str}, got {arg_value}")
         return arg_value
 
     @staticmethod
     def check_shape_length(arg_name: str, arg_value: Sequence[int], value: int, rel: Rel) -> Any:
-        """A shape whose number of dimensions stands in relation `rel` to `value`."""
+        """Checks that a shape's number of dimensions satisfies the relation `rel` to `value`."""
         check_integer(f'rank of {arg_name}', len(arg_value), value, rel)
         return arg_value
 

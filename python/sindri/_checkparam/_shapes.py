@@ -12,7 +12,7 @@ from sindri.common import dtype as mstype
 
 
 def check_is_sequence(value: Any, arg_name: Optional[str] = None, prim_name: Optional[str] = None) -> Any:
-    """A list or tuple."""
+    """Checks that the value is a list or tuple."""
     return check_value_type(arg_name or '', value, (list, tuple), prim_name)
 
 
@@ -26,13 +26,13 @@ def _each(check: Callable, doc: str) -> Callable:
     return checked
 
 
-check_positive_int_sequence = _each(check_positive_int, "A list or tuple of ints above 0.")
-check_non_negative_int_sequence = _each(check_non_negative_int, "A list or tuple of ints of at least 0.")
-check_positive_float_sequence = _each(check_positive_float, "A list or tuple of floats above 0.")
+check_positive_int_sequence = _each(check_positive_int, "Checks that the value is a list or tuple of ints above 0.")
+check_non_negative_int_sequence = _each(check_non_negative_int, "Checks that the value is a list or tuple of ints of at least 0.")
+check_positive_float_sequence = _each(check_positive_float, "Checks that the value is a list or tuple of floats above 0.")
 
 
 def check_element_type_of_iterable(arg_name: str, arg_value: Any, valid_types: Iterable, prim_name: Optional[str] = None) -> Any:
-    """A list or tuple whose elements have one of `valid_types`."""
+    """Checks that the value is a list or tuple whose elements have one of `valid_types`."""
     kinds = _types(valid_types)
     for index, item in enumerate(check_value_type(arg_name, arg_value, (list, tuple), prim_name)):
         if not isinstance(item, kinds):
@@ -41,7 +41,7 @@ def check_element_type_of_iterable(arg_name: str, arg_value: Any, valid_types: I
 
 
 def check_element_type_of_dict(arg_name: str, arg_value: Any, key_types: Iterable, value_types: Iterable, prim_name: Optional[str] = None) -> Any:
-    """A dict with keys and values of the given types."""
+    """Checks that the value is a dict with keys and values of the given types."""
     check_value_type(arg_name, arg_value, dict, prim_name)
     check_element_type_of_iterable(f'{arg_name}.keys', list(arg_value), key_types, prim_name)
     check_element_type_of_iterable(f'{arg_name}.values', list(arg_value.values()), value_types, prim_name)
@@ -49,7 +49,7 @@ def check_element_type_of_dict(arg_name: str, arg_value: Any, key_types: Iterabl
 
 
 def check_size_and_element_type_of_tuple(arg_name: str, arg_value: Any, expect_size: int, expect_element_type: type, prim_name: Optional[str] = None) -> Any:
-    """A tuple of `expect_size` elements of one type."""
+    """Checks that the value is a tuple of `expect_size` elements of one type."""
     if len(check_value_type(arg_name, arg_value, tuple, prim_name)) != expect_size:
         fail(ValueError, f"{_subject(arg_name, prim_name)} must have {expect_size} elements, got {len(arg_value)}")
     return check_element_type_of_iterable(arg_name, arg_value, (expect_element_type,), prim_name)
@@ -63,7 +63,7 @@ def _expand(count: int, kinds: tuple, name: str) -> Callable:
             fail(TypeError, f"expected an int or {count} of them in a {type_names(kinds)}, {got(x)}", name)
         return tuple(x)
     expand.__name__ = expand.__qualname__ = name
-    expand.__doc__ = f"An int {count} times; a {type_names(kinds)} of {count} ints as a tuple. Raises TypeError for others."
+    expand.__doc__ = f"Returns an int repeated {count} times, or a {type_names(kinds)} of {count} ints as a tuple. Raises TypeError for others."
     return expand
 
 
@@ -73,7 +73,7 @@ triple_sequence = _expand(3, (tuple, list), 'triple_sequence')
 
 
 def check_axis_in_range(axis: int, ndim: int) -> int:
-    """The axis counted from 0. Raises TypeError, and ValueError outside [-ndim, ndim)."""
+    """Returns the axis counted from 0. Raises TypeError, and ValueError outside [-ndim, ndim)."""
     if not isinstance(axis, int):
         fail(TypeError, f"an axis must be int, {got(axis)}")
     if not -ndim <= axis < ndim:
@@ -88,19 +88,19 @@ def _distinct(axes: tuple) -> tuple:
 
 
 def check_axis_valid(axes: Any, ndim: int) -> tuple:
-    """Distinct axes counted from 0: all of them for None, one for an int."""
+    """Returns distinct axes counted from 0: all of them for None, one for an int."""
     if axes is None:
         return tuple(range(ndim))
     return _distinct(tuple(check_axis_in_range(axis, ndim) for axis in (axes if isinstance(axes, (tuple, list)) else (axes,))))
 
 
 def check_and_canonicalize_axes(axes: Any, ndim: int) -> tuple:
-    """Distinct axes counted from 0, of an int or a tuple."""
+    """Returns distinct axes counted from 0, for an int or a tuple."""
     return _distinct(tuple(check_axis_in_range(axis, ndim) for axis in (axes if isinstance(axes, tuple) else (axes,))))
 
 
 def check_axis_type(axis: Any, type_int: bool = True, type_tuple: bool = True, type_list: bool = True) -> bool:
-    """True for an int, or a tuple or list of ints, where each kind is allowed. Raises TypeError for others."""
+    """Returns True for an int, or a tuple or list of ints, if that kind is allowed. Raises TypeError for others."""
     if type_int and isinstance(axis, int):
         return True
     kinds = tuple(kind for kind, allowed in ((tuple, type_tuple), (list, type_list)) if allowed)
@@ -110,7 +110,7 @@ def check_axis_type(axis: Any, type_int: bool = True, type_tuple: bool = True, t
 
 
 def check_transpose_axis(axes: tuple, ndim: int) -> tuple:
-    """The permutation that Tensor.transpose(*axes) means: all axes reversed for none."""
+    """Returns the permutation that Tensor.transpose(*axes) denotes: all axes reversed if none is given."""
     if not axes or (len(axes) == 1 and axes[0] is None):
         return tuple(range(ndim - 1, -1, -1))
     if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
@@ -123,27 +123,27 @@ def check_transpose_axis(axes: tuple, ndim: int) -> tuple:
 
 
 def check_swapaxes_axis(axes: Any, ndim: int) -> Any:
-    """An axis, or a tuple of axes, counted from 0."""
+    """Returns an axis, or a tuple of axes, counted from 0."""
     if not isinstance(axes, (int, tuple, list)):
         fail(TypeError, f"axes must be int, tuple or list, {got(axes)}", "ops.swapaxes")
     return check_axis_in_range(axes, ndim) if isinstance(axes, int) else tuple(check_axis_in_range(axis, ndim) for axis in axes)
 
 
 def check_reshape_shp(shp: tuple) -> tuple:
-    """The shape that Tensor.reshape(*shp) means."""
+    """Returns the shape that Tensor.reshape(*shp) denotes."""
     if len(shp) != 1 or isinstance(shp[0], int):
         return shp
     return tuple(check_value_type('shape', shp[0], (tuple, list), 'Tensor.reshape'))
 
 
 def check_flatten_order(order: str) -> None:
-    """'C' or 'F'."""
+    """Checks that the order is 'C' or 'F'."""
     if check_value_type('order', order, str, 'Tensor.flatten') not in ('C', 'F'):
         fail(ValueError, f"'order' must be 'C' or 'F', got {order!r}", "Tensor.flatten")
 
 
 def prepare_shape_for_squeeze(shape: Sequence[int], axes: Union[int, Sequence[int]]) -> tuple:
-    """The shape without `axes`, which must have size 1."""
+    """Returns the shape without `axes`, which must have size 1."""
     check_value_type('axes', axes, (int, tuple, list), 'Tensor.squeeze')
     dropped = {check_axis_in_range(axis, len(shape)) for axis in ((axes,) if isinstance(axes, int) else axes)}
     for axis in dropped:
@@ -153,12 +153,12 @@ def prepare_shape_for_squeeze(shape: Sequence[int], axes: Union[int, Sequence[in
 
 
 def expanded_shape(ndim: int, axis_size: int, axis: int) -> tuple:
-    """A shape of ones with `axis_size` at `axis`."""
+    """Returns a shape of ones with `axis_size` at `axis`."""
     return tuple(axis_size if i == axis else 1 for i in range(ndim))
 
 
 def infer_out_shape(*shapes: Sequence[int]) -> tuple:
-    """The shape that all of them broadcast to. Raises ValueError where they do not."""
+    """Returns the shape that all shapes broadcast to. Raises ValueError if they do not."""
     try:
         return np.broadcast_shapes(*(tuple(s) for s in shapes))
     except ValueError:
@@ -166,50 +166,50 @@ def infer_out_shape(*shapes: Sequence[int]) -> tuple:
 
 
 def tuple_slice(tup: tuple, start: Optional[int], end: Optional[int]) -> tuple:
-    """tup[start:end]."""
+    """Returns tup[start:end]."""
     return tup[start:end]
 
 
 def max_(*args: Any) -> Any:
-    """The largest argument."""
+    """Returns the largest argument."""
     return max(*args)
 
 
 def min_(*args: Any) -> Any:
-    """The smallest argument."""
+    """Returns the smallest argument."""
     return min(*args)
 
 
 def check_equal_shape(arg_name1: str, arg_shape1: Sequence[int], arg_name2: str, arg_shape2: Sequence[int], prim_name: Optional[str] = None) -> None:
-    """Two equal shapes."""
+    """Checks that two shapes are equal."""
     if tuple(arg_shape1) != tuple(arg_shape2):
         fail(ValueError, f"{_subject(arg_name1, prim_name)} and '{arg_name2}' must have equal shapes, got {tuple(arg_shape1)} and {tuple(arg_shape2)}")
 
 
 def check_reduce_shape(ori_shape: Sequence[int], shape: Sequence[int], axis: Union[int, Sequence[int]], prim_name: str, arg_name1: str,
                        arg_name2: str) -> None:
-    """`shape` is `ori_shape` without `axis`."""
+    """Checks that `shape` is `ori_shape` without `axis`."""
     dropped = (axis,) if isinstance(axis, int) else tuple(axis)
     if list(shape) != [n for i, n in enumerate(ori_shape) if i not in dropped]:
         fail(ValueError, f"For '{prim_name}', '{arg_name1}' {tuple(ori_shape)} reduced along {axis} must have the shape of '{arg_name2}', got {tuple(shape)}")
 
 
 def check_pad_value_by_mode(pad_mode: str, padding: Any, prim_name: Optional[str]) -> Any:
-    """0 unless `pad_mode` is 'pad'."""
+    """Checks that padding is 0 unless `pad_mode` is 'pad'."""
     if pad_mode != 'pad' and padding != 0:
         fail(ValueError, f"{_subject('padding', prim_name)} must be 0 for pad_mode '{pad_mode}', got {padding}")
     return padding
 
 
 def check_valid_input(arg_name: str, arg_value: Any, prim_name: Optional[str]) -> Any:
-    """Any value but None."""
+    """Checks that the value is not None."""
     if arg_value is None:
         fail(ValueError, f"{_subject(arg_name, prim_name)} must not be None")
     return arg_value
 
 
 def check_astype_dtype(dtype: Any) -> Any:
-    """The dtype of a name, a Python or NumPy type, or a dtype. Raises TypeError for others."""
+    """Returns the dtype for a name, a Python or NumPy type, or a dtype. Raises TypeError for others."""
     if isinstance(dtype, str):
         names = {"int": "int64", "float": "float64", "bool": "bool_"}
         found = getattr(mstype, names.get(dtype.lower(), dtype.lower()), None)
@@ -223,7 +223,7 @@ def check_astype_dtype(dtype: Any) -> Any:
 
 
 def check_type_support(dtype: Any, device: str, supported_dtypes: Iterable) -> bool:
-    """Whether `dtype` is supported, or the device target is another one than `device`."""
+    """Returns whether `dtype` is supported, or the device target differs from `device`."""
     return dtype in tuple(supported_dtypes) or context.get_context('device_target') != device
 
 
@@ -239,17 +239,17 @@ def _same(args: Dict[str, Any], valid: Any, prim_name: Optional[str]) -> None:
 
 
 def check_types_same_and_valid(args: Dict[str, Any], valid_values: Any, prim_name: Optional[str]) -> None:
-    """Types by argument name that are equal and among `valid_values`."""
+    """Checks that types by argument name are equal and among `valid_values`."""
     _same(args, valid_values, prim_name)
 
 
 def check_tensors_dtypes_same_and_valid(args: Dict[str, Any], valid_dtypes: Any, prim_name: Optional[str]) -> None:
-    """Element types by argument name that are equal and among `valid_dtypes`."""
+    """Checks that element types by argument name are equal and among `valid_dtypes`."""
     _same(args, valid_dtypes, prim_name)
 
 
 def check_scalar_or_tensor_types_same(args: Dict[str, Any], valid_values: Any, prim_name: Optional[str], allow_mix: bool = False) -> None:
-    """Element types of tensors and numbers by argument name that are equal and among `valid_values`."""
+    """Checks that element types of tensors and numbers by argument name are equal and among `valid_values`."""
     _same(args, valid_values, prim_name)
 
 
@@ -264,7 +264,10 @@ def _is_data(item: Any, kinds: tuple) -> bool:
 
 
 def check_input_data(*data: Any, data_class: Any) -> None:
-    """Values of `data_class`, a type or several (None for None), within lists, tuples and dicts. Raises TypeError; ValueError for empty ones."""
+    """Checks that values have `data_class`, a type or several (None for None), within lists, tuples and dicts.
+
+    Raises TypeError for others, ValueError for empty values.
+    """
     kinds = tuple(data_class) if isinstance(data_class, (tuple, list)) else (data_class,)
     for item in data:
         if isinstance(item, (list, tuple, dict)):
@@ -274,25 +277,25 @@ def check_input_data(*data: Any, data_class: Any) -> None:
 
 
 def check_input_dataset(*dataset: Any, dataset_type: Any) -> bool:
-    """Whether there are datasets, all of one type."""
+    """Returns whether there are datasets, all of one type."""
     return bool(dataset) and all(isinstance(item, dataset_type) for item in dataset)
 
 
 def check_output_data(data: Any) -> None:
-    """Any value but None; raises RuntimeError."""
+    """Checks that the value is not None; raises RuntimeError."""
     if data is None:
         fail(RuntimeError, "the output data is None", "", "return a value from the network's construct")
 
 
 def check_input_format(input_param: str) -> str:
-    """'NCHW'."""
+    """Checks that the format is 'NCHW'."""
     if input_param != 'NCHW':
         fail(ValueError, f"the data format must be 'NCHW', got {input_param!r}")
     return input_param
 
 
 def check_hook_fn(hook_fn: Callable) -> None:
-    """A function."""
+    """Checks that the value is a function."""
     if not callable(hook_fn):
         fail(TypeError, f"a hook must be a function, {got(hook_fn)}")
 

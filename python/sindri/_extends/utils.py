@@ -5,8 +5,29 @@ from typing import Any, Callable, Optional
 
 
 def cell_attr_register(fn: Optional[Callable] = None, attrs: Any = None) -> Callable:
-    """Decorator for a Cell's `__init__` that records its arguments as text in `cell_init_args` (of the names in `attrs`, a str or list, or of all).
-    With and without parentheses. TypeError: attrs."""
+    """Decorates a Cell's `__init__` to record its arguments as text in `cell_init_args`. It works with and without
+    parentheses.
+
+    Args:
+        fn (Callable): The `__init__`; None returns the decorator. Default: None.
+        attrs (str or list of strs): The names to record; None is all. Default: None.
+
+    Returns:
+        The decorated function, or a decorator.
+
+    Raises:
+        TypeError: If `attrs` is neither a str nor a list.
+
+    Examples:
+        >>> import sindri as ms
+        >>> from sindri._extends import cell_attr_register
+        >>> class Net(ms.nn.Cell):
+        ...     @cell_attr_register
+        ...     def __init__(self, size):
+        ...         super().__init__()
+        >>> print(Net(3).cell_init_args)
+        {'size': 3}
+    """
     if attrs is not None and not isinstance(attrs, (str, list, tuple)):
         raise TypeError(f"cell_attr_register: 'attrs' must be a str or a list of them, got {type(attrs).__name__}")
     names = [attrs] if isinstance(attrs, str) else attrs

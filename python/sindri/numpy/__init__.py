@@ -1,7 +1,8 @@
 """NumPy's functions on tensors (MindSpore: mindspore.numpy).
 
-Arguments may be tensors, numbers, nested lists or NumPy arrays; Python ints become int32, floats float32. Gradients flow, and the functions
-are traced like any operator; those whose result's shape depends on values (unique, where with one argument, …) run eagerly.
+Arguments may be tensors, numbers, nested lists or NumPy arrays; Python ints become int32, floats float32. Gradients
+flow, and the functions are traced like any operator. Functions whose result's shape depends on values (unique, where
+with one argument, …) run eagerly.
 """
 import math as _math_module
 

@@ -15,8 +15,10 @@ def _small(values: np.ndarray) -> Tensor:
 
 
 class Grid:
-    """mgrid and ogrid: what slices between brackets span. A step of nj means n numbers with both ends. int32, or float32 where a bound or step is a
-    fraction."""
+    """mgrid and ogrid: the coordinates spanned by slices between brackets.
+
+    A step of nj means n numbers including both ends. The type is int32, or float32 if a bound or step is a fraction.
+    """
 
     def __init__(self, name: str, dense: bool) -> None:
         self.__name__, self._dense = name, dense

@@ -1,4 +1,4 @@
-"""numpy.pad: one dimension after the other, as NumPy does it."""
+"""numpy.pad: pads one dimension after the other, as NumPy does."""
 from __future__ import annotations
 
 from typing import Any, Callable, Optional, Union
@@ -15,7 +15,7 @@ _MODES = ("constant", "edge", "empty", "linear_ramp", "maximum", "mean", "minimu
 
 
 def _pairs(value: Any, rank: int, name: str) -> list:
-    """[(before, after)] per dimension of a number, a pair, or a pair per dimension."""
+    """Returns [(before, after)] per dimension from a number, a pair, or a pair per dimension."""
     try:
         return np.broadcast_to(np.asarray(value), (rank, 2)).tolist()
     except ValueError:
@@ -29,7 +29,7 @@ def _slab(x: Tensor, axis: int, begin: int, end: int) -> Tensor:
 
 
 def _wide(x: Tensor, axis: int, width: int) -> Tensor:
-    """x, of size 1 along axis, repeated there."""
+    """Returns x, of size 1 along axis, repeated there."""
     return core.broadcast_to(x, [width if d == axis else n for d, n in enumerate(x.shape)])
 
 
@@ -38,7 +38,7 @@ def _constant(x: Tensor, axis: int, width: int, value: Any) -> Tensor:
 
 
 def _ramp(x: Tensor, axis: int, width: int, end: float, at_end: bool) -> Tensor:
-    """From the edge of x to `end`, which is reached at the outermost place."""
+    """Returns a ramp from the edge of x to `end`, which is reached at the outermost position."""
     n = x.shape[axis]
     edge = floating(_slab(x, axis, n - 1, n) if at_end else _slab(x, axis, 0, 1))
     way = np.arange(width, dtype=np.float32) / max(width, 1)  # from the outermost place to the edge
@@ -62,12 +62,12 @@ def _statistic(x: Tensor, axis: int, width: int, mode: str, length: Optional[int
 
 
 def _places(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tensor:
-    """x along axis with elements of its own around it: edge, reflect, symmetric and wrap."""
+    """Returns x extended along axis by its own elements: edge, reflect, symmetric and wrap."""
     return core.gather(x, Tensor(_numpy_pad(np.arange(x.shape[axis], dtype=np.int64), (before, after), mode)), axis)
 
 
 def _reflected_odd(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tensor:
-    """Twice the edge less the reflection: each new place as a weighted sum of a few places of x."""
+    """Returns twice the edge minus the reflection: each new position is a weighted sum of a few positions of x."""
     weights = _numpy_pad(np.eye(x.shape[axis]), ((before, after), (0, 0)), mode, reflect_type="odd")
     most = int((weights != 0).sum(1).max())
     order = np.argsort(weights == 0, axis=1, kind="stable")[:, :most]
@@ -80,11 +80,35 @@ def _reflected_odd(x: Tensor, axis: int, before: int, after: int, mode: str) -> 
 
 def pad(arr: Any, pad_width: Any, mode: Union[str, Callable] = "constant", stat_length: Any = None, constant_values: Any = 0, end_values: Any = 0,
         reflect_type: str = "even", **kwargs: Any) -> Tensor:
-    """Padded by pad_width (a number, a pair, or a pair per dimension; so are stat_length, constant_values and end_values).
+    """Pads a tensor.
 
-    mode: 'constant' takes constant_values, 'linear_ramp' goes to end_values, 'maximum', 'mean' and 'minimum' are those of the nearest stat_length elements (None:
-    all), 'reflect' and 'symmetric' mirror without and with the edge (reflect_type 'odd': as 2 * edge - mirrored), 'edge', 'wrap', and 'empty' with zeros. A
-    function is called as NumPy calls it, function(vector, pads, axis, kwargs), on NumPy vectors; gradients do not pass it. Raises ValueError.
+    `pad_width`, `stat_length`, `constant_values` and `end_values` are a number, a pair, or a pair per dimension. A
+    function as mode is called as in NumPy, function(vector, pads, axis, kwargs), on NumPy vectors; gradients do not
+    pass through it.
+
+    Args:
+        arr: The tensor.
+        pad_width: The numbers of elements before and after.
+        mode (str or Callable): "constant", "linear_ramp" (to `end_values`), "maximum", "mean", "minimum", "reflect"
+            (without the edge), "symmetric" (with it), "edge", "wrap", "empty" (zeros) or a function.
+            Default: "constant".
+        stat_length: The number of nearest elements for "maximum", "mean" and "minimum"; None is all. Default: None.
+        constant_values: The values for "constant". Default: 0.
+        end_values: The values for "linear_ramp". Default: 0.
+        reflect_type (str): "even", or "odd" for 2 * edge - mirrored. Default: "even".
+        **kwargs: Arguments of the function.
+
+    Returns:
+        The padded tensor.
+
+    Raises:
+        TypeError: If `kwargs` are given without a function.
+        ValueError: If `mode` is another string or a number does not fit.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.pad([1, 2, 3], 1))
+        [0 1 2 3 0]
     """
     arr = as_tensor(arr)
     rank = len(arr.shape)

@@ -1,4 +1,4 @@
-"""Polynomials, windows of signals and differences of sindri.numpy."""
+"""Polynomials, signal windows and differences of sindri.numpy."""
 from __future__ import annotations
 
 import math
@@ -28,17 +28,65 @@ def _of_one_length(a1: Any, a2: Any, where: str) -> tuple:
 
 
 def polyadd(a1: Any, a2: Any) -> Tensor:
-    """The sum of two polynomials."""
+    """Adds two polynomials.
+
+    Args:
+        a1: The coefficients of the first, highest power first.
+        a2: The coefficients of the second.
+
+    Returns:
+        The coefficients of the sum.
+
+    Raises:
+        ValueError: If an argument is not a vector.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.polyadd([1, 2], [3, 4, 5]))
+        [3 5 7]
+    """
     return core.add(*_of_one_length(a1, a2, "numpy.polyadd"))
 
 
 def polysub(a1: Any, a2: Any) -> Tensor:
-    """The difference of two polynomials."""
+    """Subtracts a polynomial from another.
+
+    Args:
+        a1: The coefficients of the first, highest power first.
+        a2: The coefficients of the second.
+
+    Returns:
+        The coefficients of the difference.
+
+    Raises:
+        ValueError: If an argument is not a vector.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.polysub([1, 2], [3, 4, 5]))
+        [-3 -3 -3]
+    """
     return core.sub(*_of_one_length(a1, a2, "numpy.polysub"))
 
 
 def polymul(a1: Any, a2: Any) -> Tensor:
-    """The product of two polynomials."""
+    """Multiplies two polynomials.
+
+    Args:
+        a1: The coefficients of the first, highest power first.
+        a2: The coefficients of the second.
+
+    Returns:
+        The coefficients of the product.
+
+    Raises:
+        ValueError: If an argument is not a vector.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.polymul([1, 2], [1, 3]))
+        [1 5 6]
+    """
     a, b = _coefficients(a1, "numpy.polymul"), _coefficients(a2, "numpy.polymul")
     kind = mstype.promote_types(a.dtype, b.dtype)
     return convolve(a, b) if is_float(kind) else core.cast(convolve(core.cast(a, mstype.float64), core.cast(b, mstype.float64)), kind)
@@ -52,7 +100,23 @@ def _order(m: Any, where: str) -> int:
 
 
 def polyder(p: Any, m: int = 1) -> Tensor:
-    """The m-th derivative of a polynomial; a constant's is empty. Raises ValueError for a negative m."""
+    """Computes the m-th derivative of a polynomial; that of a constant is empty.
+
+    Args:
+        p: The coefficients, highest power first.
+        m (int): The order of the derivative. Default: 1.
+
+    Returns:
+        The coefficients of the derivative.
+
+    Raises:
+        ValueError: If `m` is negative.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.polyder([1, 2, 3]))
+        [2 2]
+    """
     out = _coefficients(p, "numpy.polyder")
     for _ in range(min(_order(m, "numpy.polyder"), out.shape[0])):
         n = out.shape[0] - 1
@@ -61,8 +125,24 @@ def polyder(p: Any, m: int = 1) -> Tensor:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
-    """The m-th integral of a polynomial, floating; k: the constants (one for all, or m of them, the first integral's first), 0 without it. Raises
-    ValueError for a negative m and fewer constants."""
+    """Computes the m-th integral of a polynomial, floating.
+
+    Args:
+        p: The coefficients, highest power first.
+        m (int): The order of the integral. Default: 1.
+        k: The constants, one for all or m of them, the first integral's first; None is 0. Default: None.
+
+    Returns:
+        The coefficients of the integral.
+
+    Raises:
+        ValueError: If `m` is negative or there are too few constants.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.polyint([2, 3]))
+        [1. 3. 0.]
+    """
     out, m = floating(_coefficients(p, "numpy.polyint")), _order(m, "numpy.polyint")
     constants = core.full((m,), 0.0, out.dtype) if k is None else core.cast(F.atleast_1d(as_tensor(k)), out.dtype)
     if len(constants.shape) != 1 or constants.shape[0] != 1 and constants.shape[0] < m:
@@ -74,14 +154,26 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     return out
 
 
-# --- windows of signals -------------------------------------------------------------------------------------------------------------------
+# --- signal windows -----------------------------------------------------------------------------------------------------------------------
 
 
 def _window(name: str, function: Callable[..., Tensor]) -> Callable[[int], Tensor]:
     def window(M: int) -> Tensor:
         return function(max(to_int(M, "M", f"numpy.{name}"), 0), False, dtype=mstype.float32)
     window.__name__ = window.__qualname__ = name
-    window.__doc__ = f"The symmetric window of M elements, float32; see ops.{function.__name__}."
+    window.__doc__ = f"""Creates a symmetric window of M elements; see `ops.{function.__name__}`.
+
+    Args:
+        M (int): The number of elements.
+
+    Returns:
+        A float32 vector.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.{name}(5).asnumpy()[2])
+        1.0
+    """
     return window
 
 
@@ -101,8 +193,26 @@ def _slope(f: Tensor, step: Any, axis: int) -> Tensor:
 
 
 def gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
-    """Central differences of f along axes (all of them without axis), one-sided at the ends; varargs: the distance of neighbours, one for all axes or
-    one each. A tensor for one axis, else a list. Raises ValueError for another edge_order than 1 and fewer than 2 elements."""
+    """Computes central differences along axes, one-sided at the ends.
+
+    Args:
+        f: The values.
+        *varargs: The distance of neighbours, one for all axes or one each.
+        axis (int or sequence of ints): The axes; None is all. Default: None.
+        edge_order (int): Must be 1. Default: 1.
+
+    Returns:
+        A tensor for one axis, else a list.
+
+    Raises:
+        ValueError: If `edge_order` is not 1, an axis has fewer than 2 elements, or the number of distances does not
+            fit.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.gradient([1.0, 2.0, 4.0]))
+        [1.  1.5 2. ]
+    """
     f = floating(as_tensor(f))
     axes = [to_axis(a, len(f.shape), "numpy.gradient") for a in (to_axes(axis, "numpy.gradient") or range(len(f.shape)))]
     steps = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
@@ -117,7 +227,24 @@ def gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> A
 
 
 def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
-    """Angles along axis with multiples of 2π added, so that neighbours differ by less than discont (at least π)."""
+    """Adds multiples of 2π to angles along an axis, so that neighbours differ by less than discont.
+
+    Args:
+        p: The angles.
+        discont (float): The greatest difference, at least π. Default: math.pi.
+        axis (int): The axis. Default: -1.
+
+    Returns:
+        The angles.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.unwrap([0.0, 6.0]).asnumpy().round(4))
+        [ 0.     -0.2832]
+    """
     p = floating(as_tensor(p))
     d = to_axis(axis, len(p.shape), "numpy.unwrap")
     if p.shape[d] < 2:
@@ -131,7 +258,24 @@ def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
 
 
 def apply_over_axes(func: Callable, a: Any, axes: Axis) -> Tensor:
-    """func(a, axis) for one axis after the other; a result with one dimension less gets it back. Raises ValueError for another rank."""
+    """Applies func(a, axis) for one axis after the other. A result with one dimension less gets the dimension back.
+
+    Args:
+        func (Callable): The function.
+        a: The tensor.
+        axes (int or sequence of ints): The axes.
+
+    Returns:
+        The last result.
+
+    Raises:
+        ValueError: If a result has another rank.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.apply_over_axes(mnp.sum, [[1, 2], [3, 4]], (0, 1)))
+        [[10]]
+    """
     out = as_tensor(a)
     for axis in to_axes(axes, "numpy.apply_over_axes"):
         axis = to_axis(axis, len(as_tensor(a).shape), "numpy.apply_over_axes")

@@ -1,4 +1,4 @@
-"""Polynomials, windows of signals and differences of sindri.numpy.
+"""Polynomials, signal windows and differences of sindri.numpy.
 
 Written by scripts/python_stubs.py; do not edit."""
 

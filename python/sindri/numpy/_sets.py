@@ -1,4 +1,4 @@
-"""Sets, choices, grids and histograms of several dimensions of sindri.numpy."""
+"""Sets, choices, grids and multi-dimensional histograms of sindri.numpy."""
 from __future__ import annotations
 
 import math
@@ -22,21 +22,52 @@ def _at(x: Tensor, places: np.ndarray) -> Tensor:
 
 
 def _sorted_once(x: Tensor, assume_unique: bool) -> tuple:
-    """(values, their places in x): each value once, ascending; as they are with assume_unique."""
+    """Returns (values, their positions in x): each value once, ascending; with assume_unique in their order."""
     values = x.asnumpy()
     return (values, np.arange(values.size)) if assume_unique else np.unique(values, return_index=True)
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
-    """The different elements of ar1 that are not in ar2, ascending (in their order with assume_unique, where each occurs once). Gradients flow."""
+    """Returns the distinct elements of ar1 that are not in ar2, ascending. Gradients flow. Code that calls it runs
+    eagerly.
+
+    Args:
+        ar1: The elements.
+        ar2: The elements to exclude.
+        assume_unique (bool): Whether each element occurs once; the order of ar1 is then kept. Default: False.
+
+    Returns:
+        A vector.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.setdiff1d([3, 1, 2], [2]))
+        [1 3]
+    """
     x = F.ravel(as_tensor(ar1))
     values, places = _sorted_once(x, assume_unique)
     return _at(x, places[~np.isin(values, as_tensor(ar2).asnumpy())])
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The different elements that are in both, ascending; return_indices: (elements, their places in ar1, in ar2), of the first of equal ones.
-    assume_unique: each occurs once in ar1 and in ar2. Gradients flow to ar1."""
+    """Returns the distinct elements that are in both tensors, ascending. Gradients flow to ar1. Code that calls it runs
+    eagerly.
+
+    Args:
+        ar1: The first elements.
+        ar2: The second elements.
+        assume_unique (bool): Whether each element occurs once in each tensor. Default: False.
+        return_indices (bool): Whether to return the positions in ar1 and ar2 (the first of equal elements) too.
+            Default: False.
+
+    Returns:
+        The elements, or (elements, positions in ar1, positions in ar2).
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.intersect1d([3, 1, 2], [2, 3]))
+        [2 3]
+    """
     x, y = F.ravel(as_tensor(ar1)), F.ravel(as_tensor(ar2))
     _, first, second = np.intersect1d(x.asnumpy(), y.asnumpy(), assume_unique, True)
     return (_at(x, first), Tensor(smallest_int(first)), Tensor(smallest_int(second))) if return_indices else _at(x, first)
@@ -46,8 +77,26 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
-    """Of choices (a list of tensors, or a tensor of them) at each place the one that a names; all broadcast. mode: 'clip' cuts a to the range, 'wrap'
-    counts around, 'raise' raises ValueError (and asks for the values)."""
+    """Selects, at each position, the element of the choice that `a` names. All broadcast.
+
+    Args:
+        a: The numbers of the choices.
+        choices: A list of tensors, or a tensor of them.
+        mode (str): "clip" to clip `a` to the range, "wrap" to wrap it around, or "raise" to raise an error, which
+            reads values. Default: "clip".
+
+    Returns:
+        A tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If `a` is floating.
+        ValueError: If there are no choices, `mode` is another string, or a number is out of range with "raise".
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.choose([0, 1], [[1, 2], [3, 4]]))
+        [1 4]
+    """
     check_choice("numpy.choose", "mode", mode, ("clip", "wrap", "raise"))
     a, options = as_tensor(a), [as_tensor(c) for c in (choices if isinstance(choices, (list, tuple)) else F.unstack(as_tensor(choices), 0))]
     if a.dtype.is_floating or not options:
@@ -79,9 +128,27 @@ def _per_dimension(value: Any, n: int, name: str) -> Sequence:
 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:  # noqa: A002
-    """(float32 counts or weights, a list of edges) of points: the rows of sample [n, d], or d vectors. bins: as histogram's, one for all dimensions or a
-    list with one each; range: None, or a list with (low, high) or None for each; density: divided by the total and the cells' sizes. Raises
-    ValueError."""
+    """Counts points in multi-dimensional bins.
+
+    Args:
+        sample: The points: rows of a tensor [n, d], or d vectors.
+        bins: As in `histogram`, one for all dimensions or a list with one each. Default: 10.
+        range: None, or a list with (low, high) or None for each dimension. Default: None.
+        weights: The weight of each point; None is 1. Default: None.
+        density (bool): Whether to divide by the total and the sizes of the cells. Default: False.
+
+    Returns:
+        (float32 counts, list of edges).
+
+    Raises:
+        ValueError: If the numbers of bins or ranges do not fit.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.histogramdd(mnp.array([[0.0, 0.0], [1.0, 1.0]]), 2)[0])
+        [[1. 0.]
+         [0. 1.]]
+    """
     points = [floating(F.ravel(as_tensor(s))) for s in sample] if isinstance(sample, (list, tuple)) else F.unstack(floating(F.atleast_2d(as_tensor(sample))), 1)
     n = len(points)
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(points, _per_dimension(bins, n, "bins"), _per_dimension(range, n, "range"))]
@@ -104,7 +171,28 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
 
 
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:  # noqa: A002
-    """(counts [nx, ny], edges of x, edges of y); see histogramdd."""
+    """Counts points in two-dimensional bins; see `histogramdd`.
+
+    Args:
+        x: The first coordinates.
+        y: The second coordinates.
+        bins: As in `histogram`, one for both dimensions or a list with one each. Default: 10.
+        range: None, or a list with (low, high) or None for each dimension. Default: None.
+        weights: The weight of each point; None is 1. Default: None.
+        density (bool): Whether to divide by the total and the sizes of the cells. Default: False.
+
+    Returns:
+        (counts [nx, ny], edges of x, edges of y).
+
+    Raises:
+        ValueError: If the numbers of bins or ranges do not fit.
+
+    Examples:
+        >>> import sindri.numpy as mnp
+        >>> print(mnp.histogram2d([0.0, 1.0], [0.0, 1.0], 2)[0])
+        [[1. 0.]
+         [0. 1.]]
+    """
     if isinstance(bins, Tensor) or isinstance(bins, (list, tuple)) and len(bins) > 2:
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, weights, density)

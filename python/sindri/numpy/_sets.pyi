@@ -1,4 +1,4 @@
-"""Sets, choices, grids and histograms of several dimensions of sindri.numpy.
+"""Sets, choices, grids and multi-dimensional histograms of sindri.numpy.
 
 Written by scripts/python_stubs.py; do not edit."""
 

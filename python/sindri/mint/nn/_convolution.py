@@ -1,4 +1,6 @@
-"""Convolutions of mindspore.mint.nn.functional with PyTorch's arguments: padding is a number per dimension or 'same' or 'valid', a batch may be missing."""
+"""Convolutions of mindspore.mint.nn.functional with PyTorch's arguments: padding is one number per dimension, 'same' or
+'valid'; the batch dimension may be missing.
+"""
 from __future__ import annotations
 
 from typing import Any, Callable, List, Optional, Sequence
@@ -10,7 +12,7 @@ from sindri.ops._util import core, to_int, to_ints, transposed_conv2d
 
 
 def numbers(value: Any, count: int, name: str, where: str, least: int) -> List[int]:
-    """`count` ints of one or of so many, each at least `least`. Raises TypeError or ValueError."""
+    """Returns `count` ints from one or from `count` of them, each at least `least`. Raises TypeError or ValueError."""
     values = to_ints(value, name, where)
     values = values * count if len(values) == 1 else values
     if len(values) != count or min(values) < least:
@@ -19,7 +21,9 @@ def numbers(value: Any, count: int, name: str, where: str, least: int) -> List[i
 
 
 def pads_of(padding: Any, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], where: str) -> List[int]:
-    """(before, after) of every dimension; the odd zero of 'same' comes after. Raises ValueError for 'same' with another stride than 1."""
+    """Returns (before, after) for every dimension; the odd zero of 'same' is added after. Raises ValueError for 'same'
+    with a stride other than 1.
+    """
     if not isinstance(padding, str):
         return [p for v in numbers(padding, len(kernel), "padding", where, 0) for p in (v, v)]
     check_choice(where, "padding", padding, ("same", "valid"))
@@ -32,7 +36,9 @@ def pads_of(padding: Any, kernel: Sequence[int], stride: Sequence[int], dilation
 
 
 def in_batch(fn: Callable[[Tensor], Tensor], x: Tensor, dims: int, where: str) -> Tensor:
-    """fn of [n, c, ...] with `dims` dimensions after the channels; a batch of one is made of [c, ...]. Raises ValueError for another rank."""
+    """Applies fn to [n, c, ...] with `dims` dimensions after the channels; [c, ...] becomes a batch of one. Raises
+    ValueError for another rank.
+    """
     rank = len(x.shape)
     if rank == dims + 2:
         return fn(x)
@@ -51,9 +57,30 @@ def _with_bias(out: Tensor, bias: Optional[Tensor]) -> Tensor:
 
 
 def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation of [n, c, h, w] or [c, h, w] with weight [o, c/groups, kh, kw], plus bias [o]. padding: numbers, 'same' or 'valid'.
+    """Computes the cross-correlation of images with a weight, plus bias.
 
-    Raises TypeError or ValueError for arguments that do not fit.
+    Args:
+        input (Tensor): The input, [n, c, h, w] or [c, h, w].
+        weight (Tensor): The weight, [o, c/groups, kh, kw].
+        bias (Tensor): The bias, [o]; None is none. Default: None.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
+            "valid". Default: 0.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+
+    Returns:
+        A tensor of shape [n, o, h', w'] or [o, h', w'].
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.functional.conv2d(ms.ops.ones((1, 1, 3, 3)), ms.ops.ones((1, 1, 2, 2))))
+        [[[[4. 4.]
+           [4. 4.]]]]
     """
     where = "mint.nn.functional.conv2d"
     _check_weight(weight, 2, where)
@@ -63,9 +90,29 @@ def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
 
 def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation of [n, c, l] or [c, l] with weight [o, c/groups, k], plus bias [o]. padding: a number, 'same' or 'valid'.
+    """Computes the cross-correlation of sequences with a weight, plus bias.
 
-    Raises TypeError or ValueError for arguments that do not fit.
+    Args:
+        input (Tensor): The input, [n, c, l] or [c, l].
+        weight (Tensor): The weight, [o, c/groups, k].
+        bias (Tensor): The bias, [o]; None is none. Default: None.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
+            "valid". Default: 0.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+
+    Returns:
+        A tensor of shape [n, o, l'] or [o, l'].
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.functional.conv1d(ms.ops.ones((1, 1, 4)), ms.ops.ones((1, 1, 2))))
+        [[[2. 2. 2.]]]
     """
     where = "mint.nn.functional.conv1d"
     _check_weight(weight, 1, where)
@@ -79,9 +126,29 @@ def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
 
 def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation of [n, c, d, h, w] or [c, d, h, w] with weight [o, c/groups, kd, kh, kw], plus bias [o]. padding: numbers, 'same' or 'valid'.
+    """Computes the cross-correlation of volumes with a weight, plus bias.
 
-    Raises TypeError or ValueError for arguments that do not fit.
+    Args:
+        input (Tensor): The input, [n, c, d, h, w] or [c, d, h, w].
+        weight (Tensor): The weight, [o, c/groups, kd, kh, kw].
+        bias (Tensor): The bias, [o]; None is none. Default: None.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
+            "valid". Default: 0.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+
+    Returns:
+        A tensor of shape [n, o, d', h', w'] or [o, d', h', w'].
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.functional.conv3d(ms.ops.ones((1, 1, 2, 2, 2)), ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[8.]]]]]
     """
     where = "mint.nn.functional.conv3d"
     _check_weight(weight, 3, where)
@@ -92,10 +159,35 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
                      groups: int = 1, dilation: Any = 1) -> Tensor:
-    """Transposed convolution of [n, c, h, w] or [c, h, w] with weight [c, o/groups, kh, kw], plus bias [o].
+    """Applies a transposed convolution to images.
 
-    Height: (h - 1)*stride - 2*padding + dilation*(kh - 1) + output_padding + 1, the width likewise. Raises TypeError or ValueError for arguments
-    that do not fit, such as an output_padding of at least stride and dilation.
+    The height of the result is (h - 1)*stride - 2*padding + dilation*(kh - 1) + output_padding + 1; the width
+    likewise.
+
+    Args:
+        input (Tensor): The input, [n, c, h, w] or [c, h, w].
+        weight (Tensor): The weight, [c, o/groups, kh, kw].
+        bias (Tensor): The bias, [o]; None is none. Default: None.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int or sequence of ints): The number of rows and columns cut off at each edge. Default: 0.
+        output_padding (int or sequence of ints): The number of rows and columns added at the end, below the stride or
+            the dilation. Default: 0.
+        groups (int): The number of groups of channels. Default: 1.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+
+    Returns:
+        A tensor of shape [n, o, h', w'] or [o, h', w'].
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.functional.conv_transpose2d(ms.ops.ones((1, 1, 2, 2)), ms.ops.ones((1, 1, 2, 2))))
+        [[[[1. 2. 1.]
+           [2. 4. 2.]
+           [1. 2. 1.]]]]
     """
     where = "mint.nn.functional.conv_transpose2d"
     _check_weight(weight, 2, where)

@@ -1,4 +1,4 @@
-"""Losses of mindspore.mint.nn: PyTorch's arguments of the functions."""
+"""Losses of mindspore.mint.nn, with PyTorch's arguments."""
 from __future__ import annotations
 
 from typing import Optional
@@ -10,7 +10,9 @@ from sindri.ops import smooth_l1_loss
 
 
 class _Loss(Cell):
-    """Base of losses. reduction: 'mean', 'sum' or 'none'; another raises ValueError when the loss is called."""
+    """Base class of losses. reduction is 'mean', 'sum' or 'none'; another string raises ValueError when the loss is
+    called.
+    """
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -18,7 +20,7 @@ class _Loss(Cell):
 
 
 class _WeightedLoss(_Loss):
-    """Base of losses with weights."""
+    """Base class of losses with weights."""
 
     def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -26,21 +28,58 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """|logits - labels|; the shapes broadcast."""
+    """Computes |logits - labels|. The shapes broadcast.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.L1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 4.0])))
+        1.5
+    """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return functional.l1_loss(logits, labels, self.reduction)
 
 
 class MSELoss(_Loss):
-    """(input - target)²; the shapes broadcast."""
+    """Computes (input - target)². The shapes broadcast.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.MSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 4.0])))
+        2.5
+    """
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
         return functional.mse_loss(input, target, self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """d²/(2·beta) for |d| < beta, |d| - beta/2 else, d = input - target."""
+    """Computes d²/(2·beta) for |d| < beta, else |d| - beta/2, with d = input - target.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        beta (float): The bound between the quadratic and the linear part. Default: 1.0.
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.SmoothL1Loss()(ms.Tensor([0.5, 3.0]), ms.Tensor([0.0, 0.0])))
+        1.3125
+    """
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction)
@@ -51,21 +90,60 @@ class SmoothL1Loss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-labels·logits)), labels of -1 and 1."""
+    """Computes log(1 + exp(-labels·logits)) for labels -1 and 1.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.SoftMarginLoss()(ms.Tensor([1.0, -1.0]), ms.Tensor([1.0, 1.0])).asnumpy().round(4))
+        0.8133
+    """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return functional.soft_margin_loss(logits, labels, self.reduction)
 
 
 class BCELoss(_WeightedLoss):
-    """Binary cross entropy of probabilities."""
+    """Computes the binary cross entropy of probabilities.
+
+    Args:
+        weight (Tensor): The weights; None is ones. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.BCELoss()(ms.Tensor([0.9, 0.2]), ms.Tensor([1.0, 0.0])).asnumpy().round(4))
+        0.1643
+    """
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
         return functional.binary_cross_entropy(input, target, self.weight, self.reduction)
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """Binary cross entropy of sigmoid(input), without overflow."""
+    """Computes the binary cross entropy of sigmoid(input) without overflow.
+
+    Args:
+        weight (Tensor): The weights; None is ones. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        pos_weight (Tensor): The weights of the positive labels; None is ones. Default: None.
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.BCEWithLogitsLoss()(ms.Tensor([2.0, -1.0]), ms.Tensor([1.0, 0.0])).asnumpy().round(4))
+        0.2201
+    """
 
     def __init__(self, weight: Optional[Tensor] = None, reduction: str = "mean", pos_weight: Optional[Tensor] = None) -> None:
         super().__init__(weight, reduction)
@@ -76,7 +154,21 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Negative log likelihood of log probabilities and labels."""
+    """Computes the negative log likelihood of log probabilities and class indices.
+
+    Args:
+        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        ignore_index (int): The class index that does not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.NLLLoss()(ms.Tensor([[-0.5, -1.5]]), ms.Tensor([0])))
+        0.5
+    """
 
     def __init__(self, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(weight, reduction)
@@ -87,7 +179,22 @@ class NLLLoss(_WeightedLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of logits and labels or probabilities."""
+    """Computes the cross entropy of logits and class indices or probabilities.
+
+    Args:
+        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        ignore_index (int): The class index that does not count. Default: -100.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        label_smoothing (float): The share of the uniform distribution in the targets. Default: 0.0.
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.CrossEntropyLoss()(ms.Tensor([[1.0, 2.0]]), ms.Tensor([1])).asnumpy().round(4))
+        0.3133
+    """
 
     def __init__(self, weight: Optional[Tensor] = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__(weight, reduction)
@@ -98,7 +205,21 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class KLDivLoss(_Loss):
-    """target·(log(target) - input), input log probabilities; log_target: target is the logarithm, too. reduction: also 'batchmean'."""
+    """Computes target·(log(target) - input) of log probabilities `input`.
+
+    Args:
+        reduction (str): "mean", "sum", "none", or "batchmean", which divides the sum by the first dimension.
+            Default: "mean".
+        log_target (bool): Whether the target holds log probabilities. Default: False.
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.KLDivLoss()(ms.Tensor([[-0.5, -1.0]]), ms.Tensor([[0.5, 0.5]])).asnumpy().round(4))
+        0.0284
+    """
 
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__(reduction)
@@ -109,7 +230,20 @@ class KLDivLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos for target 1, max(0, cos - margin) for target -1."""
+    """Computes 1 - cos(input1, input2) for target 1, and max(0, cos - margin) for target -1.
+
+    Args:
+        margin (float): The margin. Default: 0.0.
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Raises:
+        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.CosineEmbeddingLoss()(ms.Tensor([[1.0, 0.0]]), ms.Tensor([[0.0, 1.0]]), ms.Tensor([1])))
+        1.0
+    """
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__(reduction)

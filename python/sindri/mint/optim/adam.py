@@ -1,4 +1,4 @@
-"""Adam as PyTorch computes it."""
+"""Adam as in PyTorch."""
 from __future__ import annotations
 
 from typing import Any, Tuple
@@ -12,11 +12,34 @@ __all__ = ["Adam"]
 
 
 class Adam(AdamBase):
-    """m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; p -= lr·m/(1 - beta1^t)/(sqrt(v/(1 - beta2^t)) + eps).
+    """Updates parameters by the Adam rule.
 
-    weight_decay·p is added to g; maximize negates the gradient first. amsgrad replaces v in the root by the largest v so far. State
-    `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), `max_exp_avg_sq.<param>` with amsgrad, and `state_step` (t).
-    Raises TypeError or ValueError for betas outside [0, 1), another negative number, and as experimental.optim.Optimizer.
+    m = beta1·m + (1 - beta1)·g, v = beta2·v + (1 - beta2)·g², p -= lr·m/(1 - beta1^t)/(sqrt(v/(1 - beta2^t)) + eps).
+    weight_decay·p is added to g.
+
+    State: `exp_avg.<param>` (m), `exp_avg_sq.<param>` (v), `max_exp_avg_sq.<param>` with amsgrad, and `state_step`
+    (t).
+
+    Args:
+        params (list of Parameters or of dicts): The parameters, or groups of them.
+        lr (number or Tensor): The learning rate. Default: 0.001.
+        betas: The decays of the first and the second moment. Default: (0.9, 0.999).
+        eps (float): The summand of the root. Default: 1e-08.
+        weight_decay (float): The factor of the weight decay. Default: 0.0.
+        amsgrad (bool): Whether the root uses the largest v so far. Default: False.
+        maximize (bool): Whether the gradient is negated first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type, as in experimental.optim.Optimizer.
+        ValueError: If a beta is outside [0, 1) or another number is negative.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = ms.mint.optim.Adam([w], lr=0.1)
+        >>> _ = optimizer((ms.Tensor([2.0]),))
+        >>> print(w.asnumpy().round(4))
+        [0.9]
     """
 
     _counter_start = Tensor([0], mstype.float32)

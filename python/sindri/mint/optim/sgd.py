@@ -1,4 +1,4 @@
-"""SGD with momentum, as PyTorch computes it."""
+"""SGD with momentum as in PyTorch."""
 from __future__ import annotations
 
 from typing import Any, Tuple
@@ -14,12 +14,35 @@ _ops = _core.ops
 
 
 class SGD(RuleOptimizer):
-    """v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v), without momentum lr·g.
+    """Updates parameters by stochastic gradient descent with momentum.
 
-    weight_decay·p is added to g; maximize negates the gradient first. State `momentum_buf.<param>` (v) and `step_t`. MindSpore's class keeps the
-    rate it was made with; this one follows param_groups and schedulers.
-    Raises TypeError or ValueError for a negative lr, momentum or weight_decay, nesterov without momentum or with dampening, and as
-    experimental.optim.Optimizer.
+    v = g in the first step, then momentum·v + (1 - dampening)·g; p -= lr·v, with nesterov lr·(g + momentum·v),
+    without momentum lr·g. weight_decay·p is added to g.
+
+    State: `momentum_buf.<param>` (v) and `step_t`. MindSpore's class keeps the rate it was constructed with; this one
+    follows param_groups and schedulers.
+
+    Args:
+        params (list of Parameters or of dicts): The parameters, or groups of them.
+        lr (number or Tensor): The learning rate.
+        momentum (float): The factor of the momentum. Default: 0.
+        dampening (float): The dampening of the gradient. Default: 0.
+        weight_decay (float): The factor of the weight decay. Default: 0.
+        nesterov (bool): Whether to use Nesterov momentum. Default: False.
+        maximize (bool): Whether the gradient is negated first. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type, as in experimental.optim.Optimizer.
+        ValueError: If lr, momentum or weight_decay is negative, or nesterov is used without momentum or with
+            dampening.
+
+    Examples:
+        >>> import sindri as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> optimizer = ms.mint.optim.SGD([w], lr=0.1)
+        >>> _ = optimizer((ms.Tensor([2.0]),))
+        >>> print(w.asnumpy().round(4))
+        [0.8]
     """
 
     _slots = (Slot("momentum_buf"),)

@@ -1,4 +1,4 @@
-"""The layers of mindspore.mint.nn, with PyTorch's arguments, defaults, initial values and names of parameters."""
+"""The layers of mindspore.mint.nn, with PyTorch's arguments, defaults, initial values and parameter names."""
 from sindri.mint.nn.layer.activation import (ELU, GELU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LogSigmoid, LogSoftmax, Mish, PReLU, ReLU, ReLU6, SELU,
                                              SiLU, Sigmoid, Softmax, Tanh, Threshold)
 from sindri.mint.nn.layer.basic import (Flatten, Fold, Identity, Linear, PixelShuffle, Unfold, Upsample, UpsamplingBilinear2d,

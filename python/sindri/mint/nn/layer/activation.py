@@ -13,7 +13,13 @@ from sindri.nn.cell import Cell
 
 
 class ReLU(Cell):
-    """max(input, 0)."""
+    """Applies max(input, 0) elementwise.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReLU()(ms.Tensor([-1.0, 0.5])))
+        [0.  0.5]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +37,19 @@ class _InPlace(Cell):
 
 
 class ReLU6(_InPlace):
-    """min(max(input, 0), 6)."""
+    """Applies min(max(input, 0), 6) elementwise.
+
+    Args:
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReLU6()(ms.Tensor([-1.0, 8.0])))
+        [0. 6.]
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -41,7 +59,19 @@ class ReLU6(_InPlace):
 
 
 class SiLU(_InPlace):
-    """input times its sigmoid."""
+    """Multiplies the input by its sigmoid.
+
+    Args:
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.SiLU()(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [0.     0.7311]
+    """
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -51,7 +81,20 @@ class SiLU(_InPlace):
 
 
 class ELU(_InPlace):
-    """input above 0, alpha·(e^input - 1) elsewhere."""
+    """Returns the input above 0, else alpha·(e^input - 1).
+
+    Args:
+        alpha (float): The factor below 0. Default: 1.0.
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ELU()(ms.Tensor([-1.0, 0.5])).asnumpy().round(4))
+        [-0.6321  0.5   ]
+    """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -62,7 +105,21 @@ class ELU(_InPlace):
 
 
 class Hardtanh(_InPlace):
-    """input clamped to [min_val, max_val]."""
+    """Clips the input to [min_val, max_val].
+
+    Args:
+        min_val (float): The lower bound. Default: -1.0.
+        max_val (float): The upper bound. Default: 1.0.
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Hardtanh()(ms.Tensor([-2.0, 0.5])))
+        [-1.   0.5]
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -73,7 +130,21 @@ class Hardtanh(_InPlace):
 
 
 class Threshold(_InPlace):
-    """input above threshold, value elsewhere."""
+    """Returns the input above a threshold, else a value.
+
+    Args:
+        threshold (float): The threshold.
+        value (float): The replacement.
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Threshold(1.0, 9.0)(ms.Tensor([0.5, 1.5])))
+        [9.  1.5]
+    """
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -84,7 +155,13 @@ class Threshold(_InPlace):
 
 
 class SELU(Cell):
-    """1.0507·(input above 0, 1.6733·(e^input - 1) elsewhere)."""
+    """Applies 1.0507·(input above 0, else 1.6733·(e^input - 1)).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.SELU()(ms.Tensor([-1.0, 0.5])).asnumpy().round(4))
+        [-1.1113  0.5254]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +171,13 @@ class SELU(Cell):
 
 
 class Mish(Cell):
-    """input·tanh(softplus(input))."""
+    """Computes input·tanh(softplus(input)).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Mish()(ms.Tensor([-1.0, 1.0])).asnumpy().round(4))
+        [-0.3034  0.8651]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +187,13 @@ class Mish(Cell):
 
 
 class Sigmoid(Cell):
-    """1/(1 + e^-input)."""
+    """Computes 1/(1 + e^-input).
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Sigmoid()(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [0.5    0.7311]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,7 +203,13 @@ class Sigmoid(Cell):
 
 
 class Tanh(Cell):
-    """Hyperbolic tangent."""
+    """Computes the hyperbolic tangent.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Tanh()(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
+        [0.     0.7616]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +219,13 @@ class Tanh(Cell):
 
 
 class LogSigmoid(Cell):
-    """The logarithm of the sigmoid."""
+    """Computes the logarithm of the sigmoid.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.LogSigmoid()(ms.Tensor([-1.0, 1.0])).asnumpy().round(4))
+        [-1.3133 -0.3133]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,7 +235,13 @@ class LogSigmoid(Cell):
 
 
 class Hardsigmoid(Cell):
-    """relu6(input + 3)/6."""
+    """Computes relu6(input + 3)/6.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Hardsigmoid()(ms.Tensor([0.0, 3.0])))
+        [0.5 1. ]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +251,13 @@ class Hardsigmoid(Cell):
 
 
 class Hardswish(Cell):
-    """input·relu6(input + 3)/6."""
+    """Computes input·relu6(input + 3)/6.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Hardswish()(ms.Tensor([0.0, 3.0])))
+        [0. 3.]
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,7 +267,19 @@ class Hardswish(Cell):
 
 
 class Hardshrink(Cell):
-    """input, and 0 within lambd of 0."""
+    """Sets elements in [-lambd, lambd] to 0 and keeps the others.
+
+    Args:
+        lambd (float): The bound. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Hardshrink()(ms.Tensor([-1.0, 0.2])))
+        [-1.  0.]
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -165,7 +290,19 @@ class Hardshrink(Cell):
 
 
 class Softshrink(Cell):
-    """input moved towards 0 by lambd, and 0 within lambd of it."""
+    """Moves the input towards 0 by lambd; elements in [-lambd, lambd] become 0.
+
+    Args:
+        lambd (float): The distance, at least 0. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Softshrink()(ms.Tensor([-1.0, 0.2])))
+        [-0.5  0. ]
+    """
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
@@ -176,7 +313,19 @@ class Softshrink(Cell):
 
 
 class GELU(Cell):
-    """input·Φ(input); approximate 'tanh': its approximation."""
+    """Computes input·Φ(input), where Φ is the standard normal distribution function.
+
+    Args:
+        approximate (str): "none" to use erf, or "tanh" for the approximation by tanh. Default: "none".
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.GELU()(ms.Tensor([-1.0, 1.0])).asnumpy().round(4))
+        [-0.1587  0.8413]
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -187,7 +336,19 @@ class GELU(Cell):
 
 
 class GLU(Cell):
-    """The first half along dim times the sigmoid of the second."""
+    """Splits the input in two halves along a dimension and returns the first times the sigmoid of the second.
+
+    Args:
+        dim (int): The dimension. Default: -1.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.GLU()(ms.Tensor([2.0, 4.0, 0.0, 0.0])))
+        [1. 2.]
+    """
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -198,7 +359,19 @@ class GLU(Cell):
 
 
 class Softmax(Cell):
-    """e^input over its sum along dim; without dim see functional.softmax."""
+    """Computes e^input divided by its sum along a dimension.
+
+    Args:
+        dim (int): The dimension; None is 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Softmax(0)(ms.Tensor([1.0, 2.0, 3.0])).asnumpy().round(4))
+        [0.09   0.2447 0.6652]
+    """
 
     def __init__(self, dim: Optional[int] = None) -> None:
         super().__init__()
@@ -212,7 +385,19 @@ class Softmax(Cell):
 
 
 class LogSoftmax(Softmax):
-    """The logarithm of Softmax."""
+    """Computes the logarithm of softmax along a dimension.
+
+    Args:
+        dim (int): The dimension; None is 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.LogSoftmax(0)(ms.Tensor([1.0, 2.0, 3.0])).asnumpy().round(4))
+        [-2.4076 -1.4076 -0.4076]
+    """
 
     def __init__(self, dim: Optional[int] = None) -> None:
         super().__init__(dim)
@@ -222,7 +407,23 @@ class LogSoftmax(Softmax):
 
 
 class PReLU(Cell):
-    """input above 0, weight·input elsewhere. Parameter `weight` [num_parameters]: one for all, or one per channel (dimension 1), at first `init`."""
+    """Returns the input above 0, else weight·input.
+
+    The parameter `weight` has shape [num_parameters].
+
+    Args:
+        num_parameters (int): 1, or the number of channels (dimension 1). Default: 1.
+        init (float): The initial value. Default: 0.25.
+        dtype (dtype): The type of the parameter; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.PReLU()(ms.Tensor([-1.0, 0.5])).asnumpy())
+        [-0.25  0.5 ]
+    """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
         super().__init__()

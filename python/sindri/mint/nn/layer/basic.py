@@ -1,4 +1,4 @@
-"""Linear, embedding, dropout, and layers of mindspore.mint.nn that reshape and resize."""
+"""Linear, embedding and dropout layers of mindspore.mint.nn, and layers that reshape and resize."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,9 @@ from sindri.nn.cell import Cell
 
 
 def drawn(weight_init: Any, bias_init: Any, shape: Tuple[int, ...], outputs: int, bias: bool, dtype: Any) -> Tuple[Parameter, Optional[Parameter]]:
-    """(weight, bias or None), by default both from U(±1/sqrt(fan_in)), fan_in being the product of shape[1:], as in PyTorch."""
+    """Returns (weight, bias or None), by default both from U(±1/sqrt(fan_in)) as in PyTorch, where fan_in is the product
+    of shape[1:].
+    """
     dtype, fan_in = dtype or mstype.float32, math.prod(shape[1:])
     weight = Parameter(initializer(HeUniform(math.sqrt(5)) if weight_init is None else weight_init, shape, dtype), name="weight")
     if not bias:
@@ -25,7 +27,29 @@ def drawn(weight_init: Any, bias_init: Any, shape: Tuple[int, ...], outputs: int
 
 
 class Linear(Cell):
-    """input [..., in_features] -> [..., out_features], input·weightᵀ + bias. Parameters `weight` [out, in] and, with bias, `bias` [out]."""
+    """Computes input·weightᵀ + bias for inputs [..., in_features].
+
+    Parameters: `weight` [out_features, in_features] and, with `bias`, `bias` [out_features].
+
+    Args:
+        in_features (int): The size of the input's last dimension.
+        out_features (int): The size of the result's last dimension.
+        bias (bool): Whether the layer has a bias. Default: True.
+        weight_init (Tensor, str, number or Initializer): The initial weight; None is U(±1/sqrt(in_features)).
+            Default: None.
+        bias_init (Tensor, str, number or Initializer): The initial bias; None is U(±1/sqrt(in_features)).
+            Default: None.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If a size is below 1 or the input's last dimension is not `in_features`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Linear(2, 3)(ms.ops.ones((4, 2))).shape)
+        (4, 3)
+    """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, weight_init: Any = None, bias_init: Any = None, dtype: Any = None) -> None:
         super().__init__()
@@ -43,9 +67,31 @@ class Linear(Cell):
 
 
 class Embedding(Cell):
-    """Rows of `weight` [num_embeddings, embedding_dim], at first from N(0, 1) and row padding_idx zeros; arguments as functional.embedding.
+    """Looks up rows of the parameter `weight` [num_embeddings, embedding_dim]; see `functional.embedding`.
 
-    _weight: the initial weight instead; _freeze: it gets no gradient. `sparse` has no effect: gradients are dense.
+    The rows are initialised from N(0, 1); row `padding_idx` is zeros.
+
+    Args:
+        num_embeddings (int): The number of rows.
+        embedding_dim (int): The size of a row.
+        padding_idx (int): The row that gets no gradient; None is none. Default: None.
+        max_norm (float): The bound of a row's norm; None is none. Default: None.
+        norm_type (float): The order of the norm. Default: 2.0.
+        scale_grad_by_freq (bool): Whether the gradient of a row is divided by how often the input names it.
+            Default: False.
+        sparse (bool): No effect: gradients are dense. Default: False.
+        _weight (Tensor): The initial weight. Default: None.
+        _freeze (bool): Whether the weight gets no gradient. Default: False.
+        dtype (dtype): The type of the weight; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `padding_idx` is out of range or `_weight` has another shape.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Embedding(3, 2)(ms.Tensor([0, 2])).shape)
+        (2, 2)
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: Optional[int] = None, max_norm: Optional[float] = None, norm_type: float = 2.0,
@@ -75,7 +121,20 @@ class Embedding(Cell):
 
 
 class Dropout(Cell):
-    """In training, elements set to 0 with probability p and the others divided by 1 - p."""
+    """Sets elements to 0 with probability p in training and divides the others by 1 - p.
+
+    Args:
+        p (float): The probability to drop an element. Default: 0.5.
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        ValueError: If `p` is not in [0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Dropout(0.5).set_train(False)(ms.Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
 
     _drop: Any = staticmethod(F.dropout)
 
@@ -91,7 +150,20 @@ class Dropout(Cell):
 
 
 class Dropout2d(Dropout):
-    """In training, whole channels of [n, c, ...] set to 0 with probability p and the others divided by 1 - p."""
+    """Sets whole channels of [n, c, ...] to 0 with probability p in training and divides the others by 1 - p.
+
+    Args:
+        p (float): The probability to drop a channel. Default: 0.5.
+        inplace (bool): Whether the input itself is given the result. Default: False.
+
+    Raises:
+        ValueError: If `p` is not in [0, 1].
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Dropout2d(0.5).set_train(False)(ms.ops.ones((1, 1, 1, 2))))
+        [[[[1. 1.]]]]
+    """
 
     _drop: Any = staticmethod(F.dropout2d)
 
@@ -100,7 +172,17 @@ class Dropout2d(Dropout):
 
 
 class Flatten(Cell):
-    """Dimensions start_dim to end_dim as one."""
+    """Flattens dimensions start_dim to end_dim into one.
+
+    Args:
+        start_dim (int): The first dimension to flatten. Default: 1.
+        end_dim (int): The last dimension to flatten. Default: -1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Flatten()(ms.ops.ones((2, 3, 4))).shape)
+        (2, 12)
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -111,7 +193,17 @@ class Flatten(Cell):
 
 
 class Identity(Cell):
-    """The input; any arguments are accepted and ignored."""
+    """Returns its input. Any constructor arguments are accepted and ignored.
+
+    Args:
+        *args: No effect.
+        **kwargs: No effect.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Identity()(ms.Tensor([1, 2])))
+        [1 2]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -121,7 +213,21 @@ class Identity(Cell):
 
 
 class Fold(Cell):
-    """Columns of windows added up to images; see functional.fold."""
+    """Sums columns of windows to images; see `functional.fold`.
+
+    Args:
+        output_size (int or sequence of ints): The size of the images.
+        kernel_size (int or sequence of ints): The window.
+        dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
+        padding (int or sequence of ints): The padding. Default: 0.
+        stride (int or sequence of ints): The step of the windows. Default: 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Fold((2, 2), (1, 2))(ms.Tensor([[[1.0, 3.0], [2.0, 4.0]]])))
+        [[[[1. 2.]
+           [3. 4.]]]]
+    """
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -132,7 +238,20 @@ class Fold(Cell):
 
 
 class Unfold(Cell):
-    """Windows of images as columns; see functional.unfold."""
+    """Extracts windows of images as columns; see `functional.unfold`.
+
+    Args:
+        kernel_size (int or sequence of ints): The window.
+        dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
+        padding (int or sequence of ints): The padding. Default: 0.
+        stride (int or sequence of ints): The step of the windows. Default: 1.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Unfold((1, 2))(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[1. 3.]
+          [2. 4.]]]
+    """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -143,7 +262,19 @@ class Unfold(Cell):
 
 
 class PixelShuffle(Cell):
-    """[..., c·r², h, w] -> [..., c, h·r, w·r] with r = upscale_factor."""
+    """Moves channels to blocks of pixels: [..., c·r², h, w] -> [..., c, h·r, w·r] with r = upscale_factor.
+
+    Args:
+        upscale_factor (int): The factor r.
+
+    Raises:
+        ValueError: If r² does not divide the number of channels.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.PixelShuffle(2)(ms.ops.ones((1, 4, 2, 3))).shape)
+        (1, 1, 4, 6)
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -154,7 +285,23 @@ class PixelShuffle(Cell):
 
 
 class Upsample(Cell):
-    """Spatial dimensions resized; arguments as functional.interpolate."""
+    """Resizes spatial dimensions; see `functional.interpolate`.
+
+    Args:
+        size (int or sequence of ints): The new sizes; either this or `scale_factor` is given. Default: None.
+        scale_factor (number or sequence of numbers): The factors of the sizes. Default: None.
+        mode (str): The mode. Default: "nearest".
+        align_corners (bool): Whether the corners of input and result coincide. Default: None.
+        recompute_scale_factor (bool): Whether to use the ratio of the sizes instead of `scale_factor`. Default: None.
+
+    Raises:
+        ValueError: If the arguments do not fit; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Upsample(size=4)(ms.Tensor([[[1.0, 2.0]]])))
+        [[[1. 1. 2. 2.]]]
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Optional[bool] = None,
                  recompute_scale_factor: Optional[bool] = None) -> None:
@@ -170,14 +317,35 @@ class Upsample(Cell):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images [n, c, h, w] resized by their nearest pixels."""
+    """Resizes images [n, c, h, w] by the nearest pixels.
+
+    Args:
+        size (int or sequence of ints): The new sizes; either this or `scale_factor` is given. Default: None.
+        scale_factor (number or sequence of numbers): The factors of the sizes. Default: None.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.UpsamplingNearest2d(scale_factor=2)(ms.Tensor([[[[1.0, 2.0]]]])))
+        [[[[1. 1. 2. 2.]
+           [1. 1. 2. 2.]]]]
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images [n, c, h, w] resized linearly in both directions, with aligned corners."""
+    """Resizes images [n, c, h, w] linearly in both directions, with aligned corners.
+
+    Args:
+        size (int or sequence of ints): The new sizes; either this or `scale_factor` is given. Default: None.
+        scale_factor (number or sequence of numbers): The factors of the sizes. Default: None.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.UpsamplingBilinear2d(size=(1, 3))(ms.Tensor([[[[1.0, 3.0]]]])))
+        [[[[1. 2. 3.]]]]
+    """
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)

@@ -14,8 +14,12 @@ _PAD_MODES = {"zeros": "constant", "reflect": "reflect", "replicate": "replicate
 
 
 class _Conv(Cell):
-    """Base of convolutions: checked sizes, `weight` [out, in/groups, ...] (transposed: [in, out/groups, ...]) and, with bias, `bias` [out], both from
-    U(±1/sqrt(fan_in)) with the fan_in of PyTorch. padding: numbers, 'same' or 'valid'; padding_mode: 'zeros', 'reflect', 'replicate' or 'circular'."""
+    """Base class of convolutions with checked sizes.
+
+    Parameters: `weight` [out, in/groups, ...] (transposed: [in, out/groups, ...]) and, with bias, `bias` [out], both
+    from U(±1/sqrt(fan_in)) with PyTorch's fan_in. `padding` is numbers, 'same' or 'valid'; `padding_mode` is 'zeros',
+    'reflect', 'replicate' or 'circular'.
+    """
 
     _dims, _transposed = 2, False
     _convolve: Callable[..., Tensor]
@@ -38,7 +42,7 @@ class _Conv(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         padding: Any = self.padding
-        if self.padding_mode != "zeros":  # the last dimension comes first there
+        if self.padding_mode != "zeros":  # F.pad expects the last dimension first
             ends = [v for i in reversed(range(self._dims)) for v in self._pads[2 * i:2 * i + 2]]
             input, padding = F.pad(input, ends, _PAD_MODES[self.padding_mode]), 0
         return type(self)._convolve(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
@@ -49,7 +53,32 @@ class _Conv(Cell):
 
 
 class Conv1d(_Conv):
-    """Cross-correlation of [n, c, l] or [c, l]; see functional.conv1d."""
+    """Computes the cross-correlation of sequences [n, c, l] or [c, l] with a weight; see `functional.conv1d`.
+
+    Parameters: `weight` [out, in/groups, k] and, with `bias`, `bias` [out], both from U(±1/sqrt(fan_in)).
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
+            "valid". Default: 0.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+        bias (bool): Whether the layer has a bias. Default: True.
+        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit, such as channels that are not multiples of `groups`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Conv1d(2, 4, 3)(ms.ops.ones((1, 2, 5))).shape)
+        (1, 4, 3)
+    """
 
     _dims = 1
     _convolve: Any = staticmethod(F.conv1d)
@@ -60,7 +89,32 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """Cross-correlation of [n, c, h, w] or [c, h, w]; see functional.conv2d."""
+    """Computes the cross-correlation of images [n, c, h, w] or [c, h, w] with a weight; see `functional.conv2d`.
+
+    Parameters: `weight` [out, in/groups, kh, kw] and, with `bias`, `bias` [out], both from U(±1/sqrt(fan_in)).
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
+            "valid". Default: 0.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+        bias (bool): Whether the layer has a bias. Default: True.
+        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit, such as channels that are not multiples of `groups`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Conv2d(2, 4, 3)(ms.ops.ones((1, 2, 5, 5))).shape)
+        (1, 4, 3, 3)
+    """
 
     _convolve: Any = staticmethod(F.conv2d)
 
@@ -70,7 +124,32 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Cross-correlation of [n, c, d, h, w] or [c, d, h, w]; see functional.conv3d."""
+    """Computes the cross-correlation of volumes [n, c, d, h, w] or [c, d, h, w] with a weight; see `functional.conv3d`.
+
+    Parameters: `weight` [out, in/groups, kd, kh, kw] and, with `bias`, `bias` [out], both from U(±1/sqrt(fan_in)).
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
+            "valid". Default: 0.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        groups (int): The number of groups of channels. Default: 1.
+        bias (bool): Whether the layer has a bias. Default: True.
+        padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit, such as channels that are not multiples of `groups`.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.Conv3d(2, 4, 3)(ms.ops.ones((1, 2, 5, 5, 5))).shape)
+        (1, 4, 3, 3, 3)
+    """
 
     _dims = 3
     _convolve: Any = staticmethod(F.conv3d)
@@ -81,8 +160,33 @@ class Conv3d(_Conv):
 
 
 class ConvTranspose2d(_Conv):
-    """Transposed convolution of [n, c, h, w] or [c, h, w]; see functional.conv_transpose2d. output_size of a call: the height and width wanted, from
-    which its output_padding follows. padding_mode: 'zeros' only."""
+    """Applies a transposed convolution to images [n, c, h, w] or [c, h, w]; see `functional.conv_transpose2d`.
+
+    Parameters: `weight` [in, out/groups, kh, kw] and, with `bias`, `bias` [out]. A call accepts `output_size`, the
+    height and width of the result, from which its output_padding follows.
+
+    Args:
+        in_channels (int): The number of input channels.
+        out_channels (int): The number of output channels.
+        kernel_size (int or sequence of ints): The size of the kernel.
+        stride (int or sequence of ints): The stride. Default: 1.
+        padding (int or sequence of ints): The number of rows and columns cut off at each edge. Default: 0.
+        output_padding (int or sequence of ints): The number of rows and columns added at the end. Default: 0.
+        groups (int): The number of groups of channels. Default: 1.
+        bias (bool): Whether the layer has a bias. Default: True.
+        dilation (int or sequence of ints): The dilation. Default: 1.
+        padding_mode (str): Must be "zeros". Default: "zeros".
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ConvTranspose2d(2, 4, 3, stride=2)(ms.ops.ones((1, 2, 5, 5))).shape)
+        (1, 4, 11, 11)
+    """
 
     _transposed = True
 

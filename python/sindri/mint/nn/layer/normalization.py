@@ -1,4 +1,4 @@
-"""Normalisation layers of mindspore.mint.nn. momentum is PyTorch's: the weight of the new statistics."""
+"""Normalisation layers of mindspore.mint.nn. `momentum` is PyTorch's: the weight of the new statistics."""
 from __future__ import annotations
 
 from typing import Any, Optional, Tuple, Union
@@ -22,9 +22,10 @@ def _parameter(value: str, shape: Tuple[int, ...], name: str, dtype: Any, traine
 class _BatchNorm(Cell):
     """Normalises every channel by the batch's mean and variance in training and by the running ones otherwise.
 
-    Parameters: `weight` and `bias` [num_features], with affine; `running_mean`, `running_var` [num_features] and the int64 scalar
-    `num_batches_tracked`, which are not trained, with track_running_stats; without it the batch's statistics are used in evaluation, too. momentum
-    None: the running values are averages over all batches. Raises ValueError for inputs of another rank or number of channels.
+    Parameters: `weight` and `bias` [num_features], with affine; `running_mean`, `running_var` [num_features] and the
+    int64 scalar `num_batches_tracked`, which are not trained, with track_running_stats. Without it the batch's
+    statistics are also used in evaluation. momentum None averages the running values over all batches. Raises
+    ValueError for inputs of another rank or number of channels.
     """
 
     _ranks: Tuple[int, ...] = ()
@@ -65,7 +66,29 @@ class _BatchNorm(Cell):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of [n, c] or [n, c, l]; parameters and errors as BatchNorm2d."""
+    """Normalises [n, c] or [n, c, l] by the batch's statistics in training and by the running ones otherwise.
+
+    In training the running statistics become (1 - momentum)·running + momentum·batch.
+
+    Args:
+        num_features (int): The number of channels.
+        eps (float): The summand of the variance. Default: 1e-05.
+        momentum (float): The weight of the batch in the update of the running statistics; None averages over all
+            batches. Default: 0.1.
+        affine (bool): Whether the layer has `weight` and `bias`. Default: True.
+        track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
+            without them the batch's statistics are also used in evaluation. Default: True.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the input has another rank or number of channels; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.BatchNorm1d(2)(ms.ops.ones((4, 2))).shape)
+        (4, 2)
+    """
 
     _ranks = (2, 3)
 
@@ -75,10 +98,28 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of [n, c, h, w] by the batch's statistics in training and the running ones otherwise.
+    """Normalises [n, c, h, w] by the batch's statistics in training and by the running ones otherwise.
 
-    Parameters `weight` and `bias` with affine, `running_mean`, `running_var` and `num_batches_tracked` with track_running_stats. In training
-    running = (1 - momentum)·running + momentum·batch; momentum None averages over all batches. Raises ValueError for other inputs.
+    In training the running statistics become (1 - momentum)·running + momentum·batch.
+
+    Args:
+        num_features (int): The number of channels.
+        eps (float): The summand of the variance. Default: 1e-05.
+        momentum (float): The weight of the batch in the update of the running statistics; None averages over all
+            batches. Default: 0.1.
+        affine (bool): Whether the layer has `weight` and `bias`. Default: True.
+        track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
+            without them the batch's statistics are also used in evaluation. Default: True.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the input has another rank or number of channels; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.BatchNorm2d(2)(ms.ops.ones((4, 2, 3, 3))).shape)
+        (4, 2, 3, 3)
     """
 
     _ranks = (4,)
@@ -89,7 +130,29 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of [n, c, d, h, w]; parameters and errors as BatchNorm2d."""
+    """Normalises [n, c, d, h, w] by the batch's statistics in training and by the running ones otherwise.
+
+    In training the running statistics become (1 - momentum)·running + momentum·batch.
+
+    Args:
+        num_features (int): The number of channels.
+        eps (float): The summand of the variance. Default: 1e-05.
+        momentum (float): The weight of the batch in the update of the running statistics; None averages over all
+            batches. Default: 0.1.
+        affine (bool): Whether the layer has `weight` and `bias`. Default: True.
+        track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
+            without them the batch's statistics are also used in evaluation. Default: True.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the input has another rank or number of channels; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.BatchNorm3d(2)(ms.ops.ones((4, 2, 3, 3, 3))).shape)
+        (4, 2, 3, 3, 3)
+    """
 
     _ranks = (5,)
 
@@ -99,9 +162,30 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation of [n, c, ...] over the ranks of a group; all of them without process_group. Parameters and errors as BatchNorm2d.
+    """Normalises [n, c, ...] by the statistics of a group of ranks; see `BatchNorm2d`.
 
-    Mean and variance are those of all its ranks' batches, which may differ in size. In evaluation, and on one rank, it is BatchNorm2d.
+    Mean and variance are those of all ranks' batches, which may differ in size. In evaluation, and on one rank, it is
+    BatchNorm2d.
+
+    Args:
+        num_features (int): The number of channels.
+        eps (float): The summand of the variance. Default: 1e-05.
+        momentum (float): The weight of the batch in the update of the running statistics; None averages over all
+            batches. Default: 0.1.
+        affine (bool): Whether the layer has `weight` and `bias`. Default: True.
+        track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
+            without them the batch's statistics are also used in evaluation. Default: True.
+        process_group (str): The group of ranks; None is all ranks. Default: None.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the input has another rank or number of channels; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.SyncBatchNorm(2)(ms.ops.ones((4, 2))).shape)
+        (4, 2)
     """
 
     _ranks = (2, 3, 4, 5)
@@ -124,8 +208,24 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class GroupNorm(Cell):
-    """Normalises num_groups groups of the channels (dimension 1), then scales by `weight` and shifts by `bias`, both [num_channels]; without affine they
-    are not trained. Raises ValueError if num_channels is not a multiple of num_groups, and for inputs with another number of channels."""
+    """Normalises groups of the channels (dimension 1), then multiplies by `weight` and adds `bias`, both [num_channels].
+
+    Args:
+        num_groups (int): The number of groups.
+        num_channels (int): The number of channels.
+        eps (float): The summand of the variance. Default: 1e-05.
+        affine (bool): Whether `weight` and `bias` are trained. Default: True.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If `num_groups` does not divide `num_channels`, or the input has another number of channels.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.GroupNorm(2, 4)(ms.Tensor([[1.0, 3.0, 5.0, 9.0]])).asnumpy().round(4))
+        [[-1.  1. -1.  1.]]
+    """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None) -> None:
         super().__init__()
@@ -146,8 +246,24 @@ class GroupNorm(Cell):
 
 
 class LayerNorm(Cell):
-    """Normalises the last dimensions normalized_shape, then scales by `weight` and shifts by `bias` of that shape. Without elementwise_affine neither is
-    there, without bias only the weight. Raises ValueError for inputs with other last dimensions."""
+    """Normalises the last dimensions, then multiplies by `weight` and adds `bias` of that shape.
+
+    Args:
+        normalized_shape: The sizes of the last dimensions.
+        eps (float): The summand of the variance. Default: 1e-05.
+        elementwise_affine (bool): Whether the layer has `weight` and `bias`. Default: True.
+        bias (bool): Whether the layer has `bias`. Default: True.
+        dtype (dtype): The type of the parameters; None is float32. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the input has other last dimensions; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.LayerNorm(3)(ms.Tensor([[1.0, 2.0, 3.0]])).asnumpy().round(4))
+        [[-1.2247  0.      1.2247]]
+    """
 
     def __init__(self, normalized_shape: Union[int, Tuple[int, ...]], eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  dtype: Any = None) -> None:

@@ -10,7 +10,9 @@ from sindri.nn.cell import Cell
 
 
 class _Pad(Cell):
-    """Pads the last `_dims` dimensions: padding is one int for every side, or (left, right, top, bottom, ...). Raises TypeError or ValueError."""
+    """Pads the last `_dims` dimensions: padding is one int for every side, or (left, right, top, bottom, ...). Raises
+    TypeError or ValueError.
+    """
 
     _dims, _mode = 1, "constant"
 
@@ -45,14 +47,45 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """The last dimension padded with value; negative numbers cut."""
+    """Pads the last dimension with a value; negative numbers remove elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 2 as (left, right).
+        value (number): The value.
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ConstantPad1d(1, 9.0)(ms.Tensor([[1.0, 2.0]])))
+        [[9. 1. 2. 9.]]
+    """
 
     def __init__(self, padding: Any, value: Any) -> None:
         super().__init__(padding, value)
 
 
 class ConstantPad2d(_ConstantPad):
-    """The last two dimensions padded with value; negative numbers cut."""
+    """Pads the last two dimensions with a value; negative numbers remove elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 4 as (left, right, top, bottom).
+        value (number): The value.
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ConstantPad2d(1, 9.0)(ms.Tensor([[[1.0, 2.0], [3.0, 4.0]]])))
+        [[[9. 9. 9. 9.]
+          [9. 1. 2. 9.]
+          [9. 3. 4. 9.]
+          [9. 9. 9. 9.]]]
+    """
 
     _dims = 2
 
@@ -61,7 +94,21 @@ class ConstantPad2d(_ConstantPad):
 
 
 class ConstantPad3d(_ConstantPad):
-    """The last three dimensions padded with value; negative numbers cut."""
+    """Pads the last three dimensions with a value; negative numbers remove elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 6 as (left, right, top, bottom, front, back).
+        value (number): The value.
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ConstantPad3d(1, 9.0)(ms.ops.ones((1, 2, 2, 2))).shape)
+        (1, 4, 4, 4)
+    """
 
     _dims = 3
 
@@ -70,14 +117,43 @@ class ConstantPad3d(_ConstantPad):
 
 
 class ZeroPad1d(_Pad):
-    """The last dimension padded with zeros; negative numbers cut."""
+    """Pads the last dimension with zeros; negative numbers remove elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 2 as (left, right).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ZeroPad1d(1)(ms.Tensor([[1.0, 2.0]])))
+        [[0. 1. 2. 0.]]
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding)
 
 
 class ZeroPad2d(_Pad):
-    """The last two dimensions padded with zeros; negative numbers cut."""
+    """Pads the last two dimensions with zeros; negative numbers remove elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 4 as (left, right, top, bottom).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ZeroPad2d(1)(ms.Tensor([[[1.0, 2.0], [3.0, 4.0]]])))
+        [[[0. 0. 0. 0.]
+          [0. 1. 2. 0.]
+          [0. 3. 4. 0.]
+          [0. 0. 0. 0.]]]
+    """
 
     _dims = 2
 
@@ -86,7 +162,20 @@ class ZeroPad2d(_Pad):
 
 
 class ZeroPad3d(_Pad):
-    """The last three dimensions padded with zeros; negative numbers cut."""
+    """Pads the last three dimensions with zeros; negative numbers remove elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 6 as (left, right, top, bottom, front, back).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ZeroPad3d(1)(ms.ops.ones((1, 2, 2, 2))).shape)
+        (1, 4, 4, 4)
+    """
 
     _dims = 3
 
@@ -95,7 +184,20 @@ class ZeroPad3d(_Pad):
 
 
 class ReflectionPad1d(_Pad):
-    """The last dimension mirrored at the borders, without the border element."""
+    """Pads the last dimension by mirroring at the borders, without the border element.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 2 as (left, right).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReflectionPad1d(1)(ms.Tensor([[1.0, 2.0]])))
+        [[2. 1. 2. 1.]]
+    """
 
     _mode = "reflect"
 
@@ -104,7 +206,23 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """The last two dimensions mirrored at the borders, without the border element."""
+    """Pads the last two dimensions by mirroring at the borders, without the border element.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 4 as (left, right, top, bottom).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReflectionPad2d(1)(ms.Tensor([[[1.0, 2.0], [3.0, 4.0]]])))
+        [[[4. 3. 4. 3.]
+          [2. 1. 2. 1.]
+          [4. 3. 4. 3.]
+          [2. 1. 2. 1.]]]
+    """
 
     _dims, _mode = 2, "reflect"
 
@@ -113,7 +231,20 @@ class ReflectionPad2d(_Pad):
 
 
 class ReflectionPad3d(_Pad):
-    """The last three dimensions mirrored at the borders, without the border element."""
+    """Pads the last three dimensions by mirroring at the borders, without the border element.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 6 as (left, right, top, bottom, front, back).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReflectionPad3d(1)(ms.ops.ones((1, 2, 2, 2))).shape)
+        (1, 4, 4, 4)
+    """
 
     _dims, _mode = 3, "reflect"
 
@@ -122,7 +253,20 @@ class ReflectionPad3d(_Pad):
 
 
 class ReplicationPad1d(_Pad):
-    """The last dimension with the border elements repeated."""
+    """Pads the last dimension by repeating the border elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 2 as (left, right).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReplicationPad1d(1)(ms.Tensor([[1.0, 2.0]])))
+        [[1. 1. 2. 2.]]
+    """
 
     _mode = "replicate"
 
@@ -131,7 +275,23 @@ class ReplicationPad1d(_Pad):
 
 
 class ReplicationPad2d(_Pad):
-    """The last two dimensions with the border elements repeated."""
+    """Pads the last two dimensions by repeating the border elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 4 as (left, right, top, bottom).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReplicationPad2d(1)(ms.Tensor([[[1.0, 2.0], [3.0, 4.0]]])))
+        [[[1. 1. 2. 2.]
+          [1. 1. 2. 2.]
+          [3. 3. 4. 4.]
+          [3. 3. 4. 4.]]]
+    """
 
     _dims, _mode = 2, "replicate"
 
@@ -140,7 +300,20 @@ class ReplicationPad2d(_Pad):
 
 
 class ReplicationPad3d(_Pad):
-    """The last three dimensions with the border elements repeated."""
+    """Pads the last three dimensions by repeating the border elements.
+
+    Args:
+        padding (int or sequence of ints): One number for every side, or 6 as (left, right, top, bottom, front, back).
+
+    Raises:
+        TypeError: If `padding` is not of ints.
+        ValueError: If the count of `padding` does not fit.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.ReplicationPad3d(1)(ms.ops.ones((1, 2, 2, 2))).shape)
+        (1, 4, 4, 4)
+    """
 
     _dims, _mode = 3, "replicate"
 

@@ -10,7 +10,7 @@ from sindri.nn.cell import Cell
 
 
 class _AvgPool(Cell):
-    """Means of windows; arguments as the function's."""
+    """Base class of layers that average windows; the arguments are the function's."""
 
     _pool: Callable[..., Tensor]
 
@@ -26,7 +26,24 @@ class _AvgPool(Cell):
 
 
 class AvgPool1d(_AvgPool):
-    """Means of windows of [n, c, l] or [c, l]; see functional.avg_pool1d."""
+    """Computes the means of windows of signals [n, c, l] or [c, l]; see `functional.avg_pool1d`.
+
+    Args:
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        count_include_pad (bool): Whether padding counts in the divisor. Default: True.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AvgPool1d(2)(ms.Tensor([[[1.0, 2.0, 3.0, 4.0]]])))
+        [[[1.5 3.5]]]
+    """
 
     _pool: Any = staticmethod(F.avg_pool1d)
 
@@ -35,7 +52,25 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool2d(_AvgPool):
-    """Means of windows of [n, c, h, w] or [c, h, w]; see functional.avg_pool2d."""
+    """Computes the means of windows of images [n, c, h, w] or [c, h, w]; see `functional.avg_pool2d`.
+
+    Args:
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        count_include_pad (bool): Whether padding counts in the divisor. Default: True.
+        divisor_override (int): A divisor of the sums; None divides by the size of the window. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AvgPool2d(2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[2.5]]]]
+    """
 
     _pool: Any = staticmethod(F.avg_pool2d)
 
@@ -45,7 +80,25 @@ class AvgPool2d(_AvgPool):
 
 
 class AvgPool3d(_AvgPool):
-    """Means of windows of [n, c, d, h, w] or [c, d, h, w]; see functional.avg_pool3d."""
+    """Computes the means of windows of volumes [n, c, d, h, w] or [c, d, h, w]; see `functional.avg_pool3d`.
+
+    Args:
+        kernel_size (int or sequence of ints): The window.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+        count_include_pad (bool): Whether padding counts in the divisor. Default: True.
+        divisor_override (int): A divisor of the sums; None divides by the size of the window. Default: None.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AvgPool3d(2)(ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[1.]]]]]
+    """
 
     _pool: Any = staticmethod(F.avg_pool3d)
 
@@ -55,7 +108,25 @@ class AvgPool3d(_AvgPool):
 
 
 class MaxPool2d(Cell):
-    """Maxima of windows of [n, c, h, w] or [c, h, w]; see functional.max_pool2d."""
+    """Computes the maxima of windows of images [n, c, h, w] or [c, h, w]; see `functional.max_pool2d`.
+
+    Args:
+        kernel_size (int or sequence of ints): The window. Default: 1.
+        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): The padding, which does not count, at most half the window. Default: 0.
+        dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+        ceil_mode (bool): Whether partial windows at the end count. Default: False.
+
+    Raises:
+        TypeError: If an argument has another type.
+        ValueError: If the arguments do not fit; it is raised by the call.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.MaxPool2d(2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[4.]]]]
+    """
 
     def __init__(self, kernel_size: Any = 1, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
                  ceil_mode: bool = False) -> None:
@@ -69,7 +140,19 @@ class MaxPool2d(Cell):
 
 
 class MaxUnpool2d(Cell):
-    """Maxima put back to their places; see functional.max_unpool2d."""
+    """Writes maxima back to their positions; see `functional.max_unpool2d`. A call accepts `output_size`.
+
+    Args:
+        kernel_size (int or sequence of ints): The window of the pooling.
+        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        padding (int or sequence of ints): Its padding. Default: 0.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.MaxUnpool2d(2)(ms.Tensor([[[[4.0]]]]), ms.Tensor([[[[3]]]])))
+        [[[[0. 0.]
+           [0. 4.]]]]
+    """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -80,7 +163,7 @@ class MaxUnpool2d(Cell):
 
 
 class _Adaptive(Cell):
-    """Windows that cover the input evenly, output_size of them."""
+    """Base class of layers whose output_size windows cover the input evenly."""
 
     _pool: Callable[..., Any]
 
@@ -96,7 +179,16 @@ class _Adaptive(Cell):
 
 
 class AdaptiveAvgPool1d(_Adaptive):
-    """Means over output_size windows that cover [n, c, l] or [c, l]."""
+    """Computes the means over windows that cover signals [n, c, l] or [c, l].
+
+    Args:
+        output_size (int or sequence of ints): The number of windows per dimension.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AdaptiveAvgPool1d(2)(ms.Tensor([[[1.0, 2.0, 3.0, 4.0]]])))
+        [[[1.5 3.5]]]
+    """
 
     _pool: Any = staticmethod(F.adaptive_avg_pool1d)
 
@@ -105,7 +197,16 @@ class AdaptiveAvgPool1d(_Adaptive):
 
 
 class AdaptiveAvgPool2d(_Adaptive):
-    """Means over output_size windows that cover [n, c, h, w] or [c, h, w]; None keeps a size."""
+    """Computes the means over windows that cover images [n, c, h, w] or [c, h, w].
+
+    Args:
+        output_size (int or sequence of ints): The number of windows per dimension; None keeps a size.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AdaptiveAvgPool2d(1)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[2.5]]]]
+    """
 
     _pool: Any = staticmethod(F.adaptive_avg_pool2d)
 
@@ -114,7 +215,16 @@ class AdaptiveAvgPool2d(_Adaptive):
 
 
 class AdaptiveAvgPool3d(_Adaptive):
-    """Means over output_size windows that cover [n, c, d, h, w] or [c, d, h, w]; None keeps a size."""
+    """Computes the means over windows that cover volumes [n, c, d, h, w] or [c, d, h, w].
+
+    Args:
+        output_size (int or sequence of ints): The number of windows per dimension; None keeps a size.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AdaptiveAvgPool3d(1)(ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[1.]]]]]
+    """
 
     _pool: Any = staticmethod(F.adaptive_avg_pool3d)
 
@@ -123,7 +233,7 @@ class AdaptiveAvgPool3d(_Adaptive):
 
 
 class _AdaptiveMax(_Adaptive):
-    """Maxima; with return_indices also their int64 places."""
+    """Base class of adaptive maximum pooling; with return_indices also the int64 positions."""
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
@@ -134,7 +244,20 @@ class _AdaptiveMax(_Adaptive):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax):
-    """Maxima over output_size windows that cover [n, c, l] or [c, l]; with return_indices also their places."""
+    """Computes the maxima over windows that cover signals [n, c, l] or [c, l].
+
+    Args:
+        output_size (int or sequence of ints): The number of windows per dimension.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+
+    Raises:
+        TypeError: If `return_indices` is not a bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AdaptiveMaxPool1d(2)(ms.Tensor([[[1.0, 2.0, 3.0, 4.0]]])))
+        [[[2. 4.]]]
+    """
 
     _pool: Any = staticmethod(F.adaptive_max_pool1d)
 
@@ -143,7 +266,20 @@ class AdaptiveMaxPool1d(_AdaptiveMax):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax):
-    """Maxima over output_size windows that cover [n, c, h, w] or [c, h, w]; with return_indices also their places in the flat image."""
+    """Computes the maxima over windows that cover images [n, c, h, w] or [c, h, w].
+
+    Args:
+        output_size (int or sequence of ints): The number of windows per dimension; None keeps a size.
+        return_indices (bool): Whether to return the positions of the maxima too. Default: False.
+
+    Raises:
+        TypeError: If `return_indices` is not a bool.
+
+    Examples:
+        >>> import sindri as ms
+        >>> print(ms.mint.nn.AdaptiveMaxPool2d(1)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[4.]]]]
+    """
 
     _pool: Any = staticmethod(F.adaptive_max_pool2d)
 
