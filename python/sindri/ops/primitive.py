@@ -374,7 +374,7 @@ def like(model: Callable, function: Callable) -> Callable:
 
 
 def _documentation(name: str, function: Callable, attrs: dict, hints: tuple) -> str:
-    """The function's documentation with a paragraph, before the sections, that shows which arguments belong to the constructor and which to the call."""
+    """Returns the function's documentation with a paragraph, before the sections, that shows the arguments of the constructor and of the call."""
     text, plain = text_of(function), inspect.unwrap(function)
     if is_native(function):
         called = re.findall(r"(\w+): ", (function.__doc__ or "").partition("\n")[0].rpartition(" -> ")[0])
@@ -386,8 +386,9 @@ def _documentation(name: str, function: Callable, attrs: dict, hints: tuple) -> 
     usage = f"Usage: `{name}({made})({', '.join(key for key in called if key not in attrs)})`."
     if hints:
         usage += f" No effect: {', '.join(hints)}."
-    head, sections, tail = text.partition("\n\n    Args:")
-    return f"{head}\n\n    {usage}{sections}{tail}"
+    indent = "" if "\n\nArgs:" in text else "    "  # the engine's sections are not indented
+    head, sections, tail = text.partition(f"\n\n{indent}Args:")
+    return f"{head}\n\n{indent}{usage}{sections}{tail}"
 
 
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -24,7 +24,8 @@ __all__ = ["CusBatchMatMul", "CusCholeskyTrsm", "CusFusedAbsMax1", "CusImg2Col",
 def _ascend_only(name: str) -> type:
     def __init__(self, *args: Any, **kwargs: Any):
         fail(RuntimeError, f"{name} runs on Ascend only", f"ops.{name}", "use the classes for GPU: Im2Col, CholeskyTrsm, UpdateThorGradient")
-    return type(name, (Primitive,), {"__init__": __init__, "__doc__": "An Ascend kernel.\n\n    Raises:\n        RuntimeError: When it is constructed.", "__module__": __name__})
+    doc = "An Ascend kernel.\n\n    Raises:\n        RuntimeError: When it is constructed."
+    return type(name, (Primitive,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
 
 
 (CusBatchMatMul, CusCholeskyTrsm, CusFusedAbsMax1, CusImg2Col, CusMatMulCube, CusMatMulCubeDenseLeft, CusMatMulCubeDenseRight,
