@@ -1,12 +1,12 @@
-"""Sindri under MindSpore's name, for scripts that say `import mindspore`.
+"""Sindri under MindSpore's name, for scripts that contain `import mindspore`.
 
-`mindspore.X` is the very module object `sindri.X`, whichever way it is imported, so classes are the same along all paths. `__version__` is the
-version of the interface. Another package called mindspore in the same environment would shadow this one or be shadowed: install only one.
+`mindspore.X` is the module object `sindri.X`, however it is imported, so both names have the same classes. `__version__` is the version of
+MindSpore's interface. Another package called mindspore in the same environment would shadow this one or be shadowed: install only one.
 """
 try:
     import sindri as _sindri
 except ImportError as _e:
-    raise ImportError(f"this package gives Sindri the name mindspore, and sindri cannot be imported: {_e} | install sindri") from _e
+    raise ImportError(f"this package provides Sindri under the name mindspore, but sindri cannot be imported: {_e} | install sindri") from _e
 
 from mindspore import _finder
 from sindri.version import mindspore_version as __version__

@@ -1,4 +1,4 @@
-"""Import hook: `mindspore.X` is `sindri.X`."""
+"""Import hook that resolves `mindspore.X` to `sindri.X`."""
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -11,7 +11,7 @@ _OWN = {'mindspore._finder'}
 
 
 class _Loader(importlib.abc.Loader):
-    """Hands over the module of the other name, unchanged."""
+    """Returns the module of the other name, unchanged."""
 
     def create_module(self, spec):
         module = importlib.import_module(_THERE + spec.name[len(_HERE):])
@@ -19,13 +19,13 @@ class _Loader(importlib.abc.Loader):
         return module
 
     def exec_module(self, module):
-        # The import system has put the alias's spec there; relative imports and reload need the module's own.
+        # The import system has set the alias's spec; relative imports and reload need the module's original spec.
         module.__spec__ = self._spec
         alias_all()
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds `mindspore.X` wherever `sindri.X` exists."""
+    """Finds `mindspore.X` if `sindri.X` exists."""
 
     def find_spec(self, fullname, path=None, target=None):
         if not fullname.startswith(_HERE) or fullname in _OWN:
@@ -40,15 +40,17 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def alias_all():
-    """Enters every loaded sindri module under its other name. An import that finds its module there does not touch the parent package, where a
-    function may have the module's name."""
+    """Adds every loaded sindri module to sys.modules under its other name.
+
+    An import that finds its module there does not change the parent package, in which a function may have the module's name.
+    """
     for name, module in list(sys.modules.items()):
         if name.startswith(_THERE) and module is not None:
             sys.modules.setdefault(_HERE + name[len(_THERE):], module)
 
 
 def install():
-    """Puts the finder first, once."""
+    """Inserts the finder as the first one of sys.meta_path, unless it is installed already."""
     if not any(isinstance(f, Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, Finder())
     alias_all()

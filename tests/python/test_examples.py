@@ -113,7 +113,7 @@ def test_resumes_where_it_stopped(example, cifar, tmp_path):
     best = f"{output}/best.ckpt"
     ms.save_checkpoint([{"name": n, "data": v} for n, v in b.items() if n not in ("epoch_num", "step_num")], best)
     assert os.path.basename(example("train").newest_checkpoint(output)) == resumed
-    with pytest.raises(SystemExit, match="holds weights, not the state of a training run"):
+    with pytest.raises(SystemExit, match="contains only weights, not the state of a training run"):
         example("train").train(settings(example, cifar, output, "epoch_size=2", f"resume_ckpt={best}"))
 
 

@@ -1,4 +1,4 @@
-"""The network of the example, and how it is evaluated on several ranks."""
+"""The network of the example and its evaluation on several ranks."""
 from __future__ import annotations
 
 import os
@@ -19,7 +19,7 @@ def resnet(num_classes: int = 1001) -> ResNet:
 
 
 class SmallNet(nn.Cell):
-    """x [N, 3, H, W] -> logits [N, num_classes]: two convolutions, for a first try."""
+    """x [N, 3, H, W] -> logits [N, num_classes]: two convolutions, for quick tests."""
 
     def __init__(self, num_classes: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class SmallNet(nn.Cell):
 
 
 class ClassifyCorrectCell(nn.Cell):
-    """(images, labels) -> (right answers, images), summed over all ranks."""
+    """(images, labels) -> (number of correct predictions, number of images), each summed over all ranks."""
 
     def __init__(self, network: nn.Cell) -> None:
         super().__init__(auto_prefix=False)
@@ -48,14 +48,14 @@ class ClassifyCorrectCell(nn.Cell):
 
 
 class DistAccuracy(nn.Metric):
-    """Share of right answers, from what ClassifyCorrectCell counts."""
+    """Fraction of correct predictions, from the counts of ClassifyCorrectCell."""
 
     def __init__(self) -> None:
         super().__init__()
         self.clear()
 
     def clear(self) -> None:
-        """Starts from nothing."""
+        """Resets the counts."""
         self._right, self._images = 0.0, 0.0
 
     def update(self, *inputs: Any) -> None:
@@ -64,7 +64,7 @@ class DistAccuracy(nn.Metric):
         self._images += float(inputs[1].asnumpy())
 
     def eval(self) -> float:
-        """The share. Raises RuntimeError without images."""
+        """Returns the fraction. Raises RuntimeError if no images were counted."""
         if not self._images:
             raise RuntimeError("DistAccuracy: no image was evaluated")
         return self._right / self._images

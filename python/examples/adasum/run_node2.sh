@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Trains training.py with the ranks of server 1 of rank_table_16pcs.json; run_node1.sh, on the other host, starts those of server 0.
+# Runs training.py with the ranks of server 1 of rank_table_16pcs.json; run_node1.sh starts those of server 0 on the other host.
 #   bash run_node2.sh DATASET_PATH [FLAGS...]
-# Write the hosts' addresses into rank_table_16pcs.json in place of 10.*.*.*, the same table on both. FLAGS: those of training.py. Rank i of this host runs in
-# device<i>/ with train.log. Settings from the environment: scripts/launch_lib.sh.
+# Replace 10.*.*.* in rank_table_16pcs.json with the hosts' addresses, the same on both. FLAGS: arguments of training.py. Rank i of this host runs in
+# device<i>/ and writes train.log. For environment variables see scripts/launch_lib.sh.
 if [ -z "${BASH_VERSION:-}" ]; then exec bash "$0" "$@"; fi  # also works as `sh SCRIPT`
 EXEC_PATH=$(pwd)
 export RANK_TABLE_FILE=${RANK_TABLE_FILE:-${EXEC_PATH}/rank_table_16pcs.json}

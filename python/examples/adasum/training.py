@@ -1,10 +1,10 @@
-"""Trains ResNet-50 with Adasum between hosts; run_node1.sh and run_node2.sh start its ranks (README.md)."""
+"""Trains ResNet-50 with Adasum between hosts; run_node1.sh and run_node2.sh start its ranks (see README.md)."""
 from __future__ import annotations
 
 import argparse
 import os
 
-from resnet import ClassifyCorrectCell, DistAccuracy, SmallNet, resnet  # first: it names the models library's folder
+from resnet import ClassifyCorrectCell, DistAccuracy, SmallNet, resnet  # first: adds the models library to sys.path
 from src.CrossEntropySmooth import CrossEntropySmooth
 from src.dataset import create_dataset
 from src.group_params import init_group_params
@@ -18,25 +18,25 @@ from sindri.train.callback import LossMonitor, TimeMonitor
 
 
 def parse_args() -> argparse.Namespace:
-    """The command line. The defaults are those of MindSpore's tutorial."""
+    """Parses the command line. The defaults are those of MindSpore's tutorial."""
     parser = argparse.ArgumentParser(description="Trains ResNet-50 with Adasum between hosts.")
-    parser.add_argument("--data_path", required=True, help="folder with train/, and with --run_eval val/ or validation_preprocess/")
+    parser.add_argument("--data_path", required=True, help="folder with train/ and, for --run_eval, val/ or validation_preprocess/")
     parser.add_argument("--device_target", default="CPU", help="default: %(default)s")
-    parser.add_argument("--device_number", type=int, default=8, help="ranks of a group, whose gradients are averaged (default: %(default)s)")
-    parser.add_argument("--net", choices=("resnet50", "small"), default="resnet50", help="small: two convolutions, for a first try (default: %(default)s)")
+    parser.add_argument("--device_number", type=int, default=8, help="ranks per group; gradients are averaged within a group (default: %(default)s)")
+    parser.add_argument("--net", choices=("resnet50", "small"), default="resnet50", help="small: two convolutions, for quick tests (default: %(default)s)")
     parser.add_argument("--num_classes", type=int, default=1001, help="default: %(default)s")
     parser.add_argument("--epoch_size", type=int, default=90, help="default: %(default)s")
     parser.add_argument("--warmup_epochs", type=int, default=5, help="default: %(default)s")
-    parser.add_argument("--lr_max", type=float, default=0.8, help="the rate that is tuned for one group (default: %(default)s)")
-    parser.add_argument("--batch_size", type=int, default=256, help="images a step on each rank (default: %(default)s)")
+    parser.add_argument("--lr_max", type=float, default=0.8, help="maximum learning rate, tuned for one group (default: %(default)s)")
+    parser.add_argument("--batch_size", type=int, default=256, help="images per step and rank (default: %(default)s)")
     parser.add_argument("--image_size", type=int, default=224, help="default: %(default)s")
-    parser.add_argument("--num_parallel_workers", type=int, default=8, help="threads that decode images (default: %(default)s)")
-    parser.add_argument("--run_eval", action="store_true", help="print the accuracy at the end")
+    parser.add_argument("--num_parallel_workers", type=int, default=8, help="threads for decoding images (default: %(default)s)")
+    parser.add_argument("--run_eval", action="store_true", help="evaluate and print the accuracy after training")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains."""
+    """Trains the network and, with --run_eval, evaluates it."""
     args = parse_args()
     set_seed(1)
     context.set_context(mode=context.GRAPH_MODE, device_target=args.device_target)
@@ -66,7 +66,7 @@ def main() -> None:
                 lr_decay_mode="linear")
     opt = Momentum(group_params, Tensor(lr), 0.9, loss_scale=1024)
 
-    # define boost config dictionary: Adasum alone of the algorithms of level O2
+    # define boost config dictionary: of level O2's algorithms, only Adasum
     boost_dict = {
         "boost": {
             "mode": "manual",
@@ -87,7 +87,7 @@ def main() -> None:
                   keep_batchnorm_fp32=False, boost_config_dict=boost_dict, eval_network=dist_eval_network)
 
     # define callback
-    cb = [TimeMonitor(data_size=step_size), LossMonitor(step_size)]  # a line per epoch; on Ascend LossMonitor() alone prints so
+    cb = [TimeMonitor(data_size=step_size), LossMonitor(step_size)]  # one line per epoch, as LossMonitor() prints on Ascend
 
     print("============== Starting Training ==============", flush=True)
     model.train(args.epoch_size, ds_train, callbacks=cb, sink_size=step_size, dataset_sink_mode=True)

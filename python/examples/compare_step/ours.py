@@ -1,4 +1,4 @@
-"""The same step in Sindri: `python -m sindri compare record ours.py:make ours.npz`, with resnet18.ckpt made by `python -m sindri convert`."""
+"""The same step in Sindri: `python -m sindri compare record ours.py:make ours.npz`, with resnet18.ckpt written by `python -m sindri convert`."""
 from __future__ import annotations
 
 import os
@@ -14,7 +14,7 @@ from src.resnet import resnet18  # noqa: E402
 
 
 def make() -> tuple[nn.Cell, nn.Cell, nn.Optimizer, tuple[np.ndarray, ...]]:
-    """(net, loss, optimizer, batch)."""
+    """Returns (net, loss, optimizer, batch)."""
     net = resnet18(1000, variant="torchvision")
     ms.load_checkpoint("resnet18.ckpt", net)
     rng = np.random.default_rng(0)

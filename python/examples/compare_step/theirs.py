@@ -1,4 +1,4 @@
-"""One step of torchvision's ResNet-18: `python -m sindri compare record theirs.py:make theirs.npz` in a Python with torch."""
+"""One step of torchvision's ResNet-18: `python -m sindri compare record theirs.py:make theirs.npz` with a Python that has torch."""
 from typing import Any
 
 import numpy as np
@@ -7,7 +7,7 @@ import torchvision  # type: ignore[import-not-found,import-untyped,unused-ignore
 
 
 def make() -> tuple[Any, Any, Any, tuple[Any, ...]]:
-    """(module, loss, optimizer, batch); the weights go to resnet18.pth."""
+    """Returns (module, loss, optimizer, batch) and saves the weights to resnet18.pth."""
     torch.manual_seed(1)
     model = torchvision.models.resnet18()
     torch.save(model.state_dict(), "resnet18.pth")

@@ -1,4 +1,4 @@
-"""A small residual network and the handwritten digits that come with Sindri: what `--net small` and `--data_path digits` try both stages with."""
+"""A small residual network (`--net small`) and the bundled handwritten digits (`--data_path digits`), for quick tests of both stages."""
 from __future__ import annotations
 
 from typing import Any
@@ -25,7 +25,7 @@ class SmallBlock(nn.Cell):
 
 
 class SmallNet(nn.Cell):
-    """x [N, channels, H, W] -> logits [N, class_num], for images of any size from 8x8."""
+    """x [N, channels, H, W] -> logits [N, class_num], for images of 8x8 pixels or more."""
 
     def __init__(self, channels: int, class_num: int) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class SmallNet(nn.Cell):
 
 
 def create_digits(do_train: bool, batch_size: int) -> Dataset:
-    """Digits [N, 1, 8, 8]. Training: this rank's shard, whole batches only."""
+    """Returns batches of digits [N, 1, 8, 8]. For training they are full batches of this rank's shard."""
     shard: dict[str, Any] = {"num_shards": get_group_size(), "shard_id": get_rank()} if do_train else {}
     data = DigitsDataset(usage="train" if do_train else "test", **shard).map([vision.Rescale(1 / 16, 0), vision.HWC2CHW()], "image")
     return data.batch(batch_size, drop_remainder=do_train)

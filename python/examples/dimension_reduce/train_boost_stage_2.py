@@ -1,4 +1,4 @@
-"""train_stage_2.py under the name that the tutorial's text has for it."""
+"""Runs train_stage_2.py, under the name in the tutorial's text."""
 from train_stage_2 import main
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""First stage of dimension-reduction training: regular training that keeps snapshots of the weights (README.md)."""
+"""First stage of dimension-reduction training: regular training that saves snapshots of the weights (see README.md)."""
 from __future__ import annotations
 
 import argparse
@@ -17,21 +17,21 @@ from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, Model
 
 
 def parse_args() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = parser_of("First stage of dimension-reduction training.")
-    parser.add_argument("--epoch_size", type=int, default=70, help="epochs that are trained (default: %(default)s)")
-    parser.add_argument("--total_epochs", type=int, default=90, help="epochs of the learning rate's schedule (default: %(default)s)")
+    parser.add_argument("--epoch_size", type=int, default=70, help="epochs to train (default: %(default)s)")
+    parser.add_argument("--total_epochs", type=int, default=90, help="epochs of the learning-rate schedule (default: %(default)s)")
     parser.add_argument("--warmup_epochs", type=int, default=5, help="default: %(default)s")
     parser.add_argument("--lr_max", type=float, default=0.8, help="default: %(default)s")
     parser.add_argument("--amp_level", default="O2", help="default: %(default)s")
     parser.add_argument("--loss_scale", type=float, default=1024, help="default: %(default)s")
     parser.add_argument("--save_checkpoint_epochs", type=int, default=10, help="epochs between checkpoints (default: %(default)s)")
-    parser.add_argument("--snapshots_per_epoch", type=int, default=1, help="of the weights, for the second stage; the last 40 are kept (default: %(default)s)")
+    parser.add_argument("--snapshots_per_epoch", type=int, default=1, help="weight snapshots for stage 2; the last 40 are kept (default: %(default)s)")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains, keeps snapshots, and tests."""
+    """Trains, saves snapshots, and evaluates."""
     args = parse_args()
     set_up(args)
 
@@ -62,14 +62,14 @@ def main() -> None:
                   keep_batchnorm_fp32=False)
 
     # define callback_1: weights and the optimizer's state
-    # A line per epoch; on Ascend LossMonitor() alone prints so, as a sunk epoch is one call there.
+    # One line per epoch, as LossMonitor() prints on Ascend, where an epoch with data sinking is one call.
     cb: list[Callback] = [TimeMonitor(data_size=step_size), LossMonitor(step_size)]
     if get_rank() == 0:
         steps = step_size * min(args.save_checkpoint_epochs, args.epoch_size)
         config_ck = CheckpointConfig(save_checkpoint_steps=steps, keep_checkpoint_max=10)
         cb += [ModelCheckpoint(prefix="resnet", directory="./checkpoint_stage_1", config=config_ck)]
 
-    # define callback_2: weights alone, for stage 2
+    # define callback_2: only the weights, for stage 2
     if get_rank() == 0:
         config_ck = CheckpointConfig(save_checkpoint_steps=max(1, step_size // args.snapshots_per_epoch), keep_checkpoint_max=40, saved_network=net)
         cb += [ModelCheckpoint(prefix="resnet", directory=os.path.join("./checkpoint_stage_1", "checkpoint_pca"), config=config_ck)]

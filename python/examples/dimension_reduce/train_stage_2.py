@@ -1,4 +1,4 @@
-"""Second stage of dimension-reduction training: moves the weights in the span of the first stage's snapshots (README.md)."""
+"""Second stage of dimension-reduction training: moves the weights in the span of the first stage's snapshots (see README.md)."""
 from __future__ import annotations
 
 import argparse
@@ -15,18 +15,18 @@ from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, Model
 
 
 def parse_args() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = parser_of("Second stage of dimension-reduction training.")
-    parser.add_argument("--pretrained_weight_path", required=True, help="checkpoint of the first stage's end")
-    parser.add_argument("--pca_mat_path", default=None, help="components as a .npy file; without it they are computed from the snapshots")
-    parser.add_argument("--weight_load_dir", default="./checkpoint_stage_1/checkpoint_pca", help="snapshots (default: %(default)s)")
+    parser.add_argument("--pretrained_weight_path", required=True, help="last checkpoint of the first stage")
+    parser.add_argument("--pca_mat_path", default=None, help=".npy file with the components; by default they are computed from the snapshots")
+    parser.add_argument("--weight_load_dir", default="./checkpoint_stage_1/checkpoint_pca", help="folder of the snapshots (default: %(default)s)")
     parser.add_argument("--epoch_size", type=int, default=2, help="default: %(default)s")
-    parser.add_argument("--n_component", type=int, default=32, help="directions, at least one fewer than the snapshots (default: %(default)s)")
+    parser.add_argument("--n_component", type=int, default=32, help="number of components, less than the number of snapshots (default: %(default)s)")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains and tests."""
+    """Trains and evaluates."""
     args = parse_args()
     set_up(args)
 
@@ -37,7 +37,7 @@ def main() -> None:
     # define net
     net = make_net(args)
     if not os.path.isfile(args.pretrained_weight_path):
-        raise SystemExit(f"error: there is no checkpoint\n  where: {args.pretrained_weight_path}\n  fix: run the first stage (run_stage_1.sh), or correct the path")
+        raise SystemExit(f"error: the checkpoint does not exist\n  where: {args.pretrained_weight_path}\n  fix: run the first stage (run_stage_1.sh), or correct the path")
     weight_dict = load_checkpoint(args.pretrained_weight_path)
     load_param_into_net(net, weight_dict)
 

@@ -1,4 +1,4 @@
-"""Evaluates a checkpoint: `python eval.py --config_path FILE --data_path DIR --checkpoint_path FILE` (README.md)."""
+"""Evaluates a checkpoint: `python eval.py --config_path FILE --data_path DIR --checkpoint_path FILE` (see README.md)."""
 from __future__ import annotations
 
 import os
@@ -11,13 +11,13 @@ from sindri import Model, load_checkpoint, load_param_into_net
 
 
 def evaluate(config: Config) -> dict[str, Any]:
-    """Top-1 and top-5 accuracy of a checkpoint over the evaluation data, as a dict."""
+    """Returns a dict with the top-1 and top-5 accuracy of a checkpoint on the evaluation data."""
     set_up(config)
     dataset = make_dataset(config, do_train=False)
     net = make_network(config)
     not_loaded = load_param_into_net(net, load_checkpoint(config.checkpoint_path))
     if len(not_loaded):
-        raise SystemExit(f"error: {config.checkpoint_path} lacks {len(not_loaded)} parameters of {config.net_name}, the first is {list(not_loaded[0])[0]}\n"
+        raise SystemExit(f"error: {config.checkpoint_path} lacks {len(not_loaded)} parameters of {config.net_name}, such as {list(not_loaded[0])[0]}\n"
                          "  fix: check net_name, stem and class_num")
     net.set_train(False)
     model = Model(net, loss_fn=make_loss(config), metrics={"top_1_accuracy", "top_5_accuracy"})

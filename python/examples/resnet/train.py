@@ -1,4 +1,4 @@
-"""Trains a ResNet: `python train.py --config_path src/resnet50_imagenet2012_config.yaml --data_path DIR` (README.md)."""
+"""Trains a ResNet: `python train.py --config_path src/resnet50_imagenet2012_config.yaml --data_path DIR` (see README.md)."""
 from __future__ import annotations
 
 import glob
@@ -21,11 +21,11 @@ from sindri.nn import Momentum
 from sindri.train.callback import Callback, CheckpointConfig, LossMonitor, ModelCheckpoint, RunContext, TimeMonitor
 
 METRICS = {"top_1_accuracy", "top_5_accuracy", "loss"}
-BEST = "best.ckpt"  # weights alone, of the best evaluation
+BEST = "best.ckpt"  # only the weights, of the best evaluation
 
 
 def set_up(config: Config) -> str:
-    """Seed, execution mode, device and, with run_distribute, the process group. Returns the folder for checkpoints; each rank has its own."""
+    """Sets the seed, the execution mode, the device and, with run_distribute, the process group. Returns the rank's folder for checkpoints."""
     set_seed(config.seed)
     mode = {"GRAPH": context.GRAPH_MODE, "PYNATIVE": context.PYNATIVE_MODE}[config.mode_name]
     context.set_context(mode=mode, device_target=config.device_target, save_graphs=False)
@@ -41,7 +41,7 @@ def set_up(config: Config) -> str:
 
 
 def make_dataset(config: Config, do_train: bool) -> Dataset:
-    """The data of the settings, for training or for evaluation. Raises KeyError for an unknown kind."""
+    """Creates the configured dataset for training or evaluation. Raises KeyError for an unknown dataset."""
     path = config.data_path if do_train else config.eval_dataset_path or config.data_path
     return DATASETS[config.dataset](dataset_path=path, do_train=do_train, repeat_num=1, batch_size=config.batch_size,
                                     train_image_size=config.train_image_size, eval_image_size=config.eval_image_size, target=config.device_target,
@@ -49,19 +49,19 @@ def make_dataset(config: Config, do_train: bool) -> Dataset:
 
 
 def make_network(config: Config) -> nn.Cell:
-    """The network of the settings. Raises KeyError for an unknown net."""
+    """Creates the configured network. Raises KeyError for an unknown network."""
     form = {"stem": config.stem} if config.stem else {}
     return NETS[config.net_name](class_num=config.class_num, variant=config.variant, zero_init=config.zero_init, **form)
 
 
 def make_loss(config: Config) -> nn.Cell:
-    """Cross entropy with the label smoothing of the settings."""
+    """Creates the cross entropy with the configured label smoothing."""
     factor = config.label_smooth_factor if config.use_label_smooth else 0.0
     return CrossEntropySmooth(sparse=True, reduction="mean", smooth_factor=factor, num_classes=config.class_num, composite=config.composite_loss)
 
 
 def newest_checkpoint(folder: str) -> str:
-    """Path of the training checkpoint that was written last. Ends the program when there is none."""
+    """Returns the path of the latest training checkpoint. Exits if there is none."""
     files = [f for f in glob.glob(os.path.join(folder, "*.ckpt")) if os.path.basename(f) != BEST]
     if not files:
         raise SystemExit(f"error: there is no checkpoint to resume from\n  where: {folder}")
@@ -69,12 +69,12 @@ def newest_checkpoint(folder: str) -> str:
 
 
 def resume(path: str, net: nn.Cell, optimizer: nn.Optimizer, steps_per_epoch: int) -> tuple[int, int]:
-    """Loads weights, moments and counters; returns (whole epochs done, steps done). An epoch that was cut short is run again from its start."""
+    """Loads weights, moments and counters; returns (complete epochs, their steps). An incomplete epoch restarts from its beginning."""
     values = load_checkpoint(path)
     if "step_num" not in values:
-        raise SystemExit(f"error: the file holds weights, not the state of a training run\n  where: {path}\n"
-                         f"  fix: start from its weights with --pre_trained {path}")
-    values.pop("learning_rate", None)  # the schedule is that of the settings, which may ask for more epochs now
+        raise SystemExit(f"error: the file contains only weights, not the state of a training run\n  where: {path}\n"
+                         f"  fix: to start from its weights, use --pre_trained {path}")
+    values.pop("learning_rate", None)  # the settings define the schedule and may have more epochs now
     load_param_into_net(net, values)
     load_param_into_net(optimizer, values)
     steps = int(values["step_num"].asnumpy())
@@ -106,7 +106,7 @@ class Evaluation(Callback):
 
 
 def start(config: Config, ckpt_save_dir: str, net: nn.Cell, opt: nn.Optimizer, step_size: int) -> tuple[int, int]:
-    """Loads what the run starts from; returns (whole epochs done, steps done)."""
+    """Loads the checkpoint to resume from, if any; returns (complete epochs, their steps)."""
     if not config.resume_ckpt:
         return 0, 0
     path = newest_checkpoint(ckpt_save_dir) if config.resume_ckpt == "auto" else config.resume_ckpt
@@ -116,18 +116,18 @@ def start(config: Config, ckpt_save_dir: str, net: nn.Cell, opt: nn.Optimizer, s
 
 
 def train(config: Config) -> tuple[nn.Cell, dict[str, float]]:
-    """One training run by the settings; returns (network, results of the last evaluation)."""
+    """Executes one training run; returns (network, results of the last evaluation)."""
     ckpt_save_dir = set_up(config)
     dataset = make_dataset(config, do_train=True)
     step_size = dataset.get_dataset_size()
 
-    # The network with its initial weights.
+    # Network and initial weights.
     net = make_network(config)
     init_weight(net, config.conv_init, config.dense_init)
     if config.pre_trained:
         load_param_into_net(net, load_checkpoint(config.pre_trained))
 
-    # Learning rate, optimizer, loss and model. An optimizer divides gradients by loss_scale, so the manager has the same.
+    # Learning rate, optimizer, loss and model. The optimizer divides gradients by loss_scale, so the manager needs the same value.
     lr = Tensor(get_lr(lr_init=config.lr_init, lr_end=config.lr_end, lr_max=config.lr_max, warmup_epochs=config.warmup_epochs,
                        total_epochs=config.epoch_size, steps_per_epoch=step_size, lr_decay_mode=config.lr_decay_mode))
     opt = Momentum(init_group_params(net, config.weight_decay), lr, config.momentum, loss_scale=config.loss_scale)

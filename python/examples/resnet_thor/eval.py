@@ -1,4 +1,4 @@
-"""Evaluates a checkpoint of train.py: `python eval.py --dataset_path DIR --checkpoint_path FILE` (README.md)."""
+"""Evaluates a checkpoint of train.py: `python eval.py --dataset_path DIR --checkpoint_path FILE` (see README.md)."""
 from __future__ import annotations
 
 import argparse
@@ -12,7 +12,7 @@ from sindri import Model, context, load_checkpoint, load_param_into_net, set_see
 
 
 def evaluate(args_opt: argparse.Namespace) -> dict[str, float]:
-    """Top-5 and top-1 accuracy over all images of the folder."""
+    """Returns the top-5 and top-1 accuracy on all images of the folder."""
     set_seed(1)
     config = take(args_opt.device_target, args_opt.set)
     context.set_context(mode=context.GRAPH_MODE, device_target=args_opt.device_target, save_graphs=False)
@@ -21,7 +21,7 @@ def evaluate(args_opt: argparse.Namespace) -> dict[str, float]:
     net = resnet(class_num=config.class_num)
     net.add_flags_recursive(thor=False)
 
-    # Checkpoints of MindSpore 1.1 hold the damping of each layer.
+    # Checkpoints of MindSpore 1.1 contain the damping of each layer.
     param_dict = load_checkpoint(args_opt.checkpoint_path)
     for key in list(param_dict.keys()):
         if "damping" in key:
@@ -38,9 +38,9 @@ def evaluate(args_opt: argparse.Namespace) -> dict[str, float]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Evaluates a checkpoint of train.py.")
-    parser.add_argument("--dataset_path", required=True, help="images, one folder per class")
-    parser.add_argument("--checkpoint_path", required=True, help="file to evaluate")
-    parser.add_argument("--device_target", default="Ascend", choices=("Ascend", "GPU", "CPU"), help="whose published settings; the computing device, where there is one")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting of src/config.py; may be repeated")
+    parser.add_argument("--dataset_path", required=True, help="folder with one folder of images per class")
+    parser.add_argument("--checkpoint_path", required=True, help="checkpoint to evaluate")
+    parser.add_argument("--device_target", default="Ascend", choices=("Ascend", "GPU", "CPU"), help="published settings to use, and device if Sindri supports it")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a setting of src/config.py; may be repeated")
     arguments = parser.parse_args()
     print("result:", evaluate(arguments), "ckpt=", arguments.checkpoint_path)

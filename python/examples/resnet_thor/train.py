@@ -1,4 +1,4 @@
-"""Trains ResNet-50 with THOR: `python train.py --dataset_path DIR` (README.md)."""
+"""Trains ResNet-50 with THOR: `python train.py --dataset_path DIR` (see README.md)."""
 from __future__ import annotations
 
 import argparse
@@ -22,20 +22,20 @@ Array = np.ndarray[Any, Any]
 
 
 def get_model_lr(global_step: int, lr_init: float, decay: float, total_epochs: int, steps_per_epoch: int, decay_epochs: int = 100) -> Array:
-    """lr_init·(1 - epoch/total_epochs)^decay, halved from decay_epochs on and once more an epoch later; the entries from global_step on."""
+    """Returns lr_init·(1 - epoch/total_epochs)^decay for the steps from global_step on, halved from decay_epochs on and again one epoch later."""
     epochs = (np.arange(total_epochs * steps_per_epoch) + 1) / steps_per_epoch
     rates = lr_init * (1.0 - epochs / total_epochs) ** decay * 0.5 ** ((epochs >= decay_epochs).astype(int) + (epochs >= decay_epochs + 1))
     return rates.astype(np.float32)[global_step:]
 
 
 def get_model_damping(global_step: int, damping_init: float, decay_rate: float, total_epochs: int, steps_per_epoch: int) -> Array:
-    """damping_init·decay_rate^(epoch/10); the entries from global_step on."""
+    """Returns damping_init·decay_rate^(epoch/10) for the steps from global_step on."""
     epochs = (np.arange(total_epochs * steps_per_epoch) + 1) / steps_per_epoch
     return (damping_init * decay_rate ** (epochs / 10)).astype(np.float32)[global_step:]
 
 
 def set_up(args_opt: argparse.Namespace, config: SimpleNamespace) -> str:
-    """Execution mode, device and, with run_distribute, the process group. Returns the folder for checkpoints: ckpt_<rank> in the GPU form."""
+    """Sets the execution mode, the device and, with run_distribute, the process group. Returns the folder for checkpoints, ckpt_<rank> for GPU."""
     set_seed(1)
     context.set_context(mode=context.GRAPH_MODE, device_target=args_opt.device_target, save_graphs=False)
     folder: str = config.save_checkpoint_path
@@ -45,20 +45,20 @@ def set_up(args_opt: argparse.Namespace, config: SimpleNamespace) -> str:
         context.set_context(device_id=int(os.getenv("DEVICE_ID", "0")))
     init()
     if get_group_size() != args_opt.device_num:
-        raise SystemExit(f"error: --device_num is {args_opt.device_num}, but {get_group_size()} ranks run\n  fix: start as many, or change --device_num")
+        raise SystemExit(f"error: --device_num is {args_opt.device_num}, but {get_group_size()} ranks run\n  fix: start as many ranks, or change --device_num")
     context.set_auto_parallel_context(device_num=args_opt.device_num, parallel_mode=ParallelMode.DATA_PARALLEL, gradients_mean=True)
     return os.path.join(folder, f"ckpt_{get_rank()}") if args_opt.device_target == "GPU" else folder
 
 
 def train(args_opt: argparse.Namespace) -> None:
-    """One training run by the arguments."""
+    """Executes one training run."""
     config = take(args_opt.device_target, args_opt.set)
     ckpt_save_dir = set_up(args_opt, config)
     dataset = create_dataset(dataset_path=args_opt.dataset_path, do_train=True, repeat_num=1, batch_size=config.batch_size, target=args_opt.device_target,
                              image_size=config.image_size)
     step_size = dataset.get_dataset_size()
 
-    # The network; damping has one value for each step of 70 epochs.
+    # Network. The damping has one value per step of 70 epochs.
     damping = Tensor(get_model_damping(0, config.damping_init, config.damping_decay, 70, step_size))
     net = resnet50(class_num=config.class_num, damping=damping, loss_scale=config.loss_scale, frequency=config.frequency, batch_size=config.batch_size)
 
@@ -84,13 +84,13 @@ def train(args_opt: argparse.Namespace) -> None:
 
 
 def parse() -> argparse.Namespace:
-    """The arguments."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description="Image classification with THOR.")
-    parser.add_argument("--run_distribute", action="store_true", help="one of several ranks")
-    parser.add_argument("--device_num", type=int, default=1, help="how many ranks")
-    parser.add_argument("--device_target", default="Ascend", choices=("Ascend", "GPU", "CPU"), help="whose published settings; the computing device, where there is one")
-    parser.add_argument("--dataset_path", required=True, help="training images, one folder per class")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change one setting of src/config.py; may be repeated")
+    parser.add_argument("--run_distribute", action="store_true", help="run as one of several ranks")
+    parser.add_argument("--device_num", type=int, default=1, help="number of ranks")
+    parser.add_argument("--device_target", default="Ascend", choices=("Ascend", "GPU", "CPU"), help="published settings to use, and device if Sindri supports it")
+    parser.add_argument("--dataset_path", required=True, help="folder with one folder of training images per class")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a setting of src/config.py; may be repeated")
     return parser.parse_args()
 
 

@@ -1,6 +1,7 @@
-"""THOR in the form of MindSpore 1.1: layers that take the curvature, an optimizer that is given their matrices, and a model that switches both.
+"""THOR in the form of MindSpore 1.1: layers that compute the curvature, an optimizer that receives their matrices, and a model that switches both.
 
-`python layer_form.py` trains the network of train_thor.py so. Averages over the batch come before the products of rows (the form for GPUs), blocks are 128 wide.
+`python layer_form.py` trains the network of train_thor.py in this way. It averages over the batch before it multiplies rows (the form for GPUs), and blocks are
+128 wide.
 """
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ SPLIT = 128
 
 
 def blocks_of(width: int) -> tuple[int, int]:
-    """(how many, how wide) the blocks of a factor are, before they are filled up with zeros."""
+    """Returns (number, width) of a factor's blocks before they are padded with zeros."""
     return (1, width) if width <= SPLIT else ((width + SPLIT - 1) // SPLIT, SPLIT)
 
 
 class Curvature(nn.Cell):
-    """What both layers share: matrix_A_inv and matrix_G_inv as the optimizer takes them, and how they are made."""
+    """Base of both layers: computes matrix_A_inv and matrix_G_inv in the optimizer's form."""
 
     def set_up(self, outputs: int, inputs: int, damping: Tensor, loss_scale: float, batch_size: int) -> None:
-        """Factors of widths `inputs` (A) and `outputs` (G)."""
+        """Declares factors of widths `inputs` (A) and `outputs` (G)."""
         self.thor = True
         (ga, gw), (aa, aw) = blocks_of(outputs), blocks_of(inputs)
         self.g_blocks = ga
@@ -41,7 +42,7 @@ class Curvature(nn.Cell):
         self.insert = P.InsertGradientOf(self.take_g)
 
     def inverse(self, matrix: Tensor, positions: float) -> Tensor:
-        """(matrix + sqrt(damping/positions)·I)⁻¹ in blocks."""
+        """Returns (matrix + sqrt(damping/positions)·I)⁻¹ in blocks."""
         root = ops.sqrt(ops.gather(self.damping, self.cov_step, 0) / positions)
         lower = self.cholesky(matrix + root * ops.eye(matrix.shape[0], matrix.shape[0], ms.float32))
         if lower.ndim == 2:
@@ -49,12 +50,12 @@ class Curvature(nn.Cell):
         return ops.matmul(ops.transpose(lower, (0, 2, 1)), lower)
 
     def keep_a(self, matrix: Tensor, positions: float) -> None:
-        """The inverse of A, for each block row of G once; a convolution's share of 1/positions with it."""
+        """Stores the inverse of A, scaled by 1/sqrt(positions), once per block row of G."""
         inverse = self.to_a(self.inverse(matrix, positions) / positions ** 0.5)
         ops.assign(self.matrix_A_inv, ops.tile(ops.expand_dims(inverse, 0), (self.g_blocks, 1, 1, 1)))
 
     def keep_g(self, rows: Tensor, count: float, positions: float) -> None:
-        """The inverse of G, of gradients as columns."""
+        """Stores the inverse of G, scaled by 1/sqrt(positions); the gradients are the columns of `rows`."""
         matrix = ops.matmul(rows, ops.transpose(rows, (1, 0))) / count * self.scale
         ops.assign(self.matrix_G_inv, self.to_g(self.inverse(matrix, positions) / positions ** 0.5))
         ops.assign(self.cov_step, self.cov_step + 1)
@@ -88,7 +89,7 @@ class Conv2d_Thor(Curvature):
 
 
 class Dense_Thor(Curvature):
-    """x·Wᵀ + b."""
+    """A dense layer, x·Wᵀ + b."""
 
     def __init__(self, inputs: int, outputs: int, damping: Tensor, loss_scale: float, batch_size: int) -> None:
         super().__init__()
@@ -111,7 +112,7 @@ class Dense_Thor(Curvature):
 
 
 class THOR_GPU(nn.Optimizer):
-    """G⁻¹·dW·A⁻¹ for the parameters whose layers hold matrices, then weight decay and momentum."""
+    """Applies G⁻¹·dW·A⁻¹ to the weights of layers with matrices, then weight decay and momentum."""
 
     def __init__(self, params: Iterable[Parameter], learning_rate: Tensor, momentum: float, matrix_A: Iterable[Parameter], matrix_G: Iterable[Parameter],
                  weight_decay: float = 0.0, loss_scale: float = 1.0, decay_filter: Any = lambda p: p.name not in []) -> None:
@@ -140,7 +141,7 @@ class THOR_GPU(nn.Optimizer):
 
 
 class Model_Thor(Model):
-    """A Model whose network takes the curvature every `frequency` steps, by the flag `thor`."""
+    """A Model whose network computes the curvature every `frequency` steps, controlled by the flag `thor`."""
 
     def __init__(self, network: nn.Cell, frequency: int, **kwargs: Any) -> None:
         super().__init__(network, **kwargs)
@@ -160,7 +161,7 @@ class _Switch(ms.Callback):
 
 
 def main() -> None:
-    """Trains six epochs on the digits and prints losses and the accuracy."""
+    """Trains for six epochs on the digits and prints the losses and the accuracy."""
     ms.set_seed(1)
     ms.set_context(mode=ms.GRAPH_MODE)
     batch, epochs, scale = 32, 6, 128.0

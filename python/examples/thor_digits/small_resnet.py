@@ -1,4 +1,4 @@
-"""A residual network for 8x8 digits, made of the layers that it is given: three blocks of 16, 32 and 64 channels."""
+"""A residual network for 8x8 digits with configurable layer types: three blocks of 16, 32 and 64 channels."""
 from __future__ import annotations
 
 from typing import Any, Callable
@@ -8,7 +8,7 @@ from sindri.dataset import Dataset, DigitsDataset, vision
 
 
 class Block(nn.Cell):
-    """Two 3x3 convolutions beside a shortcut."""
+    """Two 3x3 convolutions with a shortcut around them."""
 
     def __init__(self, conv: Callable[..., nn.Cell], inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class Block(nn.Cell):
 
 
 class SmallResNet(nn.Cell):
-    """[N, 1, 8, 8] -> [N, 10]. conv(inputs, outputs, kernel, stride) and dense(inputs, outputs) make its layers."""
+    """[N, 1, 8, 8] -> [N, 10]. conv(inputs, outputs, kernel, stride) and dense(inputs, outputs) create its layers."""
 
     def __init__(self, conv: Callable[..., nn.Cell], dense: Callable[..., nn.Cell]) -> None:
         super().__init__()
@@ -36,6 +36,6 @@ class SmallResNet(nn.Cell):
 
 
 def digits(usage: str, batch_size: int, **more: Any) -> Dataset:
-    """The handwritten digits that come with Sindri, in batches."""
+    """Returns batches of the bundled handwritten digits."""
     data = DigitsDataset(usage=usage, **more).map([vision.Rescale(1 / 16, 0), vision.HWC2CHW()], "image")
     return data.batch(batch_size, drop_remainder=usage == "train")

@@ -1,4 +1,4 @@
-"""Learning rate and damping of THOR's ResNet trainings: one value for each step of a training, counted from the step that is made."""
+"""Learning rate and damping of the published ResNet-50 runs with THOR: one value per step of a training run."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def get_thor_lr(global_step: int, lr_init: float, decay: float, total_epochs: int, steps_per_epoch: int, decay_epochs: int = 100) -> np.ndarray[Any, Any]:
-    """lr_init·(1 - epoch/total_epochs)^decay, halved from decay_epochs on and once more an epoch later; from global_step on."""
+    """Returns lr_init·(1 - epoch/total_epochs)^decay for the steps from global_step on, halved from decay_epochs on and again one epoch later."""
     rates = []
     for i in range(total_epochs * steps_per_epoch):
         epoch = (i + 1) / steps_per_epoch
@@ -17,6 +17,6 @@ def get_thor_lr(global_step: int, lr_init: float, decay: float, total_epochs: in
 
 
 def get_thor_damping(global_step: int, damping_init: float, decay_rate: float, total_epochs: int, steps_per_epoch: int) -> np.ndarray[Any, Any]:
-    """damping_init·decay_rate^(epoch/10), from global_step on."""
+    """Returns damping_init·decay_rate^(epoch/10) for the steps from global_step on."""
     epochs = (np.arange(total_epochs * steps_per_epoch) + 1) / steps_per_epoch
     return (damping_init * decay_rate ** (epochs / 10)).astype(np.float32)[global_step:]

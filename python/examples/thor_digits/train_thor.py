@@ -1,4 +1,4 @@
-"""Trains a residual network with nn.thor through MindSpore's ConvertModelUtils: `python train_thor.py` (README.md)."""
+"""Trains a residual network with nn.thor through MindSpore's ConvertModelUtils: `python train_thor.py` (see README.md)."""
 from __future__ import annotations
 
 import argparse
@@ -15,20 +15,20 @@ from sindri.train.train_thor import ConvertModelUtils
 
 
 def parse() -> argparse.Namespace:
-    """The settings."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--frequency", type=int, default=22, help="steps from one refresh of the curvature to the next")
+    parser.add_argument("--frequency", type=int, default=22, help="steps between refreshes of the curvature")
     parser.add_argument("--lr", type=float, default=0.05)
     parser.add_argument("--damping", type=float, default=0.1)
     parser.add_argument("--output", default="", help="folder for checkpoints")
-    parser.add_argument("--distribute", action="store_true", help="one of several ranks (sindri run -n 4 -- python train_thor.py --distribute)")
+    parser.add_argument("--distribute", action="store_true", help="run as one of several ranks (sindri run -n 4 -- python train_thor.py --distribute)")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Trains, prints losses and times as they come, then the accuracy on the digits that were held back."""
+    """Trains, prints the loss and time of each epoch, then the accuracy on the test part of the digits."""
     args = parse()
     ms.set_seed(1)
     ms.set_context(mode=ms.GRAPH_MODE)

@@ -1,1 +1,1 @@
-"""Makes `from resnet50_imagenet2012_config.yaml import config` work as the migration example of MindSpore prints it (docs/seeds.md)."""
+"""Makes `from resnet50_imagenet2012_config.yaml import config` work, which MindSpore's migration example uses (docs/seeds.md)."""

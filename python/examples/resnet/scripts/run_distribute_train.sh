@@ -1,8 +1,9 @@
 #!/bin/sh
-# Trains with the ranks that a rank table has for this host. Rank i runs in train_parallel<i>/ with log.txt and env.log, and saves to checkpoint/ckpt_<i>/ there.
+# Trains with the ranks that a rank table lists for this host. Rank i runs in train_parallel<i>/, writes log.txt and env.log there
+# and saves to checkpoint/ckpt_<i>/.
 #   sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [CONFIG_PATH]
-# CONFIG_PATH: one of src/*_config.yaml (default: resnet50_imagenet2012_Ascend_config.yaml). PYTHON: the interpreter (default: python3). EXTRA: more settings for
-# train.py, as in EXTRA="--epoch_size 2".
+# CONFIG_PATH: one of src/*_config.yaml (default: resnet50_imagenet2012_Ascend_config.yaml). PYTHON: the interpreter (default: python3). EXTRA: further settings
+# for train.py, such as EXTRA="--epoch_size 2".
 set -eu
 if [ $# -lt 2 ] || [ $# -gt 3 ]; then
   echo "usage: sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH [CONFIG_PATH]" >&2

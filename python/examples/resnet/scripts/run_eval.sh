@@ -1,7 +1,7 @@
 #!/bin/sh
 # Evaluates a checkpoint and prints "result: {...} ckpt= FILE", also to eval/log.txt.
 #   sh run_eval.sh DATASET_PATH CHECKPOINT_PATH [CONFIG_PATH]
-# CONFIG_PATH: the settings that the checkpoint was trained with (default: resnet50_imagenet2012_config.yaml). PYTHON and EXTRA: see
+# CONFIG_PATH: the settings of the checkpoint's training run (default: resnet50_imagenet2012_config.yaml). PYTHON and EXTRA: see
 # run_distribute_train.sh.
 set -eu
 if [ $# -lt 2 ] || [ $# -gt 3 ]; then

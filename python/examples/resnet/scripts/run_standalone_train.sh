@@ -1,5 +1,5 @@
 #!/bin/sh
-# Trains with one rank in train/, with log.txt and env.log. Checkpoints go to train/checkpoint/.
+# Trains with one rank in train/ and writes log.txt and env.log. Checkpoints are saved in train/checkpoint/.
 #   sh run_standalone_train.sh DATASET_PATH [CONFIG_PATH]
 # CONFIG_PATH: one of src/*_config.yaml (default: resnet50_imagenet2012_config.yaml). PYTHON and EXTRA: see run_distribute_train.sh.
 set -eu

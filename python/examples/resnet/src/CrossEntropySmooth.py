@@ -8,10 +8,10 @@ from .composite import ReduceLogSumExp
 
 
 class CrossEntropySmooth(nn.LossBase):
-    """Cross entropy of logits [N, C] and labels, with `smooth_factor` of the probability spread evenly over the other classes.
+    """Cross entropy of logits [N, C] and labels, where the other classes share `smooth_factor` of the probability equally.
 
-    sparse: labels are classes [N], else probabilities [N, C]. composite: log-softmax is composed of our own ReduceLogSumExp instead of the
-    framework's softmax cross entropy; the values agree. reduction: 'mean', 'sum' or 'none'.
+    sparse: labels are classes [N]; otherwise probabilities [N, C]. composite: computes log-softmax with this example's ReduceLogSumExp instead
+    of the framework's softmax cross entropy; the values agree. reduction: 'mean', 'sum' or 'none'.
     """
 
     def __init__(self, sparse: bool = True, reduction: str = "mean", smooth_factor: float = 0.0, num_classes: int = 1000,

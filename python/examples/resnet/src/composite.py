@@ -1,4 +1,4 @@
-"""An operator of our own, put together from those there are."""
+"""A custom operator, composed of existing ones."""
 from __future__ import annotations
 
 from typing import Union
@@ -9,10 +9,10 @@ from sindri._checkparam import Validator as validator
 
 
 class ReduceLogSumExp(nn.Cell):
-    """log(sum(exp(x))) over `axis` (an int, or a tuple or list of ints), as one would write a layer that the framework lacks.
+    """log(sum(exp(x))) over `axis` (an int, or a tuple or list of ints), as an example of a layer that the framework lacks.
 
-    The largest value is taken out before exp, so that large inputs do not overflow. Differentiable like everything made of operators.
-    Raises TypeError for an axis or keep_dims of another type.
+    Subtracts the largest value before exp, so that large inputs do not overflow. Differentiable, because it consists of operators.
+    Raises TypeError if axis or keep_dims has another type.
     """
 
     def __init__(self, axis: Union[int, list[int], tuple[int, ...]], keep_dims: bool = False) -> None:
@@ -34,7 +34,7 @@ class ReduceLogSumExp(nn.Cell):
 
 
 def main() -> None:
-    """The operator beside a plain computation."""
+    """Prints the operator's result for two rows."""
     x = ms.Tensor([[1.0, 2.0, 3.0], [1000.0, 1000.0, 1000.0]])
     print(ReduceLogSumExp(-1)(x))  # 3.4076 and 1000 + log 3 = 1001.0986
 

@@ -1,7 +1,7 @@
-"""Settings: the table of known keys with their defaults, a YAML file, and `--key value`; later wins.
+"""Settings, in ascending precedence: the defaults below, a YAML file, and `--key value` arguments.
 
 `from src.config import config` reads the command line of the program: `--config_path FILE` (default: src/resnet50_imagenet2012_config.yaml) and any
-key of the table. `load` is the same for code that has no command line.
+key of DEFAULTS. `load` does the same for code without a command line.
 """
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULT_FILE = os.path.join(HERE, "resnet50_imagenet2012_config.yaml")
 
 DEFAULTS: dict[str, Any] = {
-    # What is trained.
+    # Network and data.
     "net_name": "resnet50", "dataset": "imagenet2012", "class_num": 1001, "data_path": "", "eval_dataset_path": "", "batch_size": 32,
     "train_image_size": 224, "eval_image_size": 224, "num_parallel_workers": 8,
-    # Where and how it runs.
+    # Execution.
     "device_target": "CPU", "device_num": 1, "run_distribute": False, "mode_name": "GRAPH", "seed": 1, "dataset_sink_mode": True, "amp_level": "O2",
     "keep_batchnorm_fp32": False, "all_reduce_fusion_config": [],
-    # The network's form and initial values.
+    # Variant and initial values of the network.
     "variant": "mindspore", "stem": "", "zero_init": False, "conv_init": "XavierUniform", "dense_init": "TruncatedNormal", "pre_trained": "",
     # The optimizer.
     "epoch_size": 90, "lr_init": 0.0, "lr_end": 0.0, "lr_max": 0.1, "warmup_epochs": 0, "lr_decay_mode": "cosine", "momentum": 0.9, "weight_decay": 1e-4,
     "loss_scale": 1024.0, "use_label_smooth": True, "label_smooth_factor": 0.0, "composite_loss": False,
-    # Checkpoints and evaluation. checkpoint_path: the folder to write to in train.py, the file to evaluate in eval.py.
+    # Checkpoints and evaluation. checkpoint_path: in train.py the folder to save to, in eval.py the file to evaluate.
     "checkpoint_path": "./checkpoint", "save_checkpoint": True, "save_checkpoint_epochs": 5, "keep_checkpoint_max": 10, "resume_ckpt": "",
     "run_eval": False, "eval_interval": 1, "save_best_ckpt": True, "print_steps": 1,
 }
 
 
 class Config:
-    """The settings as attributes, one per key of DEFAULTS."""
+    """Settings as attributes, one per key of DEFAULTS."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self.__dict__.update(values)
@@ -47,7 +47,7 @@ class Config:
 
 
 def _checked(key: str, value: Any, where: str) -> Any:
-    """The value in the type of the key's default."""
+    """Returns the value, converted to the type of the key's default. Exits for an unknown key or another type."""
     if key not in DEFAULTS:
         near = difflib.get_close_matches(str(key), DEFAULTS, 1)
         raise SystemExit(
@@ -55,7 +55,7 @@ def _checked(key: str, value: Any, where: str) -> Any:
             + (f"did you mean '{near[0]}'?" if near else f"use one of {', '.join(DEFAULTS)}")
         )
     kind = type(DEFAULTS[key])
-    if kind is float and type(value) is str:  # YAML reads 1e-4 as text
+    if kind is float and type(value) is str:  # YAML reads 1e-4 as a string
         try:
             value = float(value)
         except ValueError:
@@ -68,7 +68,7 @@ def _checked(key: str, value: Any, where: str) -> Any:
 
 
 def load(path: Optional[str], changes: Sequence[str] = ()) -> Config:
-    """Defaults, then the file, then `key=value` texts. Ends the program with a message for unknown keys and wrong types."""
+    """Returns the defaults, changed by the file and then by `key=value` strings. Exits with a message for unknown keys and wrong types."""
     values = dict(DEFAULTS)
     if path:
         try:
@@ -90,10 +90,10 @@ def load(path: Optional[str], changes: Sequence[str] = ()) -> Config:
 
 
 def get_config(argv: Optional[Sequence[str]] = None) -> Config:
-    """The settings of a command line, by default the program's: `--config_path FILE`, `--key value` or `--key=value`, `--print_config`."""
+    """Returns the settings of a command line, by default that of the program: `--config_path FILE`, `--key value` or `--key=value`, `--print_config`."""
     p = argparse.ArgumentParser(description="Settings: `--KEY VALUE` changes one of the keys below.", epilog="keys: " + ", ".join(DEFAULTS), allow_abbrev=False)
     p.add_argument("--config_path", metavar="FILE", default=DEFAULT_FILE, help="YAML settings, such as src/resnet18_cifar10_config.yaml")
-    p.add_argument("--print_config", action="store_true", help="show the settings and stop")
+    p.add_argument("--print_config", action="store_true", help="print the settings and exit")
     known, words = p.parse_known_args(argv)
     changes, i = [], 0
     while i < len(words):
@@ -115,7 +115,7 @@ def get_config(argv: Optional[Sequence[str]] = None) -> Config:
 
 
 def __getattr__(name: str) -> Any:
-    """`config`, read from the command line when it is first asked for."""
+    """Reads `config` from the command line at its first use."""
     if name != "config":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()["config"] = get_config()

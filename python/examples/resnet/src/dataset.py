@@ -1,4 +1,4 @@
-"""Images from class folders (ImageNet) or from CIFAR-10's files, ready for the network."""
+"""Input pipelines for images in class folders (ImageNet) and for CIFAR-10's files."""
 from __future__ import annotations
 
 import glob
@@ -18,11 +18,11 @@ _EVAL_FOLDERS = ("val", "validation_preprocess", "ilsvrc_eval", "validation", "e
 
 
 def _get_rank_info(distribute: bool) -> tuple[int, int]:
-    """(number of ranks, this rank); (1, 0) unless distribute."""
+    """Returns (number of ranks, this rank), or (1, 0) unless distribute."""
     if not distribute:
         return 1, 0
     from sindri.communication import get_group_size, get_rank, init
-    init()  # does nothing where the script has called it
+    init()  # no effect if the script has called it
     return get_group_size(), get_rank()
 
 
@@ -32,13 +32,13 @@ def _shards(distribute: bool) -> dict[str, Any]:
 
 
 def _class_folders(path: str, do_train: bool) -> str:
-    """The folder itself, or the one inside that holds the part (train, val, validation_preprocess, ilsvrc, ilsvrc_eval, …)."""
+    """Returns the subfolder with the part (train, val, validation_preprocess, ilsvrc, ilsvrc_eval, …), or the folder itself if it has none."""
     names = _TRAIN_FOLDERS if do_train else _EVAL_FOLDERS
     return next((f for f in (os.path.join(path, name) for name in names) if os.path.isdir(f)), path)
 
 
 def _finish(data: ds.Dataset, operations: list[Any], do_train: bool, repeat_num: int, batch_size: int, workers: int) -> ds.Dataset:
-    """Batches of image float32 [N, 3, S, S] and label int32 [N]. Training drops a last batch that is not full; evaluation keeps every image."""
+    """Returns batches of image float32 [N, 3, S, S] and label int32 [N]. Training drops an incomplete last batch; evaluation keeps every image."""
     data = data.map(operations=operations, input_columns="image", num_parallel_workers=workers)
     data = data.map(operations=C2.TypeCast(mstype.int32), input_columns="label", num_parallel_workers=workers)
     data = data.batch(batch_size, drop_remainder=do_train)
@@ -48,11 +48,11 @@ def _finish(data: ds.Dataset, operations: list[Any], do_train: bool, repeat_num:
 def create_dataset(dataset_path: str, do_train: bool, repeat_num: int = 1, batch_size: int = 32, train_image_size: int = 224,
                    eval_image_size: int = 224, target: str = "Ascend", distribute: bool = False, enable_cache: bool = False,
                    cache_session_id: Optional[int] = None, num_parallel_workers: int = 8) -> ds.Dataset:
-    """ImageNet's form: a folder with one folder of images per class, or one that holds such a folder for training and one for evaluation.
+    """Reads ImageNet: a folder with one folder of images per class, or a folder that contains such folders for training and evaluation.
 
-    Training: a random part of the image, resized, and a random mirror image. Evaluation: the shorter side to 256/224 of the size, then the centre.
-    distribute: every rank reads its own shard. target and the cache arguments are those of MindSpore's script and change nothing here.
-    Missing or empty folders raise as ImageFolderDataset says.
+    Training: a random crop, resized, and a random horizontal flip. Evaluation: the shorter side resized to 256/224 of the size, then a centre crop.
+    distribute: each rank reads its shard. target and the cache arguments exist for MindSpore's script and have no effect here.
+    For missing or empty folders, raises the errors of ImageFolderDataset.
     """
     data = ds.ImageFolderDataset(_class_folders(dataset_path, do_train), num_parallel_workers=num_parallel_workers, shuffle=do_train, **_shards(distribute))
     if do_train:
@@ -66,7 +66,7 @@ def create_dataset(dataset_path: str, do_train: bool, repeat_num: int = 1, batch
 def create_dataset1(dataset_path: str, do_train: bool, repeat_num: int = 1, batch_size: int = 32, train_image_size: int = 32,
                     eval_image_size: int = 32, target: str = "Ascend", distribute: bool = False, enable_cache: bool = False,
                     cache_session_id: Optional[int] = None, num_parallel_workers: int = 8) -> ds.Dataset:
-    """CIFAR-10's form: a folder with its .bin files, or with train/ and test/ of one folder per class. Training crops at random and mirrors."""
+    """Reads CIFAR-10: a folder with its .bin files, or with train/ and test/, which have one folder per class. Training crops and flips at random."""
     options: dict[str, Any] = dict(num_parallel_workers=num_parallel_workers, shuffle=do_train, **_shards(distribute))
     size = train_image_size if do_train else eval_image_size
     trans: list[Any] = []

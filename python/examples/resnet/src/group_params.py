@@ -1,4 +1,4 @@
-"""Parameter groups of the optimizer: weights with decay, everything else without."""
+"""Parameter groups of the optimizer: weights with weight decay, all other parameters without."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,7 +7,7 @@ from sindri import Parameter, nn
 
 
 def init_group_params(net: nn.Cell, weight_decay: float = 1e-4) -> list[dict[str, Any]]:
-    """Weights decay; batch norm's gamma and beta and all biases do not. Updates follow the network's order."""
+    """Returns groups with weight decay for weights and without it for batch norm's gamma and beta and all biases. Updates keep the network's order."""
     decayed_params: list[Parameter] = []
     no_decayed_params: list[Parameter] = []
     for param in net.trainable_params():

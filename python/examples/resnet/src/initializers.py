@@ -1,6 +1,6 @@
-"""Initial weights: some written by hand in NumPy, as in a migrated script, and some from sindri.common.initializer.
+"""Initial weights: some computed in NumPy, as in a migrated script, and some from sindri.common.initializer.
 
-They draw from NumPy's global generator, which sindri.set_seed seeds.
+The NumPy ones use NumPy's global generator, which sindri.set_seed seeds.
 """
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import sindri as ms
 
 Array = np.ndarray[Any, Any]
 
-_TRUNCATED_STD = 0.87962566103423978  # standard deviation of a normal distribution cut at two of its own
+_TRUNCATED_STD = 0.87962566103423978  # standard deviation of a standard normal distribution truncated at ±2
 
 
 def gain_of(nonlinearity: str, slope: float = 0.0) -> float:
-    """The factor on a layer's initial weights for the nonlinearity after it. Raises ValueError for an unknown one."""
+    """Returns the gain of a layer's initial weights for the nonlinearity that follows. Raises ValueError for an unknown nonlinearity."""
     gains = {
         "linear": 1.0,
         "conv2d": 1.0,
@@ -32,7 +32,7 @@ def gain_of(nonlinearity: str, slope: float = 0.0) -> float:
 
 
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """(fan_in, fan_out) of a Dense [out, in] or Conv2d [out, in, kh, kw] weight. Raises ValueError for fewer than two dimensions."""
+    """Returns (fan_in, fan_out) of a Dense [out, in] or Conv2d [out, in, kh, kw] weight. Raises ValueError for fewer than two dimensions."""
     if len(shape) < 2:
         raise ValueError(f"a weight of shape {tuple(shape)} has no fan | fans | at least two dimensions are needed")
     field = math.prod(shape[2:])
@@ -40,7 +40,7 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def kaiming_normal(shape: tuple[int, ...], slope: float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Array:
-    """He's normal initialization: standard deviation gain / sqrt(fan). Returns a float32 array."""
+    """Returns a float32 array with He's normal initialization, of standard deviation gain / sqrt(fan)."""
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"mode must be 'fan_in' or 'fan_out', got '{mode}' | kaiming_normal")
     fan = fans(shape)[mode == "fan_out"]
@@ -48,7 +48,7 @@ def kaiming_normal(shape: tuple[int, ...], slope: float = 0.0, mode: str = "fan_
 
 
 def variance_scaling(shape: tuple[int, ...]) -> Array:
-    """A normal distribution cut at two standard deviations whose variance after the cut is 1 / fan_in. Returns a float32 array."""
+    """Returns a float32 array from a normal distribution truncated at two standard deviations; its variance after truncation is 1 / fan_in."""
     draw = np.random.standard_normal(math.prod(shape))
     while (outside := np.abs(draw) > 2.0).any():
         draw[outside] = np.random.standard_normal(int(outside.sum()))
@@ -56,7 +56,7 @@ def variance_scaling(shape: tuple[int, ...]) -> Array:
 
 
 def init_weight(net: ms.nn.Cell, conv_init: str = "XavierUniform", dense_init: str = "TruncatedNormal") -> None:
-    """Draws new weights for all convolutions and dense layers of a network; 'default' keeps the ones the layers drew.
+    """Initializes the weights of all convolutions and dense layers of a network; 'default' keeps the layers' initial weights.
 
     conv_init: default, XavierUniform, HeNormal (fan_out, as in PyTorch's ResNet), VarianceScaling. dense_init: default, TruncatedNormal, Normal,
     HeUniform (PyTorch's Linear). Raises ValueError for another name.

@@ -1,7 +1,7 @@
 """The ResNet family as Cells: residual blocks, the network, its usual sizes, and SE-ResNet-50.
 
-variant 'mindspore': 'same' padding and batch norm eps 1e-4, as in MindSpore's scripts; 'torchvision': explicit padding and eps 1e-5, for weights that
-come from there (docs/guide/migration.md). Parameter names are the same in both, and equal those of the networks in sindri.models.
+variant 'mindspore': 'same' padding and batch norm eps 1e-4, as in MindSpore's scripts; 'torchvision': explicit padding and eps 1e-5, for torchvision's
+weights (docs/guide/migration.md). Both have the parameter names of the networks in sindri.models.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .initializers import kaiming_normal
 
 
 class Style:
-    """Makes the layers of a variant. Raises ValueError for an unknown variant."""
+    """Creates the layers of a variant. Raises ValueError for an unknown variant."""
 
     def __init__(self, variant: str) -> None:
         if variant not in ("mindspore", "torchvision"):
@@ -22,27 +22,27 @@ class Style:
         self.same, self.eps = variant == "mindspore", 1e-4 if variant == "mindspore" else 1e-5
 
     def conv(self, in_channel: int, out_channel: int, kernel: int, stride: int = 1) -> nn.Conv2d:
-        """A convolution without bias whose output has ceil(size / stride) rows. Unlike in PyTorch, the initial weight is an argument."""
+        """Creates a convolution without bias; its output has ceil(size / stride) rows. Unlike in PyTorch, the initial weight is an argument."""
         weight = ms.Tensor(kaiming_normal((out_channel, in_channel, kernel, kernel), mode="fan_out", nonlinearity="relu"))
         padding = {"pad_mode": "same"} if self.same else {"pad_mode": "pad", "padding": kernel // 2}
         return nn.Conv2d(in_channel, out_channel, kernel_size=kernel, stride=stride, weight_init=weight, **padding)
 
     def norm(self, channel: int, last: bool = False) -> nn.BatchNorm2d:
-        """Batch norm. The momentum weights the old value: 0.9 here is 0.1 in PyTorch. `last`: gamma starts at 0."""
+        """Creates a batch norm. The momentum is the weight of the old value: 0.9 here is 0.1 in PyTorch. `last`: gamma starts at 0."""
         return nn.BatchNorm2d(channel, eps=self.eps, momentum=0.9, gamma_init="zeros" if last else "ones")
 
     def dense(self, in_channel: int, out_channel: int) -> nn.Dense:
-        """None: PyTorch's initial values of a linear layer, U(-1/sqrt(in), 1/sqrt(in)) for weight and bias."""
+        """Creates a dense layer. The initializer None is that of PyTorch's Linear: U(-1/sqrt(in), 1/sqrt(in)) for weight and bias."""
         return nn.Dense(in_channel, out_channel, weight_init=None, bias_init=None)
 
     def max_pool(self, kernel: int = 3) -> nn.MaxPool2d:
-        """Max pooling with stride 2."""
+        """Creates a max pooling with stride 2."""
         if self.same or kernel == 2:
             return nn.MaxPool2d(kernel, 2, pad_mode="same")
         return nn.MaxPool2d(kernel, 2, pad_mode="pad", padding=kernel // 2)
 
     def shortcut(self, in_channel: int, out_channel: int, stride: int, pooled: bool = False) -> Optional[nn.SequentialCell]:
-        """Brings the input to the shape of the branch; None where it has that shape already."""
+        """Creates the layers that convert a block's input to its output shape, or returns None if the shapes are equal."""
         if stride == 1 and in_channel == out_channel:
             return None
         if pooled and stride != 1:
@@ -78,8 +78,8 @@ class BasicBlock(nn.Cell):
 class Bottleneck(nn.Cell):
     """1x1, 3x3 (with the stride) and 1x1 convolutions with a shortcut around them: ResNet-50, -101 and -152.
 
-    reduction: the channels are weighted by a function of their means with out_channel // reduction hidden units; 0: they are not. pooled: a stride
-    is a 2x2 max pooling after the 3x3 convolution and before the shortcut's convolution.
+    reduction: weights the channels by a function of their means with out_channel // reduction hidden units; 0: no weighting. pooled: replaces a
+    stride by 2x2 max pooling after the 3x3 convolution and before the shortcut's convolution.
     """
 
     expansion = 4
@@ -118,17 +118,17 @@ class Bottleneck(nn.Cell):
         return out
 
 
-ResidualBlock = Bottleneck  # its name in MindSpore's scripts
+ResidualBlock = Bottleneck  # the name in MindSpore's scripts
 Block = Union[type[BasicBlock], type[Bottleneck]]
 
 
 class ResNet(nn.Cell):
     """x [N, 3, H, W] -> logits [N, num_classes].
 
-    stem 'imagenet': 7x7 convolution with stride 2 and max pooling, for sides of 224; 'three_convs': three 3x3 convolutions and max pooling; 'cifar':
-    one 3x3 convolution, for sides of 32. squeeze (bottlenecks only) '': none; 'all': every block with reduction 16; 'zoo': the last block of stages 3
+    stem 'imagenet': 7x7 convolution with stride 2 and max pooling, for 224x224 pixels; 'three_convs': three 3x3 convolutions and max pooling; 'cifar':
+    one 3x3 convolution, for 32x32 pixels. squeeze (bottlenecks only) '': none; 'all': every block with reduction 16; 'zoo': the last block of stages 3
     and 4 with reduction 4, strides by pooling, as in MindSpore's SE-ResNet-50. PyTorch's AdaptiveAvgPool2d(1) is a mean over height and width here.
-    Raises ValueError for other stems and variants, and for lists that are not of length 4.
+    Raises ValueError for other stems and variants, and for lists whose length is not 4.
     """
 
     def __init__(self, block: Block, layer_nums: list[int], in_channels: list[int], out_channels: list[int], strides: list[int], num_classes: int,
@@ -153,7 +153,7 @@ class ResNet(nn.Cell):
         self.end_point = style.dense(out_channels[3], num_classes)
 
     def _make_stem(self, style: Style, stem: str) -> int:
-        """Adds the layers before the stages; returns how many convolutions they have."""
+        """Adds the layers before the stages and returns their number of convolutions."""
         if stem == "three_convs":
             self.conv1_0, self.bn1_0 = style.conv(3, 32, 3, 2), style.norm(32)
             self.conv1_1, self.bn1_1 = style.conv(32, 32, 3), style.norm(32)
@@ -185,37 +185,37 @@ def _make(block: Block, layer_nums: list[int], class_num: int, num_classes: Opti
 
 
 def resnet18(class_num: int = 1000, num_classes: Optional[int] = None, **options: Any) -> ResNet:
-    """ResNet-18. num_classes is another name of class_num; options: variant, stem, zero_init (see ResNet)."""
+    """Creates ResNet-18. num_classes is another name for class_num; options: variant, stem, zero_init (see ResNet)."""
     return _make(BasicBlock, [2, 2, 2, 2], class_num, num_classes, **options)
 
 
 def resnet34(class_num: int = 1000, num_classes: Optional[int] = None, **options: Any) -> ResNet:
-    """ResNet-34; arguments as for resnet18."""
+    """Creates ResNet-34; arguments as for resnet18."""
     return _make(BasicBlock, [3, 4, 6, 3], class_num, num_classes, **options)
 
 
 def resnet50(class_num: int = 1000, num_classes: Optional[int] = None, **options: Any) -> ResNet:
-    """ResNet-50; arguments as for resnet18."""
+    """Creates ResNet-50; arguments as for resnet18."""
     return _make(Bottleneck, [3, 4, 6, 3], class_num, num_classes, **options)
 
 
 def resnet101(class_num: int = 1000, num_classes: Optional[int] = None, **options: Any) -> ResNet:
-    """ResNet-101; arguments as for resnet18."""
+    """Creates ResNet-101; arguments as for resnet18."""
     return _make(Bottleneck, [3, 4, 23, 3], class_num, num_classes, **options)
 
 
 def resnet152(class_num: int = 1000, num_classes: Optional[int] = None, **options: Any) -> ResNet:
-    """ResNet-152; arguments as for resnet18."""
+    """Creates ResNet-152; arguments as for resnet18."""
     return _make(Bottleneck, [3, 8, 36, 3], class_num, num_classes, **options)
 
 
 def se_resnet50(class_num: int = 1000, num_classes: Optional[int] = None, variant: str = "mindspore", **options: Any) -> ResNet:
-    """SE-ResNet-50: MindSpore's form, or with variant 'torchvision' the one of the paper, with squeeze-and-excitation in every block."""
+    """Creates SE-ResNet-50: MindSpore's form, or with variant 'torchvision' that of the paper, with squeeze-and-excitation in every block."""
     zoo = variant == "mindspore"
     options = {"stem": "three_convs" if zoo else "imagenet", **options}
     return _make(Bottleneck, [3, 4, 6, 3], class_num, num_classes, variant=variant, squeeze="zoo" if zoo else "all", **options)
 
 
-resnet = resnet50  # MindSpore's samples import the network of the chosen configuration by this name
+resnet = resnet50  # the name by which MindSpore's samples import the configured network
 NETS = {"resnet18": resnet18, "resnet34": resnet34, "resnet50": resnet50, "resnet101": resnet101, "resnet152": resnet152,
         "se-resnet50": se_resnet50}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Trains with DEVICE_NUM ranks of a rank table. Rank i runs in train_parallel<i>/ with log.txt and env.log, and saves resnet-EPOCH_STEP.ckpt there.
+# Trains with DEVICE_NUM ranks of a rank table. Rank i runs in train_parallel<i>/ and writes log.txt, env.log and resnet-EPOCH_STEP.ckpt there.
 #   sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH DEVICE_NUM
-# PYTHON: the interpreter (default: python3). EXTRA: more arguments for train.py, as in EXTRA="--set epoch_size=2".
+# PYTHON: the interpreter (default: python3). EXTRA: further arguments for train.py, such as EXTRA="--set epoch_size=2".
 set -eu
 if [ $# -ne 3 ]; then
   echo "usage: sh run_distribute_train.sh RANK_TABLE_FILE DATASET_PATH DEVICE_NUM" >&2

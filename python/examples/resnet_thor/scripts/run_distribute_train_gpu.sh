@@ -1,5 +1,5 @@
 #!/bin/sh
-# Trains with DEVICE_NUM ranks on this host, all in train_parallel/ with log_<rank>.txt. Rank i saves resnet-EPOCH_STEP.ckpt in ckpt_<i>/ there.
+# Trains with DEVICE_NUM ranks on this host, all in train_parallel/. Rank i writes log_<i>.txt and saves ckpt_<i>/resnet-EPOCH_STEP.ckpt there.
 #   sh run_distribute_train_gpu.sh DATASET_PATH DEVICE_NUM
 # PYTHON and EXTRA: see run_distribute_train.sh.
 set -eu

@@ -1,4 +1,4 @@
-"""Settings of the published training runs: `config_ascend` for 8 Ascend devices, `config_gpu` for 8 GPUs, both 32 images a device."""
+"""Settings of the published training runs: `config_ascend` for 8 Ascend devices, `config_gpu` for 8 GPUs, both with 32 images per device and step."""
 from __future__ import annotations
 
 from types import SimpleNamespace
@@ -20,12 +20,12 @@ config = config_ascend
 
 
 def take(target: str, changes: Sequence[str] = ()) -> SimpleNamespace:
-    """The settings for a device target with `key=value` changes. Ends the program for an unknown key or a value of another type."""
+    """Returns the settings for a device target, with `key=value` changes. Exits for an unknown key or a value of another type."""
     chosen = SimpleNamespace(**vars(config_gpu if target == "GPU" else config_ascend))
     for change in changes:
         key, equals, text = change.partition("=")
         if not equals or not hasattr(chosen, key):
-            raise SystemExit(f"error: '{change}' is not KEY=VALUE with one of {', '.join(vars(chosen))}\n  where: --set")
+            raise SystemExit(f"error: '{change}' is not KEY=VALUE with a KEY of {', '.join(vars(chosen))}\n  where: --set")
         old, value = getattr(chosen, key), text if isinstance(getattr(chosen, key), str) else yaml.safe_load(text)
         if isinstance(old, float) and type(value) is int:
             value = float(value)

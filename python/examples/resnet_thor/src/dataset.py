@@ -1,4 +1,4 @@
-"""ImageNet from class folders, ready for the network."""
+"""Input pipeline for ImageNet in class folders."""
 from __future__ import annotations
 
 import os
@@ -12,15 +12,15 @@ from sindri.communication import get_group_size, get_rank, init
 
 
 def _get_rank_info() -> tuple[int, int]:
-    """(number of ranks, this rank), which the launcher sets in the environment."""
+    """Returns (number of ranks, this rank) from the environment variables that the launcher sets."""
     return int(os.environ.get("RANK_SIZE", "1")), int(os.environ.get("RANK_ID", "0"))
 
 
 def create_dataset(dataset_path: str, do_train: bool, repeat_num: int = 1, batch_size: int = 32, target: str = "Ascend", image_size: int = 224) -> ds.Dataset:
-    """Batches of image float32 [N, 3, S, S] and label int32 [N] from a folder with one folder of images per class.
+    """Returns batches of image float32 [N, 3, S, S] and label int32 [N] from a folder with one folder of images per class.
 
-    Training: a random part, resized, and a random mirror image; a last batch that is not full is dropped. Evaluation: the shorter side to 256/224 of the
-    size, the centre, every image. Each rank reads its own shard of the training images.
+    Training: a random crop, resized, and a random horizontal flip; an incomplete last batch is dropped. Evaluation: the shorter side resized to 256/224
+    of the size, then a centre crop, for every image. Each rank reads its shard of the training images.
     """
     if not do_train:
         device_num, rank_id = 1, 0

@@ -1,4 +1,4 @@
-"""Model with the interval between two refreshes of the curvature."""
+"""A Model with the interval between refreshes of the curvature as an argument."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,9 +7,9 @@ from sindri.train.train_thor import ModelThor
 
 
 class Model_Thor(ModelThor):
-    """A Model whose optimizer takes and inverts the curvature at every step whose number is a multiple of `frequency`, with data sinking or without.
+    """A Model whose optimizer computes and inverts the curvature factors at steps that are multiples of `frequency`, with or without data sinking.
 
-    Raises ValueError for a frequency other than the one that the optimizer has from the layers, and for an optimizer that is not THOR.
+    Raises ValueError if the frequency differs from that of the optimizer's layers, or if the optimizer is not THOR.
     """
 
     def __init__(self, network: Any, loss_fn: Any = None, optimizer: Any = None, metrics: Any = None, eval_network: Any = None, eval_indexes: Any = None,

@@ -11,7 +11,7 @@ Conv = Callable[..., nn.Cell]
 
 
 def _bn(channel: int, last: bool = False) -> nn.BatchNorm2d:
-    """Batch norm; the last one of a block starts with gamma 0, so that the block starts as its shortcut."""
+    """Creates a batch norm. The last one of a block starts with gamma 0, so that initially the block computes only its shortcut."""
     return nn.BatchNorm2d(channel, eps=1e-4, momentum=0.9, gamma_init="zeros" if last else "ones")
 
 
@@ -41,7 +41,7 @@ class ResidualBlock(nn.Cell):
 
 
 class ResNet(nn.Cell):
-    """x [N, 3, H, W] -> logits [N, num_classes]. conv and dense make the layers. Raises ValueError for lists that are not of length 4."""
+    """x [N, 3, H, W] -> logits [N, num_classes]. conv and dense create the layers. Raises ValueError for lists whose length is not 4."""
 
     def __init__(self, layer_nums: list[int], in_channels: list[int], out_channels: list[int], strides: list[int], num_classes: int, conv: Conv,
                  dense: Conv) -> None:
@@ -68,7 +68,7 @@ class ResNet(nn.Cell):
 
 
 def resnet50(class_num: int = 1000, damping: Any = 0.03, loss_scale: float = 1.0, frequency: int = 278, batch_size: int = 32) -> ResNet:
-    """ResNet-50 for THOR. damping: a number, or a Tensor with one per step; the others: see thor_layer.Settings."""
+    """Creates ResNet-50 for THOR. damping: a number, or a Tensor with one value per step; for the other arguments see thor_layer.Settings."""
     more = {"damping": damping, "loss_scale": float(loss_scale), "frequency": frequency, "batch_size": batch_size}
     return ResNet([3, 4, 6, 3], [64, 256, 512, 1024], [256, 512, 1024, 2048], [1, 2, 2, 2], class_num,
                   lambda i, o, kernel, stride=1: Conv2d_thor(i, o, kernel, stride, **more), lambda i, o: Dense_thor(i, o, **more))

@@ -1,4 +1,4 @@
-"""THOR with the arguments of MindSpore 1.1: parameters and the layers' matrices in place of the network."""
+"""THOR with the arguments of MindSpore 1.1: parameters and the layers' matrices instead of the network."""
 from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Sequence
@@ -10,19 +10,19 @@ from .thor_layer import BLOCK, Curvature, Settings
 
 
 class _Trained(nn.Cell):
-    """The parameters of an optimizer in the form that nn.THOR takes."""
+    """Wraps an optimizer's parameters in a Cell, which nn.THOR expects."""
 
     def __init__(self, params: list[Parameter]) -> None:
         super().__init__()
         self.__dict__["list_of_params"] = params
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """The parameters."""
+        """Returns the parameters."""
         return list(self.__dict__["list_of_params"])
 
 
 def _declared(params: Sequence[Parameter], matrices: Iterable[Parameter], name: str) -> list[Curvature]:
-    """The matrices as a list. Raises ValueError for what is not a layer's matrix, and for a matrix whose layer's weight is not trained."""
+    """Returns the matrices as a list. Raises ValueError for a parameter that is not a layer's matrix, and for a matrix whose layer's weight is not trained."""
     weights = {p.name for p in params}
     found: list[Curvature] = []
     for m in matrices:
@@ -35,19 +35,19 @@ def _declared(params: Sequence[Parameter], matrices: Iterable[Parameter], name: 
 
 
 def _common(matrices: Sequence[Curvature]) -> Settings:
-    """The settings of the layers that declare the matrices. Raises ValueError where they differ."""
+    """Returns the settings of the layers that declare the matrices. Raises ValueError if they differ."""
     first = matrices[0].settings
     if any(m.settings[1:] != first[1:] or m.settings.damping is not first.damping for m in matrices):
-        raise ValueError("the layers differ in damping, loss_scale, frequency or batch_size | THOR | make them by one call of resnet50")
+        raise ValueError("the layers differ in damping, loss_scale, frequency or batch_size | THOR | create all layers in one call of resnet50")
     return first
 
 
 class THOR(nn.THOR):
-    """G⁻¹·dW·A⁻¹ for the weights of layers with matrices, then weight decay and momentum; other parameters take their gradient.
+    """Applies G⁻¹·dW·A⁻¹ to the weights of layers with matrices, then weight decay and momentum; other parameters use their gradient.
 
-    matrix_A and matrix_G are the layers' Parameters of these names, which carry damping, frequency, loss scale and batch size from the network. A_inv_max
-    and G_inv_max may be empty. decay_filter: function of a Parameter: whether it decays; all do without it. Raises ValueError when there are no matrices, when
-    A and G belong to different layers, when layers differ in their settings, or when the loss scale is not that of the layers.
+    matrix_A and matrix_G are the layers' Parameters of these names, which hold damping, frequency, loss scale and batch size of the network. A_inv_max
+    and G_inv_max may be empty. decay_filter(parameter) returns whether the parameter decays; by default all do. Raises ValueError if there are no matrices,
+    if A and G belong to different layers, if the layers' settings differ, or if the loss scale is not that of the layers.
     """
 
     def __init__(self, params: Iterable[Parameter], learning_rate: Any, momentum: float, matrix_A: Iterable[Parameter], matrix_G: Iterable[Parameter],
@@ -56,12 +56,12 @@ class THOR(nn.THOR):
         trained = list(params)
         a, g = _declared(trained, matrix_A, "matrix_A"), _declared(trained, matrix_G, "matrix_G")
         if not a or [m.name.replace("matrix_A", "") for m in a] != [m.name.replace("matrix_G", "") for m in g]:
-            raise ValueError(f"matrix_A has {len(a)} and matrix_G {len(g)} matrices, which must be of the same layers | THOR")
+            raise ValueError(f"matrix_A has {len(a)} and matrix_G {len(g)} matrices, which must belong to the same layers | THOR")
         of_layers = _common(a + g)
         if of_layers.loss_scale != loss_scale:
-            raise ValueError(f"loss_scale is {loss_scale} and {of_layers.loss_scale} in the layers | THOR | give both the loss-scale manager's")
+            raise ValueError(f"loss_scale is {loss_scale} and {of_layers.loss_scale} in the layers | THOR | set both to that of the loss-scale manager")
         super().__init__(_Trained(trained), learning_rate, of_layers.damping, momentum, weight_decay, loss_scale, of_layers.batch_size, use_nesterov,
                          decay_filter, frequency=of_layers.frequency, block_size=BLOCK, **reduction(len(a), split_indices))
 
 
-THOR_GPU = THOR  # the two differ in memory layouts of the devices, which the library takes care of
+THOR_GPU = THOR  # they differ only in the devices' memory layouts, which the library handles

@@ -1,8 +1,8 @@
 """Convolution and dense layer for THOR.
 
-They compute what the plain layers do. The matrices A and G that THOR needs are read from the training step (sindri.nn.thor), so a layer only declares
-them: `matrix_A_inv` and `matrix_G_inv` hold how many diagonal blocks the inverse has and how wide they are, and carry the layer's settings to the optimizer.
-Inverses are the optimizer's state, and float32, so the maxima that the Ascend form keeps to use float16 (`A_inv_max`, `G_inv_max`) are not needed.
+They compute the same as the plain layers. sindri.nn.thor reads the matrices A and G from the training step, so a layer only declares them:
+`matrix_A_inv` and `matrix_G_inv` hold the number and width of the inverse's diagonal blocks and pass the layer's settings to the optimizer.
+The inverses are part of the optimizer's state. They are float32, so the maxima that the Ascend form needs for float16 (`A_inv_max`, `G_inv_max`) are omitted.
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLOCK = 128  # width of the diagonal blocks that are inverted
 
 
 class Settings(NamedTuple):
-    """What all layers of a network share. damping: one value per step; batch_size: images a step on one rank."""
+    """Settings that all layers of a network share. damping: one value per step; batch_size: images per step on one rank."""
     damping: Any
     loss_scale: float
     frequency: int
@@ -24,7 +24,7 @@ class Settings(NamedTuple):
 
 
 class Curvature(Parameter):
-    """Declares the inverse of one factor of a layer: int32 [2], blocks and their width."""
+    """Declares the inverse of one factor of a layer: int32 [2], the number of blocks and their width."""
 
     settings: Settings
 
