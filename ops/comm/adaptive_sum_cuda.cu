@@ -123,7 +123,7 @@ template <class T> class Sum {
       const bool takes = p_.own_group + p_.whole < p_.groups;
       if (takes) {
         p_.group.recv(y(0), own.size(), kType, p_.rank_of(p_.own_group + p_.whole), on_);
-        combine(own, true, 0);
+        combine_range(own, true, 0);
       }
       halve(own);
       if (takes) p_.group.send(x(own.begin), own.size(), kType, p_.rank_of(p_.own_group + p_.whole), on_);
@@ -172,7 +172,7 @@ template <class T> class Sum {
   void squares(const Range& r, double* to) const { sum_products(r, to, true, true); }
 
   // Replaces x by the Adasum of x and y within r, which is spread over 2^rounds groups.
-  void combine(const Range& r, bool own_first, int rounds) const {
+  void combine_range(const Range& r, bool own_first, int rounds) const {
     sum_products(r, doubles(at_.sums), own_first, false);
     add_up(rounds);
     for_tables<Part>(parts(r, true),
@@ -208,7 +208,7 @@ template <class T> class Sum {
       const int64_t middle = now.begin + now.size() / 2;
       const Range first{now.begin, middle}, second{middle, now.end}, keep = lower ? first : second, give = lower ? second : first;
       p_.group.send_recv(x(give.begin), give.size(), other, y(0), keep.size(), other, kType, on_);
-      combine(keep, lower, rounds + 1);
+      combine_range(keep, lower, rounds + 1);
       before.push_back(now);
       now = keep;
     }
