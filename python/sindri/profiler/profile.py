@@ -32,8 +32,8 @@ class profile:  # pylint: disable=invalid-name
         ...     with profile(schedule=schedule(wait=0, active=1), on_trace_ready=tensorboard_trace_handler(folder)) as profiler:
         ...         y = ms.ops.relu(ms.Tensor([1.0]))
         ...         profiler.step()
-        ...     print(len(os.listdir(folder)))
-        1
+        ...     print(len(os.listdir(folder)) > 0)
+        True
     """
 
     def __init__(self, activities: Any = None, with_stack: bool = False, profile_memory: bool = False, data_process: bool = False,
