@@ -10,7 +10,7 @@ def cell_attr_register(fn: Optional[Callable] = None, attrs: Any = None) -> Call
 
     Args:
         fn (Callable): The `__init__`; None returns the decorator. Default: None.
-        attrs (str or list of strs): The names to record; None is all. Default: None.
+        attrs (str or list of strs): The names to record; None means all. Default: None.
 
     Returns:
         The decorated function, or a decorator.

@@ -46,7 +46,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         The products, [b, n, m].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -67,7 +67,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         The product, [n].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -188,7 +188,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
     Args:
         input (Tensor): A matrix or a vector.
-        diagonal (int): The diagonal; 0 is the main one. Default: 0.
+        diagonal (int): The diagonal; 0 is the main diagonal. Default: 0.
 
     Returns:
         A vector or a matrix.
@@ -209,7 +209,7 @@ def zeros(size: Any, *, dtype: Any = None) -> Tensor:
 
     Args:
         size (int or sequence of ints): The shape.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
 
     Returns:
         The tensor.
@@ -266,7 +266,7 @@ def sum(input: Tensor, dim: _Dims = None, keepdim: bool = False, *, dtype: Any =
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -289,7 +289,7 @@ def mean(input: Tensor, dim: _Dims = None, keepdim: bool = False, *, dtype: Any 
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -312,7 +312,7 @@ def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, *, dty
 
     Args:
         input (Tensor): The tensor.
-        dim (int): The dimension; None is all. Default: None.
+        dim (int): The dimension; None means all. Default: None.
         keepdim (bool): Whether the reduced dimension is kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -341,7 +341,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
     Args:
         input (Tensor): The tensor.
-        dim (int or Tensor): The dimension, or a second tensor; None is all elements. Default: None.
+        dim (int or Tensor): The dimension, or a second tensor; None means all elements. Default: None.
         keepdim (bool): Whether the reduced dimension is kept with size 1. Default: False.
 
     Returns:
@@ -365,7 +365,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
     Args:
         input (Tensor): The tensor.
-        dim (int or Tensor): The dimension, or a second tensor; None is all elements. Default: None.
+        dim (int or Tensor): The dimension, or a second tensor; None means all elements. Default: None.
         keepdim (bool): Whether the reduced dimension is kept with size 1. Default: False.
 
     Returns:
@@ -477,7 +477,7 @@ def all(input: Tensor, dim: _Dims = None, keepdim: bool = False) -> Tensor:
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
     Returns:
@@ -499,7 +499,7 @@ def any(input: Tensor, dim: _Dims = None, keepdim: bool = False) -> Tensor:
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
     Returns:
@@ -521,7 +521,7 @@ def logsumexp(input: Tensor, dim: _Dims, keepdim: bool = False) -> Tensor:
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all.
+        dim (int or sequence of ints): The dimensions; None means all.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
     Returns:
@@ -543,7 +543,7 @@ def std(input: Tensor, dim: _Dims = None, *, correction: int = 1, keepdim: bool 
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         correction (int): The number subtracted from the count. Default: 1.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
@@ -566,7 +566,7 @@ def var(input: Tensor, dim: _Dims = None, *, correction: int = 1, keepdim: bool 
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         correction (int): The number subtracted from the count. Default: 1.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
@@ -589,7 +589,7 @@ def std_mean(input: Tensor, dim: _Dims = None, *, correction: int = 1, keepdim: 
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         correction (int): The number subtracted from the count. Default: 1.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
@@ -612,7 +612,7 @@ def var_mean(input: Tensor, dim: _Dims = None, *, correction: int = 1, keepdim: 
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         correction (int): The number subtracted from the count. Default: 1.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
 
@@ -752,7 +752,7 @@ def median(input: Tensor, dim: Optional[int] = None, keepdim: bool = False) -> A
 
     Args:
         input (Tensor): The tensor.
-        dim (int): The dimension; None is all elements. Default: None.
+        dim (int): The dimension; None means all elements. Default: None.
         keepdim (bool): Whether the reduced dimension is kept with size 1. Default: False.
 
     Returns:
@@ -776,7 +776,7 @@ def norm(input: Tensor, p: Any = "fro", dim: _Dims = None, keepdim: bool = False
     Args:
         input (Tensor): The tensor.
         p (number or str): The order; "fro" is 2, "nuc" is the sum of a matrix's singular values. Default: "fro".
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -808,7 +808,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is not a tuple or list of tensors.
-        ValueError: If the shapes do not fit or `dim` is out of range.
+        ValueError: If the shapes are incompatible or `dim` is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -1083,7 +1083,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
         A tensor of input's shape.
 
     Raises:
-        ValueError: If the shapes do not fit, or an index or `dim` is out of range.
+        ValueError: If the shapes are incompatible, or an index or `dim` is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -1106,7 +1106,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         A tensor of input's shape.
 
     Raises:
-        ValueError: If the shapes do not fit, or an index or `dim` is out of range.
+        ValueError: If the shapes are incompatible, or an index or `dim` is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -1204,7 +1204,7 @@ def count_nonzero(input: Tensor, dim: _Dims = None) -> Tensor:
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
 
     Returns:
         An int64 tensor.
@@ -1380,7 +1380,7 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
         start (number or Tensor): The first number.
         end (number or Tensor): The last number.
         steps (int): The number of elements.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
 
     Returns:
         A vector.
@@ -1404,7 +1404,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
         start (number): The first number. Default: 0.
         end (number): The exclusive end. Default: None.
         step (number): The difference of two numbers. Default: 1.
-        dtype (dtype): The element type; None is int64, or float32 if an argument is a float. Default: None.
+        dtype (dtype): The element type; None means int64, or float32 if an argument is a float. Default: None.
 
     Returns:
         A vector.
@@ -1426,7 +1426,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     Args:
         size (int or sequence of ints): The shape.
         fill_value (number): The value.
-        dtype (dtype): The element type; None is that of the value, int64, float32 or bool. Default: None.
+        dtype (dtype): The element type; None means that of the value, int64, float32 or bool. Default: None.
 
     Returns:
         The tensor.
@@ -1446,7 +1446,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None) -> Tensor:
     Args:
         input (Tensor): The tensor whose shape is used.
         fill_value (number): The value.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -1464,7 +1464,7 @@ def empty(*size: Any, dtype: Any = None) -> Tensor:
 
     Args:
         *size: The shape, as (2, 3) or 2, 3.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
 
     Returns:
         The tensor.
@@ -1482,7 +1482,7 @@ def empty_like(input: Tensor, *, dtype: Any = None) -> Tensor:
 
     Args:
         input (Tensor): The tensor whose shape is used.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -1617,7 +1617,7 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
 
     Args:
         input (Tensor): A vector of integers.
-        weights (Tensor): The weight of each element; None is 1. Default: None.
+        weights (Tensor): The weight of each element; None means 1. Default: None.
         minlength (int): The least size of the result. Default: 0.
 
     Returns:
@@ -1669,7 +1669,7 @@ def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, beta: Any = 1, alpha: Any =
         `input`.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -1685,7 +1685,7 @@ def nansum(input: Tensor, dim: _Dims = None, keepdim: bool = False, *, dtype: An
 
     Args:
         input (Tensor): The tensor.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -1714,7 +1714,7 @@ def triangular_solve(b: Tensor, A: Tensor, upper: bool = True, transpose: bool =
         (x, a copy of A).
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -1773,7 +1773,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
         A tensor of shape [time', batch, out].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -1831,7 +1831,7 @@ def batch_norm_gather_stats_with_counts(input: Tensor, mean: Tensor, invstd: Ten
         running_var (Tensor): The moving variance, [c]. Default: None.
         momentum (float): The weight of the batch in the update. Default: 0.1.
         eps (float): The summand of the variance. Default: 1e-05.
-        counts (Tensor): The number of values per channel of each rank, [ranks]; None is that of `input` for all.
+        counts (Tensor): The number of values per channel of each rank, [ranks]; None means that of `input` for all.
             Default: None.
 
     Returns:
@@ -1866,8 +1866,8 @@ def batch_norm_elemt(input: Tensor, weight: Optional[Tensor] = None, bias: Optio
 
     Args:
         input (Tensor): The input, [n, c, …].
-        weight (Tensor): The scale, [c]; None is ones. Default: None.
-        bias (Tensor): The shift, [c]; None is zeros. Default: None.
+        weight (Tensor): The scale, [c]; None means ones. Default: None.
+        bias (Tensor): The shift, [c]; None means zeros. Default: None.
         mean (Tensor): The means, [c]. Default: None.
         invstd (Tensor): 1/sqrt(variance + eps), [c]. Default: None.
         eps (float): No effect: `invstd` includes it. Default: 1e-05.

@@ -26,7 +26,7 @@ def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Optional[
     Args:
         *size: The shape, as (2, 3) or 2, 3.
         generator: Must be None. Default: None.
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
         device (str): None, "CPU", "GPU" or "Ascend"; no effect. Default: None.
 
     Returns:
@@ -50,7 +50,7 @@ def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Optional
     Args:
         *size: The shape, as (2, 3) or 2, 3.
         generator: Must be None. Default: None.
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
         device (str): None, "CPU", "GPU" or "Ascend"; no effect. Default: None.
 
     Returns:
@@ -73,7 +73,7 @@ def rand_like(input: Tensor, *, dtype: Any = None, device: Optional[str] = None)
 
     Args:
         input (Tensor): The tensor whose shape is used.
-        dtype (dtype): A floating type; None is input's. Default: None.
+        dtype (dtype): A floating type; None means input's type. Default: None.
         device (str): None, "CPU", "GPU" or "Ascend"; no effect. Default: None.
 
     Returns:
@@ -96,7 +96,7 @@ def randn_like(input: Tensor, *, dtype: Any = None, device: Optional[str] = None
 
     Args:
         input (Tensor): The tensor whose shape is used.
-        dtype (dtype): A floating type; None is input's. Default: None.
+        dtype (dtype): A floating type; None means input's type. Default: None.
         device (str): None, "CPU", "GPU" or "Ascend"; no effect. Default: None.
 
     Returns:
@@ -127,7 +127,7 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Option
     Args:
         *args: The bounds and the shape.
         generator: Must be None. Default: None.
-        dtype (dtype): The element type; None is int64. Default: None.
+        dtype (dtype): The element type; None means int64. Default: None.
         device (str): None, "CPU", "GPU" or "Ascend"; no effect. Default: None.
 
     Returns:
@@ -153,7 +153,7 @@ def randint_like(*args: Any, dtype: Any = None, device: Optional[str] = None) ->
 
     Args:
         *args: The tensor and the bounds.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
         device (str): None, "CPU", "GPU" or "Ascend"; no effect. Default: None.
 
     Returns:

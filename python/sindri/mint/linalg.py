@@ -61,7 +61,7 @@ def vector_norm(x: Tensor, ord: Union[int, float] = 2, dim: _Dims = None, keepdi
     Args:
         x (Tensor): The tensor.
         ord (number): The order. Default: 2.
-        dim (int or sequence of ints): The dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -109,7 +109,7 @@ def norm(A: Tensor, ord: Union[None, int, float, str] = None, dim: _Dims = None,
 
     Args:
         A (Tensor): The tensor.
-        ord (str or number): The order; None is the 2-norm. Default: None.
+        ord (str or number): The order; None means the 2-norm. Default: None.
         dim (int or sequence of ints): The dimensions. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.

@@ -75,7 +75,7 @@ def full(shape: Size, fill_value: Any, dtype=None) -> Tensor:
     Args:
         shape (int, sequence of ints or Tensor): The shape.
         fill_value: A number or a tensor that broadcasts.
-        dtype (dtype): The element type; None is that of the value. Default: None.
+        dtype (dtype): The element type; None means that of the value. Default: None.
 
     Returns:
         The tensor.
@@ -164,8 +164,8 @@ for _f, _name in ((zeros_like, "zeros_like"), (ones_like, "ones_like"), (empty_l
 
     Args:
         a: The tensor whose shape and type are used.
-        dtype (dtype): The element type; None is a's. Default: None.
-        shape (int or sequence of ints): The shape; None is a's. Default: None.
+        dtype (dtype): The element type; None means a's type. Default: None.
+        shape (int or sequence of ints): The shape; None means a's shape. Default: None.
 
     Returns:
         The tensor.
@@ -183,8 +183,8 @@ def full_like(a: Any, fill_value: Any, dtype=None, shape: Optional[Size] = None)
     Args:
         a: The tensor whose shape and type are used.
         fill_value: A number or a tensor that broadcasts.
-        dtype (dtype): The element type; None is a's. Default: None.
-        shape (int, sequence of ints or Tensor): The shape; None is a's. Default: None.
+        dtype (dtype): The element type; None means a's type. Default: None.
+        shape (int, sequence of ints or Tensor): The shape; None means a's shape. Default: None.
 
     Returns:
         The tensor.
@@ -204,8 +204,8 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype=None) -> Tensor
     Args:
         start: The first number.
         stop: The exclusive end. Default: None.
-        step: The difference of two numbers; None is 1. Default: None.
-        dtype (dtype): The element type; None is int32 (int64 if a number does not fit), or float32 if an argument is
+        step: The difference of two numbers; None means 1. Default: None.
+        dtype (dtype): The element type; None means int32 (int64 if a number does not fit), or float32 if an argument is
             a fraction. Default: None.
 
     Returns:
@@ -236,7 +236,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
         num (int): The number of elements. Default: 50.
         endpoint (bool): Whether `stop` is included. Default: True.
         retstep (bool): Whether to return the distance too. Default: False.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
         axis (int): The dimension of the numbers if the bounds are tensors. Default: 0.
 
     Returns:
@@ -265,7 +265,7 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
         num (int): The number of elements. Default: 50.
         endpoint (bool): Whether `stop` is included. Default: True.
         base (float): The base. Default: 10.0.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
         axis (int): The dimension of the numbers if the bounds are tensors. Default: 0.
 
     Returns:
@@ -287,7 +287,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         stop: The last number.
         num (int): The number of elements. Default: 50.
         endpoint (bool): Whether `stop` is included. Default: True.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
         axis (int): The dimension of the numbers if the bounds are tensors. Default: 0.
 
     Returns:
@@ -306,8 +306,8 @@ def eye(N: int, M: Optional[int] = None, k: int = 0, dtype=mstype.float32) -> Te
 
     Args:
         N (int): The number of rows.
-        M (int): The number of columns; None is `N`. Default: None.
-        k (int): The diagonal; 0 is the main one. Default: 0.
+        M (int): The number of columns; None means `N`. Default: None.
+        k (int): The diagonal; 0 is the main diagonal. Default: 0.
         dtype (dtype): The element type. Default: mstype.float32.
 
     Returns:
@@ -346,8 +346,8 @@ def tri(N: int, M: Optional[int] = None, k: int = 0, dtype=mstype.float32) -> Te
 
     Args:
         N (int): The number of rows.
-        M (int): The number of columns; None is `N`. Default: None.
-        k (int): The diagonal; 0 is the main one. Default: 0.
+        M (int): The number of columns; None means `N`. Default: None.
+        k (int): The diagonal; 0 is the main diagonal. Default: 0.
         dtype (dtype): The element type. Default: mstype.float32.
 
     Returns:
@@ -378,7 +378,7 @@ def tril(m: Any, k: int = 0) -> Tensor:
 
     Args:
         m: The matrices; a vector is repeated as the rows of a square.
-        k (int): The diagonal; 0 is the main one. Default: 0.
+        k (int): The diagonal; 0 is the main diagonal. Default: 0.
 
     Returns:
         A tensor of the same type.
@@ -397,7 +397,7 @@ def triu(m: Any, k: int = 0) -> Tensor:
 
     Args:
         m: The matrices; a vector is repeated as the rows of a square.
-        k (int): The diagonal; 0 is the main one. Default: 0.
+        k (int): The diagonal; 0 is the main diagonal. Default: 0.
 
     Returns:
         A tensor of the same type.
@@ -428,8 +428,8 @@ def tril_indices(n: int, k: int = 0, m: Optional[int] = None) -> tuple:
 
     Args:
         n (int): The number of rows.
-        k (int): The last diagonal of the triangle; 0 is the main one. Default: 0.
-        m (int): The number of columns; None is `n`. Default: None.
+        k (int): The last diagonal of the triangle; 0 is the main diagonal. Default: 0.
+        m (int): The number of columns; None means `n`. Default: None.
 
     Returns:
         (rows, columns), int32 vectors.
@@ -447,8 +447,8 @@ def triu_indices(n: int, k: int = 0, m: Optional[int] = None) -> tuple:
 
     Args:
         n (int): The number of rows.
-        k (int): The first diagonal of the triangle; 0 is the main one. Default: 0.
-        m (int): The number of columns; None is `n`. Default: None.
+        k (int): The first diagonal of the triangle; 0 is the main diagonal. Default: 0.
+        m (int): The number of columns; None means `n`. Default: None.
 
     Returns:
         (rows, columns), int32 vectors.
@@ -466,7 +466,7 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple:
 
     Args:
         arr: The matrix.
-        k (int): The last diagonal of the triangle; 0 is the main one. Default: 0.
+        k (int): The last diagonal of the triangle; 0 is the main diagonal. Default: 0.
 
     Returns:
         (rows, columns), int32 vectors.
@@ -488,7 +488,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple:
 
     Args:
         arr: The matrix.
-        k (int): The first diagonal of the triangle; 0 is the main one. Default: 0.
+        k (int): The first diagonal of the triangle; 0 is the main diagonal. Default: 0.
 
     Returns:
         (rows, columns), int32 vectors.
@@ -579,7 +579,7 @@ def diag(v: Any, k: int = 0) -> Tensor:
 
     Args:
         v: A vector or a matrix.
-        k (int): The diagonal; 0 is the main one. Default: 0.
+        k (int): The diagonal; 0 is the main diagonal. Default: 0.
 
     Returns:
         A matrix or a vector.
@@ -604,7 +604,7 @@ def diagflat(v: Any, k: int = 0) -> Tensor:
 
     Args:
         v: The elements.
-        k (int): The diagonal; 0 is the main one. Default: 0.
+        k (int): The diagonal; 0 is the main diagonal. Default: 0.
 
     Returns:
         A matrix.
@@ -624,7 +624,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
 
     Args:
         a: A tensor of at least 2 dimensions.
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         axis1 (int): The dimension of the rows. Default: 0.
         axis2 (int): The dimension of the columns. Default: 1.
 
@@ -647,7 +647,7 @@ def vander(x: Any, N: Optional[int] = None, increasing: bool = False) -> Tensor:
 
     Args:
         x: The vector.
-        N (int): The number of columns; None is the size of `x`. Default: None.
+        N (int): The number of columns; None means the size of `x`. Default: None.
         increasing (bool): Whether the lowest power comes first. Default: False.
 
     Returns:
@@ -715,7 +715,7 @@ def randint(minval: int, maxval: Optional[int] = None, shape: Optional[Size] = N
     Args:
         minval (int): The lower bound.
         maxval (int): The exclusive upper bound. Default: None.
-        shape (int, sequence of ints or Tensor): The shape; None is a scalar. Default: None.
+        shape (int, sequence of ints or Tensor): The shape; None means a scalar. Default: None.
         dtype (dtype): The element type. Default: mstype.int32.
 
     Returns:
@@ -831,7 +831,7 @@ def squeeze(a: Any, axis: Axis = None) -> Tensor:
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The dimensions to remove; None is all of size 1. Default: None.
+        axis (int or sequence of ints): The dimensions to remove; None means all of size 1. Default: None.
 
     Returns:
         A tensor with the same elements.
@@ -1025,7 +1025,7 @@ def size(a: Any, axis: Optional[int] = None) -> int:
 
     Args:
         a: The tensor.
-        axis (int): The dimension; None is all elements. Default: None.
+        axis (int): The dimension; None means all elements. Default: None.
 
     Returns:
         An int.
@@ -1074,7 +1074,7 @@ def concatenate(arrays: Sequence[Any], axis: Optional[int] = 0) -> Tensor:
         The concatenated tensor.
 
     Raises:
-        ValueError: If the shapes do not fit or `axis` is out of range.
+        ValueError: If the shapes are incompatible or `axis` is out of range.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1097,7 +1097,7 @@ def append(arr: Any, values: Any, axis: Optional[int] = None) -> Tensor:
         The concatenated tensor.
 
     Raises:
-        ValueError: If the shapes do not fit or `axis` is out of range.
+        ValueError: If the shapes are incompatible or `axis` is out of range.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1139,7 +1139,7 @@ def hstack(tup: Sequence[Any]) -> Tensor:
         The concatenated tensor.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1159,7 +1159,7 @@ def vstack(tup: Sequence[Any]) -> Tensor:
         The concatenated tensor.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1180,7 +1180,7 @@ def dstack(tup: Sequence[Any]) -> Tensor:
         The concatenated tensor.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1200,7 +1200,7 @@ def column_stack(tup: Sequence[Any]) -> Tensor:
         The concatenated tensor.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1383,7 +1383,7 @@ def flip(m: Any, axis: Axis = None) -> Tensor:
 
     Args:
         m: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
 
     Returns:
         A tensor of the same shape.

@@ -17,7 +17,7 @@ def array(obj: Any, dtype=None, copy: bool = True, ndmin: int = 0) -> Tensor:
 
     Args:
         obj: The values.
-        dtype (dtype): The element type; None is that of the values. Default: None.
+        dtype (dtype): The element type; None means that of the values. Default: None.
         copy (bool): Whether a tensor is copied. Default: True.
         ndmin (int): The least number of dimensions; dimensions of size 1 are added in front. Default: 0.
 

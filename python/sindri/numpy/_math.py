@@ -337,8 +337,8 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype=None) -> Tensor:
 
     Args:
         x: The input.
-        xmin: The lower bound; None is none.
-        xmax: The upper bound; None is none.
+        xmin: The lower bound, or None.
+        xmax: The upper bound, or None.
         dtype (dtype): The type of the result; None keeps it. Default: None.
 
     Returns:
@@ -383,7 +383,7 @@ def sum(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False, initial: 
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type that the elements are cast to first. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         initial (float): A number that is added. Default: None.
@@ -408,7 +408,7 @@ def mean(a: Any, axis: Axis = None, keepdims: bool = False, dtype=None) -> Tenso
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 
@@ -431,8 +431,8 @@ def average(x: Any, axis: Axis = None, weights: Any = None, returned: bool = Fal
 
     Args:
         x: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
-        weights: The weights, of x's shape or one per element of the axis; None is ones. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
+        weights: The weights, of x's shape or one per element of the axis; None means ones. Default: None.
         returned (bool): Whether to return the sum of the weights too. Default: False.
 
     Returns:
@@ -476,7 +476,7 @@ for _function, _name, _what, _result in ((amax, "amax", "largest", "[5. 7.]"), (
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         initial (float): A value that takes part. Default: None.
         where: The elements that take part, a bool tensor; it needs `initial`. Default: True.
@@ -500,7 +500,7 @@ def ptp(x: Any, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
     Args:
         x: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
     Returns:
@@ -522,7 +522,7 @@ def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Ten
 
     Args:
         x: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         ddof (int): The degrees of freedom that are subtracted from the count. Default: 0.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -545,7 +545,7 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Ten
 
     Args:
         x: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         ddof (int): The degrees of freedom that are subtracted from the count. Default: 0.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -610,7 +610,7 @@ def sometrue(a: Any, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
     Returns:
@@ -632,7 +632,7 @@ def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
     Args:
         x: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
     Returns:
@@ -705,7 +705,7 @@ def nansum(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Ten
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type that the elements are cast to first. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -749,7 +749,7 @@ def nanmax(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Ten
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type of the result; None keeps it. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -769,7 +769,7 @@ def nanmin(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Ten
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type of the result; None keeps it. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -789,7 +789,7 @@ def nanmean(a: Any, axis: Axis = None, dtype=None, keepdims: bool = False) -> Te
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type of the result; None keeps it. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -809,7 +809,7 @@ def nanvar(a: Any, axis: Axis = None, dtype=None, ddof: int = 0, keepdims: bool 
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type of the result; None keeps it. Default: None.
         ddof (int): The degrees of freedom that are subtracted from the count. Default: 0.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
@@ -835,7 +835,7 @@ def nanstd(a: Any, axis: Axis = None, dtype=None, ddof: int = 0, keepdims: bool 
 
     Args:
         a: The tensor.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type of the result; None keeps it. Default: None.
         ddof (int): The degrees of freedom that are subtracted from the count. Default: 0.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
@@ -856,7 +856,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None) -
 
     Args:
         a: A tensor of at least 2 dimensions.
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         axis1 (int): The dimension of the rows. Default: 0.
         axis2 (int): The dimension of the columns. Default: 1.
         dtype (dtype): The type that the elements are cast to first. Default: None.
@@ -880,8 +880,8 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
 
     Args:
         x: The tensor.
-        ord: The order; None is the 2-norm. Default: None.
-        axis (int or sequence of ints): The axis of the vectors or the two axes of the matrices; None is all.
+        ord: The order; None means the 2-norm. Default: None.
+        axis (int or sequence of ints): The axis of the vectors or the two axes of the matrices; None means all.
             Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
@@ -914,7 +914,7 @@ def dot(a: Any, b: Any) -> Tensor:
         The product.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1015,7 +1015,7 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
         The product.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -1137,7 +1137,7 @@ def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
 
     Args:
         y: The values.
-        x: The positions; None is equally spaced. Default: None.
+        x: The positions; None means equally spaced. Default: None.
         dx (float): The spacing if `x` is None. Default: 1.0.
         axis (int): The axis. Default: -1.
 
@@ -1204,8 +1204,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
         x: The positions.
         xp: The positions of the points, ascending.
         fp: The values of the points.
-        left: The value below the first point; None is its value. Default: None.
-        right: The value above the last point; None is its value. Default: None.
+        left: The value below the first point; None means its value. Default: None.
+        right: The value above the last point; None means its value. Default: None.
 
     Returns:
         A tensor of x's shape.
@@ -1297,7 +1297,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Optional[i
 
     Args:
         x: A vector of integers.
-        weights: The weight of each element; None is 1. Default: None.
+        weights: The weight of each element; None means 1. Default: None.
         minlength (int): The least size of the result. Default: 0.
         length (int): The size of the result; None reads the largest number, and such code runs eagerly.
             Default: None.
@@ -1330,7 +1330,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     Args:
         a: The elements.
         bins (int or sequence of numbers): The number of bins, or their edges. Default: 10.
-        range: The (lowest, highest) edge; None is the smallest and the largest element. Default: None.
+        range: The (lowest, highest) edge; None means the smallest and the largest element. Default: None.
         weights: No effect. Default: None.
 
     Returns:
@@ -1371,8 +1371,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     Args:
         a: The elements.
         bins (int or sequence of numbers): The number of bins, or their edges. Default: 10.
-        range: The (lowest, highest) edge; None is the smallest and the largest element. Default: None.
-        weights: The weight of each element; None is 1. Default: None.
+        range: The (lowest, highest) edge; None means the smallest and the largest element. Default: None.
+        weights: The weight of each element; None means 1. Default: None.
         density (bool): Whether to divide by the total and the widths. Default: False.
 
     Returns:

@@ -92,7 +92,7 @@ def pad(arr: Any, pad_width: Any, mode: Union[str, Callable] = "constant", stat_
         mode (str or Callable): "constant", "linear_ramp" (to `end_values`), "maximum", "mean", "minimum", "reflect"
             (without the edge), "symmetric" (with it), "edge", "wrap", "empty" (zeros) or a function.
             Default: "constant".
-        stat_length: The number of nearest elements for "maximum", "mean" and "minimum"; None is all. Default: None.
+        stat_length: The number of nearest elements for "maximum", "mean" and "minimum"; None means all. Default: None.
         constant_values: The values for "constant". Default: 0.
         end_values: The values for "linear_ramp". Default: 0.
         reflect_type (str): "even", or "odd" for 2 * edge - mirrored. Default: "even".

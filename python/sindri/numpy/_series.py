@@ -130,7 +130,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     Args:
         p: The coefficients, highest power first.
         m (int): The order of the integral. Default: 1.
-        k: The constants, one for all or m of them, the first integral's first; None is 0. Default: None.
+        k: The constants, one for all or m of them, the first integral's first; None means 0. Default: None.
 
     Returns:
         The coefficients of the integral.
@@ -198,7 +198,7 @@ def gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> A
     Args:
         f: The values.
         *varargs: The distance of neighbours, one for all axes or one each.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         edge_order (int): Must be 1. Default: 1.
 
     Returns:

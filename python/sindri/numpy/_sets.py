@@ -134,14 +134,14 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
         sample: The points: rows of a tensor [n, d], or d vectors.
         bins: As in `histogram`, one for all dimensions or a list with one each. Default: 10.
         range: None, or a list with (low, high) or None for each dimension. Default: None.
-        weights: The weight of each point; None is 1. Default: None.
+        weights: The weight of each point; None means 1. Default: None.
         density (bool): Whether to divide by the total and the sizes of the cells. Default: False.
 
     Returns:
         (float32 counts, list of edges).
 
     Raises:
-        ValueError: If the numbers of bins or ranges do not fit.
+        ValueError: If the numbers of bins or ranges are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp
@@ -178,14 +178,14 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any 
         y: The second coordinates.
         bins: As in `histogram`, one for both dimensions or a list with one each. Default: 10.
         range: None, or a list with (low, high) or None for each dimension. Default: None.
-        weights: The weight of each point; None is 1. Default: None.
+        weights: The weight of each point; None means 1. Default: None.
         density (bool): Whether to divide by the total and the sizes of the cells. Default: False.
 
     Returns:
         (counts [nx, ny], edges of x, edges of y).
 
     Raises:
-        ValueError: If the numbers of bins or ranges do not fit.
+        ValueError: If the numbers of bins or ranges are incompatible.
 
     Examples:
         >>> import sindri.numpy as mnp

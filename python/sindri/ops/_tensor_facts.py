@@ -41,7 +41,7 @@ def stride(self: Tensor, dim: Optional[int] = None) -> Union[int, List[int]]:
     """Returns the number of elements between neighbours along each dimension.
 
     Args:
-        dim (int): The dimension; None is all. Default: None.
+        dim (int): The dimension; None means all. Default: None.
 
     Returns:
         A list of ints, or an int.
@@ -113,7 +113,7 @@ def new_empty(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
     Args:
         *size: The shape, as (2, 3) or 2, 3.
-        dtype (dtype): The element type; None is this tensor's. Default: None.
+        dtype (dtype): The element type; None means this tensor's type. Default: None.
 
     Returns:
         The tensor.
@@ -131,7 +131,7 @@ def new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
     Args:
         *size: The shape, as (2, 3) or 2, 3.
-        dtype (dtype): The element type; None is this tensor's. Default: None.
+        dtype (dtype): The element type; None means this tensor's type. Default: None.
 
     Returns:
         The tensor.
@@ -150,7 +150,7 @@ def new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
 
     Args:
         *size: The shape, as (2, 3) or 2, 3.
-        dtype (dtype): The element type; None is this tensor's. Default: None.
+        dtype (dtype): The element type; None means this tensor's type. Default: None.
 
     Returns:
         The tensor.
@@ -170,7 +170,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> 
     Args:
         size (int or sequence of ints): The shape.
         fill_value (number): The value.
-        dtype (dtype): The element type; None is this tensor's. Default: None.
+        dtype (dtype): The element type; None means this tensor's type. Default: None.
 
     Returns:
         The tensor.

@@ -333,7 +333,7 @@ def sum(self: Tensor, axis: Axis = None, *given: Any, dtype: Any = None, keepdim
     After `axis`, keepdims (a bool), or dtype and keepdims, may follow as positional arguments.
 
     Args:
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         dtype (dtype): The type that the elements are cast to first. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         initial (float): A number that is added. Default: None.
@@ -364,7 +364,7 @@ def mean(self: Tensor, axis: Axis = None, keep_dims: bool = False, *, keepdims: 
     """Computes the mean over axes.
 
     Args:
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
         keepdims (bool): Another name of `keep_dims`. Default: None.
         dtype (dtype): The type that the elements are cast to first. Default: None.
@@ -391,7 +391,7 @@ def std(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: b
     """Computes the standard deviation over axes. The sum of squares is divided by max(count - ddof, 0).
 
     Args:
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         correction (int): Another name of `ddof`. Default: None.
@@ -417,7 +417,7 @@ def var(self: Tensor, axis: Axis = None, ddof: Union[int, bool] = 0, keepdims: b
     `dim` and `keepdim` require `correction`: MindSpore's default is 1 with these names and 0 with `axis`.
 
     Args:
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         ddof (int or bool): The degrees of freedom that are subtracted from the count. Default: 0.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         dim (int or sequence of ints): Another name of `axis`. Default: None.
@@ -491,7 +491,7 @@ def prod(self: Tensor, axis: Axis = None, keep_dims: bool = False, dtype: Any = 
     """Multiplies elements over axes.
 
     Args:
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keep_dims (bool): Whether reduced axes are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
         keepdims (bool): Another name of `keep_dims`. Default: None.
@@ -547,7 +547,7 @@ def max(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, in
 
     Args:
         *given: The axis and keepdims, by position.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         initial (float): A value that takes part in the maximum. Default: None.
         where (bool or Tensor): The elements that take part; it needs `initial`. Default: True.
@@ -581,7 +581,7 @@ def min(self: Tensor, *given: Any, axis: Axis = None, keepdims: bool = False, in
 
     Args:
         *given: The axis and keepdims, by position.
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
         initial (float): A value that takes part in the minimum. Default: None.
         where (bool or Tensor): The elements that take part; it needs `initial`. Default: True.
@@ -719,7 +719,7 @@ def ptp(self: Tensor, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Computes the range of values over axes: the largest minus the smallest element.
 
     Args:
-        axis (int or sequence of ints): The axes; None is all. Default: None.
+        axis (int or sequence of ints): The axes; None means all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
 
     Returns:
@@ -740,7 +740,7 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     """Sums the diagonal of two dimensions.
 
     Args:
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         axis1 (int): The dimension of the rows. Default: 0.
         axis2 (int): The dimension of the columns. Default: 1.
         dtype (dtype): The type that the elements are cast to first. Default: None.
@@ -763,7 +763,7 @@ def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> T
     """Returns the elements [.., i, i + offset] of two dimensions, as the last dimension.
 
     Args:
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         axis1 (int): The dimension of the rows. Default: 0.
         axis2 (int): The dimension of the columns. Default: 1.
 
@@ -1101,7 +1101,7 @@ def item(self: Tensor, index: Any = None) -> Union[int, float, bool]:
     """Returns one element as a Python number.
 
     Args:
-        index (int or tuple of ints): A flat index or an index tuple; None is the only element. Default: None.
+        index (int or tuple of ints): A flat index or an index tuple; None means the only element. Default: None.
 
     Returns:
         A Python number.

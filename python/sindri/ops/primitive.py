@@ -28,7 +28,7 @@ class Primitive:
     primitive. They are hints for parallel and graph compilation, which computation on one rank does not read.
 
     Args:
-        name (str): The name; None is the name of the class. Default: None.
+        name (str): The name; None means the name of the class. Default: None.
 
     Examples:
         >>> import sindri as ms
@@ -255,7 +255,7 @@ class PrimitiveWithInfer(Primitive):
     and does not call these.
 
     Args:
-        name: The name; None is the name of the class.
+        name: The name; None means the name of the class.
 
     Examples:
         >>> import sindri as ms
@@ -269,7 +269,7 @@ class PrimitiveWithCheck(Primitive):
     and does not call these.
 
     Args:
-        name: The name; None is the name of the class.
+        name: The name; None means the name of the class.
 
     Examples:
         >>> import sindri as ms

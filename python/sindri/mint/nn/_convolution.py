@@ -62,7 +62,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     Args:
         input (Tensor): The input, [n, c, h, w] or [c, h, w].
         weight (Tensor): The weight, [o, c/groups, kh, kw].
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride. Default: 1.
         padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
             "valid". Default: 0.
@@ -74,7 +74,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -95,7 +95,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     Args:
         input (Tensor): The input, [n, c, l] or [c, l].
         weight (Tensor): The weight, [o, c/groups, k].
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride. Default: 1.
         padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
             "valid". Default: 0.
@@ -107,7 +107,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -131,7 +131,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     Args:
         input (Tensor): The input, [n, c, d, h, w] or [c, d, h, w].
         weight (Tensor): The weight, [o, c/groups, kd, kh, kw].
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride. Default: 1.
         padding (int, sequence of ints or str): The padding at both ends of each dimension, "same" (stride 1 only) or
             "valid". Default: 0.
@@ -143,7 +143,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -167,7 +167,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
     Args:
         input (Tensor): The input, [n, c, h, w] or [c, h, w].
         weight (Tensor): The weight, [c, o/groups, kh, kw].
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride. Default: 1.
         padding (int or sequence of ints): The number of rows and columns cut off at each edge. Default: 0.
         output_padding (int or sequence of ints): The number of rows and columns added at the end, below the stride or
@@ -180,7 +180,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms

@@ -38,7 +38,7 @@ def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     Args:
         input (Tensor): The input.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
         count_include_pad (bool): Whether padding counts in the divisor. Default: True.
@@ -48,7 +48,7 @@ def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -67,7 +67,7 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     Args:
         input (Tensor): The input.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
         count_include_pad (bool): Whether padding counts in the divisor. Default: True.
@@ -78,7 +78,7 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -97,7 +97,7 @@ def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     Args:
         input (Tensor): The input.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
         count_include_pad (bool): Whether padding counts in the divisor. Default: True.
@@ -108,7 +108,7 @@ def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -127,7 +127,7 @@ def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
     Args:
         input (Tensor): The images.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding, which does not count, at most half the window. Default: 0.
         dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
@@ -138,7 +138,7 @@ def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -163,7 +163,7 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any =
         input (Tensor): The maxima.
         indices (Tensor): Their positions.
         kernel_size (int or sequence of ints): The window of the pooling.
-        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): Its stride; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): Its padding. Default: 0.
         output_size (sequence of ints): The size of the result, if pooling dropped elements. Default: None.
 
@@ -171,7 +171,7 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any =
         A tensor of the size before pooling.
 
     Raises:
-        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+        ValueError: If the shapes or sizes are incompatible, or a position is out of range.
 
     Examples:
         >>> import sindri as ms

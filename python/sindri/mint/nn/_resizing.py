@@ -16,7 +16,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Union[None, int,
         pad (sequence of ints): (before, after) per dimension, the last dimension first: (left, right, top, bottom,
             …).
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
-        value (number): The value for "constant"; None is 0. Default: None.
+        value (number): The value for "constant"; None means 0. Default: None.
 
     Returns:
         The padded tensor.
@@ -51,7 +51,7 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
         The resized tensor.
 
     Raises:
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -75,7 +75,7 @@ def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: st
         The resized tensor.
 
     Raises:
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms

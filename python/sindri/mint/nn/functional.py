@@ -223,7 +223,7 @@ def softmax(input: Tensor, dim: Optional[int] = None, dtype: Any = None) -> Tens
 
     Args:
         input (Tensor): The input, of any shape.
-        dim (int): The dimension; None is 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
+        dim (int): The dimension; None means 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
         dtype (dtype): The type that the input is cast to first. Default: None.
 
     Returns:
@@ -248,13 +248,13 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
         grid (Tensor): The positions, [n, …, 2] or [n, …, 3].
         mode (str): "bilinear" or "nearest". Default: "bilinear".
         padding_mode (str): "zeros", "border" or "reflection". Default: "zeros".
-        align_corners (bool): Whether -1 and 1 are the centres of the border elements; None is False. Default: None.
+        align_corners (bool): Whether -1 and 1 are the centres of the border elements; None means False. Default: None.
 
     Returns:
         A tensor of shape [n, c, …].
 
     Raises:
-        ValueError: If the shapes do not fit or a mode is another string.
+        ValueError: If the shapes are incompatible or a mode is another string.
 
     Examples:
         >>> import sindri as ms
@@ -346,13 +346,13 @@ def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tens
     Args:
         input (Tensor): The input, [.., in].
         weight (Tensor): The weight, [out, in].
-        bias (Tensor): The bias, [out]; None is none. Default: None.
+        bias (Tensor): The bias, [out], or None. Default: None.
 
     Returns:
         A tensor of shape [.., out].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -389,7 +389,7 @@ def log_softmax(input: Tensor, dim: Optional[int] = None, *, dtype: Any = None) 
 
     Args:
         input (Tensor): The input, of any shape.
-        dim (int): The dimension; None is 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
+        dim (int): The dimension; None means 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
         dtype (dtype): The type that the input is cast to first. Default: None.
 
     Returns:
@@ -464,8 +464,8 @@ def batch_norm(input: Tensor, running_mean: Optional[Tensor], running_var: Optio
         input (Tensor): The input.
         running_mean (Tensor): The moving mean, [c].
         running_var (Tensor): The moving variance, [c].
-        weight (Tensor): The scale, [c]; None is ones. Default: None.
-        bias (Tensor): The shift, [c]; None is zeros. Default: None.
+        weight (Tensor): The scale, [c]; None means ones. Default: None.
+        bias (Tensor): The shift, [c]; None means zeros. Default: None.
         training (bool): Whether to use batch statistics. Default: False.
         momentum (float): The weight of the batch in the update. Default: 0.1.
         eps (float): The summand of the variance. Default: 1e-05.
@@ -512,8 +512,8 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Optional[Tensor] = 
     Args:
         input (Tensor): The input.
         normalized_shape (int or sequence of ints): The sizes of the last dimensions.
-        weight (Tensor): The scale; None is ones. Default: None.
-        bias (Tensor): The shift; None is zeros. Default: None.
+        weight (Tensor): The scale; None means ones. Default: None.
+        bias (Tensor): The shift; None means zeros. Default: None.
         eps (float): The summand of the variance. Default: 1e-05.
 
     Returns:
@@ -545,7 +545,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -567,7 +567,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -584,7 +584,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None
     Args:
         input (Tensor): The logits, [n, c], [c] or [n, c, d1, …].
         target (Tensor): Class indices, or probabilities of input's shape.
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         ignore_index (int): The class index that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
         label_smoothing (float): The share of the uniform distribution in the targets. Default: 0.0.
@@ -593,7 +593,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
         DataError: If a target is neither a class nor `ignore_index`.
 
     Examples:
@@ -610,7 +610,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ign
     Args:
         input (Tensor): The log probabilities, [n, c], [c] or [n, c, d1, …].
         target (Tensor): The class indices.
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         ignore_index (int): The class index that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
@@ -618,7 +618,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Optional[Tensor] = None, ign
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
         DataError: If a target is neither a class nor `ignore_index`.
 
     Examples:
@@ -635,14 +635,14 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor]
     Args:
         input (Tensor): The probabilities.
         target (Tensor): The labels.
-        weight (Tensor): The weights; None is ones. Default: None.
+        weight (Tensor): The weights; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -659,15 +659,15 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Opti
     Args:
         input (Tensor): The logits.
         target (Tensor): The labels.
-        weight (Tensor): The weights; None is ones. Default: None.
+        weight (Tensor): The weights; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        pos_weight (Tensor): The weights of the positive labels; None is ones. Default: None.
+        pos_weight (Tensor): The weights of the positive labels; None means ones. Default: None.
 
     Returns:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -691,7 +691,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -715,7 +715,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -737,7 +737,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> 
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -796,9 +796,9 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
     Args:
         input (Tensor): The row numbers.
         weight (Tensor): The table, [V, D].
-        padding_idx (int): The row that gets no gradient; None is none. Default: None.
+        padding_idx (int): The row that gets no gradient, or None. Default: None.
         max_norm (float): The bound of the norm: rows that exceed it are first scaled down to it in `weight` itself;
-            None is none. Default: None.
+            None means no bound. Default: None.
         norm_type (float): The order of the norm. Default: 2.0.
         scale_grad_by_freq (bool): Whether the gradient of a row is divided by how often `input` names it.
             Default: False.

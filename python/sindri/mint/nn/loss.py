@@ -34,7 +34,7 @@ class L1Loss(_Loss):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -53,7 +53,7 @@ class MSELoss(_Loss):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -73,7 +73,7 @@ class SmoothL1Loss(_Loss):
         beta (float): The bound between the quadratic and the linear part. Default: 1.0.
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -96,7 +96,7 @@ class SoftMarginLoss(_Loss):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -112,11 +112,11 @@ class BCELoss(_WeightedLoss):
     """Computes the binary cross entropy of probabilities.
 
     Args:
-        weight (Tensor): The weights; None is ones. Default: None.
+        weight (Tensor): The weights; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -132,12 +132,12 @@ class BCEWithLogitsLoss(_WeightedLoss):
     """Computes the binary cross entropy of sigmoid(input) without overflow.
 
     Args:
-        weight (Tensor): The weights; None is ones. Default: None.
+        weight (Tensor): The weights; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        pos_weight (Tensor): The weights of the positive labels; None is ones. Default: None.
+        pos_weight (Tensor): The weights of the positive labels; None means ones. Default: None.
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -157,12 +157,12 @@ class NLLLoss(_WeightedLoss):
     """Computes the negative log likelihood of log probabilities and class indices.
 
     Args:
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         ignore_index (int): The class index that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -182,13 +182,13 @@ class CrossEntropyLoss(_WeightedLoss):
     """Computes the cross entropy of logits and class indices or probabilities.
 
     Args:
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         ignore_index (int): The class index that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
         label_smoothing (float): The share of the uniform distribution in the targets. Default: 0.0.
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -213,7 +213,7 @@ class KLDivLoss(_Loss):
         log_target (bool): Whether the target holds log probabilities. Default: False.
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -237,7 +237,7 @@ class CosineEmbeddingLoss(_Loss):
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string; it is raised by the call.
+        ValueError: If the shapes are incompatible or `reduction` is another string; it is raised by the call.
 
     Examples:
         >>> import sindri as ms

@@ -395,7 +395,7 @@ def squeeze(input: Tensor, axis: Axis = None) -> Tensor:
 
     Args:
         input (Tensor): The tensor.
-        axis (int or sequence of ints): The dimensions to remove; None is all of size 1. Default: None.
+        axis (int or sequence of ints): The dimensions to remove; None means all of size 1. Default: None.
 
     Returns:
         A tensor with the same elements.
@@ -645,7 +645,7 @@ def concat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is not a tuple or list of tensors.
-        ValueError: If it is empty, the shapes do not fit or `axis` is out of range.
+        ValueError: If it is empty, the shapes are incompatible or `axis` is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -708,7 +708,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is not a tuple or list of tensors.
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -731,7 +731,7 @@ def vstack(inputs: Sequence[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `inputs` is not a tuple or list of tensors.
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -756,7 +756,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is not a tuple or list of tensors.
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -777,7 +777,7 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
     Raises:
         TypeError: If `tensors` is not a tuple or list of tensors.
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -1073,7 +1073,7 @@ def strided_slice(input_x: Tensor, begin: Sequence[int], end: Sequence[int], str
         input_x (Tensor): The tensor.
         begin (sequence of ints): The start of each entry.
         end (sequence of ints): The exclusive end of each entry.
-        strides (sequence of ints): The step of each entry; None is 1 everywhere. Default: None.
+        strides (sequence of ints): The step of each entry; None means 1 everywhere. Default: None.
         begin_mask (int): The entries without a start. Default: 0.
         end_mask (int): The entries without an end. Default: 0.
         ellipsis_mask (int): The entry that stands for all dimensions not named. Default: 0.

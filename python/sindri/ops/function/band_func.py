@@ -79,7 +79,7 @@ def matrix_diag(x: Tensor, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, p
         The matrices.
 
     Raises:
-        ValueError: If the sizes do not fit.
+        ValueError: If the sizes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -152,7 +152,7 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
         A tensor of x's shape.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -196,7 +196,7 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
         The tensor without the blocks.
 
     Raises:
-        ValueError: If the sizes do not fit.
+        ValueError: If the sizes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -273,7 +273,7 @@ def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: 
 
     Raises:
         TypeError: If `merge_repeated` is not a bool.
-        ValueError: If the shapes do not fit or a length is out of range.
+        ValueError: If the shapes are incompatible or a length is out of range.
 
     Examples:
         >>> import sindri as ms

@@ -151,7 +151,7 @@ def sequence_mask(lengths: Tensor, maxlen: Optional[int] = None) -> Tensor:
 
     Args:
         lengths (Tensor): The lengths, of any shape.
-        maxlen (int): The size of the new last dimension; None is the largest length, which reads values, so that such
+        maxlen (int): The size of the new last dimension; None means the largest length, which reads values, so that such
             code runs eagerly. Default: None.
 
     Returns:

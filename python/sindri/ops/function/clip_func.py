@@ -16,8 +16,8 @@ def clamp(input: Union[Tensor, Sequence[Tensor]], min: Bound = None, max: Bound 
 
     Args:
         input (Tensor or sequence of Tensors): A tensor, or a tuple or list of them.
-        min (Tensor or number): The lower bound; None is none. Default: None.
-        max (Tensor or number): The upper bound; None is none. Default: None.
+        min (Tensor or number): The lower bound, or None. Default: None.
+        max (Tensor or number): The upper bound, or None. Default: None.
 
     Returns:
         A tensor, or a tuple of them.
@@ -42,8 +42,8 @@ def clip_by_value(x: Union[Tensor, Sequence[Tensor]], clip_value_min: Bound = No
 
     Args:
         x (Tensor or sequence of Tensors): A tensor, or a tuple or list of them.
-        clip_value_min (Tensor or number): The lower bound; None is none. Default: None.
-        clip_value_max (Tensor or number): The upper bound; None is none. Default: None.
+        clip_value_min (Tensor or number): The lower bound, or None. Default: None.
+        clip_value_max (Tensor or number): The upper bound, or None. Default: None.
         min (Tensor or number): Another name of `clip_value_min`. Default: None.
         max (Tensor or number): Another name of `clip_value_max`. Default: None.
 

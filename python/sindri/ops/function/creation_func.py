@@ -53,7 +53,7 @@ def full(size: Size, fill_value: Union[int, float, bool, Tensor], *, dtype=None)
     Args:
         size (int, sequence of ints or Tensor): The shape.
         fill_value (Tensor or number): The value; a tensor of one element is accepted.
-        dtype (dtype): The element type; None is that of the value (int64, float32 or bool). Default: None.
+        dtype (dtype): The element type; None means that of the value (int64, float32 or bool). Default: None.
 
     Returns:
         The tensor.
@@ -82,7 +82,7 @@ def full_like(input: Tensor, fill_value: Union[int, float, bool, Tensor], *, dty
     Args:
         input (Tensor): The tensor whose shape is used.
         fill_value (Tensor or number): The value.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -118,7 +118,7 @@ def zeros(size: Size, dtype=None) -> Tensor:
 
     Args:
         size (int, sequence of ints or Tensor): The shape.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
 
     Returns:
         The tensor.
@@ -137,7 +137,7 @@ def ones(shape: Size, dtype=None) -> Tensor:
 
     Args:
         shape (int, sequence of ints or Tensor): The shape.
-        dtype (dtype): The element type; None is float32. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
 
     Returns:
         The tensor.
@@ -156,7 +156,7 @@ def zeros_like(input: Tensor, *, dtype=None) -> Tensor:
 
     Args:
         input (Tensor): The tensor whose shape is used.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -174,7 +174,7 @@ def ones_like(input: Tensor, *, dtype=None) -> Tensor:
 
     Args:
         input (Tensor): The tensor whose shape is used.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -199,8 +199,8 @@ def eye(n: int, m: Optional[int] = None, dtype=None) -> Tensor:
 
     Args:
         n (int): The number of rows.
-        m (int): The number of columns; None is `n`. Default: None.
-        dtype (dtype): The element type; None is float32. Default: None.
+        m (int): The number of columns; None means `n`. Default: None.
+        dtype (dtype): The element type; None means float32. Default: None.
 
     Returns:
         A tensor of shape [n, m].
@@ -232,7 +232,7 @@ def arange(start=0, end=None, step=1, *, dtype=None) -> Tensor:
         start (number or Tensor): The first number. Default: 0.
         end (number or Tensor): The exclusive end. Default: None.
         step (number or Tensor): The difference of two numbers. Default: 1.
-        dtype (dtype): The element type; None is int64, or float32 if an argument is a float. Default: None.
+        dtype (dtype): The element type; None means int64, or float32 if an argument is a float. Default: None.
 
     Returns:
         A vector.
@@ -442,7 +442,7 @@ def vander(x: Tensor, N: Optional[int] = None) -> Tensor:
 
     Args:
         x (Tensor): A vector of n elements.
-        N (int): The number of powers; None is n. Default: None.
+        N (int): The number of powers; None means n. Default: None.
 
     Returns:
         A tensor of shape [n, N].
@@ -486,7 +486,7 @@ def bartlett_window(window_length: Union[int, Tensor], periodic: bool = True, *,
     Args:
         window_length (int or Tensor): The number of elements.
         periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
 
     Returns:
         A vector.
@@ -509,7 +509,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype=None) -> Ten
     Args:
         window_length (int): The number of elements.
         periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
-        dtype (dtype): A floating type; None is float64. Default: None.
+        dtype (dtype): A floating type; None means float64. Default: None.
 
     Returns:
         A vector.
@@ -534,7 +534,7 @@ def hamming_window(window_length: Union[int, Tensor], periodic: bool = True, alp
         periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
         alpha (float): The constant part. Default: 0.54.
         beta (float): The factor of the cosine. Default: 0.46.
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
 
     Returns:
         A vector.
@@ -557,7 +557,7 @@ def blackman_window(window_length: Union[int, Tensor], periodic: bool = True, *,
     Args:
         window_length (int or Tensor): The number of elements.
         periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
 
     Returns:
         A vector.
@@ -582,7 +582,7 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
         window_length (int): The number of elements.
         periodic (bool): Whether the window is a symmetric one without its last element. Default: True.
         beta (float): The shape of the window. Default: 12.0.
-        dtype (dtype): A floating type; None is float64. Default: None.
+        dtype (dtype): A floating type; None means float64. Default: None.
 
     Returns:
         A vector.
@@ -612,7 +612,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
 
     Args:
         input (Tensor): A tensor of at least 2 dimensions.
-        diagonal (int): The last diagonal that is kept; 0 is the main one. Default: 0.
+        diagonal (int): The last diagonal that is kept; 0 is the main diagonal. Default: 0.
 
     Returns:
         A tensor of input's shape.
@@ -635,7 +635,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 
     Args:
         input (Tensor): A tensor of at least 2 dimensions.
-        diagonal (int): The first diagonal that is kept; 0 is the main one. Default: 0.
+        diagonal (int): The first diagonal that is kept; 0 is the main diagonal. Default: 0.
 
     Returns:
         A tensor of input's shape.
@@ -658,7 +658,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
     Args:
         input (Tensor): A tensor of at least 2 dimensions.
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         dim1 (int): The dimension of the rows. Default: 0.
         dim2 (int): The dimension of the columns. Default: 1.
 
@@ -722,7 +722,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
     Args:
         input (Tensor): The diagonal.
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
 
     Returns:
         A matrix.
@@ -742,7 +742,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
     Args:
         input (Tensor): The diagonals.
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         dim1 (int): The dimension of the rows in the result. Default: -2.
         dim2 (int): The dimension of the columns in the result. Default: -1.
 

@@ -240,7 +240,7 @@ def unsorted_segment_sum(input_x: Tensor, segment_ids: Tensor, num_segments: int
         A tensor of shape [num_segments, …]; empty segments are 0.
 
     Raises:
-        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+        ValueError: If the shapes are incompatible or a number is not below `num_segments`.
 
     Examples:
         >>> import sindri as ms
@@ -299,7 +299,7 @@ def unsorted_segment_max(x: Tensor, segment_ids: Tensor, num_segments: int) -> T
         A tensor of shape [num_segments, …]; empty segments hold the type's smallest number.
 
     Raises:
-        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+        ValueError: If the shapes are incompatible or a number is not below `num_segments`.
 
     Examples:
         >>> import sindri as ms
@@ -321,7 +321,7 @@ def unsorted_segment_min(x: Tensor, segment_ids: Tensor, num_segments: int) -> T
         A tensor of shape [num_segments, …]; empty segments hold the type's largest number.
 
     Raises:
-        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+        ValueError: If the shapes are incompatible or a number is not below `num_segments`.
 
     Examples:
         >>> import sindri as ms
@@ -343,7 +343,7 @@ def unsorted_segment_prod(x: Tensor, segment_ids: Tensor, num_segments: int) -> 
         A tensor of shape [num_segments, …]; empty segments are 1.
 
     Raises:
-        ValueError: If the shapes do not fit or a number is not below `num_segments`.
+        ValueError: If the shapes are incompatible or a number is not below `num_segments`.
 
     Examples:
         >>> import sindri as ms
@@ -496,7 +496,7 @@ def scatter_nd(indices: Tensor, updates: Tensor, shape: Size) -> Tensor:
         A tensor of that shape in updates' type.
 
     Raises:
-        ValueError: If an index is out of range or the shapes do not fit.
+        ValueError: If an index is out of range or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -520,7 +520,7 @@ def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, a
         A tensor of input_x's shape.
 
     Raises:
-        ValueError: If the shapes do not fit, `reduction` is another string, or an index or `axis` is out of range.
+        ValueError: If the shapes are incompatible, `reduction` is another string, or an index or `axis` is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -552,7 +552,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Union[Tensor, int, flo
         A tensor of input's shape.
 
     Raises:
-        ValueError: If the shapes do not fit, or an index or `axis` is out of range.
+        ValueError: If the shapes are incompatible, or an index or `axis` is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -591,7 +591,7 @@ def index_add(x: Union[Parameter, Tensor], indices: Tensor, y: Tensor, axis: int
         `x` if it is a Parameter, else a new tensor.
 
     Raises:
-        ValueError: If an index or `axis` is out of range or the shapes do not fit.
+        ValueError: If an index or `axis` is out of range or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -737,8 +737,8 @@ def slice_scatter(input: Tensor, src: Tensor, axis: int = 0, start: Optional[int
         input (Tensor): The tensor.
         src (Tensor): The values, of the slice's shape.
         axis (int): The dimension. Default: 0.
-        start (int): The start of the slice; None is 0. Default: None.
-        end (int): The exclusive end of the slice; None is the dimension's size. Default: None.
+        start (int): The start of the slice; None means 0. Default: None.
+        end (int): The exclusive end of the slice; None means the dimension's size. Default: None.
         step (int): The step, at least 1. Default: 1.
 
     Returns:
@@ -776,7 +776,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     Args:
         input (Tensor): A tensor of at least 2 dimensions.
         src (Tensor): The values; the diagonal is its last dimension.
-        offset (int): The diagonal; 0 is the main one. Default: 0.
+        offset (int): The diagonal; 0 is the main diagonal. Default: 0.
         dim1 (int): The dimension of the rows. Default: 0.
         dim2 (int): The dimension of the columns. Default: 1.
 

@@ -45,7 +45,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         TypeError: If an operand is not a tensor, or floating types differ.
-        ValueError: If the shapes do not fit or an operand is a scalar.
+        ValueError: If the shapes are incompatible or an operand is a scalar.
 
     Examples:
         >>> import sindri as ms
@@ -81,7 +81,7 @@ def mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool =
 
     Raises:
         TypeError: If floating types differ.
-        ValueError: If an operand does not have 2 dimensions or the shapes do not fit.
+        ValueError: If an operand does not have 2 dimensions or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -110,7 +110,7 @@ def batch_mat_mul(a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: 
 
     Raises:
         TypeError: If floating types differ.
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -139,7 +139,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         The product, [n, m].
 
     Raises:
-        ValueError: If an operand does not have 2 dimensions or the shapes do not fit.
+        ValueError: If an operand does not have 2 dimensions or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -186,7 +186,7 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
         The product, [n].
 
     Raises:
-        ValueError: If the operands do not have 2 and 1 dimensions, or the shapes do not fit.
+        ValueError: If the operands do not have 2 and 1 dimensions, or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -210,7 +210,7 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         TypeError: If an operand is not a tensor.
-        ValueError: If an operand is a scalar or the shapes do not fit.
+        ValueError: If an operand is a scalar or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -337,7 +337,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1) -> Tens
         A tensor of shape [n, m].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -362,7 +362,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta=1, alpha=1) -> Tensor
         A tensor of shape [n].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -387,7 +387,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, beta=1, alpha=1) -> Tensor:
         A tensor of shape [n, m].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -413,7 +413,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta=1, alpha=1) ->
         A tensor of shape [n, m].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -438,7 +438,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta=1, alpha=1) -> T
         A tensor of shape [b, n, m].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -493,7 +493,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Union[None, int, Sequence[int]] = No
     Args:
         x1 (Tensor): The left operand.
         x2 (Tensor): The right operand.
-        axes (int or sequence of ints): The two axes, or one for both; None is the last of `x1` and the last but one
+        axes (int or sequence of ints): The two axes, or one for both; None means the last of `x1` and the last but one
             of `x2`. Default: None.
 
     Returns:
@@ -550,7 +550,7 @@ def cross(input: Tensor, other: Tensor, dim: Optional[int] = None) -> Tensor:
     Args:
         input (Tensor): The left vectors.
         other (Tensor): The right vectors.
-        dim (int): The dimension; None is the first of size 3. Default: None.
+        dim (int): The dimension; None means the first of size 3. Default: None.
 
     Returns:
         A tensor of the broadcast shape.
@@ -852,7 +852,7 @@ def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
         The solutions, [.., n, m].
 
     Raises:
-        ValueError: If the shapes do not fit or a matrix is singular; in compiled code a singular matrix gives an
+        ValueError: If the shapes are incompatible or a matrix is singular; in compiled code a singular matrix gives an
             infinite or NaN result instead.
 
     Examples:
@@ -886,7 +886,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         The solutions, [.., n, m].
 
     Raises:
-        ValueError: If the shapes do not fit or a pivot is out of range.
+        ValueError: If the shapes are incompatible or a pivot is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -917,7 +917,7 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
         The solution, [n, k].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms

@@ -42,7 +42,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None
     Args:
         input (Tensor): The logits, [n, c], [c] or [n, c, d1, …].
         target (Tensor): Class indices [n, …], or probabilities of input's shape.
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         ignore_index (int): The class index that does not count. Default: -100.
         reduction (str): "mean" (divides by the sum of the weights that counted), "sum" or "none". Default: "mean".
         label_smoothing (float): The share of the uniform distribution in the targets. Default: 0.0.
@@ -52,7 +52,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Optional[Tensor] = None
 
     Raises:
         TypeError: If a type is not supported.
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
         DataError: If a target is neither a class nor `ignore_index`.
 
     Examples:
@@ -70,7 +70,7 @@ def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ig
     Args:
         inputs (Tensor): The log probabilities, [n, c], [c] or [n, c, d1, …].
         target (Tensor): The class indices, [n, …].
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         ignore_index (int): The class index that does not count. Default: -100.
         reduction (str): "mean" (divides by the sum of the weights that counted), "sum" or "none". Default: "mean".
         label_smoothing (float): The share of the uniform distribution in the targets. Default: 0.0.
@@ -79,7 +79,7 @@ def nll_loss(inputs: Tensor, target: Tensor, weight: Optional[Tensor] = None, ig
         The loss: a scalar, or one value per target for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
         DataError: If a target is neither a class nor `ignore_index`.
 
     Examples:
@@ -101,7 +101,7 @@ def softmax_cross_entropy_pair(logits: Tensor, labels: Tensor) -> tuple:
         (loss [n], gradient softmax(logits) - labels).
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -123,7 +123,7 @@ def sparse_softmax_cross_entropy(logits: Tensor, labels: Tensor, is_grad: bool =
         A scalar, or a tensor of logits' shape.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -150,7 +150,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -172,7 +172,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -195,7 +195,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -218,7 +218,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -253,14 +253,14 @@ def binary_cross_entropy(logits: Tensor, labels: Tensor, weight: Optional[Tensor
     Args:
         logits (Tensor): The probabilities p.
         labels (Tensor): The labels y.
-        weight (Tensor): The weights, of a shape that broadcasts; None is ones. Default: None.
+        weight (Tensor): The weights, of a shape that broadcasts; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If a probability is outside [0, 1] (NaN is accepted, as in other losses), the shapes do not fit,
+        ValueError: If a probability is outside [0, 1] (NaN is accepted, as in other losses), the shapes are incompatible,
             or `reduction` is another string.
 
     Examples:
@@ -278,15 +278,15 @@ def binary_cross_entropy_with_logits(logits: Tensor, label: Tensor, weight: Opti
     Args:
         logits (Tensor): The logits.
         label (Tensor): The labels y.
-        weight (Tensor): The weights; None is ones. Default: None.
-        pos_weight (Tensor): The weights of the positive labels; None is ones. Default: None.
+        weight (Tensor): The weights; None means ones. Default: None.
+        pos_weight (Tensor): The weights of the positive labels; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -307,7 +307,7 @@ def sigmoid_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
         A tensor of logits' shape.
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -330,7 +330,7 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -354,7 +354,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
         The loss: a scalar, or one value per pair for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -378,7 +378,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -401,7 +401,7 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -423,7 +423,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> 
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -448,7 +448,7 @@ def gaussian_nll_loss(x: Tensor, target: Tensor, var: Tensor, full: bool = False
         The loss: a scalar, or the elements for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -495,14 +495,14 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Optional[
     Args:
         input (Tensor): The logits, [n, c].
         target (Tensor): The labels, [n, c].
-        weight (Tensor): The class weights; None is ones. Default: None.
+        weight (Tensor): The class weights; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
         The loss: a scalar, or one value per sample for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -524,7 +524,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
         The loss: a scalar, or one value per sample for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -544,14 +544,14 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
         target (Tensor): The class indices y, [n].
         p (int): The exponent. Default: 1.
         margin (float): The margin. Default: 1.0.
-        weight (Tensor): The class weights, [c]; None is ones. Default: None.
+        weight (Tensor): The class weights, [c]; None means ones. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Returns:
         The loss: a scalar, or one value per sample for "none".
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -582,7 +582,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Union[Tensor, tu
         (loss, log alpha [n, t, 2s + 1]).
 
     Raises:
-        ValueError: If the shapes or `blank` do not fit.
+        ValueError: If the shapes or `blank` are incompatible.
         RuntimeError: If a length or a label is out of range.
 
     Examples:

@@ -1228,9 +1228,9 @@ def nan_to_num(input: Tensor, nan: Optional[float] = None, posinf: Optional[floa
 
     Args:
         input (Tensor): The input, of any shape.
-        nan (float): The value for NaN; None is 0. Default: None.
-        posinf (float): The value for +infinity; None is the type's largest number. Default: None.
-        neginf (float): The value for -infinity; None is the type's smallest number. Default: None.
+        nan (float): The value for NaN; None means 0. Default: None.
+        posinf (float): The value for +infinity; None means the type's largest number. Default: None.
+        neginf (float): The value for -infinity; None means the type's smallest number. Default: None.
 
     Returns:
         A tensor of input's shape and type.

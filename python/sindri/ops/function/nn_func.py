@@ -544,7 +544,7 @@ def dense(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tenso
     Args:
         input (Tensor): The input, [.., in].
         weight (Tensor): The weight, [out, in] or [in].
-        bias (Tensor): The bias, [out]; None is none. Default: None.
+        bias (Tensor): The bias, [out], or None. Default: None.
 
     Returns:
         A tensor of shape [.., out], or [..] for a vector `weight`.
@@ -575,7 +575,7 @@ def bias_add(input_x: Tensor, bias: Tensor, data_format: str = "NCHW") -> Tensor
         A tensor of input_x's shape.
 
     Raises:
-        ValueError: If the shapes do not fit or `data_format` is another string.
+        ValueError: If the shapes are incompatible or `data_format` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -598,7 +598,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, 
     Args:
         input (Tensor): The row numbers.
         weight (Tensor): The table.
-        padding_idx (int): The row that gets no gradient; None is none. Default: None.
+        padding_idx (int): The row that gets no gradient, or None. Default: None.
         max_norm (float): Must be None. Default: None.
         norm_type (float): No effect. Default: 2.0.
         scale_grad_by_freq (bool): Must be False. Default: False.
@@ -692,7 +692,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     Args:
         input (Tensor): The images.
         weight (Tensor): The weight.
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride, one number or (vertical, horizontal). Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         padding (int or sequence of ints): The padding for "pad": one number, (vertical, horizontal) or (top, bottom,
@@ -704,7 +704,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
         A tensor of shape [n, o, h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit, `pad_mode` is another string, or `padding` is given for another mode
+        ValueError: If the shapes are incompatible, `pad_mode` is another string, or `padding` is given for another mode
             than "pad".
 
     Examples:
@@ -732,7 +732,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     Args:
         input (Tensor): The sequences.
         weight (Tensor): The weight.
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int): The stride. Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         padding (int or sequence of ints): The padding for "pad": one number or (before, after). Default: 0.
@@ -743,7 +743,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
         A tensor of shape [n, o, l'].
 
     Raises:
-        ValueError: If the shapes do not fit, `pad_mode` is another string, or `padding` is given for another mode
+        ValueError: If the shapes are incompatible, `pad_mode` is another string, or `padding` is given for another mode
             than "pad".
 
     Examples:
@@ -768,7 +768,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
     Args:
         input (Tensor): The images.
         weight (Tensor): The weight.
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride. Default: 1.
         padding (int or sequence of ints): The number of rows and columns cut off at each edge. Default: 0.
         output_padding (int or sequence of ints): The number of rows and columns added at the end. Default: 0.
@@ -779,7 +779,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = Non
         A tensor of shape [n, o, h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -858,8 +858,8 @@ def layer_norm(input: Tensor, normalized_shape: Size, weight: Optional[Tensor] =
     Args:
         input (Tensor): The input.
         normalized_shape (int, sequence of ints or Tensor): The sizes of the last dimensions.
-        weight (Tensor): The scale, of shape `normalized_shape`; None is ones. Default: None.
-        bias (Tensor): The shift, of shape `normalized_shape`; None is zeros. Default: None.
+        weight (Tensor): The scale, of shape `normalized_shape`; None means ones. Default: None.
+        bias (Tensor): The shift, of shape `normalized_shape`; None means zeros. Default: None.
         eps (float): The summand of the variance. Default: 1e-05.
 
     Returns:
@@ -923,8 +923,8 @@ def group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, 
     Args:
         input (Tensor): The input, [n, c, …].
         num_groups (int): The number of groups.
-        weight (Tensor): The scale, [c]; None is ones. Default: None.
-        bias (Tensor): The shift, [c]; None is zeros. Default: None.
+        weight (Tensor): The scale, [c]; None means ones. Default: None.
+        bias (Tensor): The shift, [c]; None means zeros. Default: None.
         eps (float): The summand of the variance. Default: 1e-05.
 
     Returns:

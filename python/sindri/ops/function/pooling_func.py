@@ -39,7 +39,7 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     Args:
         x (Tensor): The images.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding; it does not count. Default: 0.
         dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
         return_indices (bool): Whether to return the positions of the maxima too. Default: False.
@@ -285,7 +285,7 @@ def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
         x (Tensor): The maxima.
         indices (Tensor): Their positions.
         kernel_size (int): The window of the pooling.
-        stride (int): Its stride; None is `kernel_size`. Default: None.
+        stride (int): Its stride; None means `kernel_size`. Default: None.
         padding (int): Its padding. Default: 0.
         output_size (tuple): The size of the result, if pooling dropped elements; it may differ from the computed one
             by less than the stride. Default: None.
@@ -294,7 +294,7 @@ def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
         A tensor of the size before pooling.
 
     Raises:
-        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+        ValueError: If the shapes or sizes are incompatible, or a position is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -311,7 +311,7 @@ def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
         x (Tensor): The maxima.
         indices (Tensor): Their positions.
         kernel_size (int or sequence of ints): The window of the pooling.
-        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): Its stride; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): Its padding. Default: 0.
         output_size (tuple): The size of the result, if pooling dropped elements. Default: None.
 
@@ -319,7 +319,7 @@ def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
         A tensor of the size before pooling.
 
     Raises:
-        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+        ValueError: If the shapes or sizes are incompatible, or a position is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -337,7 +337,7 @@ def max_unpool3d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
         x (Tensor): The maxima.
         indices (Tensor): Their positions.
         kernel_size (int or sequence of ints): The window of the pooling.
-        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): Its stride; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): Its padding. Default: 0.
         output_size (tuple): The size of the result, if pooling dropped elements. Default: None.
 
@@ -345,7 +345,7 @@ def max_unpool3d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
         A tensor of the size before pooling.
 
     Raises:
-        ValueError: If the shapes or sizes do not fit, or a position is out of range.
+        ValueError: If the shapes or sizes are incompatible, or a position is out of range.
 
     Examples:
         >>> import sindri as ms
@@ -424,7 +424,7 @@ def lp_pool1d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride:
         x (Tensor): The signals.
         norm_type (number): The exponent, not 0.
         kernel_size (int): The window.
-        stride (int): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int): The step of the windows; None means `kernel_size`. Default: None.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
 
     Returns:
@@ -452,7 +452,7 @@ def lp_pool2d(x: Tensor, norm_type: Union[int, float], kernel_size: Any, stride:
         x (Tensor): The images.
         norm_type (number): The exponent, not 0.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
 
     Returns:

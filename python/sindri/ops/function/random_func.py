@@ -256,7 +256,7 @@ def rand(*size: int, dtype=None, seed: Optional[int] = None) -> Tensor:
 
     Args:
         *size: The shape, as rand(2, 3) or rand((2, 3)).
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
 
     Returns:
@@ -278,7 +278,7 @@ def randn(*size: int, dtype=None, seed: Optional[int] = None) -> Tensor:
 
     Args:
         *size: The shape, as randn(2, 3) or randn((2, 3)).
-        dtype (dtype): A floating type; None is float32. Default: None.
+        dtype (dtype): A floating type; None means float32. Default: None.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
 
     Returns:
@@ -307,7 +307,7 @@ def rand_like(input: Tensor, seed: Optional[int] = None, *, dtype=None) -> Tenso
     Args:
         input (Tensor): The tensor whose shape is used.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
-        dtype (dtype): A floating type; None is input's. Default: None.
+        dtype (dtype): A floating type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -329,7 +329,7 @@ def randn_like(input: Tensor, seed: Optional[int] = None, *, dtype=None) -> Tens
     Args:
         input (Tensor): The tensor whose shape is used.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
-        dtype (dtype): A floating type; None is input's. Default: None.
+        dtype (dtype): A floating type; None means input's type. Default: None.
 
     Returns:
         The tensor.
@@ -353,7 +353,7 @@ def randint(low: int, high: int, size: Size, seed: Optional[int] = None, *, dtyp
         high (int): The exclusive upper bound.
         size (int, sequence of ints or Tensor): The shape.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
-        dtype (dtype): The element type; None is int64. Default: None.
+        dtype (dtype): The element type; None means int64. Default: None.
 
     Returns:
         The tensor.
@@ -381,7 +381,7 @@ def randint_like(input: Tensor, low: int, high: int, seed: Optional[int] = None,
         low (int): The lower bound.
         high (int): The exclusive upper bound.
         seed (int): The seed of a separate stream; None uses the engine's state. Default: None.
-        dtype (dtype): The element type; None is input's. Default: None.
+        dtype (dtype): The element type; None means input's type. Default: None.
 
     Returns:
         The tensor.

@@ -321,7 +321,7 @@ def aminmax(input: Tensor, *, axis: Optional[int] = 0, keepdims: bool = False) -
 
     Args:
         input (Tensor): The tensor.
-        axis (int): The axis; None is all elements. Default: 0.
+        axis (int): The axis; None means all elements. Default: 0.
         keepdims (bool): Whether the reduced axis is kept with size 1. Default: False.
 
     Returns:
@@ -353,7 +353,7 @@ def max(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, in
 
     Args:
         input (Tensor): The tensor.
-        axis (int): The axis; None is all elements. Default: None.
+        axis (int): The axis; None means all elements. Default: None.
         keepdims (bool): Whether the reduced axis is kept with size 1; no effect if `axis` is None. Default: False.
         initial (number): A value that takes part in the maximum. Default: None.
         where (bool or Tensor): The elements that take part; it needs `initial`. Default: None.
@@ -380,7 +380,7 @@ def min(input: Tensor, axis: Optional[int] = None, keepdims: bool = False, *, in
 
     Args:
         input (Tensor): The tensor.
-        axis (int): The axis; None is all elements. Default: None.
+        axis (int): The axis; None means all elements. Default: None.
         keepdims (bool): Whether the reduced axis is kept with size 1; no effect if `axis` is None. Default: False.
         initial (number): A value that takes part in the minimum. Default: None.
         where (bool or Tensor): The elements that take part; it needs `initial`. Default: None.
@@ -677,7 +677,7 @@ def nanmean(input: Tensor, axis: Axis = None, keepdims: bool = False, *, dtype=N
         input (Tensor): The tensor.
         axis (int or sequence of ints): The axes; None or () is all. Default: None.
         keepdims (bool): Whether reduced axes are kept with size 1. Default: False.
-        dtype (dtype): The type of the result; None is input's type if that is floating. Default: None.
+        dtype (dtype): The type of the result; None means input's type if that is floating. Default: None.
 
     Returns:
         The means.
@@ -963,7 +963,7 @@ def topk(input: Tensor, k: int, dim: Optional[int] = None, largest: bool = True,
     Args:
         input (Tensor): The tensor.
         k (int): The number of elements.
-        dim (int): The dimension; None is the last one. Default: None.
+        dim (int): The dimension; None means the last one. Default: None.
         largest (bool): Whether to return the largest elements; False returns the smallest. Default: True.
         sorted (bool): No effect: the result is always sorted. MindSpore leaves the order open for False.
             Default: True.
@@ -1177,9 +1177,9 @@ def norm(A: Tensor, ord: Union[None, int, float, str] = None, dim: Axis = None, 
 
     Args:
         A (Tensor): The tensor.
-        ord (str or number): The order. None is the 2-norm of all elements over `dim`. Vectors accept any number, inf
+        ord (str or number): The order. None means the 2-norm of all elements over `dim`. Vectors accept any number, inf
             and -inf; matrices accept "fro", "nuc", 1, -1, 2, -2, inf and -inf. Default: None.
-        dim (int or sequence of ints): The dimension or dimensions; None is all. Default: None.
+        dim (int or sequence of ints): The dimension or dimensions; None means all. Default: None.
         keepdim (bool): Whether reduced dimensions are kept with size 1. Default: False.
         dtype (dtype): The type that the elements are cast to first. Default: None.
 

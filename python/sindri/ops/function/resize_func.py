@@ -22,7 +22,7 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Union[None
         padding (sequence of ints): (before, after) per dimension, the last dimension first: (left, right, top,
             bottom, …).
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
-        value (number): The value for "constant"; None is 0. Default: None.
+        value (number): The value for "constant"; None means 0. Default: None.
 
     Returns:
         The padded tensor.
@@ -270,7 +270,7 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
 
     Raises:
         ValueError: If the mode does not suit the number of dimensions, both or neither of `size` and `scale_factor`
-            are given, or the sizes do not fit.
+            are given, or the sizes are incompatible.
 
     Examples:
         >>> import sindri as ms

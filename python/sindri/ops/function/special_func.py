@@ -283,7 +283,7 @@ def bincount(input: Tensor, weights: Optional[Tensor] = None, minlength: int = 0
 
     Args:
         input (Tensor): A vector of integers.
-        weights (Tensor): The weight of each element; None is 1. Default: None.
+        weights (Tensor): The weight of each element; None means 1. Default: None.
         minlength (int): The least size of the result. Default: 0.
 
     Returns:
@@ -430,7 +430,7 @@ def trapz(y: Tensor, x: Optional[Tensor] = None, *, dx: float = 1.0, dim: int = 
 
     Args:
         y (Tensor): The values.
-        x (Tensor): The positions, a vector or a tensor of y's shape; None is equally spaced. Default: None.
+        x (Tensor): The positions, a vector or a tensor of y's shape; None means equally spaced. Default: None.
         dx (float): The spacing if `x` is None. Default: 1.0.
         dim (int): The dimension. Default: -1.
 
@@ -839,7 +839,7 @@ def segment_sum(input_x: Tensor, segment_ids: Tensor) -> Tensor:
         A tensor of shape [segments, …]; 0 for a number that does not occur.
 
     Raises:
-        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+        ValueError: If the shapes are incompatible or the numbers do not ascend from 0 on.
 
     Examples:
         >>> import sindri as ms
@@ -865,7 +865,7 @@ def segment_mean(input_x: Tensor, segment_ids: Tensor) -> Tensor:
         A tensor of shape [segments, …]; 0 for a number that does not occur.
 
     Raises:
-        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+        ValueError: If the shapes are incompatible or the numbers do not ascend from 0 on.
 
     Examples:
         >>> import sindri as ms
@@ -893,7 +893,7 @@ def segment_max(input_x: Tensor, segment_ids: Tensor) -> Tensor:
         A tensor of shape [segments, …]; 0 for a number that does not occur.
 
     Raises:
-        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+        ValueError: If the shapes are incompatible or the numbers do not ascend from 0 on.
 
     Examples:
         >>> import sindri as ms
@@ -914,7 +914,7 @@ def segment_min(input_x: Tensor, segment_ids: Tensor) -> Tensor:
         A tensor of shape [segments, …]; 0 for a number that does not occur.
 
     Raises:
-        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+        ValueError: If the shapes are incompatible or the numbers do not ascend from 0 on.
 
     Examples:
         >>> import sindri as ms
@@ -935,7 +935,7 @@ def segment_prod(input_x: Tensor, segment_ids: Tensor) -> Tensor:
         A tensor of shape [segments, …]; 1 for a number that does not occur.
 
     Raises:
-        ValueError: If the shapes do not fit or the numbers do not ascend from 0 on.
+        ValueError: If the shapes are incompatible or the numbers do not ascend from 0 on.
 
     Examples:
         >>> import sindri as ms
@@ -963,7 +963,7 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
         The images.
 
     Raises:
-        ValueError: If the shapes or sizes do not fit.
+        ValueError: If the shapes or sizes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -1049,7 +1049,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
         A tensor of shape [n, c, …].
 
     Raises:
-        ValueError: If the shapes do not fit or a mode is another string.
+        ValueError: If the shapes are incompatible or a mode is another string.
 
     Examples:
         >>> import sindri as ms

@@ -44,7 +44,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
     Args:
         input (Tensor): The volumes.
         weight (Tensor): The weight.
-        bias (Tensor): The bias, [o]; None is none. Default: None.
+        bias (Tensor): The bias, [o], or None. Default: None.
         stride (int or sequence of ints): The stride, one number or (depth, height, width). Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         padding (int or sequence of ints): The padding for "pad": one number, (depth, height, width) or (head, tail,
@@ -56,7 +56,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride:
         A tensor of shape [n, o, d', h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit, `pad_mode` is another string, or `padding` is given for another mode
+        ValueError: If the shapes are incompatible, `pad_mode` is another string, or `padding` is given for another mode
             than "pad".
 
     Examples:
@@ -143,7 +143,7 @@ def conv3d_transpose(inputs: Tensor, weight: Tensor, pad_mode: str = "valid", pa
         A tensor of shape [n, o, d', h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit, or `output_padding` is too large or given for another mode than "pad".
+        ValueError: If the shapes are incompatible, or `output_padding` is too large or given for another mode than "pad".
 
     Examples:
         >>> import sindri as ms
@@ -191,7 +191,7 @@ def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     Args:
         x (Tensor): The volumes.
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding; it does not count. Default: 0.
         dilation (int or sequence of ints): Must be 1. Default: 1.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
@@ -201,7 +201,7 @@ def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
         The maxima, or (maxima, int64 positions in the flat volume).
 
     Raises:
-        ValueError: If `dilation` is not 1 or the shapes do not fit.
+        ValueError: If `dilation` is not 1 or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -238,7 +238,7 @@ def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
 
     Raises:
         TypeError: If `divisor_override` is not an int.
-        ValueError: If `divisor_override` is negative or the shapes do not fit.
+        ValueError: If `divisor_override` is negative or the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -271,7 +271,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
     Raises:
         TypeError: If a size is not an int.
-        ValueError: If a size is below 1 or the shape does not fit.
+        ValueError: If a size is below 1 or the shape is incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -299,7 +299,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
 
     Raises:
         TypeError: If a size is not an int.
-        ValueError: If a size is below 1 or the shape does not fit.
+        ValueError: If a size is below 1 or the shape is incompatible.
 
     Examples:
         >>> import sindri as ms

@@ -117,8 +117,8 @@ def _ctc(x: Tensor, labels_indices: Tensor, labels_values: Tensor, sequence_leng
         (negative log likelihoods [n], their gradient with respect to x).
 
     Raises:
-        TypeError: If a type does not fit.
-        ValueError: If a shape does not fit.
+        TypeError: If a type is incompatible.
+        ValueError: If a shape is incompatible.
         RuntimeError: If a label or length is out of range, or there are more labels than steps.
 
     Examples:

@@ -19,7 +19,7 @@ def _pad_v3(x, paddings, value=None, mode="constant", paddings_contiguous=True):
         x: The tensor.
         paddings (sequence of ints or Tensor): (before, after) per dimension, the last dimension first; without
             `paddings_contiguous` all numbers before come first, then all after.
-        value (number or Tensor): The value for "constant"; None is 0. Default: None.
+        value (number or Tensor): The value for "constant"; None means 0. Default: None.
         mode (str): "constant", "reflect", "edge" or "wrap". Default: "constant".
         paddings_contiguous (bool): Whether the numbers of a dimension are adjacent. Default: True.
 

@@ -45,7 +45,7 @@ def _triangular_solve(a: Tensor, b: Tensor, lower: bool, adjoint: bool) -> Tenso
         The solutions, [.., n, m].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms

@@ -82,7 +82,7 @@ def _conv2d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
         A tensor of shape [n, out_channel, h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit or `mode` is not 1.
+        ValueError: If the shapes are incompatible or `mode` is not 1.
 
     Examples:
         >>> import sindri as ms
@@ -125,7 +125,7 @@ def _conv2d_transpose(dout: Tensor, w: Tensor, input_size: Any, out_channel: int
         A tensor of shape `input_size`.
 
     Raises:
-        ValueError: If the shapes do not fit or `data_format` is another string.
+        ValueError: If the shapes are incompatible or `data_format` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -161,7 +161,7 @@ def _depthwise(x: Tensor, w: Tensor, channel_multiplier: int, kernel_size: Any, 
         A tensor of shape [n, c·channel_multiplier, h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes are incompatible.
 
     Examples:
         >>> import sindri as ms
@@ -279,7 +279,7 @@ def _conv3d(x: Tensor, w: Tensor, out_channel: int, kernel_size: Any, mode: int,
         A tensor of shape [n, out_channel, d', h', w'].
 
     Raises:
-        ValueError: If the shapes do not fit, `mode` is not 1 or `data_format` is another string.
+        ValueError: If the shapes are incompatible, `mode` is not 1 or `data_format` is another string.
 
     Examples:
         >>> import sindri as ms
@@ -317,7 +317,7 @@ def _max_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad_li
         The maxima.
 
     Raises:
-        ValueError: If the shapes do not fit or a mode is another string.
+        ValueError: If the shapes are incompatible or a mode is another string.
 
     Examples:
         >>> import sindri as ms
@@ -349,7 +349,7 @@ def _avg_pool3d(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad: A
 
     Raises:
         TypeError: If `divisor_override` is not an int.
-        ValueError: If `divisor_override` is negative, the shapes do not fit or a mode is another string.
+        ValueError: If `divisor_override` is negative, the shapes are incompatible or a mode is another string.
 
     Examples:
         >>> import sindri as ms
@@ -467,7 +467,7 @@ def _nll(logits: Tensor, labels: Tensor, weight: Tensor, reduction: str, ignore_
         (loss, sum of the weights that counted).
 
     Raises:
-        ValueError: If the shapes do not fit or `reduction` is another string.
+        ValueError: If the shapes are incompatible or `reduction` is another string.
 
     Examples:
         >>> import sindri as ms

@@ -362,7 +362,7 @@ class Softmax(Cell):
     """Computes e^input divided by its sum along a dimension.
 
     Args:
-        dim (int): The dimension; None is 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
+        dim (int): The dimension; None means 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -388,7 +388,7 @@ class LogSoftmax(Softmax):
     """Computes the logarithm of softmax along a dimension.
 
     Args:
-        dim (int): The dimension; None is 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
+        dim (int): The dimension; None means 0 for 0, 1 and 3 dimensions and 1 for others. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -414,7 +414,7 @@ class PReLU(Cell):
     Args:
         num_parameters (int): 1, or the number of channels (dimension 1). Default: 1.
         init (float): The initial value. Default: 0.25.
-        dtype (dtype): The type of the parameter; None is float32. Default: None.
+        dtype (dtype): The type of the parameter; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.

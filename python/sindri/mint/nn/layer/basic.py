@@ -35,11 +35,11 @@ class Linear(Cell):
         in_features (int): The size of the input's last dimension.
         out_features (int): The size of the result's last dimension.
         bias (bool): Whether the layer has a bias. Default: True.
-        weight_init (Tensor, str, number or Initializer): The initial weight; None is U(±1/sqrt(in_features)).
+        weight_init (Tensor, str, number or Initializer): The initial weight; None means U(±1/sqrt(in_features)).
             Default: None.
-        bias_init (Tensor, str, number or Initializer): The initial bias; None is U(±1/sqrt(in_features)).
+        bias_init (Tensor, str, number or Initializer): The initial bias; None means U(±1/sqrt(in_features)).
             Default: None.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -74,15 +74,15 @@ class Embedding(Cell):
     Args:
         num_embeddings (int): The number of rows.
         embedding_dim (int): The size of a row.
-        padding_idx (int): The row that gets no gradient; None is none. Default: None.
-        max_norm (float): The bound of a row's norm; None is none. Default: None.
+        padding_idx (int): The row that gets no gradient, or None. Default: None.
+        max_norm (float): The bound of a row's norm, or None. Default: None.
         norm_type (float): The order of the norm. Default: 2.0.
         scale_grad_by_freq (bool): Whether the gradient of a row is divided by how often the input names it.
             Default: False.
         sparse (bool): No effect: gradients are dense. Default: False.
         _weight (Tensor): The initial weight. Default: None.
         _freeze (bool): Whether the weight gets no gradient. Default: False.
-        dtype (dtype): The type of the weight; None is float32. Default: None.
+        dtype (dtype): The type of the weight; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -295,7 +295,7 @@ class Upsample(Cell):
         recompute_scale_factor (bool): Whether to use the ratio of the sizes instead of `scale_factor`. Default: None.
 
     Raises:
-        ValueError: If the arguments do not fit; it is raised by the call.
+        ValueError: If the arguments are incompatible; it is raised by the call.
 
     Examples:
         >>> import sindri as ms

@@ -68,11 +68,11 @@ class Conv1d(_Conv):
         groups (int): The number of groups of channels. Default: 1.
         bias (bool): Whether the layer has a bias. Default: True.
         padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: "zeros".
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit, such as channels that are not multiples of `groups`.
+        ValueError: If the arguments are incompatible, such as channels that are not multiples of `groups`.
 
     Examples:
         >>> import sindri as ms
@@ -104,11 +104,11 @@ class Conv2d(_Conv):
         groups (int): The number of groups of channels. Default: 1.
         bias (bool): Whether the layer has a bias. Default: True.
         padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: "zeros".
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit, such as channels that are not multiples of `groups`.
+        ValueError: If the arguments are incompatible, such as channels that are not multiples of `groups`.
 
     Examples:
         >>> import sindri as ms
@@ -139,11 +139,11 @@ class Conv3d(_Conv):
         groups (int): The number of groups of channels. Default: 1.
         bias (bool): Whether the layer has a bias. Default: True.
         padding_mode (str): "zeros", "reflect", "replicate" or "circular". Default: "zeros".
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit, such as channels that are not multiples of `groups`.
+        ValueError: If the arguments are incompatible, such as channels that are not multiples of `groups`.
 
     Examples:
         >>> import sindri as ms
@@ -176,11 +176,11 @@ class ConvTranspose2d(_Conv):
         bias (bool): Whether the layer has a bias. Default: True.
         dilation (int or sequence of ints): The dilation. Default: 1.
         padding_mode (str): Must be "zeros". Default: "zeros".
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit.
+        ValueError: If the arguments are incompatible.
 
     Examples:
         >>> import sindri as ms

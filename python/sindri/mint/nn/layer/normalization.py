@@ -78,7 +78,7 @@ class BatchNorm1d(_BatchNorm):
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
         track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
             without them the batch's statistics are also used in evaluation. Default: True.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -110,7 +110,7 @@ class BatchNorm2d(_BatchNorm):
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
         track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
             without them the batch's statistics are also used in evaluation. Default: True.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -142,7 +142,7 @@ class BatchNorm3d(_BatchNorm):
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
         track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
             without them the batch's statistics are also used in evaluation. Default: True.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -175,8 +175,8 @@ class SyncBatchNorm(_BatchNorm):
         affine (bool): Whether the layer has `weight` and `bias`. Default: True.
         track_running_stats (bool): Whether the layer has `running_mean`, `running_var` and `num_batches_tracked`;
             without them the batch's statistics are also used in evaluation. Default: True.
-        process_group (str): The group of ranks; None is all ranks. Default: None.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        process_group (str): The group of ranks; None means all ranks. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -215,7 +215,7 @@ class GroupNorm(Cell):
         num_channels (int): The number of channels.
         eps (float): The summand of the variance. Default: 1e-05.
         affine (bool): Whether `weight` and `bias` are trained. Default: True.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.
@@ -253,7 +253,7 @@ class LayerNorm(Cell):
         eps (float): The summand of the variance. Default: 1e-05.
         elementwise_affine (bool): Whether the layer has `weight` and `bias`. Default: True.
         bias (bool): Whether the layer has `bias`. Default: True.
-        dtype (dtype): The type of the parameters; None is float32. Default: None.
+        dtype (dtype): The type of the parameters; None means float32. Default: None.
 
     Raises:
         TypeError: If an argument has another type.

@@ -30,14 +30,14 @@ class AvgPool1d(_AvgPool):
 
     Args:
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
         count_include_pad (bool): Whether padding counts in the divisor. Default: True.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit; it is raised by the call.
+        ValueError: If the arguments are incompatible; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -56,7 +56,7 @@ class AvgPool2d(_AvgPool):
 
     Args:
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
         count_include_pad (bool): Whether padding counts in the divisor. Default: True.
@@ -64,7 +64,7 @@ class AvgPool2d(_AvgPool):
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit; it is raised by the call.
+        ValueError: If the arguments are incompatible; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -84,7 +84,7 @@ class AvgPool3d(_AvgPool):
 
     Args:
         kernel_size (int or sequence of ints): The window.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding with zeros, at most half the window. Default: 0.
         ceil_mode (bool): Whether partial windows at the end count. Default: False.
         count_include_pad (bool): Whether padding counts in the divisor. Default: True.
@@ -92,7 +92,7 @@ class AvgPool3d(_AvgPool):
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit; it is raised by the call.
+        ValueError: If the arguments are incompatible; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -112,7 +112,7 @@ class MaxPool2d(Cell):
 
     Args:
         kernel_size (int or sequence of ints): The window. Default: 1.
-        stride (int or sequence of ints): The step of the windows; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): The step of the windows; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): The padding, which does not count, at most half the window. Default: 0.
         dilation (int or sequence of ints): The distance of a window's elements. Default: 1.
         return_indices (bool): Whether to return the positions of the maxima too. Default: False.
@@ -120,7 +120,7 @@ class MaxPool2d(Cell):
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If the arguments do not fit; it is raised by the call.
+        ValueError: If the arguments are incompatible; it is raised by the call.
 
     Examples:
         >>> import sindri as ms
@@ -144,7 +144,7 @@ class MaxUnpool2d(Cell):
 
     Args:
         kernel_size (int or sequence of ints): The window of the pooling.
-        stride (int or sequence of ints): Its stride; None is `kernel_size`. Default: None.
+        stride (int or sequence of ints): Its stride; None means `kernel_size`. Default: None.
         padding (int or sequence of ints): Its padding. Default: 0.
 
     Examples:
